@@ -1,0 +1,67 @@
+"""The match rules: a game being played, ended by its rules, by repetition or by the ply limit.
+
+The order of endings is: the rules of the game, then a position's third
+occurrence, then the ply limit. The start position is judged too and is a first
+occurrence. These are rules of this server, not of the games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason
+from engines.rules.registry import Game
+
+REPETITIONS: Final = 3
+"""The occurrence of a position that ends the game."""
+
+
+class History:
+    """One game being played; ``moves`` are the tokens played since ``start``.
+
+    ``ply_limit`` is compared with the position's own ply, which counts the
+    plies before a given ``start`` as well. ``outcome`` is always up to date.
+    """
+
+    game: Game
+    start: Position
+    position: Position
+    moves: list[str]
+    ply_limit: int
+    outcome: Outcome
+
+    def __init__(self, game: Game, start: Position | None = None, ply_limit: int | None = None) -> None:
+        self.game = game
+        self.start = game.position.initial() if start is None else start
+        self.position = self.start
+        self.moves = []
+        self.ply_limit = game.ply_limit if ply_limit is None else ply_limit
+        self._occurrences: dict[Hashable, int] = {}
+        self.outcome = self._judge()
+
+    def play(self, token: str) -> Outcome:
+        """Make a move and return how the game stands; raises ``IllegalMove``, after the end for every token.
+
+        A refused move changes nothing.
+        """
+        if self.outcome.decided:
+            raise IllegalMove(token, self.position, f"the game is over ({self.outcome.reason})")
+        self.position = self.position.play(token)
+        self.moves.append(token)
+        self.outcome = self._judge()
+        return self.outcome
+
+    def _judge(self) -> Outcome:
+        """How the game stands at a position just reached, counting this occurrence of it."""
+        key = self.position.key()
+        occurrence = self._occurrences.get(key, 0) + 1
+        self._occurrences[key] = occurrence
+        outcome = self.position.outcome()
+        if outcome.decided:
+            return outcome
+        if occurrence >= REPETITIONS:
+            return self.position.outcome_by_match_rule(Reason.REPETITION)
+        if self.position.ply >= self.ply_limit:
+            return self.position.outcome_by_match_rule(Reason.PLY_LIMIT)
+        return UNDECIDED

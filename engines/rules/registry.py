@@ -1,0 +1,42 @@
+"""The ladders: one table of games, which every generic tool and test runs over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from engines.rules.base import Position, Side, UnknownGame
+from engines.rules.notation import quote
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """What there is to know of a game before a move is made.
+
+    ``code`` is the ladder's code, the ``UGI_Variant`` value and the record's
+    ``Game`` header. ``first`` is who moves first from the initial position (p1
+    of the protocol). ``ply_limit`` is the default one. ``rules`` is the rules page,
+    in Markdown; ``credit`` names the inventor, in one line.
+    """
+
+    code: str
+    name: str
+    position: type[Position]
+    first: Side
+    ply_limit: int
+    rules: str
+    credit: str
+
+
+_LADDERS: Final[tuple[Game, ...]] = ()
+
+GAMES: Final[dict[str, Game]] = {game.code: game for game in _LADDERS}
+"""Every game by its code, in the order of the ladders."""
+
+
+def find_game(code: str) -> Game:
+    """The game of this code, spelled exactly; raises ``UnknownGame`` naming those there are."""
+    game = GAMES.get(code)
+    if game is None:
+        raise UnknownGame(f"unknown game {quote(code)}: the games are {', '.join(GAMES)}")
+    return game
