@@ -1,0 +1,101 @@
+"""Jobs and reports: what is sent is what arrives, and nothing else is taken."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engines.rules.base import Reason, Result
+from workers.jobs import (
+    EngineSpec,
+    GameJob,
+    GameReport,
+    JobError,
+    JobGame,
+    JsonValue,
+    Progress,
+    Release,
+    SideLog,
+)
+
+SPEC = EngineSpec("Stone Age", "1.2", ("python3", "main.py"), "ab" * 32, options=(("Hash", "16"),))
+JOB = GameJob(
+    job="0b5e",
+    game="dogon-kulei",
+    engines=(SPEC, EngineSpec("Other", "", ("./run",), directory="/home/a")),
+    games=(JobGame("1/1/1/1", "a1", 0), JobGame("1/1/1/2", "a2", 1)),
+    time_control="1+0.1",
+    opening=("c1+", "f2-"),
+    ply_limit=80,
+    seed=7,
+)
+REPORT = GameReport(
+    key="1/1/1/1",
+    attempt="a1",
+    worker="host-1",
+    result=Result.WHITE_WINS,
+    termination="time forfeit",
+    reason=Reason.NONE,
+    fault="black",
+    evidence="took 1.2 s of 1.0 s",
+    white_score=None,
+    black_score=20,
+    moves=(("c1+", "book"), ("f2-", "+0.35/12 0.104s")),
+    started="2026-01-01T00:00:00Z",
+    finished="2026-01-01T00:00:09Z",
+    white=SideLog("é\n", "> go\n"),
+    black=SideLog(),
+)
+VALUES = [SPEC, JOB, REPORT, Progress("k", "a", "w", (("c1", ""),), None, 5), Release("k", "a", "w")]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_a_value_comes_back_equal_from_json_text(value: JsonValue) -> None:
+    assert type(value).from_json(json.loads(json.dumps(value.to_json()))) == value
+
+
+def test_enums_come_back_as_enums() -> None:
+    report = GameReport.from_json(json.loads(json.dumps(REPORT.to_json())))
+    assert report.result is Result.WHITE_WINS
+    assert report.reason is Reason.NONE
+
+
+def test_fields_with_defaults_may_be_missing() -> None:
+    assert EngineSpec.from_json({"name": "A", "version": "", "command": ["x"]}) == EngineSpec("A", "", ("x",))
+
+
+def altered(value: JsonValue, **changes: Any) -> dict[str, Any]:
+    return value.to_json() | changes
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "complaint"),
+    [
+        (GameJob, None, "GameJob must be an object, not null"),
+        (GameJob, [], "GameJob must be an object, not list"),
+        (Release, {"key": "k", "worker": "w"}, "Release lacks attempt"),
+        (Release, {}, "Release lacks key, attempt, worker"),
+        (GameJob, altered(JOB, colour=1), "unknown field 'colour'"),
+        (GameJob, altered(JOB, seed="7"), "GameJob.seed must be a whole number, not text"),
+        (GameJob, altered(JOB, seed=True), "GameJob.seed must be a whole number, not true or false"),
+        (GameJob, altered(JOB, seed=1.0), "GameJob.seed must be a whole number, not float"),
+        (GameJob, altered(JOB, game=None), "GameJob.game must be text, not null"),
+        (GameJob, altered(JOB, opening="c1"), "GameJob.opening must be a list, not text"),
+        (GameJob, altered(JOB, opening=["c1", 2]), r"GameJob.opening\[1\] must be text"),
+        (GameJob, altered(JOB, engines=[SPEC.to_json()]), "GameJob.engines must have 2 items, not 1"),
+        (GameJob, altered(JOB, margin_ms=-1), "margin_ms must not be negative, not -1"),
+        (JobGame, {"key": "k", "attempt": "a", "white": 2}, "JobGame.white must be 0 or 1, not 2"),
+        (EngineSpec, altered(SPEC, bundle="../x"), "must be a SHA-256 in lower-case hex, not '../x'"),
+        (EngineSpec, altered(SPEC, bundle="AB" * 32), "lower-case hex"),
+        (EngineSpec, altered(SPEC, command=[]), "command must not be empty"),
+        (EngineSpec, altered(SPEC, options=[["Hash"]]), r"options\[0\] must have 2 items, not 1"),
+        (GameReport, altered(REPORT, result="2-0"), "result must be one of '1-0'.* not '2-0'"),
+        (GameReport, altered(REPORT, evidence="\ud800"), "evidence holds a lone surrogate"),
+        (GameReport, altered(REPORT, white={"stderr": 1}), "SideLog.stderr must be text"),
+    ],
+)
+def test_anything_unexpected_is_refused_by_name(kind: type[JsonValue], value: object, complaint: str) -> None:
+    with pytest.raises(JobError, match=complaint):
+        kind.from_json(value)

@@ -1,0 +1,256 @@
+"""What travels between the site and its workers: jobs out; reports, progress and releases back.
+
+Values only. Each is a frozen dataclass that becomes a JSON object and comes
+back equal: ``X.from_json(x.to_json()) == x``. Nothing here knows of a queue, a
+process or a database.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from engines.rules.base import Reason, Result
+
+JsonObject = dict[str, Any]
+
+BOOK = "book"
+"""The comment of a given move: one that the opening chose, not an engine."""
+
+
+class JobError(ValueError):
+    """A JSON value that is not what its reader was promised; names the field."""
+
+
+class JsonValue:
+    """A dataclass that travels as a JSON object of its fields."""
+
+    def to_json(self) -> JsonObject:
+        return {name: _plain(getattr(self, name)) for name in _kinds(type(self))}
+
+    @classmethod
+    def from_json(cls, value: object) -> Self:
+        """Read what ``to_json`` wrote; a field that has a default may be missing.
+
+        Raises ``JobError`` for unknown and missing fields, wrong types and
+        values out of range.
+        """
+        where = cls.__name__
+        if not isinstance(value, Mapping):
+            raise JobError(f"{where} must be an object, not {_kind_name(value)}")
+        kinds = _kinds(cls)
+        for name in value:
+            if name not in kinds:
+                raise JobError(f"{where} has an unknown field {name!r}")
+        missing = [name for name in _required(cls) if name not in value]
+        if missing:
+            raise JobError(f"{where} lacks {', '.join(missing)}")
+        return cls(**{name: _read(kinds[name], value[name], f"{where}.{name}") for name in value})
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec(JsonValue):
+    """One engine as a worker needs it.
+
+    ``bundle`` is the SHA-256 of the zip to fetch (lower-case hex); ``directory`` is a
+    folder of this machine instead, for engines run by their own author. With neither,
+    the command runs in an empty folder.
+    """
+
+    name: str
+    version: str
+    command: tuple[str, ...]
+    bundle: str | None = None
+    directory: str | None = None
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.command:
+            raise JobError("EngineSpec.command must not be empty")
+        if self.bundle is not None and not is_sha256(self.bundle):
+            raise JobError(f"EngineSpec.bundle must be a SHA-256 in lower-case hex, not {self.bundle!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class JobGame(JsonValue):
+    """One game of a job.
+
+    ``key`` is ``tournament/round/pairing/number``; ``white`` the index of White's engine.
+    """
+
+    key: str
+    attempt: str
+    white: int
+
+    def __post_init__(self) -> None:
+        if self.white not in (0, 1):
+            raise JobError(f"JobGame.white must be 0 or 1, not {self.white}")
+
+
+@dataclass(frozen=True, slots=True)
+class GameJob(JsonValue):
+    """Some games between the same two engines, played in order by the same two processes.
+
+    ``opening`` are moves from the start (``fen``, or the game's initial position) that are
+    given, not chosen. ``ply_limit`` None is the game's default.
+    """
+
+    job: str
+    game: str
+    engines: tuple[EngineSpec, EngineSpec]
+    games: tuple[JobGame, ...]
+    time_control: str
+    opening: tuple[str, ...] = ()
+    fen: str | None = None
+    ply_limit: int | None = None
+    seed: int = 0
+    margin_ms: int = 50
+
+    def __post_init__(self) -> None:
+        if self.margin_ms < 0:
+            raise JobError(f"GameJob.margin_ms must not be negative, not {self.margin_ms}")
+
+
+@dataclass(frozen=True, slots=True)
+class SideLog(JsonValue):
+    """What one engine said and was told in one game, for its author's eyes alone; both bounded.
+
+    ``stderr`` is its standard error; ``lines`` the lines exchanged with it (``>`` to it,
+    ``<`` from it), each with its time in seconds since the game's start.
+    """
+
+    stderr: str = ""
+    lines: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GameReport(JsonValue):
+    """One game played, or void (result ``*``, termination ``void``: to be played again).
+
+    ``moves`` pairs each token with its comment as in records: ``"book"`` for a given
+    move, ``""`` for none. ``started`` and ``finished`` are UTC, ISO 8601.
+    """
+
+    key: str
+    attempt: str
+    worker: str
+    result: Result
+    termination: str
+    reason: Reason
+    fault: str
+    evidence: str
+    white_score: int | None
+    black_score: int | None
+    moves: tuple[tuple[str, str], ...]
+    started: str
+    finished: str
+    white: SideLog
+    black: SideLog
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(JsonValue):
+    """A game under way: its moves so far and both clocks (None: no clock).
+
+    It is also the heartbeat of the game's lease.
+    """
+
+    key: str
+    attempt: str
+    worker: str
+    moves: tuple[tuple[str, str], ...]
+    white_ms: int | None
+    black_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Release(JsonValue):
+    """A game given back by a worker that was told to stop: no void, to be given out again at once."""
+
+    key: str
+    attempt: str
+    worker: str
+
+
+def is_sha256(text: str) -> bool:
+    """Whether this is a SHA-256 as bundles are named: 64 lower-case hex digits."""
+    return len(text) == 64 and set(text) <= set("0123456789abcdef")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, JsonValue):
+        return value.to_json()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, enum.Enum) else value
+
+
+_KINDS: dict[Any, dict[str, Any]] = {}
+
+
+def _kinds(cls: Any) -> dict[str, Any]:
+    """The declared type of each field, in order."""
+    if cls not in _KINDS:
+        hints = typing.get_type_hints(cls)
+        _KINDS[cls] = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+    return _KINDS[cls]
+
+
+def _required(cls: Any) -> list[str]:
+    return [f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING]
+
+
+def _read(kind: Any, value: object, where: str) -> object:
+    """``value`` as the declared type ``kind``: text, number, None, tuple, enum or another value."""
+    origin = typing.get_origin(kind)
+    if origin is tuple:
+        return _read_tuple(typing.get_args(kind), value, where)
+    if origin in (types.UnionType, typing.Union):
+        return None if value is None else _read(typing.get_args(kind)[0], value, where)
+    if issubclass(kind, JsonValue):
+        return kind.from_json(value)
+    if issubclass(kind, enum.Enum):
+        return _read_enum(kind, value, where)
+    if type(value) is not kind:
+        raise JobError(f"{where} must be {_KIND_NAMES[kind]}, not {_kind_name(value)}")
+    if isinstance(value, str) and not _is_encodable(value):
+        raise JobError(f"{where} holds a lone surrogate, which no text does")
+    return value
+
+
+def _read_tuple(kinds: tuple[Any, ...], value: object, where: str) -> tuple[object, ...]:
+    if not isinstance(value, list | tuple):
+        raise JobError(f"{where} must be a list, not {_kind_name(value)}")
+    if kinds[-1] is Ellipsis:
+        kinds = kinds[:1] * len(value)
+    if len(kinds) != len(value):
+        raise JobError(f"{where} must have {len(kinds)} items, not {len(value)}")
+    return tuple(_read(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True)))
+
+
+def _read_enum(kind: type[enum.Enum], value: object, where: str) -> enum.Enum:
+    try:
+        return kind(value)
+    except ValueError:
+        known = ", ".join(repr(member.value) for member in kind)
+        raise JobError(f"{where} must be one of {known}, not {value!r}") from None
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_KIND_NAMES = {str: "text", int: "a whole number", bool: "true or false"}
+
+
+def _kind_name(value: object) -> str:
+    return "null" if value is None else _KIND_NAMES.get(type(value), type(value).__name__)
