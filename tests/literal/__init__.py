@@ -1,0 +1,21 @@
+"""The rules a second time: slow, literal, and sharing no code with `engines`.
+
+Each module spells one game out sentence by sentence over dictionaries keyed by
+cell name. Nothing here is clever; that is its use. A game is a class with
+``parse``, ``text``, ``legal``, ``play`` and ``outcome``; an outcome is None or
+``(result, reason, white_score, black_score)``.
+"""
+
+from tests.literal.base import LiteralGame
+from tests.literal.dogon import LiteralGagara, LiteralKulei
+from tests.literal.dualma import LiteralDualma
+from tests.literal.duovallis import LiteralDuovallis
+from tests.literal.duploline import LiteralDuploline
+
+LITERAL: dict[str, type[LiteralGame]] = {
+    "duovallis": LiteralDuovallis,
+    "dualma": LiteralDualma,
+    "dogon-kulei": LiteralKulei,
+    "dogon-gagara": LiteralGagara,
+    "duploline": LiteralDuploline,
+}
