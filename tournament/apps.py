@@ -1,0 +1,24 @@
+"""The site as a Django application."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class TournamentConfig(AppConfig):
+    name = "tournament"
+    verbose_name = "Duarena"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        post_migrate.connect(_create_ladders, sender=self)
+
+
+def _create_ladders(using: str, **_: Any) -> None:
+    """Give every registered game its ladder row, also games added after the first migration."""
+    from tournament.models import Ladder
+
+    Ladder.objects.using(using).ensure()

@@ -1,0 +1,157 @@
+"""Bots, their immutable versions, and the bundles that hold their bytes."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils.text import slugify
+
+if TYPE_CHECKING:
+    from tournament.models.people import User
+
+
+class Bundle(models.Model):
+    """A bot's zip, known by its bytes; stored once however many versions use it."""
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    size = models.BigIntegerField()
+    """In bytes."""
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+    @property
+    def path(self) -> Path:
+        return settings.BUNDLES / self.sha256[:2] / f"{self.sha256}.zip"
+
+
+def name_key(name: str) -> str:
+    """Equal for names a reader would take for the same."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+class BotQuerySet(models.QuerySet["Bot"]):
+    def named(self, name: str) -> Bot | None:
+        """The bot of this name, whatever its case."""
+        return self.filter(name_key=name_key(name)).first()
+
+    def register(self, owner: User | None, name: str) -> Bot:
+        """Create a bot; raises ``IntegrityError`` if the name is taken."""
+        base = slugify(name) or "bot"
+        taken = set(self.filter(slug__startswith=base).values_list("slug", flat=True))
+        slug, suffix = base, 2
+        while slug in taken:
+            slug, suffix = f"{base}-{suffix}", suffix + 1
+        return self.create(owner=owner, name=name, name_key=name_key(name), slug=slug)
+
+
+class Bot(models.Model):
+    """An entry somebody owns: a name under which versions play."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="bots"
+    )
+    """Null: the site's own."""
+    name = models.CharField(max_length=40)
+    """Never changes: records and ratings know players by it."""
+    name_key = models.CharField(max_length=160, unique=True, editable=False)
+    """The name folded for comparing, see ``name_key``."""
+    slug = models.SlugField(max_length=60, unique=True)
+    description = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = BotQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["name_key"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("bot", args=[self.slug])
+
+    @property
+    def is_sample(self) -> bool:
+        return self.owner_id is None
+
+    def latest_valid(self) -> BotVersion | None:
+        """The version that would play today."""
+        return self.versions.filter(state=BotVersion.State.VALID).order_by("-number").first()
+
+
+class BotVersionQuerySet(models.QuerySet["BotVersion"]):
+    def valid(self) -> BotVersionQuerySet:
+        return self.filter(state=BotVersion.State.VALID)
+
+    def newest_valid(self) -> BotVersionQuerySet:
+        """Each bot's newest valid version, bots by name."""
+        newer = self.model.objects.valid().filter(
+            bot=models.OuterRef("bot"), number__gt=models.OuterRef("number")
+        )
+        return self.valid().filter(~models.Exists(newer)).select_related("bot").order_by("bot__name_key")
+
+
+class BotVersion(models.Model):
+    """One immutable state of a bot: its bytes and how they are started."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        """Uploads are not run on this site; ``state_reason`` says what would change that."""
+        VALIDATING = "validating", "validating"
+        VALID = "valid", "valid"
+        REFUSED = "refused", "refused"
+        """Its validation failed; ``state_reason`` says how."""
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    """Counted by the server from 1, in each bot."""
+    label = models.CharField(max_length=40, blank=True)
+    """The author's own word for this version."""
+    bundle = models.ForeignKey(Bundle, on_delete=models.PROTECT, related_name="versions")
+    command = models.JSONField()
+    """The argument vector, a list of strings, relative to the bundle's root."""
+    games = models.JSONField()
+    """Codes of the ladders it plays."""
+    options = models.JSONField(default=dict)
+    """Sent to it with ``setoption``: name to value, both strings."""
+    notes = models.TextField(blank=True)
+    """What the author says is new."""
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    state_reason = models.TextField(blank=True)
+    """One sentence a reader of the version's page understands; empty when there is nothing to say."""
+    validation = models.ForeignKey(
+        "Tournament", null=True, blank=True, on_delete=models.SET_NULL, related_name="validated_versions"
+    )
+    """The tournament of this version against itself that decides whether it may play."""
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = BotVersionQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["bot", "number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["bot", "number"], name="version_number_once_a_bot"),
+            models.UniqueConstraint(fields=["bot", "bundle"], name="version_bundle_once_a_bot"),
+            models.CheckConstraint(condition=models.Q(number__gte=1), name="version_number_from_one"),
+            models.CheckConstraint(
+                condition=models.Q(state__in=["waiting", "validating", "valid", "refused", "withdrawn"]),
+                name="version_state_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.bot.name} v{self.number}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("version", args=[self.bot.slug, self.number])
+
+    def plays(self, ladder: str) -> bool:
+        return ladder in self.games

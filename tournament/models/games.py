@@ -1,0 +1,210 @@
+"""Games: one row each, from the schedule to the result, and what is told about them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.urls import reverse
+
+from engines.rules.base import Reason, Result
+
+
+def _choices(values: type[Result] | type[Reason]) -> list[tuple[str, str]]:
+    return [(str(value), str(value)) for value in values if str(value)]
+
+
+class GameQuerySet(models.QuerySet["Game"]):
+    def done(self) -> GameQuerySet:
+        return self.filter(state=Game.State.DONE)
+
+    def by_completion(self, ladder: str) -> GameQuerySet:
+        """A ladder's recorded games in the order they were rated in."""
+        return self.filter(ladder_id=ladder, sequence__isnull=False).order_by("sequence")
+
+    def with_players(self) -> GameQuerySet:
+        return self.select_related("white__bot__owner", "black__bot__owner", "tournament", "ladder")
+
+    def of_bot(self, bot: int) -> GameQuerySet:
+        """All games of any version of a bot, newest first."""
+        return self.filter(models.Q(white__bot_id=bot) | models.Q(black__bot_id=bot)).order_by("-id")
+
+
+class Game(models.Model):
+    """One game: scheduled, claimed by an attempt, recorded once."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        CLAIMED = "claimed", "claimed"
+        """An attempt holds it: a job is in the queue or being played."""
+        DONE = "done", "done"
+        HALTED = "halted", "halted"
+        """Given up, a person is needed; ``evidence`` says why."""
+        CANCELLED = "cancelled", "cancelled"
+
+    key = models.CharField(max_length=80, unique=True)
+    """``tournament/round/pairing/number``; the same for every attempt."""
+    pairing = models.ForeignKey("Pairing", on_delete=models.CASCADE, related_name="games")
+    tournament = models.ForeignKey("Tournament", on_delete=models.CASCADE, related_name="games")
+    ladder = models.ForeignKey("Ladder", on_delete=models.PROTECT, related_name="games")
+    number = models.PositiveSmallIntegerField()
+    """In the pairing: 1 or 2, colours swapped."""
+    white = models.ForeignKey("BotVersion", on_delete=models.PROTECT, related_name="games_as_white")
+    black = models.ForeignKey("BotVersion", on_delete=models.PROTECT, related_name="games_as_black")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    attempt = models.UUIDField(null=True, blank=True)
+    """The attempt whose report will be recorded; the last one's once the game is over."""
+    voids = models.PositiveSmallIntegerField(default=0)
+    """Attempts that living workers gave back for no fault of the bots."""
+    lost = models.PositiveSmallIntegerField(default=0)
+    """Attempts whose lease ran out."""
+    result = models.CharField(max_length=7, choices=_choices(Result), null=True, blank=True)
+    """Null until recorded."""
+    termination = models.CharField(max_length=20, blank=True)
+    reason = models.CharField(max_length=20, choices=_choices(Reason), blank=True)
+    """The rules' word for the end, where the rules ended it."""
+    fault = models.CharField(max_length=14, blank=True)
+    evidence = models.TextField(blank=True)
+    """One line: what was seen, where somebody or something was at fault."""
+    white_score = models.SmallIntegerField(null=True, blank=True)
+    black_score = models.SmallIntegerField(null=True, blank=True)
+    plies = models.PositiveIntegerField(default=0)
+    sequence = models.BigIntegerField(null=True, blank=True)
+    """Completion sequence in its ladder, from 1; null until recorded."""
+    rated = models.BooleanField(default=False)
+    """Whether it moved the ladder's ratings: the record says ``Rated "no"`` where it did not."""
+    fingerprint = models.CharField(max_length=32, blank=True)
+    """Equal for games of the same players, colours and moves: exact repeats are not rated."""
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = GameQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["ladder", "sequence"], name="game_sequence_once_a_ladder"),
+            models.UniqueConstraint(fields=["pairing", "number"], name="game_number_once_a_pairing"),
+            models.CheckConstraint(
+                condition=models.Q(state__in=["waiting", "claimed", "done", "halted", "cancelled"]),
+                name="game_state_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(result__isnull=True) | models.Q(result__in=["1-0", "0-1", "1/2-1/2"]),
+                name="game_result_decided",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state="done", result__isnull=False, sequence__isnull=False)
+                | (~models.Q(state="done") & models.Q(result__isnull=True, sequence__isnull=True)),
+                name="game_done_with_result",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(state="claimed") | models.Q(attempt__isnull=False),
+                name="game_claimed_by_attempt",
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["state", "id"], name="game_queue"),
+            models.Index(fields=["tournament", "state", "id"], name="game_of_tournament"),
+            models.Index(fields=["white", "-id"], name="game_of_white"),
+            models.Index(fields=["black", "-id"], name="game_of_black"),
+            models.Index(fields=["ladder", "fingerprint"], name="game_fingerprint"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    def get_absolute_url(self) -> str:
+        return reverse("game", args=[self.pk])
+
+
+class GameRecord(models.Model):
+    """A game's record as published; kept apart so that lists never load it."""
+
+    game = models.OneToOneField(Game, on_delete=models.CASCADE, primary_key=True, related_name="record")
+    text = models.TextField()
+    """One PGN game, ending in a newline."""
+
+    def __str__(self) -> str:
+        return f"record of {self.game_id}"
+
+
+class GameLog(models.Model):
+    """What one side's engine said; for that bot's owner and staff alone."""
+
+    class Side(models.TextChoices):
+        WHITE = "white", "white"
+        BLACK = "black", "black"
+
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="logs")
+    side = models.CharField(max_length=5, choices=Side.choices)
+    stderr = models.TextField(blank=True)
+    lines = models.TextField(blank=True)
+    """The lines exchanged: ``> `` to the engine, ``< `` from it."""
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["game", "side"], name="log_once_a_side")]
+
+    def __str__(self) -> str:
+        return f"{self.side} log of {self.game_id}"
+
+
+class LiveGame(models.Model):
+    """A game while it is played, as the worker last told; removed with the result."""
+
+    game = models.OneToOneField(Game, on_delete=models.CASCADE, primary_key=True, related_name="live")
+    moves = models.JSONField(default=list)
+    """Pairs of move and comment, as in a record."""
+    white_ms = models.BigIntegerField(null=True, blank=True)
+    """What White's clock shows; null without a clock."""
+    black_ms = models.BigIntegerField(null=True, blank=True)
+    updated_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"live {self.game_id}"
+
+
+class Attempt(models.Model):
+    """One try at playing a game: queued, started at its worker's first word, ended once."""
+
+    class End(models.TextChoices):
+        OPEN = "", "open"
+        RECORDED = "recorded", "recorded"
+        VOID = "void", "void"
+        """Played or begun, and not counted; ``evidence`` says why."""
+        LOST = "lost", "lost"
+        """Its lease ran out."""
+        RELEASED = "released", "released"
+        """Its worker was told to stop and gave the game back."""
+        CANCELLED = "cancelled", "cancelled"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="attempts")
+    worker = models.CharField(max_length=120, blank=True)
+    """Empty until the worker's first word."""
+    sent_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    """Null while queued: a job waits as long as those before it take."""
+    ended_at = models.DateTimeField(null=True, blank=True)
+    end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
+    evidence = models.TextField(blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(end__in=["", "recorded", "void", "lost", "released", "cancelled"]),
+                name="attempt_end_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(end="", ended_at__isnull=True)
+                | (~models.Q(end="") & models.Q(ended_at__isnull=False)),
+                name="attempt_ended_with_end",
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["sent_at"], condition=models.Q(ended_at__isnull=True), name="attempt_open"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)

@@ -1,0 +1,104 @@
+"""Ladders: one a game, with the rating of every version that played on it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.urls import reverse
+
+from engines.rules.registry import GAMES
+from engines.rules.registry import Game as Rules
+
+
+class LadderQuerySet(models.QuerySet["Ladder"]):
+    def ensure(self) -> None:
+        """Create the row of every registered game that has none; may be repeated."""
+        self.bulk_create([self.model(code=code) for code in GAMES], ignore_conflicts=True)
+
+
+class Ladder(models.Model):
+    """One game's ratings; its row is locked while a result is written."""
+
+    code = models.CharField(max_length=32, primary_key=True)
+    sequence = models.BigIntegerField(default=0)
+    """The completion sequence number given last; games are rated in this order."""
+
+    objects = LadderQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.code
+
+    def get_absolute_url(self) -> str:
+        return reverse("ladder", args=[self.code])
+
+    @property
+    def rules(self) -> Rules:
+        return GAMES[self.code]
+
+    @property
+    def name(self) -> str:
+        return self.rules.name
+
+
+class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
+    def leaderboard(self, ladder: str) -> LadderRatingQuerySet:
+        """Best first; read from this table alone, with the bots' names."""
+        return (
+            self.filter(ladder_id=ladder)
+            .select_related("version__bot__owner")
+            .order_by("-conservative", "version_id")
+        )
+
+
+class LadderRating(models.Model):
+    """Where a version stands on a ladder: the latest rating and its tally."""
+
+    ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="ratings")
+    version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="ratings")
+    mu = models.FloatField()
+    sigma = models.FloatField()
+    conservative = models.FloatField()
+    """mu - 3 sigma, the published number."""
+    games = models.PositiveIntegerField(default=0)
+    """Rated games; the sum of the next three."""
+    wins = models.PositiveIntegerField(default=0)
+    draws = models.PositiveIntegerField(default=0)
+    losses = models.PositiveIntegerField(default=0)
+
+    objects = LadderRatingQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["ladder", "version"], name="rating_once_a_ladder"),
+            models.CheckConstraint(condition=models.Q(sigma__gt=0), name="rating_sigma_positive"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["ladder", "-conservative"], name="rating_leaderboard")]
+
+    def __str__(self) -> str:
+        return f"{self.ladder_id} {self.version_id}: {self.conservative:.2f}"
+
+
+class RatingEvent(models.Model):
+    """What one game did to one player's rating; never changed, made anew by a rebuild alone."""
+
+    ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="events")
+    sequence = models.BigIntegerField()
+    """The game's completion sequence in its ladder."""
+    game = models.ForeignKey("Game", on_delete=models.CASCADE, related_name="rating_events")
+    version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="rating_events")
+    mu_before = models.FloatField()
+    sigma_before = models.FloatField()
+    mu_after = models.FloatField()
+    sigma_after = models.FloatField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["ladder", "sequence", "version"], name="event_once_a_game_and_player"
+            )
+        ]
+        indexes: ClassVar = [models.Index(fields=["version", "ladder", "sequence"], name="event_history")]
+
+    def __str__(self) -> str:
+        return f"{self.ladder_id} #{self.sequence} {self.version_id}: {self.mu_before:.2f} to {self.mu_after:.2f}"

@@ -1,0 +1,148 @@
+"""Settings of the site, for one machine and for many.
+
+Everything that differs between sites comes from the environment:
+
+DUARENA_DATA            folder of all that changes at run time; default ``var/`` in the checkout
+DUARENA_SECRET_KEY      default: made once and kept in the data folder, readable by its owner alone
+DATABASE_URL            default: SQLite in the data folder
+REDIS_URL               the broker, see ``workers.celery``
+DUARENA_HOSTS           host names the site answers to, comma separated; default this machine
+DUARENA_SITE            the site's address, as printed in records
+DUARENA_TRUST_UPLOADS   ``1``: uploaded bots are run without a sandbox
+DUARENA_SLOTS           games played at once over all workers; default this machine's cores
+DUARENA_BUNDLES         folder of the bots' bundles; default in the data folder
+DUARENA_DEBUG           ``1``: Django's debug pages; never on a site others can reach
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+import dj_database_url
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("DUARENA_DATA") or ROOT / "var").resolve()
+BUNDLES = Path(os.environ.get("DUARENA_BUNDLES") or DATA / "bundles").resolve()
+
+
+def _flag(name: str) -> bool:
+    return os.environ.get(name, "").lower() in {"1", "true", "yes", "on"}
+
+
+def _secret_key() -> str:
+    """The key of the environment or of the data folder; several processes may ask first at once."""
+    if key := os.environ.get("DUARENA_SECRET_KEY"):
+        return key
+    path = DATA / "secret_key"
+    if not path.exists():
+        DATA.mkdir(parents=True, exist_ok=True)
+        descriptor, written = tempfile.mkstemp(dir=DATA, prefix=".secret_key-")  # mode 0600
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(50))
+        try:
+            os.link(written, path)
+        except FileExistsError:
+            pass  # another process was first: its key is the site's
+        finally:
+            os.unlink(written)
+    return path.read_text().strip()
+
+
+SECRET_KEY = _secret_key()
+DEBUG = _flag("DUARENA_DEBUG")
+SITE = os.environ.get("DUARENA_SITE", "http://127.0.0.1:8000").rstrip("/")
+TRUST_UPLOADS = _flag("DUARENA_TRUST_UPLOADS")
+SLOTS = int(os.environ.get("DUARENA_SLOTS") or os.cpu_count() or 1)
+MAX_BUNDLE_BYTES = 64 * 1024 * 1024
+
+ALLOWED_HOSTS = [
+    host.strip()
+    for host in os.environ.get("DUARENA_HOSTS", "127.0.0.1,localhost,[::1]").split(",")
+    if host.strip()
+]
+CSRF_TRUSTED_ORIGINS = [SITE]
+
+INSTALLED_APPS = [
+    "tournament",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "tournament.security.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "tournament.urls"
+WSGI_APPLICATION = "tournament.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "tournament" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+SQLITE_OPTIONS = {
+    # A transaction takes the write lock when it begins, and waits for it: reading first
+    # and writing later is what makes "database is locked" of two writers.
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+}
+DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DATA / 'db.sqlite3'}", conn_max_age=60)}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+
+AUTH_USER_MODEL = "tournament.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "log-in"
+LOGIN_REDIRECT_URL = "account"
+LOGOUT_REDIRECT_URL = "home"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "static/"
+# Served by the site's own processes straight from the packages: no collecting step to forget.
+WHITENOISE_USE_FINDERS = True
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE.startswith("https://")
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "loggers": {"tournament": {"handlers": ["stderr"], "level": "INFO", "propagate": True}},
+}
