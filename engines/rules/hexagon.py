@@ -1,0 +1,155 @@
+"""The hexagonal boards of DuAlma (side 5) and DuploLine (side 4): names, cell numbers, tables.
+
+Rows are lettered from the bottom, ``a`` upward; numbers run along the
+diagonals, as in Abalone: the neighbours of a cell are (row, n±1), (row above,
+n), (row above, n+1), (row below, n) and (row below, n−1). Side 4::
+
+        g   4 5 6 7
+       f   3 4 5 6 7
+      e   2 3 4 5 6 7
+     d   1 2 3 4 5 6 7
+      c   1 2 3 4 5 6
+       b   1 2 3 4 5
+        a   1 2 3 4
+
+A set of cells is an int with bit k set for the cell numbered k (a bitboard),
+and no set needs more than 61 bits. There are two ways to number the cells:
+
+- packed (``pitch=None``): one after the other from a1 on. Any board of up to
+  63 cells fits into a machine word; everything about neighbours is a table.
+- with a pitch: row × pitch + (n − 1). Then a step in a given direction is the
+  same shift everywhere (1 along the row, ``pitch`` to the row above at the
+  same n, ``pitch + 1`` to the row above at n+1), so that a whole set moves at
+  once. A pitch one above the longest row leaves a column that no cell uses:
+  what is shifted off one side falls there and not onto the next row.
+
+Everything here is made once, at import, and never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+from engines.rules.notation import field_error, quote, split_parts
+
+DIRECTIONS = ((0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0))
+"""The six steps as (rows up, numbers up), anticlockwise from the right; the last three reverse the first."""
+
+AXES = DIRECTIONS[:3]
+"""One direction for each of the three lines through a cell."""
+
+
+def cells_of(bits: int) -> Iterator[int]:
+    """The numbers of the cells in a set, ascending."""
+    while bits:
+        lowest = bits & -bits  # two's complement: all bits but the lowest set one cancel out
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+class Hexagon:
+    """The cells of one board and the tables over them.
+
+    ``rows`` holds the cell numbers of each row, ``a`` first, left to right.
+    ``names`` and ``around`` are indexed by cell number; with a pitch, numbers that are
+    no cell have an empty name. ``numbers`` is the inverse of ``names``.
+    """
+
+    def __init__(self, side: int, pitch: int | None = None) -> None:
+        self.side = side
+        self.letters = "abcdefghi"[: 2 * side - 1]
+        self._places: dict[tuple[int, int], int] = {}
+        for row in range(2 * side - 1):
+            for n in range(max(1, row - side + 2), min(2 * side - 1, side + row) + 1):
+                self._places[row, n] = len(self._places) if pitch is None else row * pitch + n - 1
+        self.cells = tuple(self._places.values())
+        self.numbers = {f"{self.letters[row]}{n}": cell for (row, n), cell in self._places.items()}
+        names = {cell: name for name, cell in self.numbers.items()}
+        self.names = tuple(names.get(cell, "") for cell in range(self.cells[-1] + 1))
+        self.rows = tuple(
+            tuple(self.numbers[name] for name in self.numbers if name[0] == letter) for letter in self.letters
+        )
+        self.full = sum(1 << cell for cell in self.cells)
+        self.centre = self._places[side - 1, side]
+        self.around = self._masks(1)
+
+    def at_distance(self, cell: int, distance: int) -> tuple[int, ...]:
+        """The cells exactly so many steps away in a straight line, in the order of ``DIRECTIONS``."""
+        row, n = self._coordinates(cell)
+        found = (self._places.get((row + up * distance, n + on * distance)) for up, on in DIRECTIONS)
+        return tuple(target for target in found if target is not None)
+
+    def lines(self, length: int) -> tuple[int, ...]:
+        """The set of cells of every straight line of so many consecutive cells, each once."""
+        found = []
+        for row, n in self._places:
+            for up, on in AXES:
+                line = [self._places.get((row + up * k, n + on * k)) for k in range(length)]
+                if None not in line:
+                    found.append(sum(1 << cell for cell in line if cell is not None))
+        return tuple(found)
+
+    def set_of(self, names: str) -> int:
+        """The set of the cells named, separated by spaces: ``set_of("a1 e5")``."""
+        return sum(1 << self.numbers[name] for name in names.split())
+
+    def _coordinates(self, cell: int) -> tuple[int, int]:
+        name = self.names[cell]
+        return self.letters.index(name[0]), int(name[1:])
+
+    def _masks(self, distance: int) -> tuple[int, ...]:
+        return tuple(
+            sum(1 << target for target in self.at_distance(cell, distance)) if name else 0
+            for cell, name in enumerate(self.names)
+        )
+
+    def parse_rows(self, field: str, contents: Collection[str]) -> dict[int, str]:
+        """Read the first field of a position string: the occupied cells and what they hold.
+
+        ``contents`` are the spellings a cell may have. Raises ``PositionError``
+        for anything but the one canonical spelling: as many rows as the board
+        has, each exactly filled, a run of empty cells written as one number.
+        """
+        rows = split_parts(field, "/", len(self.rows), "rows", "rows")
+        occupied: dict[int, str] = {}
+        for letter, cells, text in zip(reversed(self.letters), reversed(self.rows), rows, strict=True):
+            occupied.update(_parse_row(letter, cells, text, contents))
+        return occupied
+
+    def format_rows(self, content: Callable[[int], str]) -> str:
+        """The first field of a position string; ``content`` spells a cell, empty for an empty one."""
+        return "/".join(_format_row(content(cell) for cell in cells) for cells in reversed(self.rows))
+
+
+def _parse_row(
+    letter: str, cells: tuple[int, ...], text: str, contents: Collection[str]
+) -> Iterator[tuple[int, str]]:
+    runs = {str(length): length for length in range(1, len(cells) + 1)}
+    column = 0
+    after_run = False
+    for word in text.split(","):
+        is_run = word in runs
+        if is_run and after_run:
+            raise field_error("rows", text, f"row {letter} writes a run of empty cells as two numbers")
+        if not is_run and word not in contents:
+            raise field_error(
+                "rows", text, f"in row {letter}, {quote(word)} is no cell and no run of empty cells"
+            )
+        if not is_run and column < len(cells):
+            yield cells[column], word
+        column += runs.get(word, 1)
+        after_run = is_run
+    if column != len(cells):
+        raise field_error("rows", text, f"row {letter} has {column} cells instead of {len(cells)}")
+
+
+def _format_row(contents: Iterator[str]) -> str:
+    words: list[str] = []
+    run = 0
+    for content in contents:
+        if content and run:
+            words.append(str(run))
+        if content:
+            words.append(content)
+        run = 0 if content else run + 1
+    return ",".join([*words, str(run)] if run else words)
