@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from engines.rules import dogon
 from engines.rules.base import Position, Side, UnknownGame
 from engines.rules.notation import quote
 
@@ -28,7 +29,26 @@ class Game:
     credit: str
 
 
-_LADDERS: Final[tuple[Game, ...]] = ()
+_LADDERS: Final = (
+    Game(
+        code="dogon-kulei",
+        name="Dogon kulei",
+        position=dogon.KuleiPosition,
+        first=Side.WHITE,
+        ply_limit=500,
+        rules=dogon.__doc__ or "",
+        credit=dogon.CREDIT,
+    ),
+    Game(
+        code="dogon-gagara",
+        name="Dogon gagara",
+        position=dogon.GagaraPosition,
+        first=Side.WHITE,
+        ply_limit=700,
+        rules=dogon.__doc__ or "",
+        credit=dogon.CREDIT,
+    ),
+)
 
 GAMES: Final[dict[str, Game]] = {game.code: game for game in _LADDERS}
 """Every game by its code, in the order of the ladders."""
