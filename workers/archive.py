@@ -1,0 +1,183 @@
+"""Zips as bundles may be: opened and judged by their central directory, before anything is unpacked.
+
+An uploaded zip is hostile until proven otherwise. Where readers of zips disagree
+(data around the archive, overlapping entries, zip64 at these sizes) it is refused,
+so that what was inspected is what is run.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from workers.manifest import BundleError
+
+MAX_ZIP_BYTES = 64 * 1024 * 1024
+MAX_UNPACKED_BYTES = 256 * 1024 * 1024
+MAX_PATHS = 2000
+"""Files and folders, the folders only implied by a file's path among them."""
+MAX_DEPTH = 16
+MAX_PATH_BYTES = 1024
+MAX_PART_BYTES = 255
+MAX_DIRECTORY_BYTES = 2 * 1024 * 1024
+"""Of the zip's central directory, which is read before its entries can be counted."""
+MAX_RATIO = 200
+FREE_OF_RATIO_BYTES = 1024 * 1024
+"""An entry up to this size may be packed as tightly as it likes."""
+
+_END = struct.Struct("<4s4H2LH")
+_END_SIGNATURE = b"PK\x05\x06"
+_ZIP64_LOCATOR_SIGNATURE = b"PK\x06\x07"
+_ZIP64_LOCATOR_BYTES = 20
+_LOCAL_HEADER_BYTES = 30
+_ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000
+
+
+@contextmanager
+def opened(source: bytes | BinaryIO | Path) -> Iterator[BinaryIO]:
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            yield file
+    elif isinstance(source, bytes):
+        yield io.BytesIO(source)
+    else:
+        yield source
+
+
+@contextmanager
+def read_zip(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
+    """The archive in ``file``; whatever the reader trips over inside the block is a ``BundleError``."""
+    _check_end(file)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, UnicodeDecodeError) as error:
+        raise BundleError(f"the zip is damaged: {error}") from None
+    except (NotImplementedError, RuntimeError) as error:
+        raise BundleError(f"the zip cannot be read: {error}") from None
+
+
+def _check_end(file: BinaryIO) -> None:
+    """Hold the zip's end record against the limits before a reader builds its entries.
+
+    Also that the archive is the whole file and nothing else, and not zip64: there
+    readers differ about which entries it has.
+    """
+    size = file.seek(0, os.SEEK_END)
+    if size > MAX_ZIP_BYTES:
+        raise BundleError(f"the zip is {size} bytes, more than {MAX_ZIP_BYTES}")
+    tail_start = max(0, size - _END.size - 0xFFFF - _ZIP64_LOCATOR_BYTES)
+    file.seek(tail_start)
+    tail = file.read()
+    at = tail.rfind(_END_SIGNATURE)
+    if at < 0 or len(tail) - at < _END.size:
+        raise BundleError("this is not a zip file")
+    _, disk, first_disk, here, count, length, offset, comment = _END.unpack_from(tail, at)
+    if tail[max(0, at - _ZIP64_LOCATOR_BYTES) :].startswith(_ZIP64_LOCATOR_SIGNATURE):
+        raise BundleError("the zip is in zip64 format, which bundles have no need of")
+    if disk or first_disk or here != count:
+        raise BundleError("the zip is one part of several")
+    if at + _END.size + comment != len(tail) or offset + length != tail_start + at:
+        raise BundleError("the zip has data before or after the archive")
+    if count > MAX_PATHS:
+        raise BundleError(f"the zip has {count} entries, more than {MAX_PATHS}")
+    if length > MAX_DIRECTORY_BYTES:
+        raise BundleError(f"the zip's directory is {length} bytes, more than {MAX_DIRECTORY_BYTES}")
+
+
+def check_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """Every entry on its own and all of them together; returns the files by name."""
+    files: dict[str, zipfile.ZipInfo] = {}
+    folders: set[str] = set()
+    seen: set[str] = set()
+    for entry in archive.infolist():
+        name = _checked_name(entry)
+        if name in seen:
+            raise BundleError(f"the zip has two entries named {name!r}")
+        seen.add(name)
+        _check_kind(entry)
+        if entry.is_dir():
+            folders.add(name)
+        else:
+            files[name] = entry
+        folders.update(_parents(name))
+    _check_together(files, folders)
+    _check_overlaps(archive)
+    return files
+
+
+def _checked_name(entry: zipfile.ZipInfo) -> str:
+    """The entry's path, plain and relative, without a folder's closing slash."""
+    raw = entry.orig_filename
+    name = raw.removesuffix("/")
+    if not raw.isprintable() or raw != entry.filename:
+        raise BundleError(f"entry {raw!r} has a character in its name that no file of a bundle may have")
+    if "\\" in raw:
+        raise BundleError(f"entry {raw!r} has a backslash in its name")
+    if raw.startswith("/") or name[1:2] == ":":
+        raise BundleError(f"entry {raw!r} has an absolute path")
+    parts = name.split("/")
+    if ".." in parts:
+        raise BundleError(f"entry {raw!r} leads out of the bundle")
+    if "" in parts or "." in parts:
+        raise BundleError(f"entry {raw!r} is not a plain path")
+    if len(parts) > MAX_DEPTH:
+        raise BundleError(f"entry {_cut(raw)!r} is nested deeper than {MAX_DEPTH}")
+    if len(raw.encode()) > MAX_PATH_BYTES or any(len(part.encode()) > MAX_PART_BYTES for part in parts):
+        raise BundleError(f"entry {_cut(raw)!r} has too long a name")
+    return name
+
+
+def _check_kind(entry: zipfile.ZipInfo) -> None:
+    name = entry.filename
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        raise BundleError(f"entry {name!r} is a symbolic link")
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise BundleError(f"entry {name!r} is neither a file nor a folder")
+    if entry.flag_bits & _ENCRYPTED_FLAGS:
+        raise BundleError(f"entry {name!r} is encrypted")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise BundleError(f"entry {name!r} is neither stored nor deflated")
+    if entry.is_dir() and entry.file_size:
+        raise BundleError(f"entry {name!r} is a folder with content")
+    if entry.file_size > max(FREE_OF_RATIO_BYTES, MAX_RATIO * entry.compress_size):
+        raise BundleError(f"entry {name!r} unpacks to more than {MAX_RATIO} times its size")
+
+
+def _check_together(files: Mapping[str, zipfile.ZipInfo], folders: set[str]) -> None:
+    both = folders.intersection(files)
+    if both:
+        raise BundleError(f"the zip has {min(both)!r} both as a file and as a folder")
+    if len(files) + len(folders) > MAX_PATHS:
+        raise BundleError(f"the zip has {len(files) + len(folders)} files and folders, more than {MAX_PATHS}")
+    size = sum(entry.file_size for entry in files.values())
+    if size > MAX_UNPACKED_BYTES:
+        raise BundleError(f"the zip unpacks to {size} bytes, more than {MAX_UNPACKED_BYTES}")
+
+
+def _check_overlaps(archive: zipfile.ZipFile) -> None:
+    """No byte of the file may serve two entries, nor an entry and the directory."""
+    entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
+    ends = [entry.header_offset for entry in entries[1:]] + [archive.start_dir]
+    for entry, end in zip(entries, ends, strict=True):
+        if entry.header_offset + _LOCAL_HEADER_BYTES + len(entry.filename) + entry.compress_size > end:
+            raise BundleError(f"entry {entry.filename!r} overlaps another part of the zip")
+
+
+def _parents(name: str) -> Iterator[str]:
+    while "/" in name:
+        name = name.rpartition("/")[0]
+        yield name
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= 80 else name[:77] + "..."

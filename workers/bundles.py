@@ -1,0 +1,187 @@
+"""Bundles: the zips that bots come in. Inspect one, store it, unpack it safely, make one.
+
+What a zip may be is ``workers.archive``'s to say, what its ``bot.toml`` may hold
+``workers.manifest``'s. What is unpacked is counted again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import stat
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from workers.archive import MAX_UNPACKED_BYTES, check_entries, opened, read_zip
+from workers.jobs import is_sha256
+from workers.manifest import (
+    MANIFEST_NAME,
+    MAX_MANIFEST_BYTES,
+    BundleError,
+    Manifest,
+    check_command,
+    parse_manifest,
+)
+
+__all__ = [
+    "BundleError",
+    "Manifest",
+    "bundle_path",
+    "fetch_bundle",
+    "inspect_bundle",
+    "pack_bundle",
+    "store_bundle",
+    "unpack_bundle",
+]
+
+CHUNK_BYTES = 1024 * 1024
+
+
+def inspect_bundle(source: bytes | BinaryIO | Path) -> Manifest:
+    """Judge a zip without unpacking it; returns its manifest, raises ``BundleError``.
+
+    Reads the central directory and ``bot.toml`` alone, so it is quick whatever was
+    uploaded. A file object is left open, at any offset.
+    """
+    with opened(source) as file, read_zip(file) as archive:
+        files = check_entries(archive)
+        manifest = _read_manifest(archive, files)
+        check_command(manifest, files)
+        return manifest
+
+
+def bundle_path(store: Path, sha256: str) -> Path:
+    """Where a store folder keeps the bundle of this hash."""
+    if not is_sha256(sha256):
+        raise BundleError(f"{sha256!r} is not the SHA-256 of a bundle")
+    return store / sha256[:2] / f"{sha256}.zip"
+
+
+def store_bundle(store: Path, data: bytes) -> str:
+    """Put a zip into a store folder, whole or not at all; returns its SHA-256. May be repeated."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    path = bundle_path(store, sha256)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_whole(path, data)
+    return sha256
+
+
+def fetch_bundle(sha256: str, *, store: Path, cache: Path) -> Path:
+    """The folder with this bundle unpacked, from the cache or else from the store.
+
+    Several workers may ask at once. Raises ``BundleError`` when the bundle is refused,
+    ``FileNotFoundError`` when the store has none.
+    """
+    source = bundle_path(store, sha256)
+    folder = cache / sha256
+    return folder if folder.is_dir() else unpack_bundle(source, sha256, cache)
+
+
+def unpack_bundle(source: Path, sha256: str, cache: Path) -> Path:
+    """Unpack a zip into ``cache`` under its hash; appears there whole or not at all.
+
+    Every file is read-only; the program that the command names has its run bit. Raises
+    ``BundleError`` for a refused zip and for one whose content has another hash.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{sha256[:12]}-", dir=cache))
+    try:
+        with source.open("rb") as file:
+            _check_hash(file, sha256)
+            _unpack(file, folder)
+        return _move_into_place(folder, cache / sha256)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def pack_bundle(files: Mapping[str, bytes]) -> bytes:
+    """A zip of these files; the same files give the same bytes, hence the same hash.
+
+    Stored, not deflated: what deflate writes depends on the library's version.
+    """
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            entry.create_system = 3
+            entry.external_attr = (stat.S_IFREG | 0o644) << 16
+            archive.writestr(entry, files[name])
+    return buffer.getvalue()
+
+
+def _read_manifest(archive: zipfile.ZipFile, files: Mapping[str, zipfile.ZipInfo]) -> Manifest:
+    if MANIFEST_NAME not in files:
+        raise BundleError(f"the zip has no {MANIFEST_NAME} at its top{_misplaced(files)}")
+    with archive.open(files[MANIFEST_NAME]) as file:
+        return parse_manifest(file.read(MAX_MANIFEST_BYTES + 1))
+
+
+def _misplaced(files: Mapping[str, zipfile.ZipInfo]) -> str:
+    """A hint for the commonest mistake: zipping the folder instead of what is in it."""
+    for name in files:
+        if name.endswith("/" + MANIFEST_NAME):
+            return f", but {name!r}: zip what is in the folder, not the folder"
+    return ""
+
+
+def _check_hash(file: BinaryIO, sha256: str) -> None:
+    digest = hashlib.sha256()
+    while chunk := file.read(CHUNK_BYTES):
+        digest.update(chunk)
+    found = digest.hexdigest()
+    if found != sha256:
+        raise BundleError(f"the bundle's SHA-256 is {found}, not {sha256}")
+
+
+def _unpack(file: BinaryIO, folder: Path) -> None:
+    with read_zip(file) as archive:
+        files = check_entries(archive)
+        program = _read_manifest(archive, files).program
+        left = MAX_UNPACKED_BYTES
+        for name, entry in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            left -= _unpack_file(archive, entry, path, left)
+            path.chmod(0o555 if name == program else 0o444)
+    folder.chmod(0o755)
+
+
+def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, limit: int) -> int:
+    """Write one file and return its real size, which is not taken on trust."""
+    size = 0
+    with archive.open(entry) as packed, path.open("xb") as file:
+        while chunk := packed.read(CHUNK_BYTES):
+            size += len(chunk)
+            if size > limit:
+                raise BundleError(f"the zip unpacks to more than {MAX_UNPACKED_BYTES} bytes")
+            file.write(chunk)
+    return size
+
+
+def _move_into_place(folder: Path, target: Path) -> Path:
+    try:
+        folder.rename(target)
+    except OSError:
+        # Another worker was first: its folder is the same to the byte.
+        if not target.is_dir():
+            raise
+    return target
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
