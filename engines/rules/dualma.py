@@ -99,7 +99,6 @@ from engines.rules.hexagon import Hexagon, cells_of
 from engines.rules.notation import field_error, parse_turn, split_fields
 
 CREDIT: Final = "Paschalis Antoniou"
-PLY_LIMIT: Final = 400
 DISCS: Final = 11
 """Discs of a colour."""
 

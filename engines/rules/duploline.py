@@ -98,7 +98,6 @@ from engines.rules.hexagon import Hexagon, cells_of
 from engines.rules.notation import field_error, parse_turn, split_fields
 
 CREDIT: Final = "José Manuel Astilleros García-Monge"
-PLY_LIMIT: Final = 200
 SUPPLY: Final = 18
 """Pieces of a kind and colour."""
 

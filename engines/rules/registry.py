@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from engines.rules import dogon
+from engines.rules import dogon, dualma, duploline
 from engines.rules.base import Position, Side, UnknownGame
 from engines.rules.notation import quote
 
@@ -31,6 +31,15 @@ class Game:
 
 _LADDERS: Final = (
     Game(
+        code="dualma",
+        name="DuAlma",
+        position=dualma.DualmaPosition,
+        first=Side.BLACK,
+        ply_limit=400,
+        rules=dualma.__doc__ or "",
+        credit=dualma.CREDIT,
+    ),
+    Game(
         code="dogon-kulei",
         name="Dogon kulei",
         position=dogon.KuleiPosition,
@@ -47,6 +56,15 @@ _LADDERS: Final = (
         ply_limit=700,
         rules=dogon.__doc__ or "",
         credit=dogon.CREDIT,
+    ),
+    Game(
+        code="duploline",
+        name="DuploLine",
+        position=duploline.DuplolinePosition,
+        first=Side.WHITE,
+        ply_limit=200,
+        rules=duploline.__doc__ or "",
+        credit=duploline.CREDIT,
     ),
 )
 
