@@ -1,0 +1,183 @@
+"""The messages of UGI, one frozen value each; what is fixed about them is told in PROTOCOL.md.
+
+The values are dumb: reading them from a line is ``parse``, writing them is
+``format``. ``p1`` is the player who moves first from the game's initial position
+(``Game.first``), from whatever position a game starts.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from engines.protocol.score import Score
+
+RESIGN = "resign"
+"""The word in place of a move that gives the game up."""
+
+VARIANT_OPTION = "UGI_Variant"
+SEED_OPTION = "UGI_Seed"
+
+
+class OptionType(enum.StrEnum):
+    CHECK = "check"
+    SPIN = "spin"
+    COMBO = "combo"
+    BUTTON = "button"
+    STRING = "string"
+
+
+class Winner(enum.StrEnum):
+    """How a game ended, in the protocol's words; ``NONE`` only answers ``query result``."""
+
+    P1 = "p1win"
+    P2 = "p2win"
+    DRAW = "draw"
+    NONE = "none"
+
+
+class Question(enum.StrEnum):
+    GAME_OVER = "gameover"
+    P1_TURN = "p1turn"
+    RESULT = "result"
+
+
+# To the engine
+
+
+@dataclass(frozen=True, slots=True)
+class Ugi:
+    """The first word said to an engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class IsReady:
+    """Answered by ``ReadyOk`` once everything said before is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class UgiNewGame:
+    """Nothing of earlier games is remembered after this."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetOption:
+    """``value`` is None for a button; runs of spaces in it travel as one."""
+
+    name: str
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetPosition:
+    """``fen`` is None for the initial position; nothing in it is checked here."""
+
+    fen: str | None = None
+    moves: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """The limits of one search; without any it lasts until ``Stop``."""
+
+    p1_time_ms: int | None = None
+    p2_time_ms: int | None = None
+    p1_inc_ms: int | None = None
+    p2_inc_ms: int | None = None
+    movetime_ms: int | None = None
+    nodes: int | None = None
+    depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Ends the search at once, with a ``BestMove``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quit:
+    """Ends the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameOver:
+    """A courtesy at the end of a game; ``reason`` may be several words."""
+
+    winner: Winner
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Asked by other runners; our server referees itself and never asks."""
+
+    what: Question
+
+
+ServerMessage = Ugi | IsReady | UgiNewGame | SetOption | SetPosition | Go | Stop | Quit | GameOver | Query
+
+
+# From the engine
+
+
+@dataclass(frozen=True, slots=True)
+class IdName:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdAuthor:
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class OptionDeclared:
+    """``default`` is the text as it was declared (None for a button); ``choices`` are a combo's ``var``s."""
+
+    name: str
+    type: OptionType
+    default: str | None = None
+    min: int | None = None
+    max: int | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UgiOk:
+    """Everything about the engine has been said."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyOk:
+    """The answer to ``IsReady``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What an engine says of its search; nothing of it is trusted, numbers may be negative."""
+
+    depth: int | None = None
+    seldepth: int | None = None
+    score: Score | None = None
+    time_ms: int | None = None
+    nodes: int | None = None
+    nps: int | None = None
+    pv: tuple[str, ...] = ()
+    string: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BestMove:
+    """``move`` is ``""`` when the line held none, and may be ``RESIGN``."""
+
+    move: str
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The answer to a ``Query``."""
+
+    value: str
+
+
+EngineMessage = IdName | IdAuthor | OptionDeclared | UgiOk | ReadyOk | Info | BestMove | Response

@@ -1,0 +1,269 @@
+"""Lines into messages. Whatever the line holds, nothing is raised.
+
+As in UCI, words that are not known are ignored, also in front of a message:
+``joho bestmove c1`` is a best move. Words are parted by spaces and tabs alone.
+Numbers of more than 19 digits are as if they had not been said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from engines.protocol.messages import (
+    BestMove,
+    EngineMessage,
+    GameOver,
+    Go,
+    IdAuthor,
+    IdName,
+    Info,
+    IsReady,
+    OptionDeclared,
+    OptionType,
+    Query,
+    Question,
+    Quit,
+    ReadyOk,
+    Response,
+    ServerMessage,
+    SetOption,
+    SetPosition,
+    Stop,
+    Ugi,
+    UgiNewGame,
+    UgiOk,
+    Winner,
+)
+from engines.protocol.score import Score
+
+MAX_DIGITS = 19
+
+_INFO_NUMBERS = {"depth": "depth", "seldepth": "seldepth", "time": "time_ms", "nodes": "nodes", "nps": "nps"}
+_INFO_WORDS = frozenset(
+    "depth seldepth time nodes nps pv multipv score currmove currmovenumber hashfull tbhits cpuload "
+    "string refutation currline".split()
+)
+_GO_NUMBERS = {
+    "p1time": "p1_time_ms",
+    "p2time": "p2_time_ms",
+    "p1inc": "p1_inc_ms",
+    "p2inc": "p2_inc_ms",
+    "movetime": "movetime_ms",
+    "nodes": "nodes",
+    "depth": "depth",
+}
+_OPTION_WORDS = frozenset({"name", "type", "default", "min", "max", "var"})
+_OPTION_TYPES: dict[str, OptionType] = {kind.value: kind for kind in OptionType}
+_WINNERS: dict[str, Winner] = {winner.value: winner for winner in Winner if winner is not Winner.NONE}
+_QUESTIONS: dict[str, Question] = {question.value: question for question in Question}
+
+
+def parse_engine_line(line: str) -> EngineMessage | None:
+    """What an engine said, or None when the line holds nothing we know."""
+    words = _words(line)
+    for index, word in enumerate(words):
+        parser = _ENGINE_PARSERS.get(word)
+        if parser is not None:
+            return parser(words[index + 1 :])
+    return None
+
+
+def parse_server_line(line: str) -> ServerMessage | None:
+    """What the server said, or None when the line holds nothing we know."""
+    words = _words(line)
+    for index, word in enumerate(words):
+        parser = _SERVER_PARSERS.get(word)
+        if parser is not None:
+            return parser(words[index + 1 :])
+    return None
+
+
+def last_info(lines: Sequence[bytes | str]) -> Info:
+    """The last depth, score, time, nodes and pv said in ``lines``, each on its own.
+
+    Reads backwards and only as far as it must, so that a runner may keep the
+    raw lines of a search and look at them once, after the best move.
+    """
+    found = Info()
+    for line in reversed(lines):
+        text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
+        message = parse_engine_line(text)
+        if not isinstance(message, Info):
+            continue
+        found = _filled(found, message)
+        if found.pv and None not in (found.depth, found.score, found.time_ms, found.nodes):
+            break
+    return found
+
+
+def _filled(later: Info, earlier: Info) -> Info:
+    return Info(
+        depth=earlier.depth if later.depth is None else later.depth,
+        seldepth=earlier.seldepth if later.seldepth is None else later.seldepth,
+        score=later.score or earlier.score,
+        time_ms=earlier.time_ms if later.time_ms is None else later.time_ms,
+        nodes=earlier.nodes if later.nodes is None else later.nodes,
+        nps=earlier.nps if later.nps is None else later.nps,
+        pv=later.pv or earlier.pv,
+        string=later.string or earlier.string,
+    )
+
+
+def _words(line: str) -> list[str]:
+    return [word for word in line.rstrip("\r\n").replace("\t", " ").split(" ") if word]
+
+
+def parse_number(word: str) -> int | None:
+    """A plain decimal number with an optional sign, or None; never raises."""
+    digits = word[1:] if word[:1] in ("-", "+") else word
+    if 0 < len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit():
+        return int(word)
+    return None
+
+
+# From the engine
+
+
+def _parse_id(words: list[str]) -> IdName | IdAuthor | None:
+    rest = " ".join(words[1:])
+    if words[:1] == ["name"]:
+        return IdName(rest)
+    return IdAuthor(rest) if words[:1] == ["author"] else None
+
+
+def _parse_option(words: list[str]) -> OptionDeclared | None:
+    """None without a name or a type of UCI's."""
+    fields: dict[str, list[str]] = {}
+    choices: list[list[str]] = []
+    current: list[str] = []
+    for word in words:
+        if word in _OPTION_WORDS:
+            current = []
+            if word == "var":
+                choices.append(current)
+            else:
+                fields.setdefault(word, current)
+        else:
+            current.append(word)
+    name = " ".join(fields.get("name", ()))
+    kind = _OPTION_TYPES.get(" ".join(fields.get("type", ())))
+    if not name or kind is None:
+        return None
+    return OptionDeclared(
+        name,
+        kind,
+        default=" ".join(fields["default"]) if "default" in fields else None,
+        min=parse_number(" ".join(fields.get("min", ()))),
+        max=parse_number(" ".join(fields.get("max", ()))),
+        choices=tuple(" ".join(choice) for choice in choices),
+    )
+
+
+def _parse_info(words: list[str]) -> Info:
+    numbers: dict[str, int] = {}
+    score: Score | None = None
+    pv: tuple[str, ...] = ()
+    string = ""
+    index, count = 0, len(words)
+    while index < count:
+        word = words[index]
+        index += 1
+        if word in _INFO_NUMBERS:
+            number = parse_number(words[index]) if index < count else None
+            if number is not None:
+                numbers[_INFO_NUMBERS[word]] = number
+                index += 1
+        elif word == "score":
+            score = _parse_score(words[index : index + 2]) or score
+        elif word == "pv":
+            end = index
+            while end < count and words[end] not in _INFO_WORDS:
+                end += 1
+            pv, index = tuple(words[index:end]), end
+        elif word == "string":
+            string, index = " ".join(words[index:]), count
+    return Info(score=score, pv=pv, string=string, **numbers)
+
+
+def _parse_score(words: list[str]) -> Score | None:
+    number = parse_number(words[1]) if len(words) == 2 else None
+    if number is None:
+        return None
+    if words[0] == "cp":
+        return Score(centipawns=number)
+    return Score(mate=number) if words[0] == "mate" else None
+
+
+def _parse_best_move(words: list[str]) -> BestMove:
+    return BestMove(words[0] if words else "")
+
+
+_ENGINE_PARSERS: dict[str, Callable[[list[str]], EngineMessage | None]] = {
+    "info": _parse_info,
+    "bestmove": _parse_best_move,
+    "readyok": lambda words: ReadyOk(),
+    "ugiok": lambda words: UgiOk(),
+    "id": _parse_id,
+    "option": _parse_option,
+    "response": lambda words: Response(words[0] if words else ""),
+}
+
+
+# To the engine
+
+
+def _parse_set_option(words: list[str]) -> SetOption | None:
+    if words[:1] != ["name"]:
+        return None
+    end = words.index("value") if "value" in words else len(words)
+    name = " ".join(words[1:end])
+    value = " ".join(words[end + 1 :]) if end < len(words) else None
+    return SetOption(name, value) if name else None
+
+
+def _parse_position(words: list[str]) -> SetPosition | None:
+    """None when neither ``startpos`` nor ``fen`` is said."""
+    end = words.index("moves") if "moves" in words else len(words)
+    moves = tuple(words[end + 1 :])
+    head = words[:end]
+    for index, word in enumerate(head):
+        if word == "startpos":
+            return SetPosition(None, moves)
+        if word == "fen":
+            return SetPosition(" ".join(head[index + 1 :]), moves)
+    return None
+
+
+def _parse_go(words: list[str]) -> Go:
+    limits: dict[str, int] = {}
+    for word, value in pairwise(words):
+        if word in _GO_NUMBERS:
+            number = parse_number(value)
+            if number is not None:
+                limits[_GO_NUMBERS[word]] = number
+    return Go(**limits)
+
+
+def _parse_game_over(words: list[str]) -> GameOver | None:
+    winner = _WINNERS.get(words[0]) if words else None
+    return None if winner is None else GameOver(winner, " ".join(words[1:]))
+
+
+def _parse_query(words: list[str]) -> Query | None:
+    question = _QUESTIONS.get(words[0]) if words else None
+    return None if question is None else Query(question)
+
+
+_SERVER_PARSERS: dict[str, Callable[[list[str]], ServerMessage | None]] = {
+    "ugi": lambda words: Ugi(),
+    "isready": lambda words: IsReady(),
+    "uginewgame": lambda words: UgiNewGame(),
+    "setoption": _parse_set_option,
+    "position": _parse_position,
+    "go": _parse_go,
+    "stop": lambda words: Stop(),
+    "quit": lambda words: Quit(),
+    "gameover": _parse_game_over,
+    "query": _parse_query,
+}

@@ -1,0 +1,116 @@
+"""How long an engine may think, as written in records and on the command line.
+
+``60+0.5`` is a clock of 60 seconds with half a second added after each move,
+``0.1/move`` a time for each move, ``nodes=5000`` and ``depth=4`` limits of the
+search; several are joined by ``;`` and all hold. Nothing here measures time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from engines.protocol.messages import Go
+
+MAX_LIMIT = 999_999_999
+"""The largest number of milliseconds, nodes or plies; eleven days on the clock."""
+
+_SECONDS = r"(?:0|[1-9][0-9]{0,5})(?:\.[0-9]{1,3})?"
+_CLOCK = re.compile(rf"({_SECONDS})\+({_SECONDS})")
+_MOVE = re.compile(rf"({_SECONDS})/move")
+_COUNT = re.compile(r"(nodes|depth)=([1-9][0-9]{0,8})")
+
+
+class TimeControlError(ValueError):
+    """A time control that is misspelled or impossible; one sentence fit for a user."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """At least one limit; None is no such limit. Raises ``TimeControlError`` for anything else."""
+
+    base_ms: int | None = None
+    increment_ms: int = 0
+    move_ms: int | None = None
+    nodes: int | None = None
+    depth: int | None = None
+
+    def __post_init__(self) -> None:
+        limits = {"clock": self.base_ms, "move time": self.move_ms, "nodes": self.nodes, "depth": self.depth}
+        if all(limit is None for limit in limits.values()):
+            raise TimeControlError("a time control needs at least one limit")
+        for name, limit in limits.items():
+            if limit is not None and not 1 <= limit <= MAX_LIMIT:
+                raise TimeControlError(f"the {name} of a time control must be over 0 and at most {MAX_LIMIT}")
+        if not 0 <= self.increment_ms <= (0 if self.base_ms is None else MAX_LIMIT):
+            raise TimeControlError(f"an increment of {self.increment_ms} ms does not fit the clock")
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether a flag can fall; under nodes or depth alone none ever does."""
+        return self.base_ms is not None or self.move_ms is not None
+
+
+def parse_time_control(text: str) -> TimeControl:
+    """Read ``text``, its parts in any order; raises ``TimeControlError`` naming the part it cannot read."""
+    limits: dict[str, int] = {}
+    for part in text.split(";"):
+        for name, value in _parse_part(part, text).items():
+            if name in limits:
+                raise TimeControlError(f"time control {text!r} gives {part!r} a second limit of its kind")
+            limits[name] = value
+    return TimeControl(**limits)
+
+
+def _parse_part(part: str, text: str) -> dict[str, int]:
+    if clock := _CLOCK.fullmatch(part):
+        return {"base_ms": _parse_seconds(clock[1]), "increment_ms": _parse_seconds(clock[2])}
+    if move := _MOVE.fullmatch(part):
+        return {"move_ms": _parse_seconds(move[1])}
+    if count := _COUNT.fullmatch(part):
+        return {count[1]: int(count[2])}
+    raise TimeControlError(
+        f"cannot read {part!r} in time control {text!r}: write 60+0.5, 0.1/move, nodes=5000 or depth=4"
+    )
+
+
+def _parse_seconds(text: str) -> int:
+    whole, _, fraction = text.partition(".")
+    return int(whole) * 1000 + int(fraction.ljust(3, "0"))
+
+
+def format_time_control(control: TimeControl) -> str:
+    """The one spelling of ``control``: clock, move time, nodes, depth."""
+    parts = []
+    if control.base_ms is not None:
+        parts.append(f"{_format_seconds(control.base_ms)}+{_format_seconds(control.increment_ms)}")
+    if control.move_ms is not None:
+        parts.append(f"{_format_seconds(control.move_ms)}/move")
+    if control.nodes is not None:
+        parts.append(f"nodes={control.nodes}")
+    if control.depth is not None:
+        parts.append(f"depth={control.depth}")
+    return ";".join(parts)
+
+
+def _format_seconds(ms: int) -> str:
+    fraction = f"{ms % 1000:03}".rstrip("0")
+    return f"{ms // 1000}.{fraction}" if fraction else str(ms // 1000)
+
+
+def go_message(control: TimeControl, p1_left_ms: int | None = None, p2_left_ms: int | None = None) -> Go:
+    """The search to ask for; the clocks as they stand are sent only when the control has clocks.
+
+    None for a player's clock is the full base time.
+    """
+    if control.base_ms is None:
+        return Go(movetime_ms=control.move_ms, nodes=control.nodes, depth=control.depth)
+    return Go(
+        p1_time_ms=control.base_ms if p1_left_ms is None else p1_left_ms,
+        p2_time_ms=control.base_ms if p2_left_ms is None else p2_left_ms,
+        p1_inc_ms=control.increment_ms,
+        p2_inc_ms=control.increment_ms,
+        movetime_ms=control.move_ms,
+        nodes=control.nodes,
+        depth=control.depth,
+    )
