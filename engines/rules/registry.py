@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from engines.rules import dogon, dualma, duploline
+from engines.rules import dogon, dualma, duovallis, duploline
 from engines.rules.base import Position, Side, UnknownGame
 from engines.rules.notation import quote
 
@@ -30,6 +30,15 @@ class Game:
 
 
 _LADDERS: Final = (
+    Game(
+        code="duovallis",
+        name="Duovallis",
+        position=duovallis.DuovallisPosition,
+        first=Side.WHITE,
+        ply_limit=500,
+        rules=duovallis.__doc__ or "",
+        credit=duovallis.CREDIT,
+    ),
     Game(
         code="dualma",
         name="DuAlma",
