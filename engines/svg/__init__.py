@@ -1,0 +1,116 @@
+"""A board as SVG: ``draw(position)``, for pages, records and the command line.
+
+The drawing holds classes, not colours. On a page, include ``STYLE`` (or your own
+rules for the same classes) once; its colours are CSS variables set on ``.board``
+for light and dark, and a later ``.board { --board-face: … }`` overrides them.
+``standalone=True`` embeds ``STYLE``, for a file of its own.
+
+Classes, all inside ``svg.board.board-<game>``:
+
+- ``face`` the board, ``tile`` a hexagon, ``centre`` the middle cell's dot;
+- ``hole`` and ``store`` of ``white`` or ``black``, ``hole neutral``;
+- ``seed``; ``stone``, ``disc``, ``ring`` of ``white`` or ``black``; ``groove``, a black piece's second line;
+- ``count`` (``total`` in a store), ``label`` a coordinate;
+- ``strip`` a player's line, ``to-move`` on it, with his ``name``, ``standing`` and ``holding``;
+- the last move: ``last from`` and ``last way`` on holes; ``tile last``, ``path``, its ``start`` on hexagons;
+- ``tile win`` the cells of the line that won.
+
+Rules never import this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from engines.rules.base import Position, Side
+from engines.svg.elements import circle, element, lettering
+from engines.svg.hexagons import draw_dualma, draw_duploline
+from engines.svg.mancala import draw_dogon, draw_duovallis, small_stones
+from engines.svg.style import STYLE
+from engines.svg.words import NAMES, describe, game_code, holding, standing, stores
+
+__all__ = ["STYLE", "describe", "draw"]
+
+STRIP: Final = 40.0
+"""Height of a player's line above or beneath the board."""
+
+PADDING: Final = 8.0
+
+MARGIN_LEFT: Final = 18.0
+
+Drawing = Callable[[Position, str, bool], tuple[float, float, str]]
+
+_DRAWINGS: Final[dict[str, Drawing]] = {
+    "duovallis": draw_duovallis,
+    "dualma": draw_dualma,
+    "dogon-kulei": draw_dogon,
+    "dogon-gagara": draw_dogon,
+    "duploline": draw_duploline,
+}
+
+
+def draw(
+    position: Position,
+    *,
+    last_move: str = "",
+    flip: bool = False,
+    size: int = 480,
+    standalone: bool = False,
+) -> str:
+    """The board as one well-formed ``<svg>`` element, ``size`` pixels wide, White below unless ``flip``.
+
+    ``last_move`` may be any text: what names no cell of the board is ignored.
+    """
+    code = game_code(position)
+    width, height, board = _DRAWINGS[code](position, last_move, flip)
+    far, near = (Side.WHITE, Side.BLACK) if flip else (Side.BLACK, Side.WHITE)
+    full_width, full_height = width + 2 * PADDING, height + 2 * STRIP + 2 * PADDING
+    spoken = describe(position, last_move)
+    return element(
+        "svg",
+        element("title", spoken),
+        element("style", STYLE) if standalone else "",
+        _strip(position, far, STRIP / 2, width),
+        element("g", board, transform=f"translate(0 {STRIP:g})"),
+        _strip(position, near, STRIP + height + STRIP / 2, width),
+        xmlns="http://www.w3.org/2000/svg",
+        kind=f"board board-{code}",
+        role="img",
+        viewBox=f"{-PADDING:g} {-PADDING:g} {full_width:.0f} {full_height:.0f}",
+        width=size,
+        height=round(size * full_height / full_width),
+        **{"aria-label": spoken},
+    )
+
+
+def _strip(position: Position, side: Side, y: float, width: float) -> str:
+    """A player's line: his piece, name and standing at the left, what he holds at the right."""
+    said = standing(position, side)
+    parts = [
+        circle(MARGIN_LEFT, y, 9, f"disc {side.name.lower()}"),
+        circle(MARGIN_LEFT, y, 5, "groove") if side is Side.BLACK else "",
+        element(
+            "text",
+            element("tspan", NAMES[side], kind="name"),
+            element("tspan", said, kind="standing", dx=9) if said else "",
+            x=MARGIN_LEFT + 18,
+            y=y,
+            dy=".35em",
+        ),
+        _held(position, side, width - 12, y),
+    ]
+    return element("g", *parts, kind="strip to-move" if said == "to move" else "strip")
+
+
+def _held(position: Position, side: Side, x: float, y: float) -> str:
+    """Kept stones are drawn; all else a player holds is told (Dogon's stores stand on the board)."""
+    code = game_code(position)
+    if code == "duovallis" and (kept := stores(position)[side]):
+        colour = "black" if side is Side.WHITE else "white"
+        return small_stones(x - 6, y, kept, colour) + lettering(
+            x - 20 - 16 * kept, y, "keeps", "holding", "end"
+        )
+    if code == "duploline":
+        return lettering(x, y, holding(position, side), "holding", "end")
+    return ""

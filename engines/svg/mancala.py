@@ -1,0 +1,241 @@
+"""The boards with holes: Dogon's two rows between two stores, Duovallis' two valleys.
+
+A hole shows its contents as dots, up to ``MOST_DOTS``, and always as a number.
+White stones are round, black ones are diamonds, so that nobody needs the colours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from engines.rules.base import Position, Side
+from engines.svg.elements import Spot, circle, element, lettering, polygon
+from engines.svg.trace import direction, paths
+from engines.svg.words import stores
+
+PITCH: Final = 64.0
+RADIUS: Final = 27.0
+COUNT_ROOM: Final = 22.0
+"""Height of the line of numbers beneath or above a row of holes."""
+
+MARGIN: Final = 24.0
+"""Room for the coordinates, left and beneath."""
+
+MOST_DOTS: Final = 24
+GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
+
+Place = Callable[[str], Spot]
+"""Where the middle of a hole is drawn."""
+
+NEUTRAL: Final = frozenset({"a2", "f2", "a3", "f3"})
+
+WHITE_PATH: Final = "a1 b1 c1 d1 e1 f1 f2 f3 e3 d3 c3 b3 a3 a2".split()
+BLACK_PATH: Final = "f4 e4 d4 c4 b4 a4 a3 a2 b2 c2 d2 e2 f2 f3".split()
+
+
+def draw_dogon(position: Position, last_move: str, flip: bool) -> tuple[float, float, str]:
+    """Width, height and drawing; Black's store is left of the holes, White's right, unless flipped."""
+    board = position.board()
+    files = len(board) // 2
+    width, height = MARGIN + PITCH * (files + 2), 2 * PITCH + 2 * COUNT_ROOM + MARGIN
+
+    def place(name: str) -> Spot:
+        file, rank = _square(name, files, 2, flip)
+        return MARGIN + PITCH * (file + 1.5), COUNT_ROOM + PITCH * (1.5 - rank)
+
+    def count_at(name: str) -> Spot:
+        x, y = place(name)
+        above = (name[1] == "2") != flip
+        return x, y + (-1 if above else 1) * (PITCH / 2 + COUNT_ROOM / 2 - 3)
+
+    left, right = (Side.WHITE, Side.BLACK) if flip else (Side.BLACK, Side.WHITE)
+    drawing = [
+        _panel(MARGIN, 0, width - MARGIN, height - MARGIN),
+        _store(MARGIN + PITCH / 2, height - MARGIN, position, left),
+        _store(width - PITCH / 2, height - MARGIN, position, right),
+        *(_hole(place(name), f"hole {_owner_by_rank(name)}") for name in board),
+        *_marks(board, last_move, place, _next_in_dogon(files, direction(last_move))),
+        *(_seeds(place(name), int(content)) for name, content in board.items()),
+        *(lettering(*count_at(name), content, "count") for name, content in board.items()),
+        *_coordinates(place, files, (1, 2), height),
+    ]
+    return width, height, "".join(drawing)
+
+
+def draw_duovallis(position: Position, last_move: str, flip: bool) -> tuple[float, float, str]:
+    """Width, height and drawing; the gap lies between the two valleys."""
+    board = position.board()
+    row, gap = PITCH + COUNT_ROOM, 12.0
+    valley = 2 * row + 8
+    width, height = MARGIN + 6 * PITCH + 16, 2 * valley + gap + MARGIN
+
+    def place(name: str) -> Spot:
+        file, rank = _square(name, 6, 4, flip)
+        row_from_top = 3 - rank
+        y = row_from_top * row + (valley + gap - 2 * row) * (row_from_top // 2) + PITCH / 2 + 4
+        return MARGIN + 8 + PITCH * (file + 0.5), y
+
+    drawing = [
+        _panel(MARGIN, 0, width - MARGIN, valley),
+        _panel(MARGIN, valley + gap, width - MARGIN, valley),
+        *(_hole(place(name), f"hole {_owner_in_valleys(name)}") for name in board),
+        *_marks(board, last_move, place, _next_in_valleys),
+        *(_stones(place(name), *stones_in(content)) for name, content in board.items()),
+        *(_stone_counts(place(name), *stones_in(content)) for name, content in board.items()),
+        *_coordinates(place, 6, (1, 2, 3, 4), height),
+    ]
+    return width, height, "".join(drawing)
+
+
+def stones_in(content: str) -> tuple[int, int]:
+    """White and black stones of a Duovallis hole as the position string spells it, ``2w3b``."""
+    white, _, rest = content.partition("w") if "w" in content else ("0", "", content)
+    return int(white), int(rest.removesuffix("b") or 0)
+
+
+def small_stones(x: float, y: float, count: int, colour: str) -> str:
+    """Up to two kept stones in a row, leftwards from ``x``."""
+    return "".join(_stone(x - 16 * index, y, 6.5, colour) for index in range(count))
+
+
+def _square(name: str, files: int, ranks: int, flip: bool) -> tuple[int, int]:
+    """File from the left and rank from the bottom, as they are seen."""
+    file, rank = ord(name[0]) - ord("a"), int(name[1]) - 1
+    return (files - 1 - file, ranks - 1 - rank) if flip else (file, rank)
+
+
+def _owner_by_rank(name: str) -> str:
+    return "white" if name[1] == "1" else "black"
+
+
+def _owner_in_valleys(name: str) -> str:
+    if name in NEUTRAL:
+        return "neutral"
+    return "white" if name[1] in "13" else "black"
+
+
+def _panel(x: float, y: float, width: float, height: float) -> str:
+    return element("rect", kind="face", x=x, y=y, width=width, height=height, rx=18)
+
+
+def _hole(spot: Spot, kind: str) -> str:
+    return circle(*spot, RADIUS, kind)
+
+
+def _store(x: float, height: float, position: Position, side: Side) -> str:
+    """A tall pit with its seeds heaped from its middle, and their number at its foot."""
+    held = stores(position)[side]
+    top, bottom = 14.0, height - 14
+    pit = element("rect", kind=f"store {_name(side)}", x=x - 22, y=top, width=44, height=bottom - top, rx=22)
+    heap = [circle(x + dx, top + 58 + dy, 3.6, "seed") for dx, dy in _store_spots(min(held, 40))]
+    return pit + "".join(heap) + lettering(x, bottom - 18, str(held), "count total")
+
+
+def _store_spots(count: int) -> Iterator[Spot]:
+    """Rows of four, from the middle row outward."""
+    for index in range(count):
+        row, column = divmod(index, 4)
+        offset = (row + 1) // 2 * (1 if row % 2 else -1)
+        yield (column - 1.5) * 8.6, offset * 8.6
+
+
+def _name(side: Side) -> str:
+    return side.name.lower()
+
+
+def _heap(count: int) -> tuple[list[Spot], float]:
+    """Places for ``count`` dots around a hole's middle, as a sunflower sets its seeds, and their radius."""
+    dot = min(6.2, 0.78 * RADIUS / math.sqrt(count + 1.5))
+    if count == 1:
+        return [(0.0, 0.0)], dot
+    scale = (RADIUS - dot - 2.5) / math.sqrt(count - 0.5)
+    spread = min(scale, 2.05 * dot)
+    spots = []
+    for index in range(count):
+        distance, angle = spread * math.sqrt(index + 0.5), index * GOLDEN_ANGLE
+        spots.append((distance * math.cos(angle), distance * math.sin(angle)))
+    return spots, dot
+
+
+def _seeds(spot: Spot, count: int) -> str:
+    if not count:
+        return ""
+    spots, dot = _heap(min(count, MOST_DOTS))
+    return "".join(circle(spot[0] + dx, spot[1] + dy, dot, "seed") for dx, dy in spots)
+
+
+def _stones(spot: Spot, white: int, black: int) -> str:
+    """White stones left, black ones right; past ``MOST_DOTS`` in proportion."""
+    total = white + black
+    if not total:
+        return ""
+    shown = min(total, MOST_DOTS)
+    whites = round(white * shown / total)
+    spots, dot = _heap(shown)
+    colours = ["white"] * whites + ["black"] * (shown - whites)
+    placed = zip(sorted(spots), colours, strict=True)
+    return "".join(_stone(spot[0] + dx, spot[1] + dy, dot, colour) for (dx, dy), colour in placed)
+
+
+def _stone(x: float, y: float, radius: float, colour: str) -> str:
+    if colour == "white":
+        return circle(x, y, radius, "stone white")
+    reach = radius * 1.15
+    corners = ((x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y))
+    return element("path", kind="stone black", d=polygon(corners))
+
+
+def _stone_counts(spot: Spot, white: int, black: int) -> str:
+    """The numbers beneath a hole: white ones left, black ones right, each beside its sign."""
+    x, y = spot[0], spot[1] + RADIUS + COUNT_ROOM / 2 + 3
+    if white and black:
+        return _signed(x - 16, y, white, "white") + _signed(x + 16, y, black, "black")
+    if white or black:
+        return _signed(x, y, white or black, "white" if white else "black")
+    return lettering(x, y, "0", "count")
+
+
+def _signed(x: float, y: float, count: int, colour: str) -> str:
+    shift = 3 + 4.5 * len(str(count))
+    return _stone(x - shift, y, 3.8, colour) + lettering(x + 5, y, str(count), "count")
+
+
+def _coordinates(place: Place, files: int, ranks: tuple[int, ...], height: float) -> list[str]:
+    letters = "abcdefgh"[:files]
+    beneath = [lettering(place(f"{file}1")[0], height - MARGIN / 2, file, "label") for file in letters]
+    return beneath + [lettering(MARGIN / 2, place(f"a{rank}")[1], str(rank), "label") for rank in ranks]
+
+
+def _marks(board: Mapping[str, str], token: str, place: Place, after: Callable[[str], str]) -> Iterator[str]:
+    """The last move: a ring round the hole it started from, and a wedge toward the hole sown first."""
+    for path in paths(token, board)[:1]:
+        start = path[0]
+        yield circle(*place(start), RADIUS + 2.5, "last from")
+        if following := after(start):
+            yield _wedge(place(start), place(following))
+
+
+def _wedge(start: Spot, end: Spot) -> str:
+    """A small arrowhead on the way from one hole to the next, just outside the first."""
+    angle = math.atan2(end[1] - start[1], end[0] - start[0])
+    tip, back, half = RADIUS + 13, RADIUS + 4, 8.0
+    cos, sin = math.cos(angle), math.sin(angle)
+    corners = ((tip, 0.0), (back, half), (back, -half))
+    turned = [(start[0] + x * cos - y * sin, start[1] + x * sin + y * cos) for x, y in corners]
+    return element("path", kind="last way", d=polygon(turned))
+
+
+def _next_in_dogon(files: int, sign: str) -> Callable[[str], str]:
+    """What follows a hole counterclockwise (+) or clockwise (-); nothing without a sign."""
+    letters = "abcdefgh"[:files]
+    ring = [f"{file}1" for file in letters] + [f"{file}2" for file in reversed(letters)]
+    step = {"+": 1, "-": -1}.get(sign, 0)
+    return lambda name: ring[(ring.index(name) + step) % len(ring)] if step else ""
+
+
+def _next_in_valleys(name: str) -> str:
+    """What the owner of a hole sows first from it; nothing for a neutral hole."""
+    way = {"white": WHITE_PATH, "black": BLACK_PATH}.get(_owner_in_valleys(name))
+    return way[(way.index(name) + 1) % len(way)] if way else ""

@@ -1,0 +1,52 @@
+"""The default stylesheet of a drawn board: wooden by day, slate by night."""
+
+from __future__ import annotations
+
+from typing import Final
+
+STYLE: Final = """
+.board {
+  --board-face: #ecdfc6; --board-edge: #d3bf98; --board-cell: #dcc9a3; --board-cell-edge: #c2aa7c;
+  --board-neutral: #e4d6b8; --board-text: #463a28; --board-faint: #85745a;
+  --board-seed: #6d4526; --board-seed-edge: #4a2d16;
+  --board-white: #fffdf6; --board-white-edge: #6b5f4c; --board-black: #2f2a27; --board-black-edge: #14110f;
+  --board-groove: #8d8175; --board-last: #2f74c0; --board-last-cell: #bcd3e6; --board-win: #8cc98f;
+  font-family: system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; max-width: 100%; height: auto;
+}
+@media (prefers-color-scheme: dark) {
+  .board {
+    --board-face: #3b342c; --board-edge: #544a3e; --board-cell: #655949; --board-cell-edge: #85755f;
+    --board-neutral: #4a4137; --board-text: #eee4d3; --board-faint: #a89a85;
+    --board-seed: #e8bd80; --board-seed-edge: #54381a;
+    --board-white: #f4ecdc; --board-white-edge: #1a1613; --board-black: #0e0c0b; --board-black-edge: #c9b99f;
+    --board-groove: #978973; --board-last: #7fbcf7; --board-last-cell: #3d6288; --board-win: #3f8049;
+  }
+}
+.board .face { fill: var(--board-face); stroke: var(--board-edge); stroke-width: 2; }
+.board .face.rounded { stroke: var(--board-face); stroke-width: 22; stroke-linejoin: round; }
+.board .tile { fill: var(--board-cell); stroke: var(--board-face); stroke-width: 2; }
+.board .hole, .board .store { fill: var(--board-cell); stroke: var(--board-cell-edge); stroke-width: 2; }
+.board .hole.white, .board .store.white { stroke: var(--board-white); }
+.board .hole.black, .board .store.black { stroke: var(--board-faint); }
+.board .hole.neutral { fill: var(--board-neutral); stroke-dasharray: 5 4; }
+.board .tile.last { fill: var(--board-last-cell); }
+.board .tile.win { fill: var(--board-win); }
+.board .centre { fill: var(--board-cell-edge); }
+.board .seed { fill: var(--board-seed); stroke: var(--board-seed-edge); stroke-width: 1; }
+.board .stone, .board .disc, .board .ring { stroke-width: 1.8; stroke-linejoin: round; }
+.board .white:is(.stone, .disc, .ring) { fill: var(--board-white); stroke: var(--board-white-edge); }
+.board .black:is(.stone, .disc, .ring) { fill: var(--board-black); stroke: var(--board-black-edge); }
+.board .groove { fill: none; stroke: var(--board-groove); stroke-width: 1.4; }
+.board .last.from { fill: none; stroke: var(--board-last); stroke-width: 4; }
+.board .path { stroke-linecap: round; stroke-linejoin: round; }
+.board .last.way, .board .start { fill: var(--board-last); }
+.board .path { fill: none; stroke: var(--board-last); stroke-width: 5; }
+.board text { fill: var(--board-text); font-size: 15px; }
+.board .label, .board .holding { fill: var(--board-faint); }
+.board .label { font-size: 14px; }
+.board .count { font-variant-numeric: tabular-nums; font-weight: 600; }
+.board .total { font-size: 19px; }
+.board .name { font-size: 18px; font-weight: 600; }
+.board .standing { fill: var(--board-last); font-weight: 600; }
+"""
+"""Colours are variables of ``.board``; the contrast of text to board is over 4.5 to 1 in both."""

@@ -1,0 +1,120 @@
+"""A position in words, for screen readers and for the strips beside a board.
+
+What is not on the board (stores, kept stones, supplies) is told here too, for
+both drawings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from engines.rules.base import Position, Result, Side
+from engines.rules.registry import GAMES
+
+PIECES: Final = 18
+"""DuploLine's discs, and rings, a colour."""
+
+TOKEN: Final = re.compile(r"[A-Za-z0-9+:_#=-]{1,32}")
+
+NAMES: Final = ("White", "Black")
+
+
+def game_code(position: Position) -> str:
+    """The ladder's code; "" for a position of no registered game."""
+    return next((code for code, game in GAMES.items() if game.position is type(position)), "")
+
+
+def game_name(position: Position) -> str:
+    game = GAMES.get(game_code(position))
+    return game.name if game else type(position).__name__
+
+
+def stores(position: Position) -> tuple[int, int]:
+    """Mancala: seeds captured (Dogon), or stones kept for an exchange (Duovallis), White's first."""
+    fields = str(position).split(" ")
+    return int(fields[2]), int(fields[3])
+
+
+def supplies(board: Mapping[str, str]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """DuploLine: discs and rings not yet on the board, White's pair first."""
+    used = Counter("".join(board.values()))
+    return (PIECES - used["D"], PIECES - used["R"]), (PIECES - used["d"], PIECES - used["r"])
+
+
+def holding(position: Position, side: Side) -> str:
+    """What ``side`` has beside the board, in a few words; "" where a game has nothing such."""
+    code = game_code(position)
+    if code.startswith("dogon"):
+        return f"store {stores(position)[side]}"
+    if code == "duovallis":
+        return f"keeps {stores(position)[side]}"
+    if code == "duploline":
+        discs, rings = supplies(position.board())[side]
+        return f"{_count(discs, 'disc')}, {_count(rings, 'ring')}"
+    return ""
+
+
+def standing(position: Position, side: Side) -> str:
+    """What there is to say beside a player's name: "to move", "wins (no-move)", "draw (seeds)" or nothing."""
+    outcome = position.outcome()
+    if not outcome.decided:
+        return "to move" if position.side is side else ""
+    if outcome.result is Result.DRAW:
+        return f"draw ({outcome.reason})"
+    return f"wins ({outcome.reason})" if outcome.result is Result.win_for(side) else ""
+
+
+def describe(position: Position, last_move: str = "") -> str:
+    """The whole position in a few sentences, every occupied cell named.
+
+    ``last_move`` is told only if it is made of the characters of move tokens.
+    """
+    sentences = [f"{game_name(position)} after {_count(position.ply, 'ply', 'plies')}, {_state(position)}"]
+    sentences += [f"Last move {last_move}"] if TOKEN.fullmatch(last_move) else []
+    sentences.append(f"On the board: {_contents(position.board())}")
+    sentences += [f"{NAMES[side]}: {held}" for side in Side if (held := holding(position, side))]
+    return ". ".join(sentences) + "."
+
+
+def _state(position: Position) -> str:
+    standings = (f"{NAMES[side]} {said}" for side in Side if (said := standing(position, side)))
+    return " and ".join(standings)
+
+
+def _contents(board: Mapping[str, str]) -> str:
+    full = [
+        f"{name} {_spoken(content)}" for name, content in sorted(board.items()) if content not in ("", "0")
+    ]
+    return ", ".join(full) or "nothing"
+
+
+def _spoken(content: str) -> str:
+    """A cell's contents as words: a stack, a disc and ring, stones of two colours, or a plain count."""
+    if content.isdigit():
+        return content
+    if content[0].isdigit():
+        return content.replace("w", " white ").replace("b", " black ").strip()
+    if content in _HEXAGON_WORDS:
+        return _HEXAGON_WORDS[content]
+    return " and ".join(_HEXAGON_WORDS[piece] for piece in content)
+
+
+_HEXAGON_WORDS: Final = {
+    "w": "white disc",
+    "b": "black disc",
+    "ww": "white on white",
+    "bw": "white on black",
+    "wb": "black on white",
+    "bb": "black on black",
+    "D": "white disc",
+    "d": "black disc",
+    "R": "white ring",
+    "r": "black ring",
+}
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,198 @@
+"""The board as SVG: well formed, complete, and safe whatever the last move claims to be."""
+
+from __future__ import annotations
+
+import random
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from engines.rules.base import Position
+from engines.rules.registry import GAMES
+from engines.svg import STYLE, describe, draw
+
+SVG = "{http://www.w3.org/2000/svg}"
+STACKS = "5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21"
+STONES = "2b,0,0,0,0,0/0,1w,0,1b,0,1w/1w,0,0,0,0,1w1b/0,1b,2w,0,1b,0"
+UNTRUSTED = (
+    "",
+    "z9",
+    "<b>",
+    '"&',
+    "pass",
+    "\x00\x01",
+    "\ud800",
+    "]]>",
+    "e5-" * 9999,
+    "-",
+    ":",
+    "D",
+    "c1+" * 99,
+)
+
+
+def parsed(
+    position: Position, *, last_move: str = "", flip: bool = False, standalone: bool = False
+) -> Element:
+    text = draw(position, last_move=last_move, flip=flip, standalone=standalone)
+    return ElementTree.fromstring(text)
+
+
+def kinds(drawing: Element) -> Counter[str]:
+    return Counter(part.get("class", "") for part in drawing.iter())
+
+
+def texts(drawing: Element, kind: str) -> list[str]:
+    return [part.text or "" for part in drawing.iter() if part.get("class") == kind]
+
+
+def some_game(code: str, seed: int, plies: int) -> Iterator[tuple[Position, str]]:
+    chance = random.Random(seed)
+    position = GAMES[code].position.initial()
+    for _ in range(plies):
+        moves = list(position.legal_moves())
+        if not moves:
+            return
+        token = chance.choice(moves)
+        position = position.play(token)
+        yield position, token
+
+
+@pytest.mark.parametrize("code", GAMES)
+@pytest.mark.parametrize("flip", [False, True])
+def test_every_position_of_a_game_is_well_formed_and_told_to_screen_readers(code: str, flip: bool) -> None:
+    for position, token in some_game(code, seed=5, plies=25):
+        drawing = parsed(position, last_move=token, flip=flip)
+        title = drawing.find(f"{SVG}title")
+        assert title is not None
+        assert title.text == drawing.get("aria-label") == describe(position, token)
+        assert f"Last move {token}" in (title.text or "")
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_nothing_is_drawn_outside_the_view_box(code: str) -> None:
+    for position, token in some_game(code, seed=6, plies=12):
+        drawing = parsed(position, last_move=token)
+        left, top, width, height = map(float, drawing.get("viewBox", "").split())
+        for part in drawing.iter(f"{SVG}circle"):
+            x, y, radius = (float(part.get(key, "")) for key in ("cx", "cy", "r"))
+            assert left <= x - radius <= x + radius <= left + width
+            assert top <= y - radius <= y + radius <= top + height
+
+
+@pytest.mark.parametrize("code", GAMES)
+@pytest.mark.parametrize(
+    "bad", ["", "z9", "<b>", '"&', "pass", "\x00\x01", "\ud800", "]]>", "e5-" * 9999, "-", ":"]
+)
+def test_an_untrusted_last_move_cannot_break_the_drawing(code: str, bad: str) -> None:
+    position = GAMES[code].position.initial()
+    text = draw(position, last_move=bad)
+    ElementTree.fromstring(text)
+    assert "<b>" not in text
+    assert len(text) < len(draw(position)) + 4000
+
+
+def test_a_drawing_has_the_size_asked_for_and_scales_by_its_view_box() -> None:
+    position = GAMES["dualma"].position.initial()
+    small, large = (ElementTree.fromstring(draw(position, size=size)) for size in (240, 600))
+    assert (small.get("width"), large.get("width")) == ("240", "600")
+    assert small.get("viewBox") == large.get("viewBox")
+
+
+def test_only_a_standalone_drawing_carries_its_style() -> None:
+    position = GAMES["duploline"].position.initial()
+    assert parsed(position).find(f"{SVG}style") is None
+    style = parsed(position, standalone=True).find(f"{SVG}style")
+    assert style is not None
+    assert style.text == STYLE
+    assert "prefers-color-scheme: dark" in STYLE
+
+
+def test_the_drawing_itself_names_no_colour() -> None:
+    for game in GAMES.values():
+        assert "#" not in draw(game.position.initial())
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_every_class_drawn_is_styled_or_documented_as_a_hook(code: str) -> None:
+    hooks = {"strip", "to-move", "board", f"board-{code}"}
+    for position, token in some_game(code, seed=7, plies=10):
+        words = {word for kind in kinds(parsed(position, last_move=token)) for word in kind.split()}
+        assert {word for word in words - hooks if f".{word}" not in STYLE} == set()
+
+
+def test_a_hole_shows_its_seeds_and_always_their_number() -> None:
+    drawing = parsed(GAMES["dogon-kulei"].position.parse("0,1,0,0,0,3/1,0,0,0,1,0 w 16 26 - - 0"))
+    assert kinds(drawing)["seed"] == 6 + 16 + 26
+    assert sorted(texts(drawing, "count")) == sorted("010003100010")
+    assert texts(drawing, "count total") == ["26", "16"]
+
+
+def test_a_crowded_hole_stops_at_some_dots_but_tells_the_whole_number() -> None:
+    drawing = parsed(GAMES["dogon-kulei"].position.parse("0,0,40,0,0,0/8,0,0,0,0,0 w 0 0 - - 0"))
+    assert kinds(drawing)["seed"] == 24 + 8
+    assert "40" in texts(drawing, "count")
+
+
+def test_flipping_exchanges_the_stores() -> None:
+    position = GAMES["dogon-kulei"].position.parse("0,1,0,0,0,3/1,0,0,0,1,0 w 16 26 - - 0")
+    assert texts(parsed(position, flip=True), "count total") == ["16", "26"]
+
+
+def test_stones_of_two_colours_differ_in_shape() -> None:
+    drawing = parsed(GAMES["duovallis"].position.parse(f"{STONES} w 2 1 0"))
+    white = [part for part in drawing.iter() if part.get("class") == "stone white"]
+    black = [part for part in drawing.iter() if part.get("class") == "stone black"]
+    assert {part.tag for part in white} == {f"{SVG}circle"}
+    assert {part.tag for part in black} == {f"{SVG}path"}
+    signs_white, signs_black = 5, 5
+    assert len(white) == 6 + signs_white + 1
+    assert len(black) == 6 + signs_black + 2
+
+
+def test_both_discs_of_a_stack_are_drawn_the_upper_one_last() -> None:
+    drawing = parsed(GAMES["dualma"].position.parse(STACKS))
+    drawn = [kind for part in drawing.iter() if "disc" in (kind := part.get("class", ""))]
+    black_strip, white_strip = ["disc black"], ["disc white"]
+    assert drawn == black_strip + ["disc white", "disc black"] * 11 + white_strip
+
+
+def test_a_disc_lies_inside_the_ring_of_its_cell() -> None:
+    drawing = parsed(GAMES["duploline"].position.parse("4/5/6/3,Dr,3/3,R,2/5/4 w 2"))
+    assert kinds(drawing)["ring black"] == kinds(drawing)["ring white"] == 1
+    assert kinds(drawing)["disc white"] == 1 + 1
+
+
+@pytest.mark.parametrize(
+    ("code", "fen", "token", "expected"),
+    [
+        ("dogon-kulei", "0,1,0,0,0,3/1,0,0,0,1,0 w 16 26 - - 0", "c1+", {"last from": 1, "last way": 1}),
+        ("dogon-kulei", "0,1,0,0,0,3/1,0,0,0,1,0 w 16 26 - - 0", "pass", {"last from": 0, "last way": 0}),
+        ("dualma", "5/6/7/8/2,b,3,w,2/8/7/6/5 w 1", "e4:e6", {"tile last": 1, "path": 0}),
+        ("dualma", "5/6/7/8/2,b,3,w,2/8/7/6/5 w 1", "e4-e6-f6", {"tile last": 1, "path": 1, "start": 1}),
+        ("duploline", "4/5/6/3,Dr,3/3,R,2/5/4 w 2", "Dc3-d4:Re5", {"tile last": 1, "path": 1}),
+    ],
+)
+def test_the_last_move_is_marked(code: str, fen: str, token: str, expected: dict[str, int]) -> None:
+    found = kinds(parsed(GAMES[code].position.parse(fen), last_move=token))
+    assert {kind: found[kind] for kind in expected} == expected
+
+
+def test_the_line_that_won_is_marked() -> None:
+    position = GAMES["duploline"].position.parse("4/5/1,D,D,D,D,1/3,r,d,d,1/3,r,r,1/5/4 b 7")
+    assert position.outcome().decided
+    assert kinds(parsed(position, last_move="De3"))["tile win"] == 1
+    assert "wins (four-discs)" in texts(parsed(position), "standing")
+
+
+def test_a_position_is_described_in_words() -> None:
+    stacks = describe(GAMES["dualma"].position.parse(STACKS))
+    assert stacks.startswith(
+        "DuAlma after 21 plies, White to move. On the board: a1 black on white, a3 black on"
+    )
+    stones = describe(GAMES["duovallis"].position.parse(f"{STONES} b 2 1 1"))
+    assert "f2 1 white 1 black" in stones
+    assert stones.endswith("f3 1 white. White: keeps 2. Black: keeps 1.")
