@@ -6,7 +6,7 @@ once, or may be delivered twice, is a service (``tournament.services``).
 
 from tournament.models.bots import Bot, BotVersion, Bundle
 from tournament.models.games import Attempt, Game, GameLog, GameRecord, LiveGame
-from tournament.models.ladders import Ladder, LadderRating, RatingEvent
+from tournament.models.ladders import Ladder, LadderRating, PairScore, RatingEvent
 from tournament.models.people import User
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
@@ -25,6 +25,7 @@ __all__ = [
     "Ladder",
     "LadderRating",
     "LiveGame",
+    "PairScore",
     "Pairing",
     "RatingEvent",
     "Tournament",

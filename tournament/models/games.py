@@ -9,6 +9,7 @@ from django.db import models
 from django.urls import reverse
 
 from engines.rules.base import Reason, Result
+from tournament.standings import Tally
 
 
 def _choices(values: type[Result] | type[Reason]) -> list[tuple[str, str]]:
@@ -25,6 +26,16 @@ class GameQuerySet(models.QuerySet["Game"]):
 
     def with_players(self) -> GameQuerySet:
         return self.select_related("white__bot__owner", "black__bot__owner", "tournament", "ladder")
+
+    def tallies(self) -> list[Tally]:
+        """What crosstables are made of, counted in the database; players are versions' ids."""
+        rows = (
+            self.done()
+            .order_by()
+            .values_list("white_id", "black_id", "result")
+            .annotate(count=models.Count("id"))
+        )
+        return [Tally(white, black, Result(result), count) for white, black, result, count in rows]
 
     def of_bot(self, bot: int) -> GameQuerySet:
         """All games of any version of a bot, newest first."""
@@ -43,7 +54,7 @@ class Game(models.Model):
         """Given up, a person is needed; ``evidence`` says why."""
         CANCELLED = "cancelled", "cancelled"
 
-    key = models.CharField(max_length=80, unique=True)
+    key = models.CharField(max_length=120, unique=True)
     """``tournament/round/pairing/number``; the same for every attempt."""
     pairing = models.ForeignKey("Pairing", on_delete=models.CASCADE, related_name="games")
     tournament = models.ForeignKey("Tournament", on_delete=models.CASCADE, related_name="games")
@@ -179,6 +190,9 @@ class Attempt(models.Model):
         CANCELLED = "cancelled", "cancelled"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    job = models.UUIDField()
+    """The job it was sent with: its games are played one after another by one worker, so a
+    word about one of them is a word about all."""
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="attempts")
     worker = models.CharField(max_length=120, blank=True)
     """Empty until the worker's first word."""
@@ -204,6 +218,7 @@ class Attempt(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(fields=["sent_at"], condition=models.Q(ended_at__isnull=True), name="attempt_open"),
+            models.Index(fields=["job"], name="attempt_of_job"),
         ]
 
     def __str__(self) -> str:

@@ -7,8 +7,10 @@ from typing import ClassVar
 from django.db import models
 from django.urls import reverse
 
+from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from engines.rules.registry import Game as Rules
+from tournament.standings import Tally
 
 
 class LadderQuerySet(models.QuerySet["Ladder"]):
@@ -39,6 +41,19 @@ class Ladder(models.Model):
     @property
     def name(self) -> str:
         return self.rules.name
+
+
+class PairScoreQuerySet(models.QuerySet["PairScore"]):
+    def tallies(self) -> list[Tally]:
+        """For crosstables and estimates, players being versions' ids."""
+        rows = self.values_list("white_id", "black_id", "wins", "draws", "losses")
+        results = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
+        return [
+            Tally(white, black, result, count)
+            for white, black, *counts in rows
+            for result, count in zip(results, counts, strict=True)
+            if count
+        ]
 
 
 class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
@@ -79,6 +94,32 @@ class LadderRating(models.Model):
         return f"{self.ladder_id} {self.version_id}: {self.conservative:.2f}"
 
 
+class PairScore(models.Model):
+    """How two versions fared against each other on a ladder, in rated games, by colours.
+
+    Small where games are many: crosstables and estimates read it instead of the games.
+    """
+
+    ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="pair_scores")
+    white = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    black = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    wins = models.PositiveIntegerField(default=0)
+    """White's."""
+    draws = models.PositiveIntegerField(default=0)
+    losses = models.PositiveIntegerField(default=0)
+    """White's."""
+
+    objects = PairScoreQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["ladder", "white", "black"], name="pair_score_once_a_pair")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.ladder_id} {self.white_id}-{self.black_id}: +{self.wins} ={self.draws} -{self.losses}"
+
+
 class RatingEvent(models.Model):
     """What one game did to one player's rating; never changed, made anew by a rebuild alone."""
 
@@ -94,11 +135,9 @@ class RatingEvent(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(
-                fields=["ladder", "sequence", "version"], name="event_once_a_game_and_player"
-            )
+            models.UniqueConstraint(fields=["ladder", "sequence", "version"], name="event_once_a_player")
         ]
         indexes: ClassVar = [models.Index(fields=["version", "ladder", "sequence"], name="event_history")]
 
     def __str__(self) -> str:
-        return f"{self.ladder_id} #{self.sequence} {self.version_id}: {self.mu_before:.2f} to {self.mu_after:.2f}"
+        return f"{self.ladder_id} #{self.sequence}: {self.version_id} {self.mu_after:.2f}"

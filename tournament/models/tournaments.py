@@ -34,7 +34,7 @@ class Tournament(models.Model):
         HALTED = "halted", "halted"
         """Over, but some of its games could not be played; each such game says why."""
 
-    slug = models.SlugField(max_length=80, unique=True)
+    slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=80)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="tournaments"

@@ -1,0 +1,1 @@
+"""Who meets whom: pure functions from players to pairs, no database."""
