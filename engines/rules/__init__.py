@@ -1,0 +1,37 @@
+"""The rules of the four games: positions, moves, outcomes. A game is one module; ``registry`` lists them."""
+
+from engines.rules.base import (
+    MAX_NUMBER,
+    UNDECIDED,
+    IllegalMove,
+    Outcome,
+    Position,
+    PositionError,
+    Reason,
+    Result,
+    RulesError,
+    Side,
+    UnknownGame,
+)
+from engines.rules.history import History
+from engines.rules.perft import perft
+from engines.rules.registry import GAMES, Game, find_game
+
+__all__ = [
+    "GAMES",
+    "MAX_NUMBER",
+    "UNDECIDED",
+    "Game",
+    "History",
+    "IllegalMove",
+    "Outcome",
+    "Position",
+    "PositionError",
+    "Reason",
+    "Result",
+    "RulesError",
+    "Side",
+    "UnknownGame",
+    "find_game",
+    "perft",
+]
