@@ -89,10 +89,6 @@ class Hexagon:
                     found.append(sum(1 << cell for cell in line if cell is not None))
         return tuple(found)
 
-    def set_of(self, names: str) -> int:
-        """The set of the cells named, separated by spaces: ``set_of("a1 e5")``."""
-        return sum(1 << self.numbers[name] for name in names.split())
-
     def _coordinates(self, cell: int) -> tuple[int, int]:
         name = self.names[cell]
         return self.letters.index(name[0]), int(name[1:])
