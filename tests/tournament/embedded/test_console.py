@@ -1,0 +1,71 @@
+"""Progress, as people see it."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from tournament.embedded.console import Console, Count, Meter, draw_bar, format_duration
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_pace_is_that_of_the_last_minute() -> None:
+    clock = Clock()
+    meter = Meter(clock)
+    assert meter.line(Count(0, 100, 2)) == "0/100 games, 2 running"
+    clock.now = 30
+    assert meter.line(Count(10, 100, 2)) == "10/100 games, 2 running, 20 a minute, about 4 min left"
+    clock.now = 89
+    assert meter.line(Count(69, 100, 2)) == "69/100 games, 2 running, 60 a minute, about 31 s left"
+
+
+def test_when_all_is_played_nothing_is_left_to_say() -> None:
+    assert Meter(Clock()).line(Count(60, 60, 0)) == "60/60 games"
+
+
+def test_the_bar_fills_up() -> None:
+    assert draw_bar(Count(0, 60, 0)) == "[" + "." * 24 + "]"
+    assert draw_bar(Count(30, 60, 0)) == "[" + "#" * 12 + "." * 12 + "]"
+    assert draw_bar(Count(0, 0, 0)) == "[" + "." * 24 + "]"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59, "59 s"), (60, "1 min"), (3599, "1 h 00 min"), (7500, "2 h 05 min")],
+)
+def test_durations_are_rounded_for_people(seconds: float, text: str) -> None:
+    assert format_duration(seconds) == text
+
+
+def test_on_a_terminal_the_progress_line_is_rewritten_and_lines_go_above_it() -> None:
+    stream = Terminal()
+    console = Console(stream)
+    console.progress("1/2 games")
+    console.progress("1/2 games")
+    console.say("site died")
+    console.progress("2/2 games")
+    console.end_progress()
+    erase = "\r\x1b[K"
+    assert stream.getvalue() == f"{erase}1/2 games{erase}site died\n1/2 games{erase}2/2 games\n"
+
+
+def test_elsewhere_the_progress_is_a_plain_line_now_and_then() -> None:
+    clock = Clock()
+    stream = io.StringIO()
+    console = Console(stream, clock)
+    for clock.now, text in ((0, "1/4"), (5, "2/4"), (20, "3/4"), (90, "3/4")):
+        console.progress(text)
+    console.end_progress()
+    assert stream.getvalue() == "1/4\n3/4\n"

@@ -1,0 +1,99 @@
+"""The command line of the start script."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tournament.embedded.options import OptionError, export, find_port, parse_options
+from tournament.embedded.plan import ROOT, Address
+
+
+@pytest.fixture(autouse=True)
+def _a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DUARENA_DATA", raising=False)
+
+
+def test_without_options_the_site_is_for_this_machine_and_its_data_in_var() -> None:
+    options = parse_options(["up"])
+    assert (options.host, options.port, options.data) == ("127.0.0.1", 8000, ROOT / "var")
+    assert options.workers >= 1
+    assert not options.trust_uploads
+
+
+def test_a_relative_data_folder_is_meant_from_where_the_user_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DUARENA_CALLED_FROM", str(tmp_path))
+    assert parse_options(["up", "--data", "here"]).data == tmp_path / "here"
+
+
+def test_the_demo_has_a_folder_of_its_own_whatever_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DUARENA_DATA", "/srv/site")
+    assert parse_options(["demo"]).data == ROOT / "var" / "demo"
+    assert parse_options(["up"]).data == Path("/srv/site")
+
+
+def test_uploads_are_trusted_on_the_loopback_alone() -> None:
+    assert parse_options(["up", "--trust-uploads"]).trust_uploads
+    with pytest.raises(OptionError, match=r"'0\.0\.0\.0'"):
+        parse_options(["up", "--trust-uploads", "--host", "0.0.0.0"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["up", "--port", "0"], ["up", "--port", "x"], ["up", "--workers", "0"], ["up", "--nope"], ["admin"]],
+)
+def test_bad_options_end_with_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        parse_options(arguments)
+    assert exit_.value.code == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def test_a_taken_port_means_the_next_free_one() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert find_port("127.0.0.1", port) > port
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"cannot listen on '203\.0\.113\.1'"):
+        find_port("203.0.113.1", 8000)
+
+
+@pytest.mark.parametrize(
+    ("host", "url", "bind", "names"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000", "127.0.0.1:8000", "127.0.0.1,localhost,[::1]"),
+        ("0.0.0.0", "http://127.0.0.1:8000", "0.0.0.0:8000", "*"),
+        ("::1", "http://[::1]:8000", "[::1]:8000", "127.0.0.1,localhost,[::1]"),
+        ("192.0.2.7", "http://192.0.2.7:8000", "192.0.2.7:8000", "127.0.0.1,localhost,[::1],192.0.2.7"),
+    ],
+)
+def test_the_site_answers_to_the_names_it_listens_on(host: str, url: str, bind: str, names: str) -> None:
+    address = Address(host, 8000)
+    environment: dict[str, str] = {}
+    export(parse_options(["up", "--host", host]), address, environment)
+    assert (address.url, address.bind) == (url, bind)
+    assert environment["DUARENA_HOSTS"] == names
+    assert environment["DUARENA_SITE"] == url
+
+
+def test_what_the_user_set_himself_stays() -> None:
+    environment = {"DUARENA_SITE": "https://duarena.example", "DUARENA_HOSTS": "duarena.example"}
+    export(parse_options(["up"]), Address("127.0.0.1", 8000), environment)
+    assert environment["DUARENA_SITE"] == "https://duarena.example"
+    assert environment["DUARENA_HOSTS"] == "duarena.example"
+
+
+def test_trust_is_never_inherited_from_the_environment() -> None:
+    environment = {"DUARENA_TRUST_UPLOADS": "1"}
+    export(parse_options(["up"]), Address("127.0.0.1", 8000), environment)
+    assert environment["DUARENA_TRUST_UPLOADS"] == ""
