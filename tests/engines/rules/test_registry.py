@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from engines.rules import GAMES, Game, Side, UnknownGame, find_game
+
+
+def test_the_ladders_are_listed_in_their_order() -> None:
+    assert list(GAMES) == ["duovallis", "dualma", "dogon-kulei", "dogon-gagara", "duploline"]
+
+
+def test_a_game_is_found_by_its_code() -> None:
+    assert [find_game(code).code for code in GAMES] == list(GAMES)
+
+
+@pytest.mark.parametrize("code", ["", "dogon", "Duovallis", "duovallis ", "chess"])
+def test_an_unknown_game_is_refused_with_the_known_ones(code: str) -> None:
+    with pytest.raises(UnknownGame) as refusal:
+        find_game(code)
+    assert repr(code) in str(refusal.value)
+    assert all(known in str(refusal.value) for known in GAMES)
+
+
+def test_black_starts_in_dualma_alone() -> None:
+    assert [code for code, game in GAMES.items() if game.first is Side.BLACK] == ["dualma"]
+
+
+def test_the_default_ply_limits_are_the_published_ones() -> None:
+    assert [game.ply_limit for game in GAMES.values()] == [500, 400, 500, 700, 200]
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
+def test_a_rules_page_has_its_parts(game: Game) -> None:
+    assert game.rules.startswith("# ")
+    assert "**[reading]**" in game.rules
+    assert game.credit.split(",")[0] in game.rules
+    assert str(game.position.initial()) in game.rules or game.code == "dogon-gagara"
+    assert str(game.ply_limit) in game.rules
