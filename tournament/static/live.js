@@ -1,0 +1,22 @@
+// Behaviour every page shares: polling rests while nobody looks, texts can be copied.
+
+// The site's CSP forbids evaluated code, so htmx's own `every 3s [condition]` is not available.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const polls = (event.target.getAttribute("hx-trigger") || "").startsWith("every");
+  if (polls && document.hidden) event.preventDefault();
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.copy);
+  field.select();
+  try {
+    await navigator.clipboard.writeText(field.value);
+  } catch {
+    document.execCommand("copy"); // a site without https has no clipboard API
+  }
+  const said = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = said; }, 1500);
+});

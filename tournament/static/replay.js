@@ -1,0 +1,120 @@
+// Stepping through a game with keys and buttons.
+//
+// Every step is a real link to `?ply=n`, so the page works without this file.
+// With it, a step fetches only the board's fragment, neighbours are fetched
+// ahead, and the address is replaced, so that Back leaves the game at once.
+
+const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
+const AHEAD = [1, -1, 2, 3];
+const MOST_CACHED = 200;
+
+const fragments = new Map(); // address -> promise of the fragment's HTML
+let wanted = ""; // the address last asked for; a slow answer to an earlier one is dropped
+
+const panel = () => document.getElementById("board");
+const shown = () => Number(panel().dataset.ply);
+const last = () => Number(document.getElementById("moves").dataset.plies);
+const flipped = () => panel().dataset.flip === "1";
+
+function address(ply, flip) {
+  const query = new URLSearchParams({ ply });
+  if (flip) query.set("flip", "1");
+  return `${location.pathname}?${query}`;
+}
+
+function fragment(url) {
+  if (!fragments.has(url)) {
+    if (fragments.size >= MOST_CACHED) fragments.delete(fragments.keys().next().value);
+    const answer = fetch(url, { headers: { "HX-Request": "true", "HX-Target": "board" } }).then((response) => {
+      if (!response.ok) throw new Error(`the board could not be fetched (${response.status})`);
+      return response.text();
+    });
+    answer.catch(() => fragments.delete(url));
+    fragments.set(url, answer);
+  }
+  return fragments.get(url);
+}
+
+function fetchAhead(ply, flip) {
+  for (const step of AHEAD) {
+    const next = ply + step;
+    if (next >= 0 && next <= last()) fragment(address(next, flip)).catch(() => {});
+  }
+}
+
+function mark(ply) {
+  const list = document.getElementById("moves");
+  list.querySelector("[aria-current]")?.removeAttribute("aria-current");
+  const link = list.querySelector(`[data-ply="${ply}"]`);
+  if (!link) return;
+  link.setAttribute("aria-current", "true");
+  const box = list.querySelector(".moves");
+  const row = link.parentElement;
+  const above = row.offsetTop - box.offsetTop;
+  if (above < box.scrollTop || above + row.offsetHeight > box.scrollTop + box.clientHeight) {
+    box.scrollTop = above - box.clientHeight / 2; // scrollIntoView would move the whole page on phones
+  }
+}
+
+async function show(ply, flip = flipped()) {
+  const to = Math.max(0, Math.min(last(), ply));
+  const url = address(to, flip);
+  const focused = document.activeElement?.dataset?.step;
+  wanted = url;
+  try {
+    const html = await fragment(url);
+    if (wanted !== url) return;
+    panel().outerHTML = html;
+  } catch {
+    location.assign(url); // let the server say what is wrong
+    return;
+  }
+  history.replaceState(null, "", url);
+  mark(to);
+  if (focused) document.querySelector(`[data-step="${focused}"]`)?.focus({ preventScroll: true });
+  fetchAhead(to, flip);
+}
+
+// Quick presses count from where the last one was headed, not from what is already drawn.
+function heading() {
+  const ply = new URLSearchParams(wanted.split("?")[1]).get("ply");
+  return ply === null ? shown() : Number(ply);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.target.closest("input, textarea, select, dialog[open]")) return;
+  if (event.target.closest(".tablebox, .log") && event.key.startsWith("Arrow")) return;
+  const keys = document.getElementById("keys");
+  if (event.key in KEYS) show(heading() + KEYS[event.key]);
+  else if (event.key === "Home") show(0);
+  else if (event.key === "End") show(last());
+  else if (event.key === "f") show(heading(), !flipped());
+  else if (event.key === "?") keys.showModal();
+  else return;
+  event.preventDefault();
+});
+
+document.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  if (event.target.closest("[data-keys]")) return document.getElementById("keys").showModal();
+  const link = event.target.closest("a[data-ply]");
+  if (!link) return;
+  event.preventDefault();
+  show(Number(link.dataset.ply), link.dataset.flip ? link.dataset.flip === "1" : flipped());
+});
+
+// A live game: the list of moves polls; whoever was at its end follows the play.
+let before = last();
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.target.id !== "moves" && event.detail.elt?.id !== "moves") return;
+  const followed = heading() >= before;
+  before = last();
+  fragments.clear(); // "last" and the clocks of the newest ply have changed
+  if (followed) show(before);
+  else mark(shown());
+});
+
+document.querySelectorAll("[data-keys]").forEach((button) => { button.hidden = false; });
+mark(shown());
+fetchAhead(shown(), flipped());
