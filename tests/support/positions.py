@@ -34,7 +34,9 @@ def draw_dogon(rng: random.Random, files: int, seeds: int) -> str:
         # passes and turning limits need a side with nothing to reach
         row = rng.randrange(2)
         holes[row * files : (row + 1) * files] = [rng.choice([0, 0, 0, 1]) for _ in range(files)]
-    white = rng.randrange(seeds - sum(holes) + 1) if sum(holes) <= seeds else 0
+    if sum(holes) > seeds:
+        return draw_dogon(rng, files, seeds)
+    white = rng.randrange(seeds - sum(holes) + 1)
     if rng.random() < 0.2:
         white = min(rng.randrange(3), seeds - sum(holes))
     black = seeds - sum(holes) - white
@@ -51,10 +53,14 @@ def draw_dogon(rng: random.Random, files: int, seeds: int) -> str:
 def draw_duovallis(rng: random.Random) -> str:
     empty = rng.random()
     holes = []
+    whites = blacks = 2
     for _ in range(24):
-        white, black = (
-            (0, 0) if rng.random() < empty else (rng.choice([0, 1, 1, 2, 3]), rng.choice([0, 0, 1, 2]))
-        )
+        white = black = 0
+        if rng.random() >= empty:
+            white, black = rng.choice([0, 1, 1, 2, 3]), rng.choice([0, 0, 1, 2])
+        if max(whites + white + 3 * (blacks + black), 3 * (whites + white) + blacks + black) > 160:
+            white = black = 0
+        whites, blacks = whites + white, blacks + black
         holes.append("".join(f"{n}{c}" for n, c in ((white, "w"), (black, "b")) if n) or "0")
     board = "/".join(",".join(holes[rank : rank + 6]) for rank in range(0, 24, 6))
     side = rng.choice("wb")
