@@ -1,0 +1,195 @@
+"""The commands of ``python -m engines``: rules, boards and records from a shell.
+
+What was asked for goes to standard output and nothing else does; a complaint is
+one sentence on standard error with exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from engines.rules.base import Outcome, Position, RulesError
+from engines.rules.history import History
+from engines.rules.registry import GAMES, Game, find_game
+
+BAD_INPUT = 2
+DISAGREES = 1
+MAX_PERFT_DEPTH = 100
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    parsed = _parse(arguments)
+    try:
+        code: int = parsed.command(parsed)
+        sys.stdout.flush()
+    except (RulesError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            return _stop_writing()
+        print(_sentence(error), file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _stop_writing() -> int:
+    """Nobody reads any more, as in ``| head``: what is left to flush goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"cannot read {error.filename!r}: {error.strerror}"
+    return str(error)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """As ``parse_args``, which in Python 3.11 does not know the MOVEs again that follow ``--fen``."""
+    parser = _build_parser()
+    parsed, rest = parser.parse_known_args(arguments)
+    if rest and (parsed.command is not _play or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        parsed.moves += rest
+    return parsed
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m engines", description="Rules, boards and records.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    games = commands.add_parser("games", help="the ladders, a line each")
+    games.set_defaults(command=_games)
+
+    perft = commands.add_parser("perft", help="count the sequences of DEPTH moves")
+    _add_position(perft)
+    perft.add_argument("depth", metavar="DEPTH", type=_depth)
+    perft.set_defaults(command=_perft)
+
+    moves = commands.add_parser("moves", help="the legal moves, sorted, and the result")
+    _add_position(moves)
+    moves.set_defaults(command=_moves)
+
+    play = commands.add_parser("play", help="the position after MOVEs, and the result under the match rules")
+    _add_position(play)
+    play.add_argument("moves", metavar="MOVE", nargs="*")
+    play.set_defaults(command=_play)
+
+    show = commands.add_parser("show", help="draw the board")
+    _add_position(show)
+    show.add_argument("--svg", action="store_true", help="as an SVG document instead of text")
+    show.set_defaults(command=_show)
+
+    verify = commands.add_parser("verify", help="replay records and name every disagreement")
+    verify.add_argument("files", metavar="FILE.pgn", nargs="+")
+    verify.set_defaults(command=_verify)
+    return parser
+
+
+def _add_position(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("game", metavar="GAME", help="a ladder, as 'games' prints them")
+    parser.add_argument("--fen", metavar="F", help="a position string, as one argument, to start from")
+
+
+def _depth(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= MAX_PERFT_DEPTH):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to {MAX_PERFT_DEPTH}")
+    return int(text)
+
+
+def _start(parsed: argparse.Namespace) -> tuple[Game, Position]:
+    game = find_game(parsed.game)
+    return game, game.position.initial() if parsed.fen is None else game.position.parse(parsed.fen)
+
+
+def _print_result(outcome: Outcome) -> None:
+    print(f"result: {outcome.result} {outcome.reason}".rstrip())
+
+
+def _games(parsed: argparse.Namespace) -> int:
+    print("\n".join(GAMES))
+    return 0
+
+
+def _perft(parsed: argparse.Namespace) -> int:
+    from engines.rules.perft import perft
+
+    _, position = _start(parsed)
+    print(perft(position, parsed.depth))
+    return 0
+
+
+def _moves(parsed: argparse.Namespace) -> int:
+    _, position = _start(parsed)
+    for token in sorted(position.legal_moves()):  # tokens are ASCII: by characters is by bytes
+        print(token)
+    _print_result(position.outcome())
+    return 0
+
+
+def _play(parsed: argparse.Namespace) -> int:
+    game, position = _start(parsed)
+    history = History(game, position)
+    for token in parsed.moves:
+        history.play(token)
+    print(history.position)
+    _print_result(history.outcome)
+    return 0
+
+
+def _show(parsed: argparse.Namespace) -> int:
+    _, position = _start(parsed)
+    if parsed.svg:
+        from engines import svg
+
+        print(svg.draw(position, standalone=True).rstrip("\n"))
+    else:
+        from engines import text
+
+        print(text.draw(position).rstrip("\n"))
+    return 0
+
+
+def _verify(parsed: argparse.Namespace) -> int:
+    """Every file is looked at, also after one that cannot be read or disagrees."""
+    games = bad = 0
+    code = 0
+    for name in parsed.files:
+        try:
+            # What is not UTF-8 shows as \xff in the complaint about it.
+            with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
+                for complaints in _complaints(lines, name):
+                    games += 1
+                    bad += bool(complaints)
+                    if complaints:
+                        print("\n".join(complaints))
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            print(_sentence(error), file=sys.stderr)
+            code = BAD_INPUT
+    print(f"{games} {'game' if games == 1 else 'games'}, {bad or 'none'} with disagreements")
+    return code or (DISAGREES if bad else 0)
+
+
+def _complaints(lines: Iterable[str], name: str) -> Iterable[list[str]]:
+    """For each game what is wrong with it, a line each."""
+    from engines.records import RecordError, find_disagreements, read_records
+
+    for record in read_records(lines, name):
+        if isinstance(record, RecordError):
+            yield [str(record)]
+        else:
+            assert record.source is not None
+            source = record.source
+            yield [f"{source.at(wrong.line)}: {wrong.sentence}" for wrong in find_disagreements(record)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""Game records: PGN with our moves. The page for users is RECORDS.md.
+
+``read_records`` and ``format_record`` are inverse to each other; ``verify_record``
+replays a record and says what of it is not true. ``build_record`` puts the headers
+of a game together.
+"""
+
+from engines.records.headers import Disagreement
+from engines.records.model import (
+    Fault,
+    MoveNote,
+    Record,
+    RecordError,
+    RecordMove,
+    Source,
+    Termination,
+    note_from_info,
+)
+from engines.records.notes import BOOK, format_note, parse_note
+from engines.records.reader import read_records
+from engines.records.verify import find_disagreements, verify_record
+from engines.records.writer import build_record, clean_text, format_record, write_records
+
+__all__ = [
+    "BOOK",
+    "Disagreement",
+    "Fault",
+    "MoveNote",
+    "Record",
+    "RecordError",
+    "RecordMove",
+    "Source",
+    "Termination",
+    "build_record",
+    "clean_text",
+    "find_disagreements",
+    "format_note",
+    "format_record",
+    "note_from_info",
+    "parse_note",
+    "read_records",
+    "verify_record",
+    "write_records",
+]

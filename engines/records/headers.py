@@ -1,0 +1,169 @@
+"""What a record's headers must say of each other and of the moves, short of replaying them.
+
+The writer refuses a record for the first of these disagreements, the verifier
+lists them all and goes on to replay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engines.records.model import REQUIRED, Fault, Record, Termination
+from engines.rules.base import MAX_NUMBER, PositionError, Reason, Result, Side, UnknownGame
+from engines.rules.history import History
+from engines.rules.registry import find_game
+from engines.timecontrol import TimeControlError, parse_time_control
+
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One thing that is wrong with a record; ``line`` is 0 where no line is to blame."""
+
+    field: str
+    sentence: str
+    line: int = 0
+
+
+def start_history(record: Record) -> History:
+    """The game of ``record`` before its first move, under the match rules it was played by.
+
+    Raises ``RulesError`` when the headers name no game, position or ply limit that there is.
+    """
+    game = find_game(record.header("Game"))
+    start = game.position.parse(record.header("FEN")) if record.has("FEN") else None
+    limit = record.header("PlyLimit")
+    return History(game, start, int(limit) if _is_ply_limit(limit) else None)
+
+
+def check_headers(record: Record) -> Iterator[Disagreement]:
+    """Everything the headers say wrongly, in the order of the headers."""
+    for name in REQUIRED:
+        if not record.has(name):
+            yield Disagreement(name, f"header {name} is missing")
+    yield from _check_game(record)
+    yield from _check_numbers(record)
+    yield from _check_end(record)
+
+
+def _check_game(record: Record) -> Iterator[Disagreement]:
+    try:
+        start_history(record)
+    except UnknownGame as error:
+        if record.has("Game"):
+            yield Disagreement("Game", f"header Game: {error}")
+    except PositionError as error:
+        yield Disagreement("FEN", f"header FEN: {error}")
+    set_up = record.header("SetUp", "0")
+    if set_up not in ("0", "1") or (set_up == "1") != record.has("FEN"):
+        yield Disagreement("SetUp", f'header SetUp is {set_up!r}: it is "1" exactly where FEN is given')
+    if record.has("TimeControl"):
+        try:
+            parse_time_control(record.header("TimeControl"))
+        except TimeControlError as error:
+            yield Disagreement("TimeControl", f"header TimeControl: {error}")
+
+
+def _check_numbers(record: Record) -> Iterator[Disagreement]:
+    plies = record.header("PlyCount")
+    if record.has("PlyCount") and plies != str(len(record.moves)):
+        yield Disagreement(
+            "PlyCount", f"header PlyCount is {plies!r}, but there are {len(record.moves)} moves"
+        )
+    if record.has("PlyLimit") and not _is_ply_limit(record.header("PlyLimit")):
+        yield Disagreement(
+            "PlyLimit",
+            f"header PlyLimit is {record.header('PlyLimit')!r}: not a number from 1 to {MAX_NUMBER}",
+        )
+    given = record.header("OpeningPlies", "0")
+    marked = _count_book(record)
+    if marked is None:
+        yield Disagreement("OpeningPlies", "a ply is marked as given after one that was chosen")
+    elif given != str(marked):
+        yield Disagreement(
+            "OpeningPlies", f"header OpeningPlies is {given!r}, but {marked} plies are marked as given"
+        )
+
+
+def _is_ply_limit(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None and text != "0"
+
+
+def _count_book(record: Record) -> int | None:
+    """How many first plies are marked as given; None when a later one is as well."""
+    book = [move.book for move in record.moves]
+    count = sum(book)
+    return count if all(book[:count]) else None
+
+
+def _check_end(record: Record) -> Iterator[Disagreement]:
+    """Whether result, termination and fault can go together at all."""
+    stated = record.header("Result")
+    if record.has("Result") and stated != record.result:
+        yield Disagreement(
+            "Result", f"header Result is {stated!r}, but the moves end with {str(record.result)!r}"
+        )
+    termination, fault = find_termination(record), find_fault(record)
+    if record.has("Termination") and termination is None:
+        yield Disagreement(
+            "Termination", f"header Termination is {record.header('Termination')!r}: no such word"
+        )
+    if record.has("Fault") and fault is None:
+        yield Disagreement("Fault", f"header Fault is {record.header('Fault')!r}: no such word")
+    if termination is not None:
+        yield from _check_reason(record, termination)
+        yield from _check_result(record.result, termination)
+        if fault is not None:
+            yield from _check_fault(record.result, termination, fault)
+
+
+def find_termination(record: Record) -> Termination | None:
+    """The header, or None when it is missing or no word of ours."""
+    return _TERMINATIONS.get(record.header("Termination"))
+
+
+def find_fault(record: Record) -> Fault | None:
+    """The header, or None when it is missing or no word of ours."""
+    return _FAULTS.get(record.header("Fault"))
+
+
+_TERMINATIONS: dict[str, Termination] = {word.value: word for word in Termination}
+_FAULTS: dict[str, Fault] = {word.value: word for word in Fault}
+_MATCH_REASONS = {Termination.REPETITION: Reason.REPETITION, Termination.PLY_LIMIT: Reason.PLY_LIMIT}
+
+
+def _check_reason(record: Record, termination: Termination) -> Iterator[Disagreement]:
+    reason = record.header("Reason")
+    if termination is Termination.RULES:
+        if not reason:
+            yield Disagreement("Reason", "header Reason is missing, though the rules ended the game")
+    elif reason != _MATCH_REASONS.get(termination, "") and record.has("Reason"):
+        yield Disagreement(
+            "Reason", f"header Reason is {reason!r}, but the termination is {str(termination)!r}"
+        )
+
+
+def _check_result(result: Result, termination: Termination) -> Iterator[Disagreement]:
+    if (result is Result.UNDECIDED) != (termination is Termination.VOID):
+        yield Disagreement(
+            "Result", f"the result {str(result)!r} does not go with termination {str(termination)!r}"
+        )
+
+
+def _check_fault(result: Result, termination: Termination, fault: Fault) -> Iterator[Disagreement]:
+    if termination.is_forfeit:
+        if not any(fault is Fault.of(side) and result is Result.win_for(side.other) for side in Side):
+            yield Disagreement(
+                "Fault",
+                f"a forfeit by {str(termination)!r} at the fault of {str(fault)!r} is not {str(result)!r}",
+            )
+        return
+    expected = Fault.INFRASTRUCTURE if termination is Termination.VOID else Fault.NONE
+    if fault is not expected:
+        yield Disagreement(
+            "Fault",
+            f"header Fault is {str(fault)!r}, but termination {str(termination)!r} means {str(expected)!r}",
+        )

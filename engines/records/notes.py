@@ -1,0 +1,85 @@
+"""The comment after a move: ``+0.35/12 0.104s 12034n cpu 0.090s pv b1 c4``, without its braces.
+
+Every part may be missing, the order is fixed, and nothing else stands in it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engines.protocol.score import Score
+from engines.records.model import MAX_PV, MoveNote
+
+BOOK = "book"
+"""The comment of a given ply."""
+
+_NUMBER = r"(?:0|[1-9][0-9]{0,18})"
+_SECONDS = rf"{_NUMBER}\.[0-9]{{3}}"
+_NOTE = re.compile(
+    rf"(?:(?P<score>[+-]{_NUMBER}\.[0-9]{{2}}|#[+-]{_NUMBER}))?"
+    rf"(?:/(?P<depth>{_NUMBER}))?"
+    rf"(?: (?P<seconds>{_SECONDS})s)?"
+    rf"(?: (?P<nodes>{_NUMBER})n)?"
+    rf"(?: cpu (?P<cpu>{_SECONDS})s)?"
+    r"(?: pv (?P<pv>.+))?"
+)
+
+
+def format_note(note: MoveNote) -> str:
+    """The one spelling of ``note``; ``""`` when it says nothing."""
+    depth = "" if note.depth is None else f"/{note.depth}"
+    parts = [_format_score(note.score) + depth] if note.score or depth else []
+    if note.ms is not None:
+        parts.append(f"{_format_seconds(note.ms)}s")
+    if note.nodes is not None:
+        parts.append(f"{note.nodes}n")
+    if note.cpu_ms is not None:
+        parts.append(f"cpu {_format_seconds(note.cpu_ms)}s")
+    if note.pv:
+        parts.append(" ".join(("pv", *note.pv)))
+    return " ".join(parts)
+
+
+def parse_note(text: str) -> MoveNote | None:
+    """The note that ``format_note`` writes as ``text``, or None: then it is somebody's remark."""
+    if not text:
+        return None
+    spaced = text if text[0] in "+-#/" else f" {text}"
+    match = _NOTE.fullmatch(spaced)
+    if match is None:
+        return None
+    part = match.groupdict()
+    pv = tuple(part["pv"].split(" ")) if part["pv"] else ()
+    note = MoveNote(
+        score=_parse_score(part["score"]) if part["score"] else None,
+        depth=int(part["depth"]) if part["depth"] else None,
+        ms=_parse_seconds(part["seconds"]) if part["seconds"] else None,
+        nodes=int(part["nodes"]) if part["nodes"] else None,
+        cpu_ms=_parse_seconds(part["cpu"]) if part["cpu"] else None,
+        pv=pv,
+    )
+    return note if len(pv) <= MAX_PV and format_note(note) == text else None
+
+
+def _format_score(score: Score | None) -> str:
+    if score is None:
+        return ""
+    if score.mate is not None:
+        return f"#{score.mate:+}"
+    hundredths = score.centipawns or 0
+    sign = "-" if hundredths < 0 else "+"
+    return f"{sign}{abs(hundredths) // 100}.{abs(hundredths) % 100:02}"
+
+
+def _parse_score(text: str) -> Score:
+    if text[0] == "#":
+        return Score(mate=int(text[1:]))
+    return Score(centipawns=int(text.replace(".", "")))
+
+
+def _format_seconds(ms: int) -> str:
+    return f"{ms // 1000}.{ms % 1000:03}"
+
+
+def _parse_seconds(text: str) -> int:
+    return int(text.replace(".", ""))

@@ -1,0 +1,216 @@
+"""PGN text to records: lazily, whatever the size of the file, and whoever wrote it.
+
+Unknown headers are kept; comments that are no notes, annotation glyphs and
+variations are skipped. A game that cannot be read becomes a ``RecordError`` in
+its place, and reading goes on with the next. The moves are not replayed here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from engines.records.headers import start_history
+from engines.records.model import MoveNote, Record, RecordError, RecordMove, Source, is_token
+from engines.records.notes import BOOK, parse_note
+from engines.rules.base import Result, RulesError
+
+_TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
+_ESCAPED = re.compile(r"\\(.)")
+_PIECE = re.compile(r"[{}()]|;.*|\$[0-9]*|[^\s{}();$]+")
+_NUMBER = re.compile(r"^[0-9]*\.+|^[0-9]+$")
+_SUFFIX = re.compile(r"[!?]{1,2}$")
+_RESULTS: dict[str, Result] = {result.value: result for result in Result}
+
+
+def read_records(lines: Iterable[str], name: str) -> Iterator[Record | RecordError]:
+    """Every game of ``lines``, in order; ``name`` is the file's name for complaints.
+
+    Lines may end in CRLF or nothing, and begin with a byte order mark.
+    """
+    reader = _Reader(name)
+    for line in lines:
+        yield from reader.take(line.rstrip("\r\n"))
+    yield from reader.end()
+
+
+class _Draft:
+    """A game of which not everything has been read yet."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.headers: dict[str, str] = {}
+        self.moves: list[RecordMove] = []
+        self.has_movetext = False
+        self.error: RecordError | None = None
+
+    def fail(self, why: str, line: int, word: str = "", ply: int = 0) -> None:
+        """Remember what is wrong; only the first thing counts."""
+        if self.error is None:
+            position = self._position() if ply else ""
+            self.error = RecordError(
+                why, source=self.source, line=line, ply=ply, word=word, position=position
+            )
+
+    def _position(self) -> str:
+        """After the moves read so far; empty when they lead nowhere."""
+        try:
+            history = start_history(self._record(Result.UNDECIDED))
+            for move in self.moves:
+                history.play(move.token)
+        except RulesError:
+            return ""
+        return str(history.position)
+
+    def add_header(self, name: str, value: str, line: int) -> None:
+        if name in self.headers:
+            self.fail(f"header {name} is given twice", line, name)
+        self.headers[name] = value
+
+    def add_move(self, token: str, word: str, line: int) -> None:
+        """``word`` is how it stands in the file, perhaps with a number and a ``!``."""
+        if self.error is not None:
+            return
+        if is_token(token):
+            self.moves.append(RecordMove(token, line=line))
+        else:
+            self.fail(f"{_quote(word)} is not spelled as a move", line, word, len(self.moves) + 1)
+
+    def add_comment(self, text: str) -> None:
+        """The first comment after a move that is a note, or marks it as given, belongs to it."""
+        if not self.moves or self.error is not None:
+            return
+        move = self.moves[-1]
+        if move.book or move.note is not None:
+            return
+        note: MoveNote | None = None if text == BOOK else parse_note(text)
+        if text == BOOK or note is not None:
+            self.moves[-1] = RecordMove(move.token, note, text == BOOK, move.line)
+
+    def finish(self, result: Result) -> Record | RecordError:
+        return self.error or self._record(result)
+
+    def _record(self, result: Result) -> Record:
+        return Record(tuple(self.headers.items()), tuple(self.moves), result, self.source)
+
+
+class _Reader:
+    """Where in the grammar the line before has left us."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._line = 0
+        self._games = 0
+        self._draft: _Draft | None = None
+        self._comment: list[str] | None = None
+        self._depth = 0
+        self._opened = 0
+        self._after_blank = True
+
+    def take(self, text: str) -> Iterator[Record | RecordError]:
+        self._line += 1
+        if self._line == 1:
+            text = text.removeprefix("\ufeff")
+        if self._is_open and self._begins_game(text):
+            yield from self.end()
+        if self._is_open:
+            yield from self._read_movetext(text)
+        elif text.lstrip().startswith("["):
+            yield from self._read_headers(text)
+        elif not text.startswith("%"):
+            yield from self._read_movetext(text)
+        self._after_blank = not text.strip()
+
+    def end(self) -> Iterator[Record | RecordError]:
+        """Give up the game that is not finished, if there is one."""
+        draft = self._draft
+        if draft is not None:
+            if self._comment is not None:
+                draft.fail(f"the comment opened in line {self._opened} is never closed", self._opened)
+            elif self._depth:
+                draft.fail(f"the variation opened in line {self._opened} is never closed", self._opened)
+            else:
+                draft.fail("the moves do not end with a result", self._line, ply=len(draft.moves) + 1)
+            yield draft.finish(Result.UNDECIDED)
+        self._draft, self._comment, self._depth = None, None, 0
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether a comment or a variation goes on from the line before."""
+        return self._comment is not None or self._depth > 0
+
+    def _begins_game(self, text: str) -> bool:
+        """A header in the middle of a comment means that the comment was never closed."""
+        is_first = text.startswith("[Event ") or (self._after_blank and text.startswith("["))
+        return is_first and _TAG.fullmatch(text) is not None
+
+    def _current(self) -> _Draft:
+        if self._draft is None:
+            self._games += 1
+            self._draft = _Draft(Source(self._name, self._line, self._games))
+        return self._draft
+
+    def _read_headers(self, text: str) -> Iterator[Record | RecordError]:
+        if self._draft is not None and self._draft.has_movetext:
+            yield from self.end()
+        draft = self._current()
+        end = 0
+        while tag := _TAG.match(text, end):
+            draft.add_header(tag[1], _ESCAPED.sub(r"\1", tag[2]), self._line)
+            end = tag.end()
+        if end < len(text):
+            draft.fail(f"cannot read the header {_quote(text[end:])}", self._line, text[end:])
+
+    def _read_movetext(self, text: str) -> Iterator[Record | RecordError]:
+        at = 0
+        while True:
+            if self._comment is not None:
+                at = self._read_comment(text, at)
+            piece = _PIECE.search(text, at)
+            if piece is None or self._comment is not None:
+                return
+            at = piece.end()
+            yield from self._take_piece(piece[0])
+
+    def _read_comment(self, text: str, start: int) -> int:
+        """Take what belongs to the open comment; returns where the rest of the line begins."""
+        assert self._comment is not None
+        end = text.find("}", start)
+        self._comment.append(text[start:] if end < 0 else text[start:end])
+        if end < 0:
+            return len(text)
+        if self._draft is not None and not self._depth:
+            self._draft.add_comment(" ".join(" ".join(self._comment).split()))
+        self._comment = None
+        return end + 1
+
+    def _take_piece(self, word: str) -> Iterator[Record | RecordError]:
+        if word == "{":
+            self._open_at_outermost()
+            self._comment = []
+        elif word == "(":
+            self._open_at_outermost()
+            self._depth += 1
+        elif word == ")" and self._depth:
+            self._depth -= 1
+        elif not self._depth and word[0] not in ";$":
+            yield from self._take_word(word)
+
+    def _open_at_outermost(self) -> None:
+        if not self._is_open:
+            self._opened = self._line
+
+    def _take_word(self, word: str) -> Iterator[Record | RecordError]:
+        if word in _RESULTS:
+            yield self._current().finish(_RESULTS[word])
+            self._draft = None
+            return
+        draft = self._current()
+        draft.has_movetext = True
+        token = _SUFFIX.sub("", _NUMBER.sub("", word))
+        if token:
+            draft.add_move(token, word, self._line)
+
+
+def _quote(word: str) -> str:
+    return repr(word if len(word) <= 80 else f"{word[:79]}…")

@@ -1,0 +1,99 @@
+"""Whether a record is true: its moves are replayed and everything it says is held against them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engines.records.headers import Disagreement, check_headers, find_fault, find_termination, start_history
+from engines.records.model import Fault, Record, Termination
+from engines.rules.base import IllegalMove, Outcome, Reason, Result, RulesError, Side
+from engines.rules.history import History
+
+_BY_MOVER = frozenset({Termination.ILLEGAL_MOVE, Termination.TIME})
+"""Forfeits only of the side to move; a crash or a flood may be of either."""
+
+
+def verify_record(record: Record) -> list[str]:
+    """Every disagreement as a sentence; none means that moves, end, scores and counts all agree."""
+    return [disagreement.sentence for disagreement in find_disagreements(record)]
+
+
+def find_disagreements(record: Record) -> Iterator[Disagreement]:
+    """The headers' first, then those of the replay; nothing is judged after an illegal move."""
+    yield from check_headers(record)
+    try:
+        history = start_history(record)
+    except RulesError:
+        return  # told above
+    for ply, move in enumerate(record.moves, 1):
+        try:
+            history.play(move.token)
+        except IllegalMove as error:
+            yield Disagreement("moves", f"ply {ply}: {error}", move.line)
+            return
+    termination = find_termination(record)
+    if termination is Termination.VOID:
+        return
+    yield from _check_scores(record, history.outcome)
+    if termination is not None:
+        yield from _check_termination(record, history, termination)
+
+
+def _check_scores(record: Record, outcome: Outcome) -> Iterator[Disagreement]:
+    for name, score in (("WhiteScore", outcome.white_score), ("BlackScore", outcome.black_score)):
+        expected = None if score is None else str(score)
+        stated = record.header(name) if record.has(name) else None
+        if stated == expected:
+            continue
+        if stated is None:
+            yield Disagreement(name, f"header {name} is missing: the game ended with {expected}")
+        elif expected is None:
+            yield Disagreement(name, f"header {name} is {stated!r}, but this end has no score")
+        else:
+            yield Disagreement(name, f"header {name} is {stated!r}, but the game ended with {expected}")
+
+
+def _check_termination(record: Record, history: History, termination: Termination) -> Iterator[Disagreement]:
+    outcome = history.outcome
+    ended = _termination_of(outcome)
+    stated = f"header Termination is {str(termination)!r}"
+    if ended is None:
+        if termination in _ENDS_ON_THE_BOARD:
+            yield Disagreement("Termination", f"{stated}, but after the last move the game is not over")
+        else:
+            yield from _check_mover(record, history.position.side, termination)
+    elif ended is not termination:
+        yield Disagreement(
+            "Termination", f"{stated}, but the game ended by {str(ended)!r} ({outcome.reason})"
+        )
+    elif record.result is not outcome.result:
+        yield Disagreement("Result", f"the result is {record.result}, but the game ended {outcome.result}")
+    elif termination is Termination.RULES and record.header("Reason") not in ("", outcome.reason):
+        reason = record.header("Reason")
+        yield Disagreement(
+            "Reason", f"header Reason is {reason!r}, but the game ended by {str(outcome.reason)!r}"
+        )
+
+
+_ENDS_ON_THE_BOARD = frozenset({Termination.RULES, Termination.REPETITION, Termination.PLY_LIMIT})
+
+
+def _termination_of(outcome: Outcome) -> Termination | None:
+    """What ended the game on the board, or None when nothing did."""
+    if not outcome.decided:
+        return None
+    if outcome.reason is Reason.REPETITION:
+        return Termination.REPETITION
+    return Termination.PLY_LIMIT if outcome.reason is Reason.PLY_LIMIT else Termination.RULES
+
+
+def _check_mover(record: Record, mover: Side, termination: Termination) -> Iterator[Disagreement]:
+    """What only the side to move can do: resign, move illegally, overstep the time."""
+    if termination is Termination.RESIGNATION and record.result is not Result.win_for(mover.other):
+        yield Disagreement(
+            "Result", f"{mover.name.lower()} was to move and resigned, which is not {record.result!s}"
+        )
+    if termination in _BY_MOVER and find_fault(record) not in (None, Fault.of(mover)):
+        yield Disagreement(
+            "Fault", f"{mover.name.lower()} was to move, so {str(termination)!r} cannot be the other's fault"
+        )

@@ -1,0 +1,202 @@
+"""Records to PGN text: the export grammar, with our moves and our comments."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from engines.records.headers import check_headers, start_history
+from engines.records.model import (
+    HEADERS,
+    Fault,
+    Record,
+    RecordError,
+    RecordMove,
+    Termination,
+    is_token,
+)
+from engines.records.notes import BOOK, format_note
+from engines.rules.base import Reason, Result
+from engines.rules.history import History
+from engines.rules.registry import find_game
+
+LINE_LENGTH = 79
+UNKNOWN = "?"
+UNKNOWN_DATE = "????.??.??"
+MAX_EVIDENCE = 500
+
+_NAME = re.compile(r"[A-Za-z0-9_]{1,255}")
+_DATE = re.compile(r"[0-9?]{4}\.[0-9?]{2}\.[0-9?]{2}")
+_BREAKING = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""Unicode categories that would not survive as part of one line of UTF-8."""
+_RANK = {name: rank for rank, name in enumerate(HEADERS)}
+
+
+def build_record(
+    *,
+    game: str,
+    white: str,
+    black: str,
+    moves: Iterable[RecordMove],
+    result: Result,
+    termination: Termination,
+    fault: Fault,
+    time_control: str,
+    reason: Reason = Reason.NONE,
+    white_version: str = "",
+    black_version: str = "",
+    game_id: str = "",
+    event: str = "",
+    site: str = "",
+    date: str = UNKNOWN_DATE,
+    round_name: str = "",
+    fen: str | None = None,
+    ply_limit: int | None = None,
+    white_score: int | None = None,
+    black_score: int | None = None,
+    evidence: str = "",
+    more: Iterable[tuple[str, str]] = (),
+) -> Record:
+    """A record with all headers it needs, and none that would only repeat a default.
+
+    ``date`` is ``YYYY.MM.DD``; empty texts become ``?``. ``reason`` is kept only when the
+    rules ended the game; ``evidence`` is cut and cleaned; ``more`` are headers of others.
+    Raises ``UnknownGame``. What else is wrong is found by ``format_record``.
+    """
+    played = tuple(moves)
+    ladder = find_game(game)
+    given = sum(move.book for move in played)
+    is_start = fen is None or fen == str(ladder.position.initial())
+    headers: list[tuple[str, str | None]] = [
+        ("Event", event or UNKNOWN),
+        ("Site", site or UNKNOWN),
+        ("Date", date),
+        ("Round", round_name or UNKNOWN),
+        ("White", white or UNKNOWN),
+        ("Black", black or UNKNOWN),
+        ("Result", str(result)),
+        ("Game", game),
+        ("Termination", str(termination)),
+        ("Reason", str(reason) if termination is Termination.RULES else None),
+        ("Fault", str(fault)),
+        ("PlyCount", str(len(played))),
+        ("PlyLimit", None if ply_limit in (None, ladder.ply_limit) else str(ply_limit)),
+        ("TimeControl", time_control),
+        ("WhiteVersion", white_version or UNKNOWN),
+        ("BlackVersion", black_version or UNKNOWN),
+        ("GameId", game_id or UNKNOWN),
+        ("FEN", None if is_start else fen),
+        ("SetUp", None if is_start else "1"),
+        ("OpeningPlies", str(given) if given else None),
+        ("WhiteScore", None if white_score is None else str(white_score)),
+        ("BlackScore", None if black_score is None else str(black_score)),
+        ("Evidence", clean_text(evidence) or None),
+    ]
+    known = [(name, value) for name, value in headers if value is not None]
+    return Record((*known, *more), played, result)
+
+
+def clean_text(text: str, limit: int = MAX_EVIDENCE) -> str:
+    """``text`` fit for a header: one line, at most ``limit`` characters, what cannot be written replaced."""
+    cleaned = "".join("\ufffd" if _breaks(character) else character for character in " ".join(text.split()))
+    return cleaned if len(cleaned) <= limit else f"{cleaned[: limit - 1]}…"
+
+
+def _breaks(character: str) -> bool:
+    return unicodedata.category(character) in _BREAKING
+
+
+def write_records(records: Iterable[Record]) -> Iterator[str]:
+    """The pieces of one PGN file, a game each, an empty line after every game."""
+    for record in records:
+        yield format_record(record) + "\n"
+
+
+def format_record(record: Record) -> str:
+    """One game as PGN, ending in a newline; raises ``RecordError`` naming the field that is wrong.
+
+    Headers are put into their order. The moves are not replayed: that is ``verify_record``.
+    """
+    _check_texts(record)
+    _check_moves(record.moves)
+    for disagreement in check_headers(record):
+        raise RecordError(disagreement.sentence, field=disagreement.field)
+    start = start_history(record)
+    _check_spelling(record, start)
+    headers = sorted(record.headers, key=lambda header: _RANK.get(header[0], len(_RANK)))
+    tags = "".join(f'[{name} "{_escape(value)}"]\n' for name, value in headers)
+    starts_behind = start.position.side is not start.game.first
+    return f"{tags}\n{_fill(_movetext(record, starts_behind))}"
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _check_texts(record: Record) -> None:
+    names = set()
+    for name, value in record.headers:
+        if not _NAME.fullmatch(name):
+            raise RecordError(f"{name!r} is no name of a header", field=name, word=name)
+        if name in names:
+            raise RecordError(f"header {name} is given twice", field=name)
+        if not value.isprintable() and any(map(_breaks, value)):
+            raise RecordError(
+                f"header {name} holds a character that cannot be written: {value!r}", field=name, word=value
+            )
+        names.add(name)
+
+
+def _check_moves(moves: Iterable[RecordMove]) -> None:
+    for ply, move in enumerate(moves, 1):
+        if not is_token(move.token):
+            raise RecordError(
+                f"{move.token!r} is not spelled as a move", ply=ply, field="moves", word=move.token
+            )
+        if move.book and move.note is not None:
+            raise RecordError("a given ply has no note", ply=ply, field="moves", word=move.token)
+
+
+def _check_spelling(record: Record, start: History) -> None:
+    """What a reader would understand, but a record has only one spelling for."""
+    if not _DATE.fullmatch(record.header("Date")):
+        raise RecordError(f"header Date is {record.header('Date')!r}, not YYYY.MM.DD", field="Date")
+    if record.has("FEN") and start.position == start.game.position.initial():
+        raise RecordError("header FEN is the initial position: it is left out then", field="FEN")
+    if record.header("PlyLimit") == str(start.game.ply_limit):
+        raise RecordError("header PlyLimit is the game's own: it is left out then", field="PlyLimit")
+    if record.has("Reason") and record.header("Termination") != Termination.RULES:
+        raise RecordError("header Reason is left out unless the rules ended the game", field="Reason")
+
+
+def _movetext(record: Record, starts_behind: bool) -> Iterator[str]:
+    """The words of the movetext, which may be broken between any two of them.
+
+    ``starts_behind`` when the second player of a round is to move at the start.
+    """
+    needs_number = True
+    for index, move in enumerate(record.moves, int(starts_behind)):
+        number, is_second = index // 2 + 1, index % 2 == 1
+        if not is_second:
+            yield f"{number}."
+        elif needs_number:
+            yield f"{number}..."
+        yield move.token
+        comment = BOOK if move.book else format_note(move.note) if move.note else ""
+        if comment:
+            yield from f"{{{comment}}}".split(" ")
+        needs_number = bool(comment)
+    yield str(record.result)
+
+
+def _fill(words: Iterable[str]) -> str:
+    lines: list[str] = []
+    line = ""
+    for word in words:
+        if line and len(line) + 1 + len(word) > LINE_LENGTH:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return "".join(f"{line}\n" for line in (*lines, line))
