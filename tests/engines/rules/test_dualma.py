@@ -36,7 +36,7 @@ MIDDLE = drawn("""
 
 
 def placed(text: str, side: str = "w") -> DualmaPosition:
-    """A movement-phase position of cells given as ``e5=bw e6=b``; the other discs stand singly in rows a, b, h, i."""
+    """The cells given as ``e5=bw e6=b``, in the movement phase; the other discs stand in rows a, b, h, i."""
     held = dict(word.split("=") for word in text.split())
     spelled = "".join(held.values())
     others = "w" * (11 - spelled.count("w")) + "b" * (11 - spelled.count("b"))
