@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from engines.rules import duovallis
 from engines.rules.base import Position, Side
 from engines.svg.elements import Spot, circle, element, lettering, polygon
 from engines.svg.trace import direction, paths
@@ -28,11 +29,6 @@ GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
 
 Place = Callable[[str], Spot]
 """Where the middle of a hole is drawn."""
-
-NEUTRAL: Final = frozenset({"a2", "f2", "a3", "f3"})
-
-WHITE_PATH: Final = "a1 b1 c1 d1 e1 f1 f2 f3 e3 d3 c3 b3 a3 a2".split()
-BLACK_PATH: Final = "f4 e4 d4 c4 b4 a4 a3 a2 b2 c2 d2 e2 f2 f3".split()
 
 
 def draw_dogon(position: Position, last_move: str, flip: bool) -> tuple[float, float, str]:
@@ -111,9 +107,7 @@ def _owner_by_rank(name: str) -> str:
 
 
 def _owner_in_valleys(name: str) -> str:
-    if name in NEUTRAL:
-        return "neutral"
-    return "white" if name[1] in "13" else "black"
+    return next((_name(side) for side in Side if name in duovallis.OWN[side]), "neutral")
 
 
 def _panel(x: float, y: float, width: float, height: float) -> str:
@@ -237,5 +231,7 @@ def _next_in_dogon(files: int, sign: str) -> Callable[[str], str]:
 
 def _next_in_valleys(name: str) -> str:
     """What the owner of a hole sows first from it; nothing for a neutral hole."""
-    way = {"white": WHITE_PATH, "black": BLACK_PATH}.get(_owner_in_valleys(name))
-    return way[(way.index(name) + 1) % len(way)] if way else ""
+    for own, path in zip(duovallis.OWN, duovallis.PATHS, strict=True):
+        if name in own:
+            return path[(path.index(name) + 1) % len(path)]
+    return ""

@@ -1,0 +1,17 @@
+"""Random: plays any legal move, each as likely as another.
+
+The shortest bot there is, and the zero of every rating list. With a seed
+(``UGI_Seed``) its games can be repeated.
+"""
+
+from __future__ import annotations
+
+from engines.sdk import Turn, run
+
+
+def choose(turn: Turn) -> str:
+    return turn.random.choice(list(turn.position.legal_moves()))
+
+
+if __name__ == "__main__":
+    run(choose, name="Random", author="Duarena")
