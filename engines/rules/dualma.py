@@ -46,8 +46,8 @@ it is the topmost of its stack, which is one or two discs high; the disc beneath
 
 A player with no legal move must pass; nobody else may.
 
-**[reading]** The source does not say what a player without a move does. Passing neither ends the game
-nor costs anything.
+**[reading]** What a player without a move does is left open by the source; here he passes, which neither
+ends the game nor costs anything.
 
 ## End
 
@@ -68,7 +68,7 @@ reached from every other. But 22 discs make at most 11 stacks, too few for any c
 stack at all, and each of the 22 single discs has a neighbouring cell with no stack of two on it, where
 it could go: somebody is not stuck after all.
 
-Match rules of this server, **[reading]**, the source has none: a position that occurs for the third time
+Match rules, **[reading]**, of this server and not of the game: a position that occurs for the third time
 (board and side to move) is a draw, and so is a game that reaches the ply limit, 400 unless stated
 otherwise.
 
@@ -86,6 +86,15 @@ the placement phase. The game starts from `5/6/7/8/9/8/7/6/5 b 0`. In the follow
 move and must pass:
 
 `5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21`
+
+Refused are positions that cannot be: more than eleven discs of a colour or unequal numbers of them; in
+the placement phase a stack, a disc on the centre, or a ply that is not the number of discs of a colour;
+in the movement phase a ply under 11; a side to move that does not fit the ply, Black moving at even
+plies. Whether play can lead to a position is not checked.
+
+## Source
+
+The rules published by Paschalis Antoniou, the inventor, told here in our own words.
 """
 
 from __future__ import annotations

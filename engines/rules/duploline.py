@@ -42,12 +42,13 @@ form one connected group after it.
 
 **Replacement**: if an action that is due has no legal form, neither an add nor a move, it is replaced:
 for a disc action the mover adds a disc from his supply to any cell with a ring and no disc, for a ring
-action a ring to any cell with a disc and no ring.
+action a ring to any cell with a disc and no ring. A kind whose supply is used up has no replacement.
 
-**[reading]** The source speaks of a turn that cannot be played; here replacement is decided action by
-action, on the board as it is when the action is due. So the mover may begin with either kind that has a
-legal form or a replacement at that moment. If the second action then has neither, the turn ends after
-one action; such a turn may be chosen even if another choice would have allowed two.
+**[reading]** How replacement works when only one of the two actions cannot be made can be read in more
+than one way; here it is decided action by action, on the board as it is when the action is due. So the
+mover may begin with either kind that has a legal form or a replacement at that moment. If the second
+action then has neither, the turn ends after one action; such a turn may be chosen even if another choice
+would have allowed two.
 
 ## End
 
@@ -64,9 +65,9 @@ If a turn ends without a win and every cell holds at least one piece, the game i
 by a second that wins.
 
 **[reading]** If at the start of a turn neither kind has a legal form or a replacement, the game is
-drawn. The source does not say.
+drawn. The source leaves this open.
 
-Match rules of this server, **[reading]**, the source has none: a position that occurs for the third time
+Match rules, **[reading]**, of this server and not of the game: a position that occurs for the third time
 (board and side to move) is a draw, and so is a game that reaches the ply limit, 200 unless stated
 otherwise.
 
@@ -85,6 +86,14 @@ many empty cells in a row. A supply is 18 less the pieces on the board. The game
 `4/5/6/7/6/5/4 w 0`; a white disc on d4 and Black's answer `De4:Re5` give
 
 `4/5/2,d,r,2/3,D,3/6/5/4 w 2`
+
+Refused are positions that cannot be: more than eighteen pieces of a kind and colour, pieces in more than
+one group, an empty board at any other ply than 0, a side to move that does not fit the ply, White moving
+at even plies. Whether play can lead to a position is not checked.
+
+## Source
+
+The rules published by José Manuel Astilleros García-Monge, the inventor, told here in our own words.
 """
 
 from __future__ import annotations

@@ -29,13 +29,14 @@ Everything here is made once, at import, and never changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from typing import Final
 
 from engines.rules.notation import field_error, quote, split_parts
 
-DIRECTIONS = ((0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0))
+DIRECTIONS: Final = ((0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0))
 """The six steps as (rows up, numbers up), anticlockwise from the right; the last three reverse the first."""
 
-AXES = DIRECTIONS[:3]
+AXES: Final = DIRECTIONS[:3]
 """One direction for each of the three lines through a cell."""
 
 
@@ -51,8 +52,9 @@ class Hexagon:
     """The cells of one board and the tables over them.
 
     ``rows`` holds the cell numbers of each row, ``a`` first, left to right.
-    ``names`` and ``around`` are indexed by cell number; with a pitch, numbers that are
-    no cell have an empty name. ``numbers`` is the inverse of ``names``.
+    ``names`` and ``around`` (the set of neighbours) are indexed by cell number; with a
+    pitch, numbers that are no cell have an empty name. ``numbers`` is the inverse of
+    ``names``, ``full`` the set of all cells, ``centre`` the number of the middle one.
     """
 
     def __init__(self, side: int, pitch: int | None = None) -> None:
@@ -71,7 +73,10 @@ class Hexagon:
         )
         self.full = sum(1 << cell for cell in self.cells)
         self.centre = self._places[side - 1, side]
-        self.around = self._masks(1)
+        self.around = tuple(
+            sum(1 << near for near in self.at_distance(cell, 1)) if name else 0
+            for cell, name in enumerate(self.names)
+        )
 
     def at_distance(self, cell: int, distance: int) -> tuple[int, ...]:
         """The cells exactly so many steps away in a straight line, in the order of ``DIRECTIONS``."""
@@ -92,12 +97,6 @@ class Hexagon:
     def _coordinates(self, cell: int) -> tuple[int, int]:
         name = self.names[cell]
         return self.letters.index(name[0]), int(name[1:])
-
-    def _masks(self, distance: int) -> tuple[int, ...]:
-        return tuple(
-            sum(1 << target for target in self.at_distance(cell, distance)) if name else 0
-            for cell, name in enumerate(self.names)
-        )
 
     def parse_rows(self, field: str, contents: Collection[str]) -> dict[int, str]:
         """Read the first field of a position string: the occupied cells and what they hold.
@@ -132,7 +131,7 @@ def _parse_row(
                 "rows", text, f"in row {letter}, {quote(word)} is no cell and no run of empty cells"
             )
         if not is_run and column < len(cells):
-            yield cells[column], word
+            yield cells[column], word  # a row too long is refused below, with its whole length
         column += runs.get(word, 1)
         after_run = is_run
     if column != len(cells):
