@@ -1,0 +1,230 @@
+"""The sample bots, each spoken to over the protocol, in this process or as one of its own."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import engines
+from engines.bots import SAMPLE_BOTS, SampleBot
+from engines.bots.alphabeta_bot import twice_seen
+from engines.protocol import Info, parse_engine_line
+from engines.rules.base import Position, Reason, Result
+from engines.rules.history import History
+from engines.rules.registry import GAMES, find_game
+from engines.sdk import Session, Turn
+
+BOTS = [bot.module for bot in SAMPLE_BOTS]
+THINKING = ["greedy_bot", "alphabeta_bot"]
+ROOT = Path(engines.__file__).parents[1]
+
+
+def chooser(module: str) -> Callable[[Turn], str]:
+    choose: Callable[[Turn], str] = importlib.import_module(f"engines.bots.{module}").choose
+    return choose
+
+
+def converse(module: str, lines: Sequence[str]) -> list[str]:
+    """What a bot answers to these lines, given to it in this process; the input ends when all is answered."""
+    said: list[str] = []
+    answers = threading.Semaphore(0)
+
+    def say(line: str) -> None:
+        said.append(line)
+        if line.startswith("bestmove"):
+            answers.release()
+
+    def feed() -> Iterator[str]:
+        yield from lines
+        for line in lines:
+            if line.startswith("go"):
+                answers.acquire(timeout=30)
+
+    Session(chooser(module), module, "", list(GAMES.values()), (), None, say).serve(feed())
+    return said
+
+
+def ask(module: str, code: str, position: str, go: str = "go nodes 60", seed: int = 1) -> list[str]:
+    setup = [
+        f"setoption name UGI_Variant value {code}",
+        f"setoption name UGI_Seed value {seed}",
+        "uginewgame",
+    ]
+    return converse(module, [*setup, f"position {position}", go])
+
+
+def best_move(said: Sequence[str]) -> str:
+    return said[-1].removeprefix("bestmove ")
+
+
+def infos(said: Sequence[str]) -> list[Info]:
+    return [message for line in said if isinstance(message := parse_engine_line(line), Info)]
+
+
+def some_positions(code: str, seed: int, plies: int) -> Iterator[Position]:
+    """A random game, a position a ply, none of them over."""
+    chance = random.Random(seed)
+    history = History(find_game(code))
+    while not history.outcome.decided and len(history.moves) < plies:
+        yield history.position
+        history.play(chance.choice(list(history.position.legal_moves())))
+
+
+def test_every_sample_bot_is_a_file_of_this_package_that_plays_known_games() -> None:
+    assert [bot.name for bot in SAMPLE_BOTS] == ["Random", "Greedy", "Alphabeta"]
+    for bot in SAMPLE_BOTS:
+        assert bot.path.is_file()
+        assert set(bot.games) == set(GAMES)
+
+
+def test_naming_the_sample_bots_does_not_import_them() -> None:
+    code = "import sys, engines.bots; sys.exit(any('_bot' in name for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("bot", SAMPLE_BOTS, ids=BOTS)
+def test_a_bot_imports_the_rules_and_the_sdk_and_no_other_bot(bot: SampleBot) -> None:
+    imported = re.findall(r"^from (engines[.\w]*) import", bot.path.read_text(), re.MULTILINE)
+    assert imported
+    assert all(name == "engines.sdk" or name.startswith("engines.rules.") for name in imported)
+
+
+@pytest.mark.parametrize("module", BOTS)
+@pytest.mark.parametrize("code", GAMES)
+def test_a_bot_plays_legal_moves(module: str, code: str) -> None:
+    for position in list(some_positions(code, seed=3, plies=30))[::6]:
+        said = ask(module, code, f"fen {position}")
+        assert position.is_legal(best_move(said)), said
+
+
+@pytest.mark.parametrize("bot", SAMPLE_BOTS, ids=BOTS)
+def test_a_bot_runs_as_a_loose_file_far_from_the_package(bot: SampleBot, tmp_path: Path) -> None:
+    shutil.copy(bot.path, tmp_path / "main.py")
+    lines = ["ugi", "setoption name UGI_Variant value dualma", "isready", "position startpos", "go nodes 20"]
+    done = subprocess.run(
+        [sys.executable, "main.py"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT)},
+        input="".join(f"{line}\n" for line in lines),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    said = done.stdout.splitlines()
+    assert f"id name {bot.name}" in said
+    assert "readyok" in said
+    assert GAMES["dualma"].position.initial().is_legal(best_move(said))
+
+
+@pytest.mark.parametrize("module", BOTS)
+@pytest.mark.parametrize("code", GAMES)
+def test_the_same_seed_gives_the_same_move(module: str, code: str) -> None:
+    *_, position = some_positions(code, seed=8, plies=14)
+    first, again = (ask(module, code, f"fen {position}", seed=5) for _ in range(2))
+    assert best_move(first) == best_move(again)
+
+
+def test_another_seed_gives_another_game() -> None:
+    moves = {best_move(ask("random_bot", "dogon-gagara", "startpos", seed=seed)) for seed in range(12)}
+    assert len(moves) > 3
+
+
+def winning_positions(code: str) -> Iterator[tuple[Position, set[str]]]:
+    """Positions of random games in which some, but not all, moves win at once."""
+    for seed in range(200):
+        for position in some_positions(code, seed, plies=200):
+            if position.ply < 6 or (code == "dualma" and position.ply < 12):
+                continue
+            moves = list(position.legal_moves())
+            win = Result.win_for(position.side)
+            wins = {token for token in moves if position.play(token).outcome().result is win}
+            if wins and len(wins) < len(moves):
+                yield position, wins
+                break
+
+
+@pytest.mark.parametrize("module", THINKING)
+@pytest.mark.parametrize("code", GAMES)
+def test_a_win_in_one_is_found(module: str, code: str) -> None:
+    for _, (position, wins) in zip(range(3), winning_positions(code), strict=False):
+        said = ask(module, code, f"fen {position}", "go depth 2")
+        assert best_move(said) in wins, position
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_win_in_one_is_announced_as_a_mate(code: str) -> None:
+    position, _ = next(winning_positions(code))
+    said = ask("alphabeta_bot", code, f"fen {position}", "go depth 3")
+    score = infos(said)[-1].score
+    assert score is not None
+    assert score.mate == 1
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_the_search_stops_at_the_nodes_and_the_depth_asked_for(code: str) -> None:
+    *_, position = some_positions(code, seed=2, plies=13)
+    by_nodes = infos(ask("alphabeta_bot", code, f"fen {position}", "go nodes 100"))
+    assert all((info.nodes or 0) <= 100 for info in by_nodes)
+    by_depth = infos(ask("alphabeta_bot", code, f"fen {position}", "go depth 2"))
+    assert max(info.depth or 0 for info in by_depth) <= 2
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_every_line_announced_can_be_played(code: str) -> None:
+    for position in list(some_positions(code, seed=4, plies=28))[::9]:
+        for info in infos(ask("alphabeta_bot", code, f"fen {position}", "go nodes 150")):
+            after = position
+            for token in info.pv:
+                after = after.play(token)
+            assert 1 <= len(info.pv) <= (info.depth or 0)
+
+
+def test_one_node_is_enough_for_a_legal_move() -> None:
+    for code, game in GAMES.items():
+        said = ask("alphabeta_bot", code, "startpos", "go nodes 1")
+        assert game.position.initial().is_legal(best_move(said))
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_an_endless_search_obeys_stop(code: str) -> None:
+    variant = f"setoption name UGI_Variant value {code}"
+    said = converse("alphabeta_bot", [variant, "position startpos", "go", "stop"])
+    assert GAMES[code].position.initial().is_legal(best_move(said))
+
+
+@pytest.mark.parametrize("module", BOTS)
+@pytest.mark.parametrize("code", GAMES)
+def test_twenty_milliseconds_a_move_are_kept_ten_times_over(module: str, code: str) -> None:
+    for position in list(some_positions(code, seed=9, plies=24))[::12]:
+        told = infos(ask(module, code, f"fen {position}", "go movetime 20"))
+        assert all((info.time_ms or 0) < 200 for info in told)
+
+
+def test_a_position_seen_twice_is_known_to_end_the_game() -> None:
+    game = GAMES["dogon-kulei"]
+    history = History(game, game.position.parse("0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"))
+    way = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass"
+    for token in f"{way} e2- {way}".split():
+        history.play(token)
+        assert (history.start.key() in twice_seen(history)) == (len(history.moves) >= 22)
+    third = history.position.play("e2-")
+    assert third.key() in twice_seen(history)
+    assert history.play("e2-").reason is Reason.REPETITION
+
+
+def test_the_ply_limit_is_seen_coming() -> None:
+    """One ply before the limit White, behind in the store but not at home, takes a win by counting."""
+    position = f"fen 0,1,0,0,0,0/0,0,12,12,0,0 w 11 12 - - {GAMES['dogon-kulei'].ply_limit - 2}"
+    score = infos(ask("alphabeta_bot", "dogon-kulei", position, "go depth 4"))[-1].score
+    assert score is not None
+    assert score.mate == 2
