@@ -1,0 +1,91 @@
+"""Records of random games, true ones: what tests then alter, write, read and verify."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from engines.records import Fault, Record, RecordMove, Termination, build_record, read_records
+from engines.rules import GAMES, History
+from engines.rules.base import Reason, Result
+
+_BY_REASON = {Reason.REPETITION: Termination.REPETITION, Reason.PLY_LIMIT: Termination.PLY_LIMIT}
+
+
+@functools.cache
+def random_moves(code: str, seed: int) -> tuple[str, ...]:
+    """The moves of a random game to its end."""
+    rng = random.Random(seed)
+    history = History(GAMES[code])
+    while not history.outcome.decided:
+        *_, token = islice(history.position.legal_moves(), rng.randrange(1, 40))
+        history.play(token)
+    return tuple(history.moves)
+
+
+def finished_record(code: str, seed: int = 1, **more: Any) -> Record:
+    """A random game that was played to its end."""
+    return record_of(code, random_moves(code, seed), **more)
+
+
+def record_of(
+    code: str,
+    moves: tuple[str, ...],
+    *,
+    fen: str | None = None,
+    ply_limit: int | None = None,
+    book: int = 0,
+    termination: Termination | None = None,
+    **more: Any,
+) -> Record:
+    """A record of ``moves`` that agrees with itself; an undecided game is resigned unless told otherwise."""
+    game = GAMES[code]
+    history = History(game, None if fen is None else game.position.parse(fen), ply_limit)
+    for token in moves:
+        history.play(token)
+    outcome, loser = history.outcome, history.position.side
+    if outcome.decided:
+        termination = _BY_REASON.get(outcome.reason, Termination.RULES)
+    termination = termination or Termination.RESIGNATION
+    result = outcome.result if outcome.decided else Result.win_for(loser.other)
+    fields: dict[str, Any] = {
+        "game": code,
+        "white": "Stone Age",
+        "black": 'The "Quoted" \\ Bot',
+        "moves": tuple(RecordMove(token, book=ply < book) for ply, token in enumerate(moves)),
+        "result": result,
+        "termination": termination,
+        "reason": outcome.reason,
+        "fault": Fault.of(loser) if termination.is_forfeit else Fault.NONE,
+        "time_control": "60+0.5",
+        "white_version": "1",
+        "black_version": "2",
+        "game_id": "spring/1/4/1",
+        "date": "2026.11.21",
+        "fen": fen,
+        "ply_limit": ply_limit,
+        "white_score": outcome.white_score,
+        "black_score": outcome.black_score,
+    }
+    return build_record(**{**fields, **more})
+
+
+def with_headers(record: Record, changes: Mapping[str, str | None]) -> Record:
+    """The record with headers changed or added, or left out where the value is None."""
+    headers = {**dict(record.headers), **changes}
+    kept = tuple((name, value) for name, value in headers.items() if value is not None)
+    return replace(record, headers=kept)
+
+
+def read_text(text: str) -> list[Record | Exception]:
+    return list(read_records(text.splitlines(keepends=True), "games.pgn"))
+
+
+def read_one(text: str) -> Record:
+    (record,) = read_text(text)
+    assert isinstance(record, Record), record
+    return record
