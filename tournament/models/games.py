@@ -218,6 +218,7 @@ class Attempt(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(fields=["sent_at"], condition=models.Q(ended_at__isnull=True), name="attempt_open"),
+            models.Index(fields=["sent_at"], name="attempt_sent"),
             models.Index(fields=["job"], name="attempt_of_job"),
         ]
 

@@ -1,0 +1,61 @@
+"""Who may see and do what: the one place that decides.
+
+Staff may see and manage everything. Everybody may see bots, ladders, games and records.
+Drafts and validations are their owner's; what an engine said is its bot's owner's.
+"""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q, QuerySet
+
+from tournament.models import Bot, BotVersion, Game, GameLog, Tournament, User
+from tournament.models.tournaments import TournamentQuerySet
+
+Visitor = User | AnonymousUser
+
+
+def visible_tournaments(user: Visitor) -> TournamentQuerySet:
+    """For lists: without validations, which are reached from their version's page."""
+    tournaments = Tournament.objects.exclude(kind=Tournament.Kind.VALIDATION)
+    if user.is_staff:
+        return tournaments
+    return tournaments.filter(~Q(state=Tournament.State.DRAFT) | Q(owner__isnull=False, owner=user.pk))
+
+
+def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
+    """Those of ``games`` that may stand in a list for this visitor."""
+    if user.is_staff:
+        return games
+    hidden = Q(tournament__kind=Tournament.Kind.VALIDATION) | Q(tournament__state=Tournament.State.DRAFT)
+    return games.filter(~hidden | Q(tournament__owner__isnull=False, tournament__owner=user.pk))
+
+
+def may_see_tournament(user: Visitor, tournament: Tournament) -> bool:
+    """Also whether its games may be seen."""
+    private = tournament.kind == Tournament.Kind.VALIDATION or tournament.state == Tournament.State.DRAFT
+    return not private or _is_owner(user, tournament.owner_id)
+
+
+def may_edit_tournament(user: Visitor, tournament: Tournament) -> bool:
+    """Start and cancel it."""
+    return _is_owner(user, tournament.owner_id)
+
+
+def may_edit_bot(user: Visitor, bot: Bot) -> bool:
+    return _is_owner(user, bot.owner_id)
+
+
+def may_download_bundle(user: Visitor, version: BotVersion) -> bool:
+    return _is_owner(user, version.bot.owner_id)
+
+
+def may_see_log(user: Visitor, game: Game, side: str) -> bool:
+    """``side`` is that of ``GameLog``: each log is for the bot that said it."""
+    version = game.white if side == GameLog.Side.WHITE else game.black
+    return _is_owner(user, version.bot.owner_id)
+
+
+def _is_owner(user: Visitor, owner: int | None) -> bool:
+    """What belongs to nobody is the site's own, and staff's to manage."""
+    return user.is_staff or (owner is not None and user.pk == owner)

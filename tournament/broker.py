@@ -1,0 +1,40 @@
+"""What the site says to the queues: jobs out, and how long a queue is.
+
+The database holds all that must be played; whatever is lost here is sent again.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workers.jobs import GameJob
+
+GAMES = "games"
+RECORDS = "records"
+
+
+def send_job(job: GameJob) -> None:
+    """Queue a job for whichever worker is free first."""
+    _send("workers.play", job.to_json(), GAMES)
+
+
+def send_sweep(as_of: datetime.datetime) -> None:
+    """Queue a sweep behind all reports that wait now."""
+    _send("tournament.sweep", as_of.isoformat(), RECORDS)
+
+
+def queue_length(name: str) -> int:
+    """How many messages wait; those a worker holds are not among them."""
+    from tournament.celery import app
+
+    with app.connection_for_write() as connection:
+        return int(connection.default_channel.queue_declare(queue=name).message_count)
+
+
+def _send(task: str, argument: object, queue: str) -> None:
+    # Imported late: a page or a command that sends nothing needs no broker.
+    from tournament.celery import app
+
+    app.send_task(task, args=[argument], queue=queue)

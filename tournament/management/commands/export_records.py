@@ -1,0 +1,40 @@
+"""Write the published records to files, a ladder each, in completion sequence."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from engines.rules.registry import GAMES
+from tournament.models import GameRecord
+
+
+class Command(BaseCommand):
+    help = "Write every ladder's records to FOLDER/<ladder>.pgn and print the paths."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", nargs="?", type=Path, help="default: records/ in the data folder")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        folder: Path = options["folder"] or settings.DATA / "records"
+        folder.mkdir(parents=True, exist_ok=True)
+        for ladder in GAMES:
+            path = folder / f"{ladder}.pgn"
+            count = _write(ladder, path)
+            self.stdout.write(f"{path}: {count} games")
+
+
+def _write(ladder: str, path: Path) -> int:
+    """Written beside and moved into place: a reader finds the old file or the new one, whole."""
+    texts = GameRecord.objects.filter(game__ladder_id=ladder).order_by("game__sequence")
+    count, written = 0, path.with_suffix(".tmp")
+    with written.open("w", encoding="utf-8", newline="\n") as file:
+        for text in texts.values_list("text", flat=True).iterator(500):
+            file.write(text + "\n")
+            count += 1
+    written.replace(path)
+    return count

@@ -1,0 +1,56 @@
+"""Make the ratings anew, from the database's games or from published records alone."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from engines.records import Record, RecordError, read_records
+from engines.rules.base import UnknownGame
+from engines.rules.registry import GAMES, find_game
+from tournament.services.ratings import RebuildError, Rebuilt, rebuild, rebuild_from_records
+
+
+class Command(BaseCommand):
+    help = "Make the ratings anew and say whether anything changed."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--ladder", metavar="CODE", help="one ladder; default all")
+        parser.add_argument(
+            "--from-records",
+            nargs="+",
+            type=Path,
+            metavar="FILE",
+            help="published records, each ladder's in completion sequence, instead of the database's games",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            ladders = [find_game(options["ladder"]).code] if options["ladder"] else list(GAMES)
+            for ladder in ladders:
+                self._tell(self._rebuild(ladder, options["from_records"]))
+        except (UnknownGame, RebuildError, OSError) as error:
+            raise CommandError(str(error)) from None
+
+    def _rebuild(self, ladder: str, files: list[Path] | None) -> Rebuilt:
+        if files is None:
+            return rebuild(ladder)[0]
+        return rebuild_from_records(ladder, _records(files))
+
+    def _tell(self, rebuilt: Rebuilt) -> None:
+        changed = "changed" if rebuilt.changed else "nothing changed"
+        self.stdout.write(f"{rebuilt.ladder}: {rebuilt.games} rated games, {changed}")
+        for (name, number), standing in sorted(rebuilt.standings.items()):
+            self.stdout.write(
+                f"  {name} v{number}: mu {standing.rating.mu!r} sigma {standing.rating.sigma!r}"
+            )
+
+
+def _records(files: list[Path]) -> Iterator[Record | RecordError]:
+    for path in files:
+        with path.open(encoding="utf-8") as file:
+            yield from read_records(file, str(path))

@@ -1,0 +1,22 @@
+"""Register the sample bots as the site's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from tournament.services.samples import register_samples
+from workers.manifest import BundleError
+
+
+class Command(BaseCommand):
+    help = "Register the sample bots as they are now; may be repeated."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            versions = register_samples()
+        except BundleError as error:
+            raise CommandError(str(error)) from None
+        for version in versions:
+            self.stdout.write(str(version))

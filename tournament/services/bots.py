@@ -1,0 +1,124 @@
+"""Bots: a bundle taken in as a new version, and its validation."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from typing import BinaryIO
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from tournament.models import Bot, BotVersion, Bundle, Tournament, User
+from tournament.services.tournaments import create_validation, start
+from workers.bundles import inspect_bundle, store_bundle
+from workers.manifest import BundleError, Manifest
+
+__all__ = ["BundleError", "submit_bundle", "validate", "validate_waiting"]
+
+TRUST_COMMAND = "./arena up --trust-uploads"
+WAITING = (
+    "Uploaded bots are not run on this site, because nothing would keep them from its files. "
+    f"Its operator can trust all uploads by starting it with: {TRUST_COMMAND}"
+)
+"""Stands on the page of a version that waits."""
+
+
+def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> BotVersion:
+    """Take in a zip as the next version of the bot its manifest names, or as a new bot.
+
+    Its validation begins at once if uploads are run on this site; otherwise it waits and says why. Raises
+    ``BundleError``, one sentence, and then nothing is stored.
+    """
+    content = data if isinstance(data, bytes) else data.read(settings.MAX_BUNDLE_BYTES + 1)
+    if len(content) > settings.MAX_BUNDLE_BYTES:
+        raise BundleError(f"the zip is larger than {settings.MAX_BUNDLE_BYTES // 2**20} MB")
+    manifest = inspect_bundle(content)
+    try:
+        version = _store(user, manifest, content, notes)
+    except IntegrityError:  # somebody else was faster with the same name or the same bytes
+        raise BundleError(f"{manifest.name!r} was uploaded at the same moment: try again") from None
+    if settings.TRUST_UPLOADS:
+        validate(version)
+    return version
+
+
+def validate(version: BotVersion) -> Tournament:
+    """Start the tournament of the version against itself that decides whether it may play."""
+    with transaction.atomic():
+        validation = create_validation(version)
+        version.state, version.state_reason = BotVersion.State.VALIDATING, ""
+        version.validation = validation
+        version.save(update_fields=["state", "state_reason", "validation"])
+        start(validation)
+    return validation
+
+
+def validate_waiting() -> int:
+    """Start the validations that a site without trust put off; for the start of one with it."""
+    if not settings.TRUST_UPLOADS:
+        return 0
+    waiting = list(BotVersion.objects.filter(state=BotVersion.State.WAITING).select_related("bot__owner"))
+    for version in waiting:
+        validate(version)
+    return len(waiting)
+
+
+@transaction.atomic
+def _store(user: User, manifest: Manifest, content: bytes, notes: str) -> BotVersion:
+    """The rows first, the bytes last: a refused bundle leaves neither."""
+    bot = _bot_for(user, manifest.name)
+    bundle = _bundle(content)
+    _refuse_known(bot, bundle)
+    version = add_version(
+        bot, bundle, manifest, state=BotVersion.State.WAITING, state_reason=WAITING, notes=notes
+    )
+    store_bundle(settings.BUNDLES, content)
+    return version
+
+
+def add_version(
+    bot: Bot,
+    bundle: Bundle,
+    manifest: Manifest,
+    *,
+    state: BotVersion.State,
+    state_reason: str = "",
+    notes: str = "",
+) -> BotVersion:
+    """The bot's next version, as its manifest tells."""
+    latest = bot.versions.order_by("-number").values_list("number", flat=True).first() or 0
+    return BotVersion.objects.create(
+        bot=bot,
+        number=latest + 1,
+        label=manifest.version,
+        bundle=bundle,
+        command=list(manifest.command),
+        games=list(manifest.games),
+        options=dict(manifest.options),
+        notes=notes,
+        state=state,
+        state_reason=state_reason,
+    )
+
+
+def _bot_for(user: User, name: str) -> Bot:
+    """The user's bot of this name, made if nobody has it."""
+    name = unicodedata.normalize("NFC", name)
+    bot = Bot.objects.named(name)
+    if bot is None:
+        return Bot.objects.register(user, name)
+    if bot.owner_id != user.pk:
+        raise BundleError(f"the name {name!r} belongs to another owner's bot: choose another")
+    return bot
+
+
+def _bundle(content: bytes) -> Bundle:
+    sha256 = hashlib.sha256(content).hexdigest()
+    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": len(content)})
+    return bundle
+
+
+def _refuse_known(bot: Bot, bundle: Bundle) -> None:
+    if known := bot.versions.filter(bundle=bundle).first():
+        raise BundleError(f"these very bytes are {str(known)!r} already")

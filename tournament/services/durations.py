@@ -1,0 +1,68 @@
+"""How long a tournament will take, told before it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from django.conf import settings
+
+from engines.timecontrol import TimeControl, parse_time_control
+from tournament.models import BotVersion, Game
+from tournament.services.schedule import GAMES_A_PAIR
+
+TYPICAL_PLIES = {"duovallis": 90, "dualma": 70, "dogon-kulei": 60, "dogon-gagara": 110, "duploline": 16}
+"""Plies of an ordinary game, by ladder; unknown ladders are taken for the longest."""
+SECONDS_AROUND = 0.3
+"""Starting the engines, recording the game."""
+CLOCK_USED = 0.7
+"""The part of its clock a bot uses, by experience."""
+NODES_A_SECOND = 20_000
+SECONDS_A_PLY_OF_DEPTH = 0.05
+_REMEMBERED = 200
+
+
+def estimate_seconds(
+    *, versions: Sequence[BotVersion], ladders: Iterable[str], pairs: int, time_control: str
+) -> float:
+    """Seconds from start to end with all the site's slots free.
+
+    Takes what games of the same ladder and time control took lately, or else a guess from the
+    limits. Raises ``TimeControlError``.
+    """
+    control = parse_time_control(time_control)
+    total = 0.0
+    for code in ladders:
+        players = sum(version.plays(code) for version in versions)
+        games = players * (players - 1) // 2 * pairs * GAMES_A_PAIR
+        known = _known_seconds(code, time_control)
+        total += games * (_guessed_seconds(code, control) if known is None else known)
+    return total / settings.SLOTS
+
+
+def _known_seconds(code: str, time_control: str) -> float | None:
+    """The mean duration of the latest games of this kind; None with none."""
+    times = (
+        Game.objects.done()
+        .filter(ladder_id=code, tournament__time_control=time_control)
+        .filter(started_at__isnull=False, finished_at__isnull=False)
+        .order_by("-sequence")
+        .values_list("started_at", "finished_at")[:_REMEMBERED]
+    )
+    durations = [max(0.0, (end - begin).total_seconds()) for begin, end in times if begin and end]
+    return fmean(durations) + SECONDS_AROUND if durations else None
+
+
+def _guessed_seconds(code: str, control: TimeControl) -> float:
+    """The tightest of the limits, over an ordinary game."""
+    plies = TYPICAL_PLIES.get(code, max(TYPICAL_PLIES.values()))
+    guesses = []
+    if control.base_ms is not None:
+        guesses.append((2 * control.base_ms * CLOCK_USED + plies * control.increment_ms) / 1000)
+    if control.move_ms is not None:
+        guesses.append(plies * control.move_ms / 1000)
+    if control.nodes is not None:
+        guesses.append(plies * control.nodes / NODES_A_SECOND)
+    if control.depth is not None:
+        guesses.append(plies * control.depth * SECONDS_A_PLY_OF_DEPTH)
+    return min(guesses) + SECONDS_AROUND

@@ -1,0 +1,52 @@
+"""The end of a tournament, and what a validation's end says of its version."""
+
+from __future__ import annotations
+
+from django.db.models import F
+from django.utils import timezone
+
+from engines.records import Fault
+from tournament.models import BotVersion, Game, Tournament
+
+
+def count_finished(tournament_id: int) -> None:
+    """One more of its games is done or halted; part of the transaction that made it so.
+
+    The last one finishes the tournament.
+    """
+    Tournament.objects.filter(pk=tournament_id).update(games_done=F("games_done") + 1)
+    tournament = Tournament.objects.get(pk=tournament_id)
+    if tournament.state == Tournament.State.RUNNING and tournament.games_done >= tournament.games_total:
+        _finish(tournament)
+
+
+def _finish(tournament: Tournament) -> None:
+    halted = tournament.games.filter(state=Game.State.HALTED).exists()
+    tournament.state = Tournament.State.HALTED if halted else Tournament.State.FINISHED
+    tournament.finished_at = timezone.now()
+    tournament.save(update_fields=["state", "finished_at"])
+    if tournament.kind == Tournament.Kind.VALIDATION:
+        _conclude(tournament)
+
+
+def _conclude(validation: Tournament) -> None:
+    """Let the version play, or refuse it with the first thing that went wrong."""
+    reason = next(filter(None, map(_complaint, validation.games.order_by("id"))), "")
+    state = BotVersion.State.REFUSED if reason else BotVersion.State.VALID
+    BotVersion.objects.filter(validation=validation, state=BotVersion.State.VALIDATING).update(
+        state=state, state_reason=reason
+    )
+
+
+def _complaint(game: Game) -> str:
+    """What a validation game says against its version; empty if it went well.
+
+    Losing by the rules, repetition and the ply limit are no faults: the version played itself.
+    """
+    where = f"the validation game of {game.ladder_id}"
+    if game.state == Game.State.HALTED:
+        return f"{where} could not be played: {game.evidence}"
+    if game.fault in {Fault.WHITE, Fault.BLACK}:
+        evidence = f": {game.evidence}" if game.evidence else ""
+        return f"{where} ended in {game.termination} at ply {game.plies}{evidence}"
+    return ""

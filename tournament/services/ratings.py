@@ -1,0 +1,295 @@
+"""The ratings in the database: one step with each result, or all of them anew.
+
+Both take the steps of ``tournament.ratings.Fold``, so they store the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models import F, Q
+
+from engines.records import Record, RecordError
+from engines.rules.base import Result
+from tournament.estimates import Estimate, estimate
+from tournament.models import (
+    BotVersion,
+    Game,
+    Ladder,
+    LadderRating,
+    PairScore,
+    RatingEvent,
+    Tournament,
+)
+from tournament.ratings import (
+    POINTS,
+    Change,
+    Fold,
+    Player,
+    RatedGame,
+    Rating,
+    Standing,
+    ladder_scale,
+    tournament_scale,
+)
+from tournament.services.records import NOT_RATED
+
+BATCH = 1_000
+
+
+def player_of(version: BotVersion) -> Player:
+    """What records and ratings know a version by."""
+    return version.bot.name, version.number
+
+
+# One game more
+
+
+def rate(ladder: str, sequence: int, game: Game, result: Result) -> None:
+    """Rate one recorded game; part of the transaction that stores its result under the ladder's lock."""
+    versions = {player_of(game.white): game.white_id, player_of(game.black): game.black_id}
+    fold = Fold(ladder_scale(ladder), _standings(ladder, game.white.bot_id, game.black.bot_id))
+    changes = fold.add(RatedGame(player_of(game.white), player_of(game.black), result))
+    RatingEvent.objects.bulk_create(
+        _event(ladder, sequence, game.pk, versions[change.player], change) for change in changes
+    )
+    for player, version in versions.items():
+        LadderRating.objects.update_or_create(
+            ladder_id=ladder, version_id=version, defaults=_row(fold.standings[player])
+        )
+    _count_pair(ladder, game, result)
+
+
+def _standings(ladder: str, *bots: int) -> dict[Player, Standing]:
+    """All rated versions of these bots: a new version looks at its elder sisters alone."""
+    rows = LadderRating.objects.filter(ladder_id=ladder, version__bot_id__in=bots)
+    return {player_of(row.version): _standing(row) for row in rows.select_related("version__bot")}
+
+
+def _standing(row: LadderRating) -> Standing:
+    return Standing(Rating(row.mu, row.sigma), row.wins, row.draws, row.losses)
+
+
+def _row(standing: Standing) -> dict[str, float]:
+    return {
+        "mu": standing.rating.mu,
+        "sigma": standing.rating.sigma,
+        "conservative": standing.rating.conservative,
+        "games": standing.games,
+        "wins": standing.wins,
+        "draws": standing.draws,
+        "losses": standing.losses,
+    }
+
+
+def _event(ladder: str, sequence: int, game: int, version: int, change: Change) -> RatingEvent:
+    return RatingEvent(
+        ladder_id=ladder,
+        sequence=sequence,
+        game_id=game,
+        version_id=version,
+        mu_before=change.before.mu,
+        sigma_before=change.before.sigma,
+        mu_after=change.after.mu,
+        sigma_after=change.after.sigma,
+    )
+
+
+def _count_pair(ladder: str, game: Game, result: Result) -> None:
+    pair, _ = PairScore.objects.get_or_create(
+        ladder_id=ladder, white_id=game.white_id, black_id=game.black_id
+    )
+    column = _COLUMNS[result]
+    PairScore.objects.filter(pk=pair.pk).update(**{column: F(column) + 1})
+
+
+_COLUMNS = {Result.WHITE_WINS: "wins", Result.DRAW: "draws", Result.BLACK_WINS: "losses"}
+
+
+# All games anew
+
+
+class RebuildError(ValueError):
+    """Records that do not fit the site's tables; the text is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What a rebuild of one ladder found."""
+
+    ladder: str
+    games: int
+    """Games rated."""
+    changed: bool
+    """Whether the tables held anything else before."""
+    standings: Mapping[Player, Standing]
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """One rated game with the rows it belongs to."""
+
+    sequence: int
+    game: int
+    white: int
+    black: int
+    rated: RatedGame
+
+
+def rebuild(ladder: str | None = None) -> list[Rebuilt]:
+    """Make the tables of one ladder, or of all, anew from the recorded games in the database."""
+    codes = [ladder] if ladder else list(Ladder.objects.values_list("code", flat=True))
+    return [_rebuild(code, None) for code in codes]
+
+
+def rebuild_from_records(ladder: str, records: Iterable[Record | RecordError]) -> Rebuilt:
+    """Make one ladder's tables anew from published records alone, in completion sequence.
+
+    Records of other ladders are passed over. Raises ``RebuildError`` for a record that cannot be read, or
+    whose game or player the site does not know; then nothing is changed.
+    """
+    return _rebuild(ladder, records)
+
+
+@transaction.atomic
+def _rebuild(code: str, records: Iterable[Record | RecordError] | None) -> Rebuilt:
+    Ladder.objects.select_for_update().get(pk=code)
+    before = _contents(code)
+    for table in (RatingEvent, LadderRating, PairScore):
+        table.objects.filter(ladder_id=code).delete()
+    played = _played(code) if records is None else _played_in(code, records)
+    fold, versions, count = _fold_into_events(code, played)
+    LadderRating.objects.bulk_create(
+        LadderRating(ladder_id=code, version_id=versions[player], **_row(standing))
+        for player, standing in fold.standings.items()
+    )
+    return Rebuilt(code, count, before != _contents(code), fold.standings)
+
+
+def _fold_into_events(code: str, played: Iterable[_Played]) -> tuple[Fold, dict[Player, int], int]:
+    """Store the events in batches and the pairs at the end; returns the table they lead to."""
+    fold, count = Fold(ladder_scale(code)), 0
+    versions: dict[Player, int] = {}
+    pairs: dict[tuple[int, int], PairScore] = {}
+    events: list[RatingEvent] = []
+    for one in played:
+        count += 1
+        changes = fold.add(one.rated)
+        for change, version in zip(changes, (one.white, one.black), strict=True):
+            versions[change.player] = version
+            events.append(_event(code, one.sequence, one.game, version, change))
+        pair = pairs.setdefault(
+            (one.white, one.black), PairScore(ladder_id=code, white_id=one.white, black_id=one.black)
+        )
+        column = _COLUMNS[one.rated.result]
+        setattr(pair, column, getattr(pair, column) + 1)
+        if len(events) >= BATCH:
+            RatingEvent.objects.bulk_create(events)
+            events.clear()
+    RatingEvent.objects.bulk_create(events)
+    PairScore.objects.bulk_create(pairs.values(), batch_size=BATCH)
+    return fold, versions, count
+
+
+def _contents(code: str) -> tuple[list[tuple[object, ...]], ...]:
+    """All that a ladder's tables say, without the rows' own numbers."""
+    events = RatingEvent.objects.filter(ladder_id=code).order_by("sequence", "version_id")
+    ratings = LadderRating.objects.filter(ladder_id=code).order_by("version_id")
+    pairs = PairScore.objects.filter(ladder_id=code).order_by("white_id", "black_id")
+    return (
+        list(
+            events.values_list(
+                "sequence", "game_id", "version_id", "mu_before", "sigma_before", "mu_after", "sigma_after"
+            )
+        ),
+        list(ratings.values_list("version_id", "mu", "sigma", "conservative", "wins", "draws", "losses")),
+        list(pairs.values_list("white_id", "black_id", "wins", "draws", "losses")),
+    )
+
+
+def _played(code: str) -> Iterator[_Played]:
+    games = Game.objects.by_completion(code).filter(rated=True)
+    players = {v.pk: player_of(v) for v in BotVersion.objects.select_related("bot")}
+    rows = games.values_list("sequence", "id", "white_id", "black_id", "result")
+    for sequence, game, white, black, result in rows.iterator(BATCH):
+        rated = RatedGame(players[white], players[black], Result(result or "*"))
+        yield _Played(sequence or 0, game, white, black, rated)
+
+
+def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[_Played]:
+    """The rated games of records; who they belong to is looked up, what they say is not."""
+    versions = {player_of(v): v.pk for v in BotVersion.objects.select_related("bot")}
+    games = dict(Game.objects.by_completion(code).values_list("key", "id"))
+    sequence = 0
+    for record in records:
+        if isinstance(record, RecordError):
+            raise RebuildError(str(record))
+        if record.header("Game") != code:
+            continue
+        sequence += 1
+        if NOT_RATED in record.headers:
+            continue
+        rated = read_rated_game(record)
+        key = record.header("GameId")
+        for player in (rated.white, rated.black):
+            if player not in versions:
+                raise RebuildError(f"game {key!r}: the site has no {player[0]!r} version {player[1]}")
+        if key not in games:
+            raise RebuildError(f"game {key!r}: the site has recorded no such game of {code!r}")
+        yield _Played(sequence, games[key], versions[rated.white], versions[rated.black], rated)
+
+
+def read_rated_game(record: Record) -> RatedGame:
+    """A record as the fold takes it; raises ``RebuildError``."""
+    players: list[Player] = []
+    for side in ("White", "Black"):
+        number = record.header(f"{side}Version")
+        if not number.isdecimal():
+            raise RebuildError(f"game {record.header('GameId')!r}: {side}Version {number!r} is no number")
+        players.append((record.header(side), int(number)))
+    if record.result not in POINTS:
+        raise RebuildError(f"game {record.header('GameId')!r}: a rated game without a result")
+    return RatedGame(players[0], players[1], record.result)
+
+
+# Tables beside the ladder
+
+
+def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]:
+    """A tournament's own ratings on a ladder, by version id.
+
+    Folded in the order of the schedule without drift, so that the same games give the same table
+    whatever order they were finished in.
+    """
+    games = (
+        Game.objects.done()
+        .filter(tournament=tournament, ladder_id=ladder)
+        .exclude(white_id=F("black_id"))
+        .order_by("id")
+        .values_list("white_id", "black_id", "result")
+    )
+    fold = Fold(tournament_scale(ladder))
+    for white, black, result in games.iterator(BATCH):
+        fold.add(RatedGame((str(white), 1), (str(black), 1), Result(result or "*")))
+    return {int(name): standing for (name, _), standing in fold.standings.items()}
+
+
+def ladder_estimate(ladder: str) -> Estimate:
+    """Strengths with error bars over all rated games of a ladder, by version id; kept until the next game."""
+    sequence = Ladder.objects.values_list("sequence", flat=True).get(pk=ladder)
+    key = f"estimate-{ladder}-{sequence}"
+    known: Estimate | None = cache.get(key)
+    if known is None:
+        known = _estimate(ladder)
+        cache.set(key, known)
+    return known
+
+
+def _estimate(ladder: str) -> Estimate:
+    pairs = PairScore.objects.filter(ladder_id=ladder)
+    played = Q(pk__in=pairs.values("white")) | Q(pk__in=pairs.values("black"))
+    players = BotVersion.objects.filter(played).order_by("pk").values_list("pk", flat=True)
+    return estimate(list(players), pairs.tallies())

@@ -1,0 +1,84 @@
+"""A game's report as the record that is published, held against the schedule and the rules."""
+
+from __future__ import annotations
+
+import datetime
+
+from django.conf import settings
+
+from engines.records import (
+    BOOK,
+    Fault,
+    Record,
+    RecordError,
+    RecordMove,
+    Termination,
+    build_record,
+    format_record,
+    parse_note,
+    verify_record,
+)
+from tournament.models import Game
+from workers.jobs import GameReport
+
+NOT_RATED = ("Rated", "no")
+"""The header of a game that moves no ratings; a rebuild from records leaves it out."""
+
+
+def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
+    """What will be published. Who played what under which limits is the site's to say, not the worker's.
+
+    Raises ``ValueError`` for words that are no termination, fault or time.
+    """
+    return build_record(
+        game=game.ladder_id,
+        white=game.white.bot.name,
+        black=game.black.bot.name,
+        moves=tuple(_move(token, comment) for token, comment in report.moves),
+        result=report.result,
+        termination=Termination(report.termination),
+        fault=Fault(report.fault),
+        time_control=game.tournament.time_control,
+        reason=report.reason,
+        white_version=str(game.white.number),
+        black_version=str(game.black.number),
+        game_id=game.key,
+        event=game.tournament.name,
+        site=settings.SITE,
+        date=parse_time(report.started).strftime("%Y.%m.%d"),
+        round_name=str(game.pairing.round),
+        fen=game.pairing.fen or None,
+        ply_limit=game.tournament.ply_limit,
+        white_score=report.white_score,
+        black_score=report.black_score,
+        evidence=report.evidence,
+        more=() if rated else (NOT_RATED,),
+    )
+
+
+def find_faults(game: Game, report: GameReport) -> list[str]:
+    """Everything in a report that cannot be, as sentences; it is published only with none."""
+    try:
+        record = record_of(game, report, rated=True)
+        parse_time(report.finished)
+        format_record(record)
+    except (ValueError, RecordError) as error:
+        return [str(error)]
+    faults = verify_record(record)
+    opening = tuple(move.token for move in record.moves if move.book)
+    if opening != game.pairing.opening_moves:
+        faults.append(f"the given moves are {' '.join(opening)!r}, not {game.pairing.opening!r}")
+    return faults
+
+
+def parse_time(text: str) -> datetime.datetime:
+    """A report's time; one without a zone is UTC. Raises ``ValueError``."""
+    time = datetime.datetime.fromisoformat(text)
+    try:
+        return time.astimezone(datetime.UTC) if time.tzinfo else time.replace(tzinfo=datetime.UTC)
+    except OverflowError:
+        raise ValueError(f"{text!r} is no time of ours") from None
+
+
+def _move(token: str, comment: str) -> RecordMove:
+    return RecordMove(token, book=True) if comment == BOOK else RecordMove(token, parse_note(comment))

@@ -1,0 +1,86 @@
+"""The sweep: gives back the games of workers that were not heard of for a lease.
+
+An attempt that was queued has no lease yet: however slow the games before it, it waits. It is
+lost only if the queue shows that it was taken: a job sent after it has been played for
+a lease's time (the queue is first in, first out), or the queue has been empty for that long.
+
+No lease is ended while it is the record keeper that was away or is behind: none until it has run for
+one lease after a start, and none before the reports queued at that moment are processed.
+"""
+
+from __future__ import annotations
+
+import datetime
+
+from django.db.models import Q
+from django.utils import timezone
+
+from tournament import broker
+from tournament.models import Attempt, Keeper
+from tournament.services.attempts import give_back
+
+LEASE = datetime.timedelta(seconds=30)
+"""Workers tell their progress every few seconds; several words must be missed."""
+
+
+def keeper_started(now: datetime.datetime | None = None) -> None:
+    """The record keeper begins: what it missed must not count against the workers."""
+    now = now or timezone.now()
+    Keeper.objects.update_or_create(pk=1, defaults={"up_since": now, "seen_at": now, "empty_since": None})
+
+
+def sweep(as_of: datetime.datetime | None = None, now: datetime.datetime | None = None) -> int:
+    """End the leases that ran out; returns how many. Repeatable, and soon over with nothing to do.
+
+    Where reports wait, it queues itself behind them: that second sweep comes with ``as_of``, the moment
+    of the first, and ends what had run out by then and was not renewed by what was processed since.
+    """
+    now = now or timezone.now()
+    keeper = _seen(now)
+    if now - keeper.up_since < LEASE:
+        return 0
+    if as_of is None:
+        if broker.queue_length(broker.RECORDS) > 0:
+            broker.send_sweep(now)
+            return 0
+        as_of = now
+    lost = list(_run_out(as_of, keeper))
+    return sum(
+        give_back(attempt, Attempt.End.LOST, now, evidence="no word from a worker within a lease")
+        for attempt in lost
+    )
+
+
+def _seen(now: datetime.datetime) -> Keeper:
+    """The keeper's clock, set; a gap of a lease counts as a new start."""
+    keeper, _ = Keeper.objects.get_or_create(pk=1, defaults={"up_since": now, "seen_at": now})
+    if now - keeper.seen_at > LEASE:
+        keeper.up_since, keeper.empty_since = now, None
+    keeper.seen_at = now
+    if broker.queue_length(broker.GAMES) > 0:
+        keeper.empty_since = None
+    elif keeper.empty_since is None:
+        keeper.empty_since = now
+    keeper.save()
+    return keeper
+
+
+def _run_out(as_of: datetime.datetime, keeper: Keeper) -> list[Attempt]:
+    alive = Attempt.objects.filter(ended_at__isnull=True)
+    run_out = Q(lease_until__lt=as_of)
+    if (taken := _taken_before(as_of, keeper)) is not None:
+        run_out |= Q(lease_until__isnull=True, sent_at__lt=taken)
+    return list(alive.filter(run_out).order_by("sent_at"))
+
+
+def _taken_before(as_of: datetime.datetime, keeper: Keeper) -> datetime.datetime | None:
+    """Jobs sent before this moment are no longer in the queue since a lease at least; None: none are."""
+    settled = as_of - LEASE
+    oldest = Attempt.objects.filter(ended_at__isnull=True, lease_until__isnull=True, sent_at__lt=settled)
+    first = oldest.order_by("sent_at").first()
+    if first is None:
+        return None
+    if keeper.empty_since is not None and keeper.empty_since <= settled:
+        return settled
+    later = Attempt.objects.filter(sent_at__gt=first.sent_at, started_at__lt=settled)
+    return later.order_by("-sent_at").values_list("sent_at", flat=True).first()

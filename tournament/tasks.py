@@ -1,0 +1,48 @@
+"""What arrives on the queue ``records``: each task hands its message to one plain function.
+
+All may be delivered twice. A message that cannot be read is logged, counted and done with: it would be
+no better the next time.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from tournament.celery import app
+from tournament.services import dispatch, keeper
+from tournament.services import sweep as sweeping
+from workers.jobs import GameReport, Progress, Release
+
+
+@app.task(name="tournament.record")
+def record(message: Any) -> None:
+    """A game's report."""
+    if report := keeper.read(GameReport, message):
+        keeper.record(report)
+        dispatch.top_up()
+
+
+@app.task(name="tournament.progress")
+def progress(message: Any) -> None:
+    """A word from a game that is being played."""
+    if word := keeper.read(Progress, message):
+        keeper.progress(word)
+
+
+@app.task(name="tournament.release")
+def release(message: Any) -> None:
+    """A game given back by a worker that stops."""
+    if word := keeper.read(Release, message):
+        keeper.release(word)
+
+
+@app.task(name="tournament.dispatch")
+def dispatch_games() -> None:
+    dispatch.fill_buffer()
+
+
+@app.task(name="tournament.sweep")
+def sweep(as_of: str | None = None) -> None:
+    """``as_of`` (ISO 8601) is set by a sweep that waited for the reports queued before it."""
+    sweeping.sweep(datetime.datetime.fromisoformat(as_of) if as_of else None)
