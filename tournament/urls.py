@@ -5,4 +5,40 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import path
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from tournament.views import accounts, bots, documents, games, ladders, site, tournaments
+
+urlpatterns = [
+    path("", site.home, name="home"),
+    path("ladders/", ladders.ladders, name="ladders"),
+    path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
+    path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
+    path("bots/", bots.bots, name="bots"),
+    path("bots/<slug:slug>/", bots.bot, name="bot"),
+    path("bots/<slug:slug>/<int:number>/", bots.version, name="version"),
+    path("bots/<slug:slug>/<int:number>/bundle.zip", bots.bundle, name="bundle"),
+    path("upload/", bots.upload, name="upload"),
+    path("tournaments/", tournaments.tournaments, name="tournaments"),
+    path("tournaments/new/", tournaments.tournament_new, name="tournament-new"),
+    path("tournaments/<slug:slug>/", tournaments.tournament, name="tournament"),
+    path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
+    path("tournaments/<slug:slug>/start/", tournaments.tournament_start, name="tournament-start"),
+    path("tournaments/<slug:slug>/cancel/", tournaments.tournament_cancel, name="tournament-cancel"),
+    path("games/<int:pk>/", games.game, name="game"),
+    path("games/<int:pk>.pgn", games.game_record, name="game-record"),
+    path("games/<int:pk>/log/<slug:side>/", games.game_log, name="game-log"),
+    path("rules/", documents.rules_list, name="rules-list"),
+    path("rules/<slug:code>/", documents.rules, name="rules"),
+    path("protocol/", documents.protocol, name="protocol"),
+    path("records/", documents.records, name="records"),
+    path("about/", site.about, name="about"),
+    path("sign-up/", accounts.sign_up, name="sign-up"),
+    path("log-in/", accounts.log_in, name="log-in"),
+    path("log-out/", accounts.log_out, name="log-out"),
+    path("account/", accounts.account, name="account"),
+    path("account/password/", accounts.password_change, name="password-change"),
+    path("boards.css", site.boards_css, name="boards-css"),
+    path("healthz", site.healthz, name="healthz"),
+    path("robots.txt", site.robots, name="robots"),
+    path("favicon.ico", site.favicon, name="favicon"),
+    path("admin/", admin.site.urls),
+]

@@ -1,0 +1,145 @@
+"""What people may send, and the sentence each bad field gets."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth.forms import UserCreationForm
+from django.core.files.uploadedfile import UploadedFile
+from django.template.defaultfilters import filesizeformat
+
+from engines.rules.registry import GAMES
+from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
+from tournament.models import BotVersion, User
+from tournament.openings import MAX_PLIES
+
+MAX_PAIRS = 1000
+MAX_SEED = 2**31 - 1
+MAX_NOTES = 2000
+
+
+class SignUpForm(UserCreationForm):
+    """A name and a password; nothing else is asked for."""
+
+    class Meta(UserCreationForm.Meta):
+        model = User
+        fields = ("username",)
+
+
+class UploadForm(forms.Form):
+    """A bot's bundle; what is in it is the upload service's to judge."""
+
+    bundle = forms.FileField(
+        label="Bundle",
+        help_text="A zip with bot.toml at its top.",
+        widget=forms.FileInput(attrs={"accept": ".zip,application/zip"}),
+        error_messages={"required": "Choose a zip file.", "empty": "The file is empty."},
+    )
+    notes = forms.CharField(
+        label="Notes",
+        required=False,
+        max_length=MAX_NOTES,
+        help_text="What is new in this version; shown on its page.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+    def clean_bundle(self) -> UploadedFile:
+        bundle: UploadedFile = self.cleaned_data["bundle"]
+        if (bundle.size or 0) > settings.MAX_BUNDLE_BYTES:
+            most = filesizeformat(settings.MAX_BUNDLE_BYTES)
+            raise forms.ValidationError(
+                f"The file has {filesizeformat(bundle.size)}, a bundle at most {most}."
+            )
+        return bundle
+
+
+class VersionChoices(forms.ModelMultipleChoiceField):
+    """Versions that may play, by bot and number."""
+
+    def label_from_instance(self, version: BotVersion) -> str:  # type: ignore[override]
+        return str(version)
+
+
+class TournamentForm(forms.Form):
+    """A round robin to be; ``cleaned_data`` holds what the service takes, ready for use."""
+
+    name = forms.CharField(label="Name", max_length=80)
+    bots = VersionChoices(
+        BotVersion.objects.none(),
+        label="Bots",
+        help_text="Each bot's newest valid version. A bot plays on those of the ladders it can.",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={
+            "required": "Choose at least two bots.",
+            "invalid_choice": "Bot %(value)s is not among those offered.",
+        },
+    )
+    ladders = forms.MultipleChoiceField(
+        label="Ladders",
+        choices=[(code, game.name) for code, game in GAMES.items()],
+        initial=list(GAMES),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Every two bots meet on each.",
+        error_messages={
+            "required": "Choose at least one ladder.",
+            "invalid_choice": "There is no ladder %(value)s.",
+        },
+    )
+    pairs = forms.IntegerField(
+        label="Pairs",
+        min_value=1,
+        max_value=MAX_PAIRS,
+        initial=2,
+        help_text="Of games between every two bots: one opening, both colours.",
+    )
+    time_control = forms.CharField(
+        label="Time control",
+        max_length=80,
+        initial="5+0.1",
+        help_text="60+0.5, 0.1/move, nodes=5000, depth=4; several joined by ;",
+        widget=forms.TextInput(attrs={"autocapitalize": "off", "spellcheck": "false"}),
+    )
+    opening_plies = forms.IntegerField(
+        label="Opening plies",
+        min_value=0,
+        max_value=MAX_PLIES,
+        initial=4,
+        help_text="Drawn at random before the bots take over.",
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        required=False,
+        min_value=0,
+        max_value=MAX_SEED,
+        help_text="Of the openings; empty for a random one.",
+    )
+    rated = forms.BooleanField(label="Rated: the games count on the ladders", required=False, initial=True)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        bots: Any = self.fields["bots"]
+        bots.queryset = BotVersion.objects.newest_valid()
+
+    def clean_time_control(self) -> str:
+        try:
+            return format_time_control(parse_time_control(self.cleaned_data["time_control"].strip()))
+        except TimeControlError as unreadable:
+            raise forms.ValidationError(f"{unreadable}.") from None
+
+    def clean_seed(self) -> int:
+        seed: int | None = self.cleaned_data["seed"]
+        return secrets.randbelow(MAX_SEED) if seed is None else seed
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        versions, ladders = list(data.get("bots") or ()), data.get("ladders") or []
+        if versions and len(versions) < 2:
+            self.add_error("bots", "Choose at least two bots.")
+        elif versions:
+            for ladder in ladders:
+                if sum(version.plays(ladder) for version in versions) < 2:
+                    self.add_error("ladders", f"Fewer than two of these bots play {GAMES[ladder].name}.")
+        return data

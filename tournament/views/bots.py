@@ -1,0 +1,164 @@
+"""Bots and their versions, and the way in: the upload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Exists, OuterRef, Q
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_safe
+
+from engines.records import Fault
+from engines.rules.registry import GAMES
+from tournament import access
+from tournament.forms import UploadForm
+from tournament.models import Bot, BotVersion, Game, GameLog, LadderRating, Tournament
+from tournament.services.bots import submit_bundle
+from tournament.views.paging import LAST_ID, Page, by_id, numbered
+from tournament.views.polling import unchanged
+from tournament.views.ratings import rated_rows
+from tournament.views.verdict import verdict
+from workers.bundles import BundleError
+
+PAGE_SIZE = 50
+GAMES_A_PAGE = 25
+_FAILURES = {Fault.WHITE, Fault.BLACK, Fault.INFRASTRUCTURE}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A bot in a list, with its newest version."""
+
+    bot: Bot
+    newest: BotVersion | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationGame:
+    """One game of a validation, told so that its author can mend the bot."""
+
+    game: Game
+    words: str
+    failed: bool
+    logs: list[GameLog]
+
+
+@require_safe
+def bots(request: HttpRequest) -> HttpResponse:
+    """All bots by name."""
+    page = numbered(request, Bot.objects.select_related("owner"), PAGE_SIZE)
+    return render(request, "bots.html", {"page": page, "bots": listed(page.rows)})
+
+
+@require_safe
+def bot(request: HttpRequest, slug: str) -> HttpResponse:
+    """A bot: versions, ratings, games; to its owner also why a version is in its state."""
+    bot = get_object_or_404(Bot.objects.select_related("owner"), slug=slug)
+    versions = list(bot.versions.order_by("-number"))
+    for version in versions:
+        version.bot = bot
+    context = {
+        "bot": bot,
+        "manages": access.may_edit_bot(request.user, bot),
+        "versions": versions,
+        "ratings": _ratings(versions),
+        "page": _games(request, versions),
+    }
+    return render(request, "bot.html", context)
+
+
+@require_safe
+def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """A version: its state and how it came to it, its ratings and games."""
+    version = _find(slug, number)
+    polls = version.state == BotVersion.State.VALIDATING
+    validation = version.validation
+    seen = f"{version.state}-{validation.games_done if validation else 0}"
+    if unchanged(request, seen):
+        return HttpResponse(status=204)
+    manages = access.may_edit_bot(request.user, version.bot)
+    context = {
+        "version": version,
+        "manages": manages,
+        "options": sorted(version.options.items()),
+        "polls": polls,
+        "seen": seen,
+        "validation": _validation_games(validation, manages) if validation else [],
+        "ratings": _ratings([version]),
+        "page": _games(request, [version]),
+    }
+    return render(request, "version.html", context)
+
+
+@require_safe
+def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
+    """The version's zip, for its owner and staff."""
+    version = _find(slug, number)
+    if not access.may_download_bundle(request.user, version):
+        raise Http404(f"no bundle of {slug} {number} to be had")
+    try:
+        file = version.bundle.path.open("rb")
+    except FileNotFoundError:
+        raise Http404(f"the bytes of {version.bundle_id} are not here") from None
+    return FileResponse(
+        file, as_attachment=True, filename=f"{slug}-{number}.zip", content_type="application/zip"
+    )
+
+
+@login_required
+def upload(request: HttpRequest) -> HttpResponse:
+    """Take a bundle; a refused one leaves nothing behind and one sentence beside the field."""
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            version = submit_bundle(
+                request.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"]
+            )
+        except BundleError as refused:
+            form.add_error("bundle", str(refused))
+        else:
+            messages.success(request, f"{version} is uploaded.")
+            return redirect(version)
+    return render(request, "upload.html", {"form": form, "games": GAMES, "trusted": settings.TRUST_UPLOADS})
+
+
+def listed(bots: Iterable[Bot]) -> list[Listed]:
+    """Bots with the newest version of each, in one query for all."""
+    newer = BotVersion.objects.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
+    versions = BotVersion.objects.filter(~Exists(newer), bot__in=list(bots)).select_related("bot")
+    newest = {version.bot_id: version for version in versions}
+    return [Listed(bot, newest.get(bot.pk)) for bot in bots]
+
+
+def _find(slug: str, number: int) -> BotVersion:
+    if number > LAST_ID:
+        raise Http404(f"no version {number}")
+    versions = BotVersion.objects.select_related("bot__owner", "bundle", "validation")
+    return get_object_or_404(versions, bot__slug=slug, number=number)
+
+
+def _ratings(versions: list[BotVersion]) -> list[object]:
+    ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version")
+    return [*rated_rows(ratings.order_by("ladder", "-version__number"))]
+
+
+def _games(request: HttpRequest, versions: list[BotVersion]) -> Page:
+    """Recorded games of these versions, newest first."""
+    games = Game.objects.done().filter(Q(white__in=versions) | Q(black__in=versions))
+    return by_id(request, access.visible_games(request.user, games.with_players()), GAMES_A_PAGE)
+
+
+def _validation_games(validation: Tournament, with_logs: bool) -> list[ValidationGame]:
+    games = list(validation.games.with_players().order_by("id"))
+    logs: dict[int, list[GameLog]] = {}
+    if with_logs:
+        for log in GameLog.objects.filter(game__in=games).order_by("game", "-side"):
+            logs.setdefault(log.game_id, []).append(log)
+    return [
+        ValidationGame(game, verdict(game), game.fault in _FAILURES, logs.get(game.pk, [])) for game in games
+    ]

@@ -1,0 +1,80 @@
+"""Written pages: the games' rules, the protocol and the records, rendered from their Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+import engines
+from engines import svg
+from engines.rules.registry import GAMES
+
+_DOCUMENTS = Path(engines.__file__).parent
+
+
+class _Renderer(RendererHTML):
+    """Marks **[reading]** as what it is, and lets wide tables scroll in a box of their own."""
+
+    def strong_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        follows = tokens[index + 1].content if index + 1 < len(tokens) else ""
+        return '<strong class="reading">' if follows.startswith("[reading") else "<strong>"
+
+    def table_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        return '<div class="tablebox" tabindex="0" role="region" aria-label="Table"><table>'
+
+    def table_close(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        return "</table></div>"
+
+
+def render_markdown(text: str) -> SafeString:
+    """HTML of trusted or untrusted Markdown: raw HTML in it is shown, not used."""
+    markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
+    return mark_safe(markdown.render(text))
+
+
+@cache
+def _document(name: str) -> SafeString:
+    return render_markdown((_DOCUMENTS / name).read_text(encoding="utf-8"))
+
+
+@cache
+def _rules(code: str) -> dict[str, Any]:
+    game = GAMES[code]
+    body = game.rules.strip().partition("\n")[2]  # the page's own heading names the ladder
+    return {
+        "body": render_markdown(body),
+        "board": mark_safe(svg.draw(game.position.initial())),
+    }
+
+
+def rules_list(request: HttpRequest) -> HttpResponse:
+    """All games, each with its start board."""
+    games = [(game, _rules(code)["board"]) for code, game in GAMES.items()]
+    return render(request, "rules_list.html", {"games": games})
+
+
+def rules(request: HttpRequest, code: str) -> HttpResponse:
+    """A game's rules, as its module tells them."""
+    if code not in GAMES:
+        raise Http404(f"no game {code!r}")
+    return render(request, "rules.html", {"game": GAMES[code], "games": GAMES.values(), **_rules(code)})
+
+
+def protocol(request: HttpRequest) -> HttpResponse:
+    """The engine protocol."""
+    return render(request, "document.html", {"title": "Engine protocol", "body": _document("PROTOCOL.md")})
+
+
+def records(request: HttpRequest) -> HttpResponse:
+    """What a game record holds."""
+    return render(request, "document.html", {"title": "Game records", "body": _document("RECORDS.md")})

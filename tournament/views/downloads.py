@@ -1,0 +1,36 @@
+"""Records as files: streamed, never whole in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import QuerySet
+from django.http import HttpResponse, StreamingHttpResponse
+
+from tournament.models import GameRecord
+
+PGN_TYPE = "application/vnd.chess-pgn; charset=utf-8"
+TEXT_TYPE = "text/plain; charset=utf-8"
+_CHUNK = 200
+"""Records read at once, about 1 MB of text."""
+
+
+def attached(content: str, name: str, content_type: str) -> HttpResponse:
+    """``content`` as a file to keep."""
+    return HttpResponse(content, content_type=content_type, headers=_attachment(name))
+
+
+def streamed_records(records: QuerySet[GameRecord], name: str) -> StreamingHttpResponse:
+    """One PGN file of these records, a blank line between two games."""
+    return StreamingHttpResponse(_texts(records), content_type=PGN_TYPE, headers=_attachment(name))
+
+
+def _texts(records: QuerySet[GameRecord]) -> Iterator[str]:
+    texts = records.values_list("text", flat=True).iterator(chunk_size=_CHUNK)
+    for number, text in enumerate(texts):
+        yield f"\n{text}" if number else text
+
+
+def _attachment(name: str) -> dict[str, str]:
+    """``name`` is our own: letters, digits, dots and hyphens."""
+    return {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -1,0 +1,66 @@
+"""The ladders: who is best at what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from engines.rules.registry import GAMES
+from engines.rules.registry import Game as Rules
+from tournament.models import GameRecord, LadderRating
+from tournament.views.downloads import streamed_records
+from tournament.views.paging import numbered
+from tournament.views.ratings import rated_rows
+
+PAGE_SIZE = 100
+TOP = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LadderTop:
+    """A ladder's best, for pages that show all ladders."""
+
+    game: Rules
+    top: list[LadderRating]
+
+
+def ladder_tops(size: int = TOP) -> list[LadderTop]:
+    """One query a ladder, each answered by the leaderboard's index."""
+    return [
+        LadderTop(game, list(LadderRating.objects.leaderboard(code)[:size])) for code, game in GAMES.items()
+    ]
+
+
+@require_safe
+def ladders(request: HttpRequest) -> HttpResponse:
+    """All ladders with their best."""
+    return render(request, "ladders.html", {"ladders": ladder_tops(10)})
+
+
+@require_safe
+def ladder(request: HttpRequest, code: str) -> HttpResponse:
+    """One ladder's whole table, page by page."""
+    game = _find(code)
+    page = numbered(request, LadderRating.objects.leaderboard(code), PAGE_SIZE)
+    return render(
+        request, "ladder.html", {"game": game, "page": page, "ranked": rated_rows(page.rows, page.first)}
+    )
+
+
+@require_safe
+def ladder_records(request: HttpRequest, code: str) -> StreamingHttpResponse:
+    """Every recorded game of a ladder in the order it was rated in."""
+    _find(code)
+    records = GameRecord.objects.filter(game__ladder=code, game__sequence__isnull=False).order_by(
+        "game__sequence"
+    )
+    return streamed_records(records, f"{code}.pgn")
+
+
+def _find(code: str) -> Rules:
+    if code not in GAMES:
+        raise Http404(f"no ladder {code!r}")
+    return GAMES[code]

@@ -1,0 +1,75 @@
+"""Pages of long lists: no page counts its table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest
+
+LAST_PAGE = 10_000
+LAST_ID = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Rows of one page; ``previous`` and ``next`` are query strings, empty where there is none."""
+
+    rows: list[Any]
+    previous: str
+    next: str
+    first: int = 1
+    """The place of the first row in the whole list, where that is known."""
+
+
+def whole_number(request: HttpRequest, name: str, default: int, *, most: int) -> int:
+    """A number of the query string; 404 for anything but a number from 0 to ``most``."""
+    text = request.GET.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= most):
+        raise Http404(f"{name} is no number from 0 to {most}")
+    return int(text)
+
+
+def numbered(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:
+    """Page ``?page=n`` of a list whose rows have a rank; for lists of thousands, not of millions."""
+    page = whole_number(request, "page", 1, most=LAST_PAGE) or 1
+    start = (page - 1) * size
+    found = list(rows[start : start + size + 1])
+    return Page(
+        found[:size],
+        _query(request, page=page - 1) if page > 1 else "",
+        _query(request, page=page + 1) if len(found) > size else "",
+        start + 1,
+    )
+
+
+def by_id(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:
+    """Newest first from ``?before=id``; costs the same on the last page as on the first."""
+    before = whole_number(request, "before", 0, most=LAST_ID)
+    after = 0 if before else whole_number(request, "after", 0, most=LAST_ID)
+    if after:
+        found: list[Model] = list(rows.filter(pk__gt=after).order_by("pk")[: size + 1])
+        newer, older = len(found) > size, True
+        found = found[:size][::-1]
+    else:
+        window = rows.filter(pk__lt=before) if before else rows
+        found = list(window.order_by("-pk")[: size + 1])
+        newer, older = bool(before), len(found) > size
+        found = found[:size]
+    return Page(
+        found,
+        _query(request, after=found[0].pk) if newer and found else "",
+        _query(request, before=found[-1].pk) if older and found else "",
+    )
+
+
+def _query(request: HttpRequest, **changed: int) -> str:
+    query = request.GET.copy()
+    for name in ("page", "before", "after"):
+        query.pop(name, None)
+    for name, value in changed.items():
+        query[name] = str(value)
+    return f"?{query.urlencode()}"
