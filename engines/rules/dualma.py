@@ -179,11 +179,12 @@ def _has_row(stacks: int, landing: int) -> bool:
 
 
 class DualmaPosition(Position):
-    """A position as four sets of cells, the side to move, the ply and the winner.
+    """A position as four sets of cells, the side to move, the ply and the outcome.
 
     ``_tops[side]`` are the cells whose topmost disc is that side's, ``_stacks``
     the cells with two discs, ``_white_under`` those stacks whose lower disc is White's.
-    ``_verdict`` is the outcome: this game can only end by a move that builds a row.
+    ``_verdict`` is the outcome, known when a position is made: only a move that builds
+    a row ends this game.
     """
 
     __slots__ = ("_ply", "_side", "_stacks", "_tops", "_verdict", "_white_under")

@@ -217,7 +217,7 @@ def _acted(mine: _Pieces, action: _Action) -> _Pieces:
 class _Due:
     """An action of one kind that is due, and the board as its rules see it."""
 
-    __slots__ = ("_beside", "_in_supply", "_joinable", "_kind", "_mine", "_occupied", "_unlocked")
+    __slots__ = ("_in_supply", "_joinable", "_kind", "_mine", "_occupied", "_opponent", "_unlocked")
 
     def __init__(self, mine: _Pieces, theirs: _Pieces, kind: int) -> None:
         same = mine[kind] | theirs[kind]
@@ -229,13 +229,13 @@ class _Due:
         self._unlocked = self._mine & ~others
         self._joinable = others & ~same
         """Where a piece of this kind may join one of the other kind."""
-        self._beside = _next_to(theirs[DISC] | theirs[RING]) & ~self._occupied
+        self._opponent = theirs[DISC] | theirs[RING]
 
     def actions(self) -> Iterator[_Action]:
         """The legal adds and moves, or the replacements where there are none."""
         due = True
         if self._in_supply:
-            for cell in cells_of(self._beside):
+            for cell in cells_of(self._beside()):
                 due = False
                 yield _ADDS[self._kind][cell]
         for move in self._moves():
@@ -247,8 +247,8 @@ class _Due:
 
     def possible(self) -> bool:
         """Whether there is any action, or a replacement of one."""
-        if self._in_supply and (self._beside or self._joinable):
-            return True  # a joinable cell takes a replacement, unless a move makes that needless
+        if self._in_supply and (self._joinable or self._beside()):
+            return True  # a joinable cell takes a replacement, unless an add or a move makes that needless
         return self._can_move()
 
     def objection(self, action: _Action) -> str:
@@ -258,10 +258,10 @@ class _Due:
         if not self._in_supply:
             return "the supply is used up"
         if not action.target & self._occupied:
-            return "" if action.target & self._beside else "an add must touch an opponent's piece"
+            return "" if action.target & self._beside() else "an add must touch an opponent's piece"
         if not action.target & self._joinable:
             return "the cell holds a piece of this kind"
-        if self._beside or self._can_move():
+        if self._beside() or self._can_move():
             return "only an action with no legal form is replaced, and this one has one"
         return ""
 
@@ -273,6 +273,10 @@ class _Due:
         if not move.target & self._joinable:
             return "a piece moves only onto a single piece of the other kind"
         return "" if self._may_leave(move.origin) else "the occupied cells would not form one group"
+
+    def _beside(self) -> int:
+        """The empty cells beside the opponent's pieces."""
+        return _next_to(self._opponent) & ~self._occupied
 
     def _moves(self) -> Iterator[_Action]:
         for cell in cells_of(self._unlocked & _next_to(self._joinable)):

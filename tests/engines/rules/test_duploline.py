@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engines.rules import duploline
 from engines.rules.base import UNDECIDED, IllegalMove, Outcome, PositionError, Reason, Result, Side
 from engines.rules.duploline import BOARD, DuplolinePosition
 from engines.rules.hexagon import cells_of
@@ -377,6 +378,11 @@ def test_the_key_holds_everything_but_the_ply() -> None:
 @pytest.mark.parametrize("text", [START, AFTER_TWO, BOTH_REPLACED, "4/5/6/3,DR,3/6/5/4 b 999999999"])
 def test_a_position_string_reads_and_writes_the_same(text: str) -> None:
     assert str(DuplolinePosition.parse(text)) == text
+
+
+def test_the_rules_page_shows_positions_that_are_read() -> None:
+    assert f"`{START}`" in str(duploline.__doc__)
+    assert f"`{AFTER_TWO}`" in str(duploline.__doc__)
 
 
 @pytest.mark.parametrize(
