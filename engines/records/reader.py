@@ -151,7 +151,8 @@ class _Reader:
         return self._draft
 
     def _read_headers(self, text: str) -> Iterator[Record | RecordError]:
-        if self._draft is not None and self._draft.has_movetext:
+        begun = self._draft
+        if begun is not None and (begun.has_movetext or (self._after_blank and text.startswith("[Event "))):
             yield from self.end()
         draft = self._current()
         end = 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from engines.records import Fault, Record, RecordMove, Termination, build_record, read_records
@@ -22,14 +22,19 @@ def random_moves(code: str, seed: int) -> tuple[str, ...]:
     rng = random.Random(seed)
     history = History(GAMES[code])
     while not history.outcome.decided:
-        *_, token = islice(history.position.legal_moves(), rng.randrange(1, 40))
+        *_, token = itertools.islice(history.position.legal_moves(), rng.randrange(1, 40))
         history.play(token)
     return tuple(history.moves)
 
 
-def finished_record(code: str, seed: int = 1, **more: Any) -> Record:
-    """A random game that was played to its end."""
-    return record_of(code, random_moves(code, seed), **more)
+def finished_record(code: str, number: int = 1, **more: Any) -> Record:
+    """The first, second, … random game that its rules ended."""
+    ended = (
+        record
+        for seed in itertools.count(1)
+        if (record := record_of(code, random_moves(code, seed), **more)).header("Termination") == "rules"
+    )
+    return next(itertools.islice(ended, number - 1, None))
 
 
 def record_of(

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from engines.records import (
+    Fault,
+    Record,
+    RecordMove,
+    Termination,
+    find_disagreements,
+    format_record,
+    verify_record,
+)
+from engines.rules import GAMES
+from engines.rules.base import Result
+from tests.support.records import finished_record, random_moves, read_one, record_of, with_headers
+
+CODES = list(GAMES)
+DOGON = ("d1+", "c2+", "c1+", "d2+")
+FORFEITS = [termination for termination in Termination if termination.is_forfeit]
+CYCLE = (
+    "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass e2-"
+).split()
+CYCLE_START = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"
+OVER = "0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1"
+
+
+def ended(
+    termination: Termination, result: Result, fault: Fault, changes: Mapping[str, str | None] | None = None
+) -> Record:
+    """Four plies of Dogon, White to move, that ended as told."""
+    record = record_of("dogon-kulei", DOGON, termination=Termination.RESIGNATION)
+    headers = {"Termination": str(termination), "Result": str(result), "Fault": str(fault), **(changes or {})}
+    return replace(with_headers(record, headers), result=result)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_game_played_to_its_end_agrees(code: str) -> None:
+    for number in (1, 2):
+        record = finished_record(code, number, book=3)
+        assert verify_record(record) == []
+        assert verify_record(read_one(format_record(record))) == []
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_game_stopped_on_the_way_agrees(code: str) -> None:
+    for termination in (Termination.RESIGNATION, *FORFEITS):
+        record = record_of(code, random_moves(code, 1)[:7], termination=termination)
+        assert verify_record(record) == []
+
+
+def test_repetition_and_the_ply_limit_agree() -> None:
+    repeated = record_of("dogon-kulei", (*CYCLE, *CYCLE), fen=CYCLE_START)
+    assert (repeated.header("Termination"), repeated.result) == ("repetition", Result.BLACK_WINS)
+    limited = record_of("dogon-kulei", DOGON, ply_limit=4)
+    assert (limited.header("Termination"), limited.header("WhiteScore")) == ("ply limit", "24")
+    for record in (repeated, limited):
+        assert verify_record(record) == []
+        assert verify_record(with_headers(record, {"Termination": "rules", "Reason": "seeds"}))
+        other = {"repetition": "ply limit", "ply limit": "repetition"}[record.header("Termination")]
+        assert verify_record(with_headers(record, {"Termination": other}))
+
+
+def test_a_game_over_at_its_start_agrees_without_a_move() -> None:
+    record = record_of("dogon-kulei", (), fen=OVER)
+    assert record.header("Termination") == "rules"
+    assert verify_record(record) == []
+    assert verify_record(ended(Termination.CRASH, Result.BLACK_WINS, Fault.WHITE)) == []
+    crashed = {"Termination": "crash", "Fault": "white", "Reason": None}
+    assert verify_record(with_headers(record, crashed))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_an_altered_move_disagrees(code: str) -> None:
+    record = finished_record(code)
+    for ply in {0, 1, len(record.moves) // 2, len(record.moves) - 1}:
+        for token in ("zz9", "pass" if record.moves[ply].token != "pass" else "a1", "resign"):
+            moves = (*record.moves[:ply], RecordMove(token), *record.moves[ply + 1 :])
+            (sentence,) = verify_record(replace(record, moves=moves))
+            assert sentence.startswith(f"ply {ply + 1}: illegal move {token!r} in position ")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_move_left_out_or_added_disagrees(code: str) -> None:
+    record = finished_record(code)
+    shorter = replace(record, moves=record.moves[:-1])
+    assert any("PlyCount" in sentence for sentence in verify_record(shorter))
+    counted = with_headers(shorter, {"PlyCount": str(len(shorter.moves))})
+    assert any("after the last move the game is not over" in sentence for sentence in verify_record(counted))
+    longer = replace(record, moves=(*record.moves, RecordMove("a1")))
+    assert any("illegal move 'a1'" in sentence for sentence in verify_record(longer))
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"Termination": "ply limit"},
+        {"Termination": "repetition"},
+        {"Termination": "resignation"},
+        {"Termination": "adjudication"},
+        {"Termination": "void"},
+        {"Termination": "crash"},
+        {"Termination": "Rules"},
+        {"Termination": None},
+        {"Reason": "ply-limit"},
+        {"Reason": ""},
+        {"Reason": None},
+        {"Fault": "white"},
+        {"Fault": "infrastructure"},
+        {"Fault": None},
+        {"PlyCount": "1"},
+        {"PlyCount": ""},
+        {"PlyCount": None},
+        {"PlyLimit": "1"},
+        {"PlyLimit": "none"},
+        {"WhiteScore": "7"},
+        {"BlackScore": "+7"},
+        {"TimeControl": "soon"},
+        {"TimeControl": None},
+        {"OpeningPlies": "1"},
+        {"SetUp": "1"},
+        {"Game": "chess"},
+        {"Game": None},
+        {"Event": None},
+        {"BlackVersion": None},
+        {"Result": "*"},
+    ],
+)
+def test_an_altered_header_disagrees(code: str, changes: dict[str, str | None]) -> None:
+    assert verify_record(with_headers(finished_record(code), changes))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_another_result_disagrees_even_where_it_is_told_twice(code: str) -> None:
+    record = finished_record(code)
+    for result in Result:
+        if result is not record.result:
+            assert verify_record(replace(record, result=result))
+            both = replace(with_headers(record, {"Result": str(result)}), result=result)
+            assert verify_record(both)
+
+
+@pytest.mark.parametrize("code", ["dogon-kulei", "dogon-gagara"])
+def test_a_score_is_the_one_of_the_end_or_a_disagreement(code: str) -> None:
+    record = finished_record(code)
+    white = record.header("WhiteScore")
+    for wrong in (str(int(white) + 1), f"0{white}", "", None):
+        (sentence,) = verify_record(with_headers(record, {"WhiteScore": wrong}))
+        assert sentence.startswith("header WhiteScore is ")
+
+
+def test_there_is_no_score_without_an_end() -> None:
+    record = with_headers(record_of("dogon-kulei", DOGON), {"WhiteScore": "24"})
+    assert verify_record(record) == ["header WhiteScore is '24', but this end has no score"]
+
+
+def test_another_game_s_moves_disagree() -> None:
+    assert verify_record(with_headers(finished_record("dogon-kulei"), {"Game": "dualma"}))
+
+
+def test_a_given_start_is_part_of_the_game() -> None:
+    record = record_of("dogon-kulei", ("c1+",), fen="4,4,4,0,5,5/4,4,4,0,5,5 w 0 4 - - 0")
+    assert verify_record(record) == []
+    assert verify_record(with_headers(record, {"FEN": "4,4,4,0,5,5/4,4,4,0,5,5 w 0 5 - - 0"}))
+    assert verify_record(with_headers(record, {"FEN": None}))
+    assert verify_record(with_headers(record, {"SetUp": None}))
+    assert verify_record(with_headers(record, {"SetUp": "0"}))
+
+
+def test_what_need_not_be_said_may_be_said_rightly() -> None:
+    record = finished_record("dogon-kulei")
+    said = {
+        "PlyLimit": "500",
+        "FEN": "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 0",
+        "SetUp": "1",
+        "OpeningPlies": "0",
+    }
+    assert verify_record(with_headers(record, said)) == []
+    limited = record_of("dogon-kulei", DOGON, ply_limit=4)
+    assert verify_record(with_headers(limited, {"Reason": "ply-limit"})) == []
+
+
+@pytest.mark.parametrize("termination", FORFEITS)
+def test_a_forfeit_is_lost_by_the_side_at_fault(termination: Termination) -> None:
+    assert verify_record(ended(termination, Result.BLACK_WINS, Fault.WHITE)) == []
+    for result, fault in (
+        (Result.WHITE_WINS, Fault.WHITE),
+        (Result.BLACK_WINS, Fault.BLACK),
+        (Result.BLACK_WINS, Fault.NONE),
+        (Result.BLACK_WINS, Fault.INFRASTRUCTURE),
+        (Result.DRAW, Fault.WHITE),
+        (Result.UNDECIDED, Fault.WHITE),
+    ):
+        assert verify_record(ended(termination, result, fault))
+
+
+@pytest.mark.parametrize("termination", FORFEITS)
+def test_only_some_faults_are_those_of_the_side_to_move_alone(termination: Termination) -> None:
+    by_the_other = ended(termination, Result.WHITE_WINS, Fault.BLACK)
+    only_mover = termination in (Termination.ILLEGAL_MOVE, Termination.TIME)
+    assert bool(verify_record(by_the_other)) is only_mover
+
+
+def test_the_side_to_move_resigns_and_nobody_is_at_fault() -> None:
+    assert verify_record(ended(Termination.RESIGNATION, Result.BLACK_WINS, Fault.NONE)) == []
+    for result, fault in (
+        (Result.WHITE_WINS, Fault.NONE),
+        (Result.DRAW, Fault.NONE),
+        (Result.BLACK_WINS, Fault.WHITE),
+    ):
+        assert verify_record(ended(Termination.RESIGNATION, result, fault))
+
+
+@pytest.mark.parametrize("result", [Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW])
+def test_an_adjudication_has_any_result_and_no_fault(result: Result) -> None:
+    assert verify_record(ended(Termination.ADJUDICATION, result, Fault.NONE)) == []
+    assert verify_record(ended(Termination.ADJUDICATION, result, Fault.BLACK))
+    assert verify_record(ended(Termination.ADJUDICATION, Result.UNDECIDED, Fault.NONE))
+
+
+def test_a_void_has_no_result_and_is_our_own_fault() -> None:
+    assert verify_record(ended(Termination.VOID, Result.UNDECIDED, Fault.INFRASTRUCTURE)) == []
+    assert verify_record(ended(Termination.VOID, Result.UNDECIDED, Fault.NONE))
+    assert verify_record(ended(Termination.VOID, Result.DRAW, Fault.INFRASTRUCTURE))
+
+
+def test_a_reason_without_the_rules_disagrees() -> None:
+    assert verify_record(ended(Termination.CRASH, Result.BLACK_WINS, Fault.WHITE, {"Reason": "seeds"}))
+
+
+def test_every_disagreement_is_told_with_its_line() -> None:
+    record = read_one(
+        format_record(record_of("dogon-kulei", DOGON)).replace("c2+", "zz9").replace("60+0.5", "x")
+    )
+    time_control, move = find_disagreements(record)
+    assert time_control.field == "TimeControl"
+    assert (move.field, move.line) == ("moves", 17)
+    assert move.sentence.startswith("ply 2: illegal move 'zz9' in position '")
+
+
+@pytest.mark.parametrize(
+    "text", ["*", '[Game "dualma"]\n\n1. c1 1-0', '[Game "go"]\n[FEN "x"]\n\n*', "c1 {book} *"]
+)
+def test_a_record_that_says_little_is_told_what_is_missing(text: str) -> None:
+    assert "header Termination is missing" in verify_record(read_one(text))
