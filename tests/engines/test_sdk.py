@@ -1,0 +1,447 @@
+from __future__ import annotations
+
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from engines.protocol import OptionDeclared
+from engines.rules import GAMES, UnknownGame
+from engines.sdk import RESIGN, Clock, Session, Turn, check, combo, run, spin, text
+
+ROOT = Path(__file__).parents[2]
+DEADLINE_S = 20.0
+OVER = "0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1"
+
+
+def first_move(turn: Turn) -> str:
+    return next(turn.position.legal_moves())
+
+
+class Talk:
+    """An SDK engine in this process, and us as its server; a search is really under way while we speak."""
+
+    def __init__(
+        self,
+        choose: Callable[[Turn], str] = first_move,
+        games: Sequence[str] = tuple(GAMES),
+        options: Sequence[OptionDeclared] = (),
+        on_new_game: Callable[[], None] | None = None,
+    ) -> None:
+        self._said: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        known = [GAMES[code] for code in games]
+        session = Session(choose, "Tester", "", known, options, on_new_game, self._said.put)
+        self._thread = threading.Thread(target=session.serve, args=(self._read(),), daemon=True)
+        self._thread.start()
+
+    def _read(self) -> Iterator[str]:
+        while (line := self._lines.get()) is not None:
+            yield line
+
+    def say(self, *lines: str) -> None:
+        for line in lines:
+            self._lines.put(line)
+
+    def hear(self) -> str:
+        return self._said.get(timeout=DEADLINE_S)
+
+    def ask(self, *lines: str) -> str:
+        self.say(*lines)
+        return self.hear()
+
+    def hear_until(self, last: str) -> list[str]:
+        heard = [self.hear()]
+        while heard[-1] != last:
+            heard.append(self.hear())
+        return heard
+
+    def end(self, line: str | None = None) -> None:
+        """By ``line``, or by the end of the input; whatever was still said is lost."""
+        self._lines.put(line)
+        self._thread.join(DEADLINE_S)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def heard_turns() -> list[Turn]:
+    return []
+
+
+@pytest.fixture
+def listening(heard_turns: list[Turn]) -> Callable[[Turn], str]:
+    def choose(turn: Turn) -> str:
+        heard_turns.append(turn)
+        return first_move(turn)
+
+    return choose
+
+
+def test_an_engine_of_all_games_introduces_itself() -> None:
+    talk = Talk(
+        options=[spin("Depth", 4, 1, 20), check("Book", True), combo("Style", "a", ["a", "b"]), text("File")]
+    )
+    talk.say("ugi")
+    assert talk.hear_until("ugiok") == [
+        "id name Tester",
+        "id author unknown",
+        " var ".join(("option name UGI_Variant type combo default duovallis", *GAMES)),
+        "option name UGI_Seed type spin default 0 min 0 max 9223372036854775807",
+        "option name Depth type spin default 4 min 1 max 20",
+        "option name Book type check default true",
+        "option name Style type combo default a var a var b",
+        "option name File type string default <empty>",
+        "ugiok",
+    ]
+    talk.end()
+
+
+def test_an_engine_of_one_game_declares_no_variant() -> None:
+    talk = Talk(games=["dualma"])
+    talk.say("ugi")
+    assert not any("UGI_Variant" in line for line in talk.hear_until("ugiok"))
+    assert talk.ask("position startpos", "go") == "bestmove a1:a2"
+    talk.end()
+
+
+def test_words_it_does_not_know_are_passed_over() -> None:
+    talk = Talk()
+    assert (
+        talk.ask("hello", "", "gameover p1win crash", "setoption name Nothing value 1", "isready")
+        == "readyok"
+    )
+    talk.end("quit")
+
+
+def test_the_variant_selects_the_game() -> None:
+    talk = Talk(games=["dogon-kulei", "dogon-gagara"])
+    assert talk.ask("go") == "bestmove a1-"
+    start = "6,6,6,6,6,6,6,6/6,6,6,6,6,6,6,6 w 0 0 - - 0"
+    answer = talk.ask(
+        "setoption name ugi_variant value dogon-gagara", f"position fen {start} moves h1+", "go"
+    )
+    assert answer.startswith("bestmove ")
+    assert talk.ask("setoption name UGI_Variant value chess") == "info string Tester does not play 'chess'"
+    talk.end()
+
+
+def test_the_turn_shows_the_game_so_far(listening: Callable[[Turn], str], heard_turns: list[Turn]) -> None:
+    talk = Talk(listening, ["dogon-kulei"])
+    talk.ask("position startpos moves d1+ c2+ c1+", "go p1time 1000 p2time 900 p1inc 10 p2inc 20 depth 3")
+    (turn,) = heard_turns
+    assert turn.game is GAMES["dogon-kulei"]
+    assert str(turn.position).endswith("b 0 0 - - 3")
+    assert turn.moves == tuple(turn.history.moves) == ("d1+", "c2+", "c1+")
+    assert (turn.clock.left_ms, turn.clock.increment_ms, turn.clock.depth) == (900, 20, 3)
+    assert turn.seed is None
+    talk.end()
+
+
+def test_a_position_repeated_with_more_moves_is_not_replayed(
+    listening: Callable[[Turn], str], heard_turns: list[Turn]
+) -> None:
+    talk = Talk(listening, ["dogon-kulei"])
+    talk.ask("position startpos moves d1+", "go")
+    talk.ask("position startpos moves d1+ c2+ c1+", "go")
+    talk.ask("position startpos moves d1- c2+", "go")
+    first, second, third = heard_turns
+    assert first.history is second.history
+    assert third.history is not second.history
+    assert third.moves == ("d1-", "c2+")
+    assert first.moves == ("d1+",)
+    talk.end()
+
+
+def test_a_new_game_begins_anew(listening: Callable[[Turn], str], heard_turns: list[Turn]) -> None:
+    begun: list[int] = []
+    talk = Talk(listening, ["dogon-kulei"], on_new_game=lambda: begun.append(len(heard_turns)))
+    talk.ask("position startpos moves d1+", "go")
+    talk.ask("uginewgame", "go")
+    assert begun == [1]
+    assert heard_turns[1].moves == ()
+    talk.end()
+
+
+@pytest.mark.parametrize(
+    ("position", "complaint"),
+    [
+        ("startpos moves d1+ zz", "info string illegal move 'zz' in position "),
+        ("fen nonsense", "info string bad position 'nonsense'"),
+        ("fen", "info string bad position ''"),
+        (f"fen {OVER} moves d2-", "info string illegal move 'd2-' in position "),
+    ],
+)
+def test_a_position_the_rules_refuse_is_said_to_be_so(position: str, complaint: str) -> None:
+    talk = Talk(games=["dogon-kulei"])
+    assert talk.ask(f"position {position}").startswith(complaint)
+    assert talk.ask("go") == "info string there is no position to search"
+    assert talk.hear() == "bestmove none"
+    assert talk.ask("query gameover") == "response false"
+    assert talk.ask("query result") == "response none"
+    assert talk.ask("position startpos moves d1+", "query p1turn") == "response false"
+    talk.end()
+
+
+def test_a_game_that_is_over_is_not_searched(
+    heard_turns: list[Turn], listening: Callable[[Turn], str]
+) -> None:
+    talk = Talk(listening, ["dogon-kulei"])
+    assert talk.ask(f"position fen {OVER}", "go") == "info string the game is over"
+    assert talk.hear() == "bestmove none"
+    assert not heard_turns
+    talk.end()
+
+
+CYCLE = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass e2-"
+CYCLING = f"fen 0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0 moves {CYCLE}"
+
+
+@pytest.mark.parametrize(
+    ("game", "position", "over", "p1_turn", "result"),
+    [
+        ("dogon-kulei", "startpos", "false", "true", "none"),
+        ("dogon-kulei", "startpos moves d1+", "false", "false", "none"),
+        ("dogon-kulei", f"fen {OVER}", "true", "false", "draw"),
+        ("dogon-kulei", CYCLING, "false", "true", "none"),
+        ("dogon-kulei", f"{CYCLING} {CYCLE}", "true", "true", "p2win"),
+        ("dogon-kulei", f"{CYCLING} {CYCLE} pass", "true", "false", "p2win"),
+        ("dogon-kulei", "fen 4,4,4,4,4,5/4,4,0,5,5,5 b 0 0 - - 1", "false", "false", "none"),
+        ("dualma", "startpos", "false", "true", "none"),
+        ("dualma", "fen 5/6/7/8/9/8/7/6/b,w,3 w 1", "false", "false", "none"),
+        (
+            "dualma",
+            "fen 5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 399 moves pass",
+            "true",
+            "true",
+            "draw",
+        ),
+    ],
+)
+def test_other_runners_may_ask_how_the_game_stands(
+    game: str, position: str, over: str, p1_turn: str, result: str
+) -> None:
+    talk = Talk(games=[game])
+    talk.say(f"position {position}")
+    assert talk.ask("query gameover") == f"response {over}"
+    assert talk.ask("query p1turn") == f"response {p1_turn}"
+    assert talk.ask("query result") == f"response {result}"
+    talk.end()
+
+
+def test_a_runner_with_other_match_rules_is_played_on_with() -> None:
+    talk = Talk(games=["dogon-kulei"])
+    assert talk.ask(f"position {CYCLING} {CYCLE} pass", "go") == "bestmove f2+"
+    talk.end()
+
+
+def test_stop_ends_a_search_that_watches_for_it() -> None:
+    searching = threading.Event()
+
+    def choose(turn: Turn) -> str:
+        while not turn.should_stop():
+            searching.set()
+        return RESIGN
+
+    talk = Talk(choose)
+    talk.say("position startpos", "go")
+    assert searching.wait(DEADLINE_S)
+    assert talk.ask("isready") == "readyok"
+    assert talk.ask("stop") == "bestmove resign"
+    assert talk.ask("stop", "isready") == "readyok"
+    talk.say("go", "stop", "go")
+    assert talk.hear() == "bestmove resign"
+    assert talk.ask("stop") == "bestmove resign"
+    talk.end()
+
+
+@pytest.mark.parametrize("last", ["quit", None])
+def test_quit_and_the_end_of_the_input_end_a_search_too(last: str | None) -> None:
+    def choose(turn: Turn) -> str:
+        while not turn.should_stop():
+            pass
+        return first_move(turn)
+
+    talk = Talk(choose)
+    talk.say("go")
+    talk.end(last)
+
+
+@pytest.mark.parametrize("limit", ["movetime 30", "p1time 500 p2time 0", "p1time 0 p2time 9 p1inc 30"])
+def test_should_stop_keeps_to_the_time(limit: str) -> None:
+    def choose(turn: Turn) -> str:
+        while not turn.should_stop():
+            pass
+        return RESIGN
+
+    talk = Talk(choose)
+    assert talk.ask(f"go {limit}") == "bestmove resign"
+    talk.end()
+
+
+@pytest.mark.parametrize(
+    ("clock", "budget_ms"),
+    [
+        (Clock(), None),
+        (Clock(depth=3, nodes=9), None),
+        (Clock(10_000, 1, 100, 1), 10_000 / 25 + 75),
+        (Clock(1, 10_000, 1, 100, mover_is_p1=False), 10_000 / 25 + 75),
+        (Clock(100, 100, 1_000, 1_000), 80),
+        (Clock(-5, 5), 0),
+        (Clock(movetime_ms=100), 90),
+        (Clock(1_000, 1_000, movetime_ms=100), 40),
+    ],
+)
+def test_a_budget_is_within_every_limit(clock: Clock, budget_ms: float | None) -> None:
+    assert clock.budget_ms == (None if budget_ms is None else pytest.approx(budget_ms))
+
+
+def test_info_is_said_in_the_words_of_the_protocol() -> None:
+    def choose(turn: Turn) -> str:
+        turn.info(depth=3, score=-20, nodes=1000, pv=["d1+", "c2+"])
+        turn.info(mate=4, string="two\nlines\0")
+        return first_move(turn)
+
+    talk = Talk(choose)
+    first = talk.ask("go").split()
+    assert first[:6] == ["info", "depth", "3", "score", "cp", "-20"]
+    assert first[6] == "time"
+    assert first[8:10] == ["nodes", "1000"]
+    assert first[-3:] == ["pv", "d1+", "c2+"]
+    second = talk.hear()
+    assert second.startswith("info score mate 4 time ")
+    assert second.endswith(" string two lines")
+    talk.end()
+
+
+def test_options_are_read_by_their_type_and_checked(
+    listening: Callable[[Turn], str], heard_turns: list[Turn]
+) -> None:
+    options = [
+        spin("Depth", 4, 1, 20),
+        check("Book", True),
+        combo("Style", "calm", ["calm", "wild"]),
+        text("My File"),
+    ]
+    talk = Talk(listening, options=options)
+    talk.ask("go")
+    assert heard_turns[0].options == {"Depth": 4, "Book": True, "Style": "calm", "My File": ""}
+    for line in (
+        "name depth value 7",
+        "name Book value false",
+        "name Style value wild",
+        "name my file value a b",
+    ):
+        talk.say(f"setoption {line}")
+    talk.ask("go")
+    assert heard_turns[1].options == {"Depth": 7, "Book": False, "Style": "wild", "My File": "a b"}
+    assert talk.ask("setoption name Depth value 21") == (
+        "info string option 'Depth' takes a number from 1 to 20, not '21'"
+    )
+    assert (
+        talk.ask("setoption name Book value yes")
+        == "info string option 'Book' takes true or false, not 'yes'"
+    )
+    assert talk.ask("setoption name Style") == "info string option 'Style' takes one of calm, wild, not ''"
+    talk.end()
+
+
+def test_an_option_with_an_impossible_default_is_the_author_s_mistake() -> None:
+    with pytest.raises(ValueError, match="takes a number from 1 to 3, not '9'"):
+        Session(first_move, "x", "", list(GAMES.values()), [spin("Depth", 9, 1, 3)], None, print)
+
+
+def test_a_ladder_that_does_not_exist_is_the_author_s_mistake() -> None:
+    with pytest.raises(UnknownGame, match="'chess'"):
+        run(first_move, name="x", games=["chess"])
+
+
+def test_the_same_seed_gives_the_same_chances_at_the_same_ply() -> None:
+    def choose(turn: Turn) -> str:
+        turn.info(string=f"{turn.random.random()} {turn.random.random()}")
+        return first_move(turn)
+
+    def chances(*lines: str) -> str:
+        told = talk.ask(*lines, "go").split(" string ")[1]
+        talk.hear()
+        return told
+
+    talk = Talk(choose, ["dogon-kulei"])
+    one = chances("setoption name UGI_Seed value 7", "uginewgame", "position startpos")
+    later = chances("position startpos moves d1+ c2+")
+    assert chances("setoption name UGI_Seed value 8", "position startpos") != one
+    assert chances("setoption name UGI_Seed value 7", "position startpos moves d1+ c2+") == later != one
+    talk.end()
+
+
+# As real processes
+
+
+def run_engine(code: str, said: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        input=said,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def engine(body: str) -> str:
+    return f"""
+from engines.sdk import run
+def choose(turn):
+    {body}
+run(choose, name="Tester", games=["dogon-kulei"])
+"""
+
+
+def test_the_end_of_the_input_ends_the_process_after_its_last_answer() -> None:
+    done = run_engine(
+        engine("return next(turn.position.legal_moves())"), "ugi\r\nisready\r\nposition startpos\r\ngo"
+    )
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-2:] == ["readyok", "bestmove a1-"]
+    assert done.stderr == ""
+
+
+def test_what_an_engine_prints_goes_to_its_log() -> None:
+    done = run_engine(engine("print('bestmove zz'); return 'a1-'"), "go\nquit\n")
+    assert done.stdout == "bestmove a1-\n"
+    assert done.stderr == "bestmove zz\n"
+
+
+def test_an_exception_is_told_and_ends_the_process() -> None:
+    done = run_engine(engine("raise KeyError('lost')"), "go\n")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.endswith("KeyError: 'lost'\n")
+
+
+def test_a_search_that_never_ends_does_not_outlive_quit() -> None:
+    done = run_engine(engine("\n    while True: pass"), "go\nquit\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_an_engine_nobody_listens_to_ends_quietly() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", engine("return 'a1-'")],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        process.stdin.write("ugi\n")
+        process.stdin.flush()
+        assert process.wait(DEADLINE_S) == 0
+        assert process.stderr.read() == ""
