@@ -185,7 +185,7 @@ def _stone_counts(spot: Spot, white: int, black: int) -> str:
     """The numbers beneath a hole: white ones left, black ones right, each beside its sign."""
     x, y = spot[0], spot[1] + RADIUS + COUNT_ROOM / 2 + 3
     if white and black:
-        return _signed(x - 16, y, white, "white") + _signed(x + 16, y, black, "black")
+        return _signed(x - 17, y, white, "white") + _signed(x + 17, y, black, "black")
     if white or black:
         return _signed(x, y, white or black, "white" if white else "black")
     return lettering(x, y, "0", "count")

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from engines.rules.base import Position, Result, Side
+from engines.rules.base import Outcome, Position, Result, Side
 from engines.rules.registry import GAMES
 
 PIECES: Final = 18
@@ -58,13 +58,25 @@ def holding(position: Position, side: Side) -> str:
 
 
 def standing(position: Position, side: Side) -> str:
-    """What there is to say beside a player's name: "to move", "wins (no-move)", "draw (seeds)" or nothing."""
+    """What there is to say beside a player's name: "to move", "wins (no-move)" or nothing.
+
+    In Dogon with the seeds: "wins 27 to 21 (seeds)". A draw is said beside both names.
+    """
     outcome = position.outcome()
     if not outcome.decided:
         return "to move" if position.side is side else ""
-    if outcome.result is Result.DRAW:
-        return f"draw ({outcome.reason})"
-    return f"wins ({outcome.reason})" if outcome.result is Result.win_for(side) else ""
+    if outcome.result is Result.win_for(side.other):
+        return ""
+    verb = "draw" if outcome.result is Result.DRAW else "wins"
+    return f"{verb}{_score(outcome, side)} ({outcome.reason})"
+
+
+def _score(outcome: Outcome, side: Side) -> str:
+    """The seeds of ``side`` to those of the other, where seeds are counted."""
+    own, other = outcome.white_score, outcome.black_score
+    if side is Side.BLACK:
+        own, other = other, own
+    return "" if own is None else f" {own} to {other}"
 
 
 def describe(position: Position, last_move: str = "") -> str:

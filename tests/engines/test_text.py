@@ -105,14 +105,22 @@ def test_stacks_are_spelled_bottom_first_and_the_long_row_has_its_number_beneath
     assert "       d   .   .   .   .   .   .   .   .   9" in lines
 
 
-def test_the_winner_is_told_beside_his_name() -> None:
+def test_the_winner_is_told_beside_his_name_with_the_seeds() -> None:
     position = GAMES["dogon-kulei"].position.parse("0,1,0,0,0,0/0,0,1,0,0,0 b 25 21 - - 1")
-    assert "White   store 25   wins (seeds)" in draw(position)
+    told = draw(position).splitlines()
+    assert "  White   store 25   wins 26 to 22 (seeds)" in told
+    assert "  Black   store 21" in told
+
+
+def test_a_draw_is_told_beside_both_names() -> None:
+    position = GAMES["dogon-kulei"].position.parse("0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1")
+    assert draw(position).count("draw 24 to 24 (seeds)") == 2
 
 
 @pytest.mark.parametrize("code", GAMES)
 @pytest.mark.parametrize("last_move", ["", "z9", "pass", "::--", "D", "\x1b[31m", "c1+" * 50])
 def test_a_last_move_of_any_text_changes_no_more_than_brackets(code: str, last_move: str) -> None:
     position = GAMES[code].position.initial()
-    assert draw(position, last_move=last_move).replace("[", " ").split() != []
-    assert "\x1b" not in draw(position, last_move=last_move)
+    drawn = draw(position, last_move=last_move)
+    assert drawn.replace("[", " ").replace("]", " ").split() == draw(position).split()
+    assert drawn.replace("\n", "").isprintable()
