@@ -47,9 +47,7 @@ def _draw_new(game: Game, plies: int, seed: str, known: set[Opening]) -> Opening
             return opening
         repeated = opening
     if repeated is None:
-        raise OpeningError(
-            f"opening plies: no game of {game.name} was still undecided after {plies} random plies"
-        )
+        raise OpeningError(f"opening plies: no random game of {game.name} lasted {plies} plies")
     return repeated
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from tournament.services.samples import register_samples
+from tournament.embedded.samples import register_samples
 from workers.manifest import BundleError
 
 

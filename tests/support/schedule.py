@@ -1,0 +1,203 @@
+"""Bots and tournaments for tests of the schedule, and workers that play at random."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from engines.records import Fault, Termination
+from engines.rules.base import Reason, Result
+from engines.rules.history import History
+from engines.rules.registry import find_game
+from tournament.models import Bot, BotVersion, Bundle, Game, Tournament, User
+from tournament.services.tournaments import create_round_robin, start
+from workers.bundles import pack_bundle
+from workers.jobs import BOOK, GameJob, GameReport, JobGame, Progress, SideLog
+
+LADDER = "duploline"
+"""The ladder with the shortest games."""
+STARTED, FINISHED = "2026-01-02T03:04:05+00:00", "2026-01-02T03:04:06+00:00"
+
+
+@dataclass
+class FakeBroker:
+    """The queues as a test sees them: what was sent, and lengths it may set."""
+
+    jobs: list[GameJob] = field(default_factory=list)
+    sweeps: list[object] = field(default_factory=list)
+    lengths: dict[str, int] = field(default_factory=dict)
+
+    def send_job(self, job: GameJob) -> None:
+        self.jobs.append(job)
+
+    def send_sweep(self, as_of: object) -> None:
+        self.sweeps.append(as_of)
+
+    def queue_length(self, name: str) -> int:
+        return self.lengths.get(name, 0)
+
+    def take(self) -> list[GameJob]:
+        """All jobs sent since the last time."""
+        taken, self.jobs = self.jobs, []
+        return taken
+
+
+def make_user(name: str = "ada", *, staff: bool = False) -> User:
+    return User.objects.create_user(name, password="pw", is_staff=staff)
+
+
+def make_version(
+    name: str = "Stone Age",
+    *,
+    owner: User | None = None,
+    games: Sequence[str] = (LADDER,),
+    state: BotVersion.State = BotVersion.State.VALID,
+) -> BotVersion:
+    """The next version of the bot of this name, which is made if there is none."""
+    bot = Bot.objects.named(name) or Bot.objects.register(owner, name)
+    number = bot.versions.count() + 1
+    sha256 = hashlib.sha256(f"{name} {number}".encode()).hexdigest()
+    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": 1})
+    return BotVersion.objects.create(
+        bot=bot,
+        number=number,
+        label=f"0.{number}",
+        bundle=bundle,
+        command=["python3", "main.py"],
+        games=list(games),
+        state=state,
+    )
+
+
+def make_tournament(
+    *,
+    bots: int = 2,
+    ladders: Sequence[str] = (LADDER,),
+    pairs: int = 1,
+    owner: User | None = None,
+    running: bool = True,
+    rated: bool = True,
+    opening_plies: int = 0,
+    versions: Sequence[BotVersion] = (),
+    name: str = "Test match",
+    seed: int = 1,
+) -> Tournament:
+    """A round robin of the versions given, or of new bots of nobody's."""
+    entered = list(versions) or [
+        make_version(f"Bot {number}", games=ladders) for number in range(1, bots + 1)
+    ]
+    tournament = create_round_robin(
+        owner,
+        name=name,
+        versions=entered,
+        ladders=ladders,
+        pairs=pairs,
+        time_control="1+0.1",
+        seed=seed,
+        opening_plies=opening_plies,
+        rated=rated,
+    )
+    if running:
+        start(tournament)
+    return tournament
+
+
+def pack_bot(
+    name: str = "Stone Age", *, version: str = "1.2", games: Sequence[str] = (LADDER,), more: str = ""
+) -> bytes:
+    """A bundle that would be taken in; another ``version`` gives other bytes."""
+    listed = ", ".join(f'"{game}"' for game in games)
+    manifest = (
+        f'[bot]\nname = "{name}"\nversion = "{version}"\n'
+        f'command = ["python3", "main.py"]\ngames = [{listed}]\n{more}'
+    )
+    return pack_bundle({"bot.toml": manifest.encode(), "main.py": b"print('hello')\n"})
+
+
+def play(job: GameJob, game: JobGame, seed: int = 0) -> GameReport:
+    """A random game as an honest worker reports it; the same seed gives the same game."""
+    rules = find_game(job.game)
+    start_position = rules.position.parse(job.fen) if job.fen else None
+    history = History(rules, start_position, job.ply_limit)
+    source = random.Random(f"{seed}/{game.key}")
+    moves: list[tuple[str, str]] = []
+    for token in job.opening:
+        history.play(token)
+        moves.append((token, BOOK))
+    while not history.outcome.decided:
+        token = source.choice(list(history.position.legal_moves()))
+        history.play(token)
+        moves.append((token, "+0.10/3 0.010s"))
+    outcome = history.outcome
+    return GameReport(
+        key=game.key,
+        attempt=game.attempt,
+        worker="host/1",
+        result=outcome.result,
+        termination=_TERMINATIONS.get(outcome.reason, Termination.RULES),
+        reason=outcome.reason,
+        fault=Fault.NONE,
+        evidence="",
+        white_score=outcome.white_score,
+        black_score=outcome.black_score,
+        moves=tuple(moves),
+        started=STARTED,
+        finished=FINISHED,
+        white=SideLog("white says\0 hi", "> go"),
+        black=SideLog("black says hi", "> go"),
+    )
+
+
+_TERMINATIONS = {Reason.REPETITION: Termination.REPETITION, Reason.PLY_LIMIT: Termination.PLY_LIMIT}
+
+
+def play_all(job: GameJob, seed: int = 0) -> Iterator[GameReport]:
+    return (play(job, game, seed) for game in job.games)
+
+
+def forfeit(report: GameReport, evidence: str = "no answer") -> GameReport:
+    """The same game, lost on time by White after the given moves."""
+    given = tuple(move for move in report.moves if move[1] == BOOK)
+    return replace(
+        report,
+        result=Result.BLACK_WINS,
+        termination=Termination.TIME,
+        reason=Reason.NONE,
+        fault=Fault.WHITE,
+        evidence=evidence,
+        white_score=None,
+        black_score=None,
+        moves=given,
+    )
+
+
+def void(report: GameReport, evidence: str = "the disk is full") -> GameReport:
+    """The same attempt without a result."""
+    return replace(
+        report,
+        result=Result.UNDECIDED,
+        termination=Termination.VOID,
+        reason=Reason.NONE,
+        fault=Fault.INFRASTRUCTURE,
+        evidence=evidence,
+        white_score=None,
+        black_score=None,
+        moves=(),
+    )
+
+
+def word_of(game: JobGame) -> Progress:
+    """A worker's first word of a game."""
+    return Progress(game.key, game.attempt, "host/1", (("a1", ""),), 900, None)
+
+
+def foreign(report: GameReport) -> GameReport:
+    """A report of an attempt that nobody made."""
+    return replace(report, attempt=str(uuid.uuid4()))
+
+
+def game_of(report: GameReport) -> Game:
+    return Game.objects.get(key=report.key)

@@ -1,0 +1,46 @@
+"""Every test of the site has queues and a bundle folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from tests.support.schedule import FakeBroker
+from tournament import broker
+from tournament.services import dispatch
+from workers.jobs import GameJob
+
+
+@pytest.fixture(autouse=True)
+def queues(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
+    fake = FakeBroker()
+    for name in ("send_job", "send_sweep", "queue_length"):
+        monkeypatch.setattr(broker, name, getattr(fake, name))
+    return fake
+
+
+@pytest.fixture(autouse=True)
+def own_folders(settings: Settings, tmp_path: Path) -> None:
+    settings.DATA = tmp_path
+    settings.BUNDLES = tmp_path / "bundles"
+    settings.SLOTS = 2
+    settings.TRUST_UPLOADS = False
+    cache.clear()
+
+
+@pytest.fixture
+def deal(
+    queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> Callable[[], list[GameJob]]:
+    """Fill the buffer and return the jobs that were sent for it."""
+
+    def fill() -> list[GameJob]:
+        with django_capture_on_commit_callbacks(execute=True):
+            dispatch.fill_buffer()
+        return queues.take()
+
+    return fill
