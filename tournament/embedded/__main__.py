@@ -1,0 +1,44 @@
+"""What ``./arena`` calls once its environment is ready: ``up``, ``demo`` and ``admin``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from tournament.embedded.administrator import make_administrator
+from tournament.embedded.console import Console
+from tournament.embedded.demo import DemoFailed, demo
+from tournament.embedded.lock import AlreadyRunning
+from tournament.embedded.options import OptionError, Options, parse_options
+from tournament.embedded.redis_server import RedisMissing
+from tournament.embedded.supervisor import NotReady
+from tournament.embedded.up import up
+
+COMMANDS: dict[str, Callable[[Options, Console], int]] = {
+    "up": up,
+    "demo": demo,
+    "admin": make_administrator,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Exit code 0: done; 1: something went wrong; 2: the command line is no good; 130: Ctrl-C."""
+    console = Console(sys.stdout)
+    try:
+        options = parse_options(arguments)
+        return COMMANDS[options.command](options, console)
+    except OptionError as error:
+        return _complain(error, 2)
+    except (AlreadyRunning, NotReady, RedisMissing, DemoFailed) as error:
+        return _complain(error, 1)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _complain(error: Exception, code: int) -> int:
+    print(f"arena: {error}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

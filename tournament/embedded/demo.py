@@ -1,0 +1,169 @@
+"""``./arena demo``: a round robin of the sample bots from the first game to the last table.
+
+It goes the whole way: the site over HTTP, Redis, Celery's workers, the record keeper. At the
+end it checks what the house promises: the published records verify, ratings made anew from
+them are the same to the bit, and no process is left.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tournament.embedded.console import Console, Count, Meter, format_duration
+from tournament.embedded.guard import descendants
+from tournament.embedded.instance import Instance, running_instance
+from tournament.embedded.lock import instance_lock
+from tournament.embedded.options import Options
+from tournament.embedded.plan import ROOT, fetch_status
+
+if TYPE_CHECKING:
+    from tournament.models import Tournament
+
+DEADLINE_S = 15 * 60.0
+"""Given up after this long: several times what two slow cores take."""
+LOOK_S = 0.5
+
+
+class DemoFailed(Exception):
+    """What did not go as it must; a sentence for the user."""
+
+
+def demo(options: Options, console: Console) -> int:
+    """Play the demonstration in a fresh data folder, print its tables; returns the exit code."""
+    began = time.monotonic()
+    _clear(options.data)
+    with running_instance(options, console, _prepare) as instance:
+        tournament = _tournament()
+        console.say(f"{tournament.games_total} games on five ladders, watched at {instance.address.url}")
+        _play(instance, console, tournament)
+        _visit(instance, tournament)
+        files = _fetch_records(instance, options.data / "records", tournament.ladders)
+        _print_tables(console, tournament)
+        _verify(console, files)
+        _compare_ratings(console, options.data, files)
+    if left := descendants(os.getpid()):
+        raise DemoFailed(f"processes are left: {left}")
+    took = format_duration(time.monotonic() - began)
+    console.say(f"Everything has stopped, no process is left. It took {took}.")
+    return 0
+
+
+def _clear(data: Path) -> None:
+    """Remove what the demonstration before left; raises ``AlreadyRunning`` if it still runs."""
+    if data.exists():
+        with instance_lock(data):
+            shutil.rmtree(data)
+
+
+def _prepare() -> None:
+    from tournament.embedded.samples import DEMO_EVENT, register_samples, start_event
+
+    start_event(DEMO_EVENT, register_samples())
+
+
+def _tournament() -> Tournament:
+    from tournament.models import Tournament
+
+    return Tournament.objects.get()
+
+
+def _play(instance: Instance, console: Console, tournament: Tournament) -> None:
+    """Show the progress until all is played; raises ``DemoFailed``."""
+    deadline = time.monotonic() + DEADLINE_S
+    meter = Meter()
+    while not tournament.is_over:
+        instance.supervisor.tend()
+        _show(console, meter, tournament)
+        if instance.supervisor.stopping:
+            raise DemoFailed("stopped before all games were played")
+        if time.monotonic() > deadline:
+            done, total = tournament.games_done, tournament.games_total
+            raise DemoFailed(f"only {done} of {total} games were played in {format_duration(DEADLINE_S)}")
+        instance.supervisor.wait(LOOK_S)
+        tournament.refresh_from_db()
+    _show(console, meter, tournament)
+    console.end_progress()
+    _check_played(tournament)
+
+
+def _show(console: Console, meter: Meter, tournament: Tournament) -> None:
+    from tournament.embedded.up import count_games
+
+    running = count_games(len(os.sched_getaffinity(0))).running
+    console.progress(meter.line(Count(tournament.games_done, tournament.games_total, running), bar=True))
+
+
+def _check_played(tournament: Tournament) -> None:
+    from tournament.models import Game, GameRecord
+
+    if halted := tournament.games.filter(state=Game.State.HALTED).first():
+        raise DemoFailed(f"game {halted.key} could not be played: {halted.evidence}")
+    recorded = GameRecord.objects.count()
+    if recorded != tournament.games_total:
+        raise DemoFailed(f"{recorded} records of {tournament.games_total} games")
+
+
+def _visit(instance: Instance, tournament: Tournament) -> None:
+    """Look at the site as a visitor does."""
+    game = tournament.games.order_by("id").first()
+    pages = ["/", tournament.get_absolute_url(), game.get_absolute_url() if game else "/ladders/"]
+    for page in pages:
+        if (status := fetch_status(instance.address.url + page)) != 200:
+            raise DemoFailed(f"the page {page} answers {status}, not 200")
+
+
+def _fetch_records(instance: Instance, folder: Path, ladders: list[str]) -> list[Path]:
+    """Download each ladder's records from the site, in completion sequence."""
+    from django.urls import reverse
+
+    folder.mkdir(parents=True)
+    files = []
+    for code in ladders:
+        path = folder / f"{code}.pgn"
+        with urllib.request.urlopen(instance.address.url + reverse("ladder-records", args=[code])) as answer:
+            path.write_bytes(answer.read())
+        files.append(path)
+    return files
+
+
+def _print_tables(console: Console, tournament: Tournament) -> None:
+    from tournament.embedded.tables import describe_ladder
+    from tournament.models import Ladder
+
+    for code in tournament.ladders:
+        console.say(f"\n{Ladder(code=code).name}\n\n{describe_ladder(tournament, code)}")
+
+
+def _verify(console: Console, files: list[Path]) -> None:
+    command = (sys.executable, "-m", "engines", "verify", *map(str, files))
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise DemoFailed(f"the records do not verify: {(answer.stdout + answer.stderr).strip()}")
+    console.say("\nRecords, all of them verified by replaying every move:")
+    for path in files:
+        console.say(f"  {path}")
+
+
+def _compare_ratings(console: Console, data: Path, files: list[Path]) -> None:
+    """Make the ratings anew from the records, in a fresh process and empty tables."""
+    from tournament.embedded.rebuild import dump_ratings
+
+    copy = data / "rebuilt.sqlite3"
+    with sqlite3.connect(data / "db.sqlite3") as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+    command = (sys.executable, "-m", "tournament.embedded.rebuild", *map(str, files))
+    environment = {**os.environ, "DATABASE_URL": f"sqlite:///{copy}"}
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise DemoFailed(f"the ratings cannot be made anew from the records: {answer.stderr.strip()}")
+    if answer.stdout.strip() != dump_ratings():
+        raise DemoFailed("ratings made anew from the records differ from those published")
+    console.say("Ratings made anew from these records in a fresh process: equal to the bit.")

@@ -1,0 +1,81 @@
+"""A site that runs: everything started in order, and everything stopped at the end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import django
+from django.core.management import call_command
+
+from tournament.embedded.console import Console
+from tournament.embedded.lock import instance_lock
+from tournament.embedded.options import OptionError, Options, export, find_port
+from tournament.embedded.plan import ROOT, Address, services
+from tournament.embedded.process import Service
+from tournament.embedded.redis_server import (
+    answers,
+    broker_url,
+    find_redis_server,
+    redis_command,
+    socket_folder,
+)
+from tournament.embedded.supervisor import Supervisor
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A running site."""
+
+    supervisor: Supervisor
+    address: Address
+
+
+@contextmanager
+def running_instance(options: Options, console: Console, prepare: Callable[[], None]) -> Iterator[Instance]:
+    """Start everything on a data folder; on leaving everything is stopped, in order.
+
+    ``prepare`` is called when the tables are ready and nothing works on them yet. Django is set up
+    here, after the environment, so models must not be imported before. Raises ``AlreadyRunning``,
+    ``OptionError``, ``RedisMissing`` or ``NotReady``.
+    """
+    with instance_lock(options.data) as lock, socket_folder(options.data) as sockets:
+        address = _settle(options, console)
+        logs = options.data / "logs"
+        supervisor = Supervisor(logs=logs, folder=ROOT, say=console.say, lock=lock)
+        with supervisor.listening():
+            try:
+                _start_redis(supervisor, sockets, options.data)
+                django.setup()
+                call_command("migrate", verbosity=0, interactive=False)
+                prepare()
+                for service in services(address, workers=options.workers, data=options.data):
+                    supervisor.start(service)
+                yield Instance(supervisor, address)
+            finally:
+                console.end_progress()
+                supervisor.stop()
+
+
+def _settle(options: Options, console: Console) -> Address:
+    """Choose the port, and put into the environment what settings are read from."""
+    address = Address(options.host, find_port(options.host, options.port))
+    if address.port != options.port:
+        console.say(f"Port {options.port} is taken: using {address.port}.")
+    export(options, address, os.environ)
+    return address
+
+
+def _start_redis(supervisor: Supervisor, sockets: Path, data: Path) -> None:
+    """Start a Redis of our own, unless ``REDIS_URL`` names one; then that must answer."""
+    if given := os.environ.get("REDIS_URL"):
+        if not answers(given):
+            raise OptionError(f"no Redis answers at REDIS_URL ({given.rpartition('@')[2]})")
+        return
+    socket = sockets / "redis.sock"
+    os.environ["REDIS_URL"] = url = broker_url(socket)
+    command = redis_command(find_redis_server(), socket, data)
+    supervisor.start(Service("redis", command, ready=lambda: answers(url), patience_s=30))

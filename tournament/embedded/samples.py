@@ -1,0 +1,96 @@
+"""The sample bots, made into bundles like everybody's, and the tournaments they play by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+
+from engines.rules.registry import GAMES
+from tournament.embedded.plan import ROOT
+from tournament.models import Bot, BotVersion, Bundle, Tournament
+from tournament.services.bots import add_version
+from tournament.services.tournaments import create_round_robin, start
+from workers.bundles import inspect_bundle, pack_bundle, store_bundle
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A bot that comes with the house: one file of ``engines/bots/``."""
+
+    name: str
+    file: str
+    description: str
+
+
+SAMPLES = (
+    Sample("Random", "random_bot.py", "Plays any legal move, each as likely as another."),
+    Sample("Greedy", "greedy_bot.py", "Looks one ply ahead."),
+    Sample("Alphabeta", "alphabeta_bot.py", "Searches deeper and deeper until its time is up."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A rated round robin of the sample bots over all ladders."""
+
+    name: str
+    pairs: int
+    time_control: str
+    opening_plies: int
+    seed: int
+
+
+FIRST_EVENT = Event("First round robin", pairs=10, time_control="0.1/move", opening_plies=2, seed=1)
+"""What an empty site plays: a quarter of an hour on two cores."""
+DEMO_EVENT = Event("Demonstration", pairs=1, time_control="0.05/move", opening_plies=2, seed=1)
+"""What ``./arena demo`` plays: it must end within five minutes on two cores, installation included."""
+
+
+def register_samples() -> list[BotVersion]:
+    """The sample bots' versions of this checkout, registered where they were not; may be repeated.
+
+    A sample that has changed since the last time becomes the next version of its bot.
+    """
+    return [_register(sample) for sample in SAMPLES]
+
+
+@transaction.atomic
+def _register(sample: Sample) -> BotVersion:
+    content = pack_sample(sample)
+    sha256 = store_bundle(settings.BUNDLES, content)
+    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": len(content)})
+    bot = Bot.objects.named(sample.name)
+    if bot is None:
+        bot = Bot.objects.register(None, sample.name)
+        bot.description = sample.description
+        bot.save(update_fields=["description"])
+    known = bot.versions.filter(bundle=bundle).first()
+    return known or add_version(bot, bundle, inspect_bundle(content), state=BotVersion.State.VALID)
+
+
+def pack_sample(sample: Sample) -> bytes:
+    """The zip an author would upload: the bot's one file and a manifest."""
+    games = ", ".join(f'"{code}"' for code in GAMES)
+    manifest = (
+        f'[bot]\nname = "{sample.name}"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = [{games}]\n'
+    )
+    source = (ROOT / "engines" / "bots" / sample.file).read_bytes()
+    return pack_bundle({"bot.toml": manifest.encode(), "main.py": source})
+
+
+def start_event(event: Event, versions: Sequence[BotVersion]) -> Tournament:
+    tournament = create_round_robin(
+        None,
+        name=event.name,
+        versions=versions,
+        ladders=list(GAMES),
+        pairs=event.pairs,
+        time_control=event.time_control,
+        seed=event.seed,
+        opening_plies=event.opening_plies,
+    )
+    start(tournament)
+    return tournament
