@@ -370,8 +370,8 @@ class DogonPosition(Position):
         captured = self._capture(holes, path[seeds - 1], direction)
         white, black = self._stores
         stores = (white, black + captured) if self._side else (white + captured, black)
-        goes_on = self._passed and seeds < tables.reach[direction][hole]
-        run = TURNS[self._run][direction] if goes_on else NO_RUN
+        # a legal sowing that stays in its own row is one after a pass
+        run = TURNS[self._run][direction] if seeds < tables.reach[direction][hole] else NO_RUN
         return type(self)(tuple(holes), self._side.other, stores, False, run, self._ply + 1)
 
     def _capture(self, holes: list[int], last: int, direction: int) -> int:

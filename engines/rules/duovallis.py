@@ -117,6 +117,10 @@ RANKS: Final = ("rank4", "rank3", "rank2", "rank1")
 FILES: Final = "abcdef"
 
 MAX_LAPS: Final = 10_000
+ENDLESS: Final = -1
+"""What stands for the last hole of a sowing that takes more laps than that."""
+FIRST_LANDMARK: Final = 32
+"""The lap at which looking for a cycle begins; nearly all sowings are over by then."""
 EXCHANGE: Final = 3
 """Captured stones that buy one of the captor's colour; fewer are kept."""
 MAX_WEIGHT: Final = 160
@@ -306,13 +310,15 @@ class DuovallisPosition(Position):
         return list(self._stones[self._side]), list(self._stones[1 - self._side])
 
 
-ENDLESS: Final = -1
-FIRST_LANDMARK: Final = 32
-
-
-def _sow(own: list[int], opponent: list[int], hole: int, following: tuple[tuple[int, ...], ...]) -> int:
+def _sow(
+    own: list[int],
+    opponent: list[int],
+    hole: int,
+    following: tuple[tuple[int, ...], ...],
+    max_laps: int = MAX_LAPS,
+) -> int:
     """Sow lap after lap, in place, and return the hole in which the last stone falls; it holds
-    that stone alone if it was empty. ``ENDLESS`` if that takes more than ``MAX_LAPS`` laps.
+    that stone alone if it was empty. ``ENDLESS`` if that takes more than ``max_laps`` laps.
 
     What follows depends on nothing but the stones on the board and the hole to be sown next. So
     when both come back as they were at an earlier lap, the sowing never ends, and the remaining
@@ -321,7 +327,7 @@ def _sow(own: list[int], opponent: list[int], hole: int, following: tuple[tuple[
     """
     landmark_hole, landmark_own, landmark_opponent = ENDLESS, own, opponent
     next_landmark = FIRST_LANDMARK
-    for lap in range(MAX_LAPS):
+    for lap in range(max_laps):
         theirs = opponent[hole]
         stones = own[hole] + theirs
         own[hole] = opponent[hole] = 0
@@ -353,17 +359,16 @@ def _capture(own: list[int], opponent: list[int], hole: int, kept: int) -> int:
 
 def _parse_holes(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The white and the black stones in each hole."""
-    white: list[int] = []
-    black: list[int] = []
+    found: list[tuple[int, int]] = []
     for rank, row in zip(RANKS, split_parts(text, "/", len(RANKS), FIELDS[0], "ranks"), strict=True):
         holes = split_parts(row, ",", len(FILES), rank, "holes")
         for file, hole in zip(FILES, holes, strict=True):
             stones = _parse_hole(hole)
             if stones is None:
                 raise field_error(f"{rank} hole {file}{rank[-1]}", hole, HOLE_GRAMMAR)
-            white.append(stones[Side.WHITE])
-            black.append(stones[Side.BLACK])
-    return tuple(white), tuple(black)
+            found.append(stones)
+    white, black = zip(*found, strict=True)
+    return white, black
 
 
 HOLE_GRAMMAR: Final = f"not spelled as '0', '4w', '3b' or '2w3b', with numbers up to {MAX_NUMBER}"

@@ -275,13 +275,14 @@ def test_a_sowing_that_ends_too_late_is_not_legal() -> None:
 
 
 @pytest.mark.parametrize(("text", "token", "laps"), [(LONG_BUT_ENDING, "d1", 9097), (TOO_LONG, "c1", 10382)])
-def test_the_last_lap_allowed_is_the_limit_itself(
-    text: str, token: str, laps: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(duovallis, "MAX_LAPS", laps)
-    assert DuovallisPosition.parse(text).is_legal(token)
-    monkeypatch.setattr(duovallis, "MAX_LAPS", laps - 1)
-    assert not DuovallisPosition.parse(text).is_legal(token)
+def test_the_last_lap_allowed_is_the_limit_itself(text: str, token: str, laps: int) -> None:
+    def ends_within(limit: int) -> bool:
+        own, opponent = DuovallisPosition.parse(text)._mutable_stones()
+        last = duovallis._sow(own, opponent, NAMES.index(token), FOLLOWING[Side.WHITE], limit)
+        return last != duovallis.ENDLESS
+
+    assert ends_within(laps)
+    assert not ends_within(laps - 1)
 
 
 # The end
