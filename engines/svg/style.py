@@ -7,16 +7,16 @@ from typing import Final
 STYLE: Final = """
 .board {
   --board-face: #ecdfc6; --board-edge: #d3bf98; --board-cell: #dcc9a3; --board-cell-edge: #c2aa7c;
-  --board-neutral: #e4d6b8; --board-text: #463a28; --board-faint: #85745a;
+  --board-neutral: #e4d6b8; --board-text: #463a28; --board-faint: #6b5a40;
   --board-seed: #6d4526; --board-seed-edge: #4a2d16;
   --board-white: #fffdf6; --board-white-edge: #6b5f4c; --board-black: #2f2a27; --board-black-edge: #14110f;
-  --board-groove: #8d8175; --board-last: #2f74c0; --board-last-cell: #bcd3e6; --board-win: #8cc98f;
+  --board-groove: #8d8175; --board-last: #1f62ad; --board-last-cell: #bcd3e6; --board-win: #8cc98f;
   font-family: system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; max-width: 100%; height: auto;
 }
 @media (prefers-color-scheme: dark) {
   .board {
     --board-face: #3b342c; --board-edge: #544a3e; --board-cell: #655949; --board-cell-edge: #85755f;
-    --board-neutral: #4a4137; --board-text: #eee4d3; --board-faint: #a89a85;
+    --board-neutral: #4a4137; --board-text: #eee4d3; --board-faint: #b5a892;
     --board-seed: #e8bd80; --board-seed-edge: #54381a;
     --board-white: #f4ecdc; --board-white-edge: #1a1613; --board-black: #0e0c0b; --board-black-edge: #c9b99f;
     --board-groove: #978973; --board-last: #7fbcf7; --board-last-cell: #3d6288; --board-win: #3f8049;
