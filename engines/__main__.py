@@ -7,6 +7,7 @@ one sentence on standard error with exit code 2.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -24,6 +25,8 @@ MAX_PERFT_DEPTH = 100
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     parsed = _parse(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be UTF-8
     try:
         code: int = parsed.command(parsed)
         sys.stdout.flush()

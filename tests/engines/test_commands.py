@@ -1,0 +1,199 @@
+"""``python -m engines``, in this process where that shows everything, as a process where it does not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from engines.__main__ import main
+from engines.records import format_record, write_records
+from engines.rules import GAMES
+from tests.support.records import finished_record, record_of
+
+ROOT = Path(__file__).parents[2]
+OVER = "0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1"
+CYCLE = (
+    "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass e2-"
+).split()
+CYCLE_START = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"
+
+
+class Printed:
+    """What a command printed, and its exit code."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> None:
+        try:
+            self.code = main(arguments)
+        except SystemExit as leaving:
+            self.code = int(leaving.code or 0)
+        self.out, self.err = capsys.readouterr()
+
+
+def test_games_are_the_ladders_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = Printed(capsys, "games")
+    assert printed.out == "duovallis\ndualma\ndogon-kulei\ndogon-gagara\nduploline\n"
+    assert (printed.code, printed.err) == (0, "")
+
+
+@pytest.mark.parametrize(("depth", "count"), [("0", 1), ("1", 8), ("3", 558)])
+def test_perft_is_the_count_alone(capsys: pytest.CaptureFixture[str], depth: str, count: int) -> None:
+    assert Printed(capsys, "perft", "dogon-kulei", depth).out == f"{count}\n"
+
+
+def test_perft_may_start_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert Printed(capsys, "perft", "dogon-kulei", "2", "--fen", OVER).out == "0\n"
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_moves_are_sorted_bytewise_and_then_the_result(capsys: pytest.CaptureFixture[str], code: str) -> None:
+    *moves, result = Printed(capsys, "moves", code).out.splitlines()
+    assert moves == sorted(moves, key=str.encode)
+    assert len(moves) == len(set(moves)) > 5
+    assert result == "result: *"
+
+
+def test_a_game_that_is_over_has_no_moves(capsys: pytest.CaptureFixture[str]) -> None:
+    assert Printed(capsys, "moves", "dogon-kulei", "--fen", OVER).out == "result: 1/2-1/2 seeds\n"
+
+
+def test_moves_knows_no_match_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    late = "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 998"
+    assert Printed(capsys, "moves", "dogon-kulei", "--fen", late).out.endswith("f1+\nresult: *\n")
+    played = Printed(capsys, "play", "dogon-kulei", "--fen", late)
+    assert played.out == f"{late}\nresult: 1/2-1/2 ply-limit\n"
+
+
+def test_play_prints_the_position_and_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = Printed(capsys, "play", "dogon-kulei", "d1+", "c2+")
+    assert printed.out == "5,5,0,4,5,5/5,5,4,0,5,5 w 0 0 - - 2\nresult: *\n"
+
+
+@pytest.mark.parametrize("split", [0, 1, 44])
+def test_play_applies_repetition_wherever_the_fen_stands(
+    capsys: pytest.CaptureFixture[str], split: int
+) -> None:
+    moves = [*CYCLE, *CYCLE]
+    printed = Printed(capsys, "play", "dogon-kulei", *moves[:split], "--fen", CYCLE_START, *moves[split:])
+    assert printed.out == CYCLE_START[:-1] + "44\nresult: 0-1 repetition\n"
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_show_draws_the_board(capsys: pytest.CaptureFixture[str], code: str) -> None:
+    assert "a" in Printed(capsys, "show", code).out
+    svg = Printed(capsys, "show", code, "--svg").out
+    assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
+    assert "<style" in svg
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["moves", "chess"], "unknown game 'chess': the games are duovallis, "),
+        (["perft", "Dualma", "1"], "unknown game 'Dualma'"),
+        (["moves", "dogon-kulei", "--fen", "4,4 w"], "bad position '4,4 w': 2 fields instead of 7"),
+        (["show", "dogon-kulei", "--fen", ""], "bad position ''"),
+        (["play", "dogon-kulei", "d1+", "d1+"], "illegal move 'd1+' in position '4,4,4,4,5,5/4,4,4,0,5,5 b "),
+        (["play", "dogon-kulei", "--fen", OVER, "c1+"], f"illegal move 'c1+' in position '{OVER}'"),
+        (["play", "dogon-kulei", "\0\ud800\n"], "illegal move '\\x00\\ud800\\n' in position"),
+        (["verify", "no such file.pgn"], "cannot read 'no such file.pgn': No such file or directory"),
+        (["verify", "."], "cannot read '.': Is a directory"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
+) -> None:
+    printed = Printed(capsys, *arguments)
+    assert printed.code == 2
+    assert printed.err.startswith(complaint)
+    assert printed.err.count("\n") == 1
+    assert arguments[0] == "verify" or printed.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *[
+            [],
+            ["chess"],
+            ["perft", "dogon-kulei"],
+            ["perft", "dogon-kulei", "x"],
+            ["perft", "dogon-kulei", "-1"],
+        ],
+        *[["perft", "dogon-kulei", "9" * 5000], ["moves"], ["moves", "dogon-kulei", "--fen"], ["verify"]],
+        *[
+            ["moves", "dogon-kulei", "d1+"],
+            ["play", "dogon-kulei", "--fem", "x"],
+            ["perft", "dogon-kulei", "٣"],
+        ],
+    ],
+)
+def test_a_command_that_makes_no_sense_is_exit_code_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    printed = Printed(capsys, *arguments)
+    assert (printed.code, printed.out) == (2, "")
+    assert "error: " in printed.err
+
+
+def test_verify_counts_the_games_that_agree(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    good = tmp_path / "good.pgn"
+    good.write_text("".join(write_records(finished_record(code) for code in GAMES)), encoding="utf-8")
+    single = tmp_path / "single.pgn"
+    single.write_text(format_record(finished_record("dualma")), encoding="utf-8")
+    assert Printed(capsys, "verify", str(good), str(single)).out == "6 games, none with disagreements\n"
+    printed = Printed(capsys, "verify", str(single))
+    assert (printed.code, printed.out, printed.err) == (0, "1 game, none with disagreements\n", "")
+
+
+def test_verify_names_every_disagreement_and_its_place(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    good = format_record(record_of("dogon-kulei", ("d1+", "c2+")))
+    altered = good.replace("c2+", "zz9").replace("60+0.5", "soon")
+    unreadable = good.replace("c2+", "\x00?c2")
+    path = tmp_path / "games.pgn"
+    path.write_bytes("\n".join([good, altered, unreadable, good]).encode().replace(b"\x00", b"\xff"))
+    printed = Printed(capsys, "verify", str(path))
+    assert printed.code == 1
+    complaints = printed.out.splitlines()
+    assert complaints[0].startswith(f"{path}:19: game 2: header TimeControl: cannot read 'soon'")
+    assert complaints[1].startswith(f"{path}:35: game 2: ply 2: illegal move 'zz9' in position '4,4,4,4,5,5/")
+    assert complaints[2].startswith(f"{path}:53: game 3: ply 2: '\\\\xff?c2' is not spelled as a move")
+    assert complaints[3:] == ["4 games, 2 with disagreements"]
+
+
+def test_verify_goes_on_after_a_file_it_cannot_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "good.pgn"
+    path.write_text(format_record(finished_record("duploline")), encoding="utf-8-sig", newline="\r\n")
+    printed = Printed(capsys, "verify", "missing.pgn", str(path))
+    assert (printed.code, printed.out) == (2, "1 game, none with disagreements\n")
+    assert printed.err == "cannot read 'missing.pgn': No such file or directory\n"
+
+
+def test_a_reader_that_had_enough_ends_the_command_quietly() -> None:
+    command = f"{sys.executable} -m engines moves dualma | head -n 1"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("a1:a2\n", "")
+
+
+def test_what_was_written_to_a_closed_output_is_no_complaint() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "engines", "games"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.wait(60) == 1
+        assert process.stderr.read() == b""
