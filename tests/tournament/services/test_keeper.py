@@ -1,0 +1,292 @@
+"""The record keeper: a result is stored once, whatever arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from io import StringIO
+from typing import Any
+
+import pytest
+
+from engines.records import Record, read_records, verify_record
+from engines.rules.base import Result
+from tests.support.schedule import (
+    foreign,
+    forfeit,
+    game_of,
+    make_tournament,
+    make_user,
+    make_version,
+    play,
+    play_all,
+    void,
+    word_of,
+)
+from tournament import models
+from tournament.models import (
+    Attempt,
+    Game,
+    GameLog,
+    GameRecord,
+    Ladder,
+    LadderRating,
+    LiveGame,
+    RatingEvent,
+    Tournament,
+)
+from tournament.services import keeper
+from workers.jobs import GameJob, GameReport, Release
+
+pytestmark = pytest.mark.django_db
+Deal = Callable[[], list[GameJob]]
+
+
+def counted(reason: str) -> int:
+    return models.Ignored.objects.filter(reason=reason).values_list("count", flat=True).first() or 0
+
+
+def published(game: Game) -> Record:
+    (record,) = read_records(StringIO(game.record.text), "test")
+    assert isinstance(record, Record)
+    return record
+
+
+def test_a_report_becomes_a_result_a_record_logs_and_ratings(deal: Deal) -> None:
+    make_tournament(opening_plies=2)
+    (job,) = deal()
+    report = play(job, job.games[0])
+    told = keeper.record(report)
+    game = game_of(report)
+    assert told == keeper.Recorded(game.pk, 1)
+    assert (game.state, game.result, game.plies) == (Game.State.DONE, report.result, len(report.moves))
+    assert (game.sequence, game.rated, game.fault) == (1, True, "none")
+    assert Attempt.objects.get(pk=report.attempt).end == Attempt.End.RECORDED
+    assert RatingEvent.objects.filter(game=game).count() == 2
+    assert Ladder.objects.get(pk="duploline").sequence == 1
+    assert dict(GameLog.objects.values_list("side", "stderr")) == {
+        "white": "white says\ufffd hi",
+        "black": "black says hi",
+    }
+
+
+def test_the_published_record_is_true_and_complete(deal: Deal) -> None:
+    make_tournament(opening_plies=2)
+    (job,) = deal()
+    report = play(job, job.games[1])
+    keeper.record(report)
+    record = published(game_of(report))
+    assert verify_record(record) == []
+    expected = {
+        "White": "Bot 2",
+        "Black": "Bot 1",
+        "WhiteVersion": "1",
+        "GameId": "test-match/1/1/2",
+        "Event": "Test match",
+        "Round": "1",
+        "OpeningPlies": "2",
+        "TimeControl": "1+0.1",
+        "Date": "2026.01.02",
+        "Rated": "",
+    }
+    assert {name: record.header(name) for name in expected} == expected
+
+
+def test_a_repeat_changes_nothing_and_is_counted(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    report = play(job, job.games[0])
+    keeper.record(report)
+    before = list(LadderRating.objects.values()), list(Game.objects.values())
+    assert keeper.record(report) == keeper.Ignored("repeat")
+    other = replace(play(job, job.games[0], seed=1), attempt=report.attempt)
+    assert keeper.record(other) == keeper.Ignored("repeat")
+    assert (list(LadderRating.objects.values()), list(Game.objects.values())) == before
+    assert counted("repeat") == 2
+
+
+def test_a_late_report_of_an_earlier_attempt_is_ignored(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    early = play(job, job.games[0])
+    keeper.release(Release(early.key, early.attempt, "host/1"))
+    (again,) = deal()
+    assert keeper.record(early) == keeper.Ignored("late")
+    assert game_of(early).state == Game.State.CLAIMED
+    assert isinstance(keeper.record(play(again, again.games[0])), keeper.Recorded)
+    assert keeper.record(early) == keeper.Ignored("late")
+    assert counted("late") == 2
+
+
+@pytest.mark.parametrize("attempt", ["", "no uuid", "00000000-0000-0000-0000-000000000000"])
+def test_a_report_nobody_asked_for_is_ignored(deal: Deal, attempt: str) -> None:
+    make_tournament()
+    (job,) = deal()
+    report = play(job, job.games[0])
+    assert keeper.record(replace(report, attempt=attempt)) == keeper.Ignored("foreign")
+    assert keeper.record(foreign(report)) == keeper.Ignored("foreign")
+    assert keeper.record(replace(report, key=job.games[1].key)) == keeper.Ignored("foreign")
+    assert game_of(report).state == Game.State.CLAIMED
+
+
+@pytest.mark.parametrize("message", [None, 5, "report", [], {}, {"key": 1}, {"key": "x", "moves": "y"}])
+def test_a_message_that_cannot_be_read_is_counted_and_done_with(message: Any) -> None:
+    assert keeper.read(GameReport, message) is None
+    assert counted("unreadable") == 1
+
+
+WRONG: dict[str, Callable[[GameReport], GameReport]] = {
+    "another result": lambda r: replace(r, result=Result("1-0" if r.result == "0-1" else "0-1")),
+    "no result": lambda r: replace(r, result=Result.UNDECIDED),
+    "a move too few": lambda r: replace(r, moves=r.moves[:-1]),
+    "a move too many": lambda r: replace(r, moves=(*r.moves, ("Da1", ""))),
+    "an illegal move": lambda r: replace(r, moves=(("Zz9", ""), *r.moves[1:])),
+    "no move at all": lambda r: replace(r, moves=()),
+    "a strange word for a move": lambda r: replace(r, moves=(("a b\n[X]", ""), *r.moves[1:])),
+    "an unknown termination": lambda r: replace(r, termination="boredom"),
+    "another termination": lambda r: replace(r, termination="ply limit"),
+    "an unknown fault": lambda r: replace(r, fault="green"),
+    "a fault in a fair end": lambda r: replace(r, fault="white"),
+    "a score without seeds": lambda r: replace(r, white_score=3),
+    "a time that is none": lambda r: replace(r, started="yesterday"),
+    "a time before time": lambda r: replace(r, finished="0001-01-01T00:00:00+14:00"),
+    "another opening": lambda r: replace(r, moves=tuple((token, "") for token, _ in r.moves)),
+}
+
+
+@pytest.mark.parametrize("change", WRONG)
+def test_a_wrong_report_is_a_void_with_evidence(deal: Deal, change: str) -> None:
+    make_tournament(opening_plies=1)
+    (job,) = deal()
+    report = WRONG[change](play(job, job.games[0]))
+    told = keeper.record(report)
+    assert isinstance(told, keeper.GivenBack)
+    assert told.evidence.startswith("the worker's report was wrong: ")
+    game = game_of(report)
+    assert (game.state, game.voids, game.result) == (Game.State.WAITING, 1, None)
+    assert Attempt.objects.get(pk=report.attempt).evidence == told.evidence
+    assert not GameRecord.objects.exists()
+
+
+def test_a_void_is_played_again_and_halts_after_the_third(deal: Deal) -> None:
+    tournament = make_tournament()
+    for count in (1, 2, 3):
+        (job,) = deal()
+        report = void(play(job, job.games[0]))
+        assert keeper.record(report) == keeper.GivenBack("the disk is full")
+        if count == 1:
+            keeper.record(play(job, job.games[1]))
+        assert game_of(report).voids == count
+    game = game_of(report)
+    assert game.state == Game.State.HALTED
+    assert game.evidence == "given up after 3 attempts without a result, the last: the disk is full"
+    tournament.refresh_from_db()
+    assert (tournament.state, tournament.games_done) == (Tournament.State.HALTED, 2)
+
+
+def test_two_engines_that_cannot_start_halt_the_game_at_once(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    report = void(play(job, job.games[0]), f"{keeper.HOPELESS}: no such file")
+    keeper.record(report)
+    game = game_of(report)
+    assert (game.state, game.evidence) == (Game.State.HALTED, "both engines unable to start: no such file")
+
+
+def test_a_forfeit_counts_and_keeps_its_evidence(deal: Deal) -> None:
+    make_tournament(opening_plies=1)
+    (job,) = deal()
+    report = forfeit(play(job, job.games[1]), "no answer\nin 1.05 s")
+    assert isinstance(keeper.record(report), keeper.GivenBack)  # it was Black's turn
+    (job,) = deal()
+    report = replace(forfeit(play(job, job.games[0])), fault="black", result=Result.WHITE_WINS)
+    keeper.record(replace(report, evidence="no answer\nin 1.05 s"))
+    game = game_of(report)
+    assert (game.termination, game.fault, game.result) == ("time forfeit", "black", "1-0")
+    assert (game.evidence, game.rated) == ("no answer in 1.05 s", True)
+
+
+def test_a_finished_tournament_says_so(deal: Deal) -> None:
+    tournament = make_tournament(bots=3)
+    while jobs := deal():
+        for job in jobs:
+            for report in play_all(job):
+                keeper.record(report)
+    tournament.refresh_from_db()
+    assert (tournament.state, tournament.games_done) == (Tournament.State.FINISHED, 6)
+    assert tournament.finished_at is not None
+
+
+def test_an_exact_repeat_is_recorded_but_not_rated(deal: Deal) -> None:
+    make_tournament(pairs=2)
+    one, two = deal()
+    first = play(one, one.games[0])
+    (game,) = (g for g in two.games if g.white == 1)  # the cycle swaps colours
+    again = replace(first, key=game.key, attempt=game.attempt)
+    keeper.record(first)
+    keeper.record(again)
+    assert (game_of(first).rated, game_of(again).rated) == (True, False)
+    assert published(game_of(again)).header("Rated") == "no"
+    assert LadderRating.objects.first().games == 1  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("case", ["unrated tournament", "one owner", "two versions of one bot"])
+def test_some_games_are_not_rated(deal: Deal, case: str) -> None:
+    owner = make_user() if case == "one owner" else None
+    other = "Ada" if case == "two versions of one bot" else "Bob"
+    versions = [make_version("Ada", owner=owner), make_version(other, owner=owner)]
+    make_tournament(versions=versions, rated=case != "unrated tournament")
+    (job,) = deal()
+    report = play(job, job.games[0])
+    keeper.record(report)
+    assert not game_of(report).rated
+    assert not RatingEvent.objects.exists()
+    assert published(game_of(report)).header("Rated") == "no"
+
+
+def test_the_sites_own_bots_are_rated_against_each_other(deal: Deal) -> None:
+    make_tournament(versions=[make_version("Ada", owner=None), make_version("Bob", owner=None)])
+    (job,) = deal()
+    keeper.record(play(job, job.games[0]))
+    assert LadderRating.objects.count() == 2
+
+
+def test_progress_starts_the_lease_of_the_whole_job_and_shows_the_game(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    assert keeper.progress(word_of(job.games[0]))
+    first, second = (Attempt.objects.get(pk=game.attempt) for game in job.games)
+    assert first.lease_until is not None
+    assert first.lease_until == second.lease_until
+    assert (first.worker, first.started_at is None, second.started_at) == ("host/1", False, None)
+    live = LiveGame.objects.get()
+    assert (live.moves, live.white_ms, live.black_ms) == ([["a1", ""]], 900, None)
+
+
+def test_progress_of_a_game_that_is_over_is_ignored(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    keeper.progress(word_of(job.games[0]))
+    keeper.record(play(job, job.games[0]))
+    assert not LiveGame.objects.exists()
+    assert not keeper.progress(word_of(job.games[0]))
+    assert not keeper.progress(replace(word_of(job.games[0]), attempt="x"))
+    assert not LiveGame.objects.exists()
+
+
+def test_numbers_past_any_clock_and_null_characters_are_stored_as_far_as_they_go(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    wild = replace(word_of(job.games[0]), white_ms=10**30, moves=(("a\0", "\0"),), worker="w" * 999)
+    assert keeper.progress(wild)
+    assert LiveGame.objects.get().moves == [["a\ufffd", "\ufffd"]]
+
+
+def test_a_released_game_waits_again_and_nothing_is_held_against_it(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    release = Release(job.games[0].key, job.games[0].attempt, "host/1")
+    assert keeper.release(release) == keeper.GivenBack("")
+    assert keeper.release(release) == keeper.Ignored("late")
+    game = Game.objects.get(key=release.key)
+    assert (game.state, game.attempt, game.voids, game.lost) == (Game.State.WAITING, None, 0, 0)
