@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     parsed = _parse(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be UTF-8
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # boards, and names of files
     try:
         code: int = parsed.command(parsed)
         sys.stdout.flush()
