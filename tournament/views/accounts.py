@@ -24,7 +24,7 @@ PAGE_SIZE = 25
 @sensitive_post_parameters()
 def sign_up(request: HttpRequest) -> HttpResponse:
     """A new account, logged in at once, and on to where the person was headed on this site."""
-    form = SignUpForm(request.POST or None)
+    form = SignUpForm(request.POST) if request.method == "POST" else SignUpForm()
     target = request.POST.get("next") or request.GET.get("next") or ""
     if request.method == "POST" and form.is_valid():
         login(request, form.save())

@@ -113,7 +113,7 @@ def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
 @login_required
 def upload(request: HttpRequest) -> HttpResponse:
     """Take a bundle; a refused one leaves nothing behind and one sentence beside the field."""
-    form = UploadForm(request.POST or None, request.FILES or None)
+    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST" and form.is_valid():
         try:
             version = submit_bundle(

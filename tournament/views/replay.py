@@ -113,8 +113,10 @@ def replay_of(game: models.Game, record: str | None, live: models.LiveGame | Non
         return _recorded(game.ladder_id, record)
     rules = find_game(game.ladder_id)
     if live is not None:
-        return _build(rules, game.pairing.fen, _live_moves(live.moves))
-    return _build(rules, game.pairing.fen, [Move(token, book=True) for token in game.pairing.opening_moves])
+        return build_replay(rules, game.pairing.fen, _live_moves(live.moves))
+    return build_replay(
+        rules, game.pairing.fen, [Move(token, book=True) for token in game.pairing.opening_moves]
+    )
 
 
 @lru_cache(maxsize=_CACHED_RECORDS)
@@ -123,15 +125,15 @@ def _recorded(code: str, text: str) -> Replay:
     record = next(iter(read_records(text.splitlines(keepends=True), "record")))
     rules = find_game(code)
     if not isinstance(record, Record):
-        return _build(rules, "", [])
-    return _build(rules, record.header("FEN"), record.moves)
+        return build_replay(rules, "", [])
+    return build_replay(rules, record.header("FEN"), record.moves)
 
 
 def _live_moves(pairs: Iterable[Sequence[str]]) -> list[Move]:
     return [Move(token, parse_note(comment), book=comment == "book") for token, comment in pairs]
 
 
-def _build(rules: Rules, fen: str, moves: Iterable[Move]) -> Replay:
+def build_replay(rules: Rules, fen: str, moves: Iterable[Move]) -> Replay:
     """Play the moves out; one that cannot be played ends what is shown, and raises nothing."""
     try:
         position = rules.position.parse(fen) if fen else rules.position.initial()

@@ -133,7 +133,7 @@ def tournament_records(request: HttpRequest, slug: str) -> StreamingHttpResponse
 @login_required
 def tournament_new(request: HttpRequest) -> HttpResponse:
     """Make a draft; to htmx, what the tournament in the form would cost."""
-    form = TournamentForm(request.POST or None)
+    form = TournamentForm(request.POST) if request.method == "POST" else TournamentForm()
     if "HX-Request" in request.headers:
         return render(request, "pieces/estimate.html", {"estimate": _plan(form) if form.is_valid() else None})
     if request.method == "POST" and form.is_valid():
@@ -303,7 +303,7 @@ def _plan(form: TournamentForm) -> Plan:
 def format_duration(seconds: float) -> str:
     """A duration as people say it, two units at most."""
     if seconds < 90:
-        return f"{max(1, round(seconds))} seconds"
+        return f"{max(2, round(seconds))} seconds"
     minutes = round(seconds / 60)
     if minutes < 90:
         return f"{minutes} minutes"

@@ -1,0 +1,158 @@
+"""The site in a real browser: stepping through a game, a tournament, and an author's way in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from tests.support.filled_site import Site, fill_site
+from tournament.models import BotVersion, Tournament
+from workers.bundles import pack_bundle
+
+CHROMIUM = "/usr/bin/chromium"
+PASSWORD = "correct horse battery"
+MANIFEST = b"""
+[bot]
+name = "Newcomer"
+version = "1.0"
+command = ["python3", "main.py"]
+games = ["dogon-kulei", "dualma"]
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or CHROMIUM
+    if not Path(chromium).exists():
+        pytest.skip("no chromium here: apt-get install chromium")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's own loop, not ours, runs in this thread
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def site(transactional_db: None) -> Site:
+    return fill_site()
+
+
+@pytest.fixture
+def page(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
+    """A page on which an error in the console, the policy's included, fails the test."""
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
+    page, complaints = context.new_page(), list[str]()
+
+    def listen(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            complaints.append(message.text)
+
+    page.on("console", listen)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def board(page: Page) -> str:
+    return page.locator("#board svg.board").inner_html()
+
+
+def test_keys_step_through_a_game_and_the_address_keeps_the_ply(site: Site, page: Page) -> None:
+    page.goto("/tournaments/spring/")
+    page.goto(f"/games/{site.played.pk}/?ply=0")
+    start = board(page)
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(f"{page.url.split('?')[0]}?ply=1")
+    expect(page.locator("#board")).to_have_attribute("data-ply", "1")
+    assert board(page) != start
+    expect(page.locator("#moves [aria-current]")).to_have_attribute("data-ply", "1")
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("#board")).to_have_attribute("data-ply", "5")
+    page.keyboard.press("End")
+    expect(page.locator("#board")).to_have_attribute("data-ply", str(site.played.plies))
+    page.keyboard.press("Home")
+    expect(page.locator("#board")).to_have_attribute("data-ply", "0")
+    page.keyboard.press("f")
+    expect(page.locator("#board")).to_have_attribute("data-flip", "1")
+    page.go_back()
+    expect(page).to_have_url(f"{page.url.split('/tournaments')[0]}/tournaments/spring/")
+
+
+def test_the_help_dialog_opens_with_its_key_and_closes(site: Site, page: Page) -> None:
+    page.goto(f"/games/{site.played.pk}/")
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).to_be_hidden()
+
+
+def test_a_move_of_the_list_and_the_buttons_lead_to_its_position(site: Site, page: Page) -> None:
+    page.goto(f"/games/{site.played.pk}/")
+    page.click('#moves [data-ply="3"]')
+    expect(page.locator("#board")).to_have_attribute("data-ply", "3")
+    page.click('[data-step="previous"]')
+    expect(page.locator("#board")).to_have_attribute("data-ply", "2")
+    expect(page.locator('[data-step="previous"]')).to_be_focused()
+
+
+def test_a_game_can_be_read_without_scripts(site: Site, browser: Browser, live_server: LiveServer) -> None:
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"/games/{site.played.pk}/?ply=2")
+    page.click('[data-step="next"]')
+    expect(page.locator("#board")).to_have_attribute("data-ply", "3")
+    context.close()
+
+
+def test_no_page_is_wider_than_a_phone(site: Site, page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    for address in (
+        "/",
+        "/ladders/dogon-kulei/",
+        "/tournaments/spring/",
+        f"/games/{site.played.pk}/",
+        "/rules/dualma/",
+    ):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
+
+
+def test_an_author_signs_up_uploads_a_bot_and_makes_a_tournament(
+    site: Site, page: Page, tmp_path: Path
+) -> None:
+    page.goto("/sign-up/?next=/upload/")
+    page.fill("#id_username", "nora")
+    page.fill("#id_password1", PASSWORD)
+    page.fill("#id_password2", PASSWORD)
+    page.click("form.sheet button")
+    expect(page.locator("h1")).to_have_text("Upload a bot")
+
+    bundle = tmp_path / "bot.zip"
+    bundle.write_bytes(pack_bundle({"bot.toml": MANIFEST, "main.py": b"print('ugiok')\n"}))
+    page.set_input_files("#id_bundle", bundle)
+    page.click("form[enctype] button")
+    expect(page.locator("h1")).to_contain_text("Newcomer v1")
+    assert BotVersion.objects.get(bot__name="Newcomer").bot.owner.username == "nora"  # type: ignore[union-attr]
+
+    page.goto("/tournaments/new/")
+    page.fill("#id_name", "Nora's cup")
+    for box in page.locator("input[name=bots]").all():
+        box.check()
+    for box in page.locator("input[name=ladders]").all():
+        box.set_checked(box.get_attribute("value") == "dogon-kulei")
+    page.fill("#id_pairs", "3")
+    expect(page.locator(".estimate")).to_contain_text("6 games")
+    page.click("text=Make the draft")
+    expect(page.locator("h1")).to_have_text("Nora's cup")
+    page.click("text=Start")
+    expect(page.locator(".message")).to_contain_text("started")
+    assert Tournament.objects.get(name="Nora's cup").state == "running"

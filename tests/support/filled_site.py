@@ -1,0 +1,172 @@
+"""A site with something of everything, for tests of its pages."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from engines.protocol.score import Score
+from engines.records import Fault, MoveNote, RecordMove, Termination, build_record, format_record
+from engines.rules.history import History
+from engines.rules.registry import GAMES
+from tournament.models import (
+    Bot,
+    BotVersion,
+    Bundle,
+    Game,
+    GameLog,
+    GameRecord,
+    Ladder,
+    LadderRating,
+    LiveGame,
+    Tournament,
+    User,
+)
+from tournament.services.tournaments import create_round_robin, create_validation, start
+
+LADDER = "dogon-kulei"
+HOSTILE = "<script>alert(1)</script>\u202e\x07"
+"""What an engine may say: markup, a right-to-left override, a control character."""
+STDERR = {"white": "white's secret stderr", "black": "black's secret stderr"}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """``owner`` owns White's bot and the tournaments, ``rival`` Black's."""
+
+    owner: User
+    rival: User
+    staff: User
+    white: BotVersion
+    black: BotVersion
+    running: Tournament
+    draft: Tournament
+    validation: Tournament
+    played: Game
+    live: Game
+
+
+def fill_site() -> Site:
+    Ladder.objects.ensure()
+    owner, rival = (User.objects.create_user(name, password="correct horse") for name in ("olga", "rita"))
+    staff = User.objects.create_user("stan", password="correct horse", is_staff=True, is_superuser=True)
+    white, black = add_version(owner, "Stone Age"), add_version(rival, "<b>Rival</b>\u202e")
+    running = round_robin(owner, "Spring", [white, black])
+    start(running)
+    played, live = running.games.order_by("id")[:2]
+    finish(played)
+    go_live(live)
+    validation = create_validation(white)
+    BotVersion.objects.filter(pk=white.pk).update(validation=validation)
+    return Site(
+        owner,
+        rival,
+        staff,
+        white,
+        black,
+        running,
+        round_robin(owner, "Draft", [white, black]),
+        validation,
+        Game.objects.get(pk=played.pk),
+        Game.objects.get(pk=live.pk),
+    )
+
+
+def add_version(
+    owner: User | None, name: str, games: Sequence[str] = tuple(GAMES), state: str = BotVersion.State.VALID
+) -> BotVersion:
+    """The next version of a bot, without bytes."""
+    bot = Bot.objects.named(name) or Bot.objects.register(owner, name)
+    number = bot.versions.count() + 1
+    sha256 = hashlib.sha256(f"{name} {number}".encode()).hexdigest()
+    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": 1000})
+    return BotVersion.objects.create(
+        bot=bot,
+        number=number,
+        bundle=bundle,
+        command=["python3", "main.py"],
+        games=list(games),
+        state=state,
+    )
+
+
+def round_robin(owner: User | None, name: str, versions: Sequence[BotVersion], pairs: int = 1) -> Tournament:
+    return create_round_robin(
+        owner,
+        name=name,
+        versions=versions,
+        ladders=[LADDER],
+        pairs=pairs,
+        time_control="60+0.5",
+        seed=1,
+        opening_plies=2,
+    )
+
+
+def played_moves(game: Game, most: int = 400) -> tuple[History, list[RecordMove]]:
+    """A game between players of the first legal move, half a second each."""
+    history = History(GAMES[game.ladder_id])
+    moves = [RecordMove(token, book=True) for token in game.pairing.opening_moves]
+    for move in moves:
+        history.play(move.token)
+    while not history.outcome.decided and len(moves) < most:
+        token = next(history.position.legal_moves())
+        history.play(token)
+        moves.append(RecordMove(token, MoveNote(Score(centipawns=35), 12, 500, 1234, None, (token,))))
+    return history, moves
+
+
+def finish(game: Game, sequence: int = 1) -> None:
+    """Record a game, rate its players, keep what their engines said."""
+    history, moves = played_moves(game)
+    outcome = history.outcome
+    record = build_record(
+        game=game.ladder_id,
+        white=game.white.bot.name,
+        black=game.black.bot.name,
+        moves=moves,
+        result=outcome.result,
+        termination=Termination.RULES,
+        fault=Fault.NONE,
+        time_control=game.tournament.time_control,
+        reason=outcome.reason,
+        game_id=game.key,
+        white_score=outcome.white_score,
+        black_score=outcome.black_score,
+    )
+    Game.objects.filter(pk=game.pk).update(
+        state=Game.State.DONE,
+        result=outcome.result,
+        termination=Termination.RULES,
+        reason=outcome.reason,
+        fault=Fault.NONE,
+        evidence=HOSTILE,
+        plies=len(moves),
+        sequence=sequence,
+        rated=True,
+        finished_at=timezone.now(),
+    )
+    GameRecord.objects.create(game=game, text=format_record(record))
+    for side, stderr in STDERR.items():
+        GameLog.objects.create(
+            game=game, side=side, stderr=f"{stderr} {HOSTILE}", lines=f"< id name {HOSTILE}\n"
+        )
+    for version in (game.white, game.black):
+        LadderRating.objects.get_or_create(
+            ladder_id=game.ladder_id,
+            version=version,
+            defaults={"mu": 25.0, "sigma": 5.0, "conservative": 10.0, "games": 1, "wins": 1},
+        )
+    Tournament.objects.filter(pk=game.tournament_id).update(games_done=sequence)
+
+
+def go_live(game: Game, plies: int = 5) -> None:
+    """Let a worker be playing it."""
+    _, moves = played_moves(game, plies)
+    pairs = [[move.token, "book" if move.book else "+0.35/12 0.500s"] for move in moves]
+    Game.objects.filter(pk=game.pk).update(state=Game.State.CLAIMED, attempt=uuid.uuid4())
+    LiveGame.objects.update_or_create(game=game, defaults={"moves": pairs, "updated_at": timezone.now()})

@@ -1,0 +1,26 @@
+"""A small site with something of everything: people, bots, games in every state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from tests.support.filled_site import Site, fill_site
+
+
+@pytest.fixture
+def site(db: None) -> Site:
+    return fill_site()
+
+
+@pytest.fixture
+def as_user() -> Callable[..., Client]:
+    def log_in(user: object = None) -> Client:
+        client = Client()
+        if user is not None:
+            client.force_login(user)  # type: ignore[arg-type]
+        return client
+
+    return log_in

@@ -1,0 +1,284 @@
+"""Ladders, bots, accounts, uploads, documents; and what no page may do, whatever it is sent."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from engines.records import Record, read_records
+from engines.rules.registry import GAMES
+from tests.support.filled_site import Site, add_version
+from tournament.models import Bot, BotVersion, LadderRating, User
+from tournament.views.documents import render_markdown
+
+MANIFEST = (
+    '[bot]\nname = "Newcomer"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
+)
+
+
+def page_of(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def rate(number: int) -> None:
+    """Bots with ratings on DuAlma, the first the best."""
+    for place in range(number):
+        LadderRating.objects.create(
+            ladder_id="dualma",
+            version=add_version(None, f"bot {place}"),
+            mu=30.0 - place / 10,
+            sigma=2.0,
+            conservative=24.0 - place / 10,
+            games=3,
+            wins=2,
+            losses=1,
+        )
+
+
+def test_the_ladder_shows_the_conservative_rating_and_what_is_taken_off(site: Site, client: Client) -> None:
+    rate(1)
+    page = page_of(client, "/ladders/dualma/")
+    assert '<td class="num rating">24.00</td>' in page
+    assert '<td class="num quiet">6.00</td>' in page
+
+
+def test_a_long_ladder_is_paged_and_ranks_go_on(site: Site, client: Client) -> None:
+    rate(101)
+    assert 'href="?page=2"' in page_of(client, "/ladders/dualma/")
+    second = client.get("/ladders/dualma/?page=2")
+    assert [row.place for row in second.context["ranked"]] == [101]
+
+
+def test_the_first_page_and_a_ladder_cost_the_same_queries_whatever_their_size(
+    site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    rate(30)
+    with django_assert_max_num_queries(2 + len(GAMES)):
+        page_of(client, "/")
+    with django_assert_max_num_queries(1):
+        page_of(client, "/ladders/dualma/")
+    with django_assert_max_num_queries(2):
+        page_of(client, "/bots/")
+
+
+def test_a_bot_s_page_costs_the_same_queries_whatever_its_history(
+    site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(5):
+        add_version(site.owner, "Stone Age")
+    with django_assert_max_num_queries(4):
+        page_of(client, "/bots/stone-age/")
+
+
+def test_the_records_of_a_ladder_are_streamed_and_can_be_read(site: Site, client: Client) -> None:
+    response = client.get("/ladders/dogon-kulei/records.pgn")
+    assert response["Content-Disposition"] == 'attachment; filename="dogon-kulei.pgn"'
+    text = b"".join(response.streaming_content).decode()  # type: ignore[arg-type]
+    assert [type(record) for record in read_records(text.splitlines(), "ladder")] == [Record]
+
+
+def test_the_first_page_hears_nothing_new_while_nothing_is_played(site: Site, client: Client) -> None:
+    seen = client.get("/").context["seen"]
+    assert client.get(f"/?seen={seen}", headers={"HX-Request": "true"}).status_code == 204
+
+
+def test_why_a_version_is_in_its_state_stands_on_its_page(site: Site, client: Client) -> None:
+    BotVersion.objects.filter(pk=site.white.pk).update(state="refused", state_reason="It never said ugiok.")
+    assert "It never said ugiok." in page_of(client, "/bots/stone-age/1/")
+
+
+def test_a_version_being_validated_polls(site: Site, client: Client) -> None:
+    BotVersion.objects.filter(pk=site.white.pk).update(state="validating")
+    page = client.get("/bots/stone-age/1/")
+    assert 'hx-trigger="every 2s"' in page.content.decode()
+    address = f"/bots/stone-age/1/?seen={page.context['seen']}"
+    assert client.get(address, headers={"HX-Request": "true"}).status_code == 204
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_every_game_has_a_rules_page_with_its_start_board_and_readings(
+    client: Client, code: str, db: None
+) -> None:
+    page = page_of(client, f"/rules/{code}/")
+    assert f'class="board board-{code}"' in page
+    assert '<strong class="reading">' in page
+
+
+def test_markdown_shows_html_instead_of_using_it() -> None:
+    assert "<script>" not in render_markdown("Hello <script>alert(1)</script> [x](javascript:alert(1))")
+    assert "href" not in render_markdown("[x](javascript:alert(1))")
+
+
+def test_nothing_inline_stands_in_a_page(site: Site, as_user: Callable[..., Client]) -> None:
+    client = as_user(site.owner)
+    for address in (
+        "/",
+        "/tournaments/spring/",
+        f"/games/{site.played.pk}/",
+        "/tournaments/new/",
+        "/upload/",
+    ):
+        page = page_of(client, address)
+        assert " style=" not in page
+        assert "<style" not in page
+        assert " onclick" not in page
+        assert all("src=" in part[:200] for part in page.split("<script")[1:])
+
+
+def test_names_stay_inside_their_own_direction(site: Site, client: Client) -> None:
+    assert '<a class="bot" href="/bots/brivalb/1/">&lt;b&gt;Rival&lt;/b&gt;\u202e</a>' in page_of(
+        client, "/ladders/dogon-kulei/"
+    )
+
+
+def test_a_new_account_is_logged_in_and_goes_where_it_was_headed(client: Client, db: None) -> None:
+    data = {
+        "username": "nora",
+        "password1": "correct horse",
+        "password2": "correct horse",
+        "next": "/upload/",
+    }
+    assert client.post("/sign-up/", data)["Location"] == "/upload/"
+    assert client.get("/account/").status_code == 200
+
+
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+@pytest.mark.parametrize("address", ["/sign-up/", "/log-in/"])
+def test_nobody_is_sent_to_another_site(site: Site, client: Client, address: str, target: str) -> None:
+    data = {"username": "nora", "password1": "correct horse", "password2": "correct horse", "next": target}
+    if address == "/log-in/":
+        data = {"username": "olga", "password": "correct horse", "next": target}
+    assert client.post(address, data)["Location"] == "/account/"
+
+
+@pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        ({"username": "OLGA", "password1": "correct horse", "password2": "correct horse"}, "username"),
+        ({"username": "<b>", "password1": "correct horse", "password2": "correct horse"}, "username"),
+        ({"username": "nora", "password1": "correct horse", "password2": "wrong horse"}, "password2"),
+        ({"username": "nora", "password1": "short", "password2": "short"}, "password2"),
+    ],
+)
+def test_a_bad_sign_up_gets_a_sentence_and_stores_nobody(
+    site: Site, client: Client, data: dict[str, str], field: str
+) -> None:
+    response = client.post("/sign-up/", data)
+    assert list(response.context["form"].errors) == [field]
+    assert len(response.context["form"].errors[field]) == 1
+    assert User.objects.count() == 3
+
+
+def test_logging_out_wants_a_post(site: Site, as_user: Callable[..., Client]) -> None:
+    assert as_user(site.owner).get("/log-out/").status_code == 405
+
+
+def test_a_changed_password_is_the_one_that_counts(site: Site, as_user: Callable[..., Client]) -> None:
+    data = {
+        "old_password": "correct horse",
+        "new_password1": "battery staple",
+        "new_password2": "battery staple",
+    }
+    assert as_user(site.owner).post("/account/password/", data)["Location"] == "/account/"
+    assert Client().login(username="olga", password="battery staple")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(None, "Choose a zip file."), (b"", "The file is empty."), (b"no zip", ""), (MANIFEST.encode(), "")],
+)
+def test_a_refused_upload_gets_one_sentence_and_leaves_nothing(
+    site: Site, as_user: Callable[..., Client], content: bytes | None, sentence: str
+) -> None:
+    data = {} if content is None else {"bundle": SimpleUploadedFile("bot.zip", content)}
+    response = as_user(site.owner).post("/upload/", data)
+    assert response.status_code == 200
+    (error,) = response.context["form"].errors["bundle"]
+    assert sentence in error
+    assert Bot.objects.filter(name="Newcomer").count() == 0
+
+
+def test_the_upload_page_says_whether_uploads_run_and_how_they_would(
+    site: Site, as_user: Callable[..., Client], settings: object
+) -> None:
+    settings.TRUST_UPLOADS = False  # type: ignore[attr-defined]
+    assert "./arena up --trust-uploads" in page_of(as_user(site.owner), "/upload/")
+    settings.TRUST_UPLOADS = True  # type: ignore[attr-defined]
+    assert "--trust-uploads" not in page_of(as_user(site.owner), "/upload/")
+
+
+ADDRESSES = (
+    "/",
+    "/ladders/dogon-kulei/",
+    "/bots/",
+    "/bots/stone-age/",
+    "/bots/stone-age/1/",
+    "/tournaments/",
+    "/tournaments/spring/",
+    "/tournaments/new/",
+    "/account/",
+    "/sign-up/",
+    "/log-in/",
+)
+NAMES = ("page", "before", "after", "ply", "flip", "seen", "ladder", "bot", "result", "next", "q")
+VALUES = (
+    "",
+    "0",
+    "-1",
+    "1e9",
+    "9" * 30,
+    "0x1",
+    "١",
+    "null",
+    "'",
+    '"><script>',
+    "%00",
+    "\x00",
+    "../",
+    "\u202e",
+    "🂡",
+)
+
+
+@pytest.mark.parametrize("address", [*ADDRESSES, "game"])
+def test_no_query_string_breaks_a_page(site: Site, as_user: Callable[..., Client], address: str) -> None:
+    client, source = as_user(site.owner), random.Random(address)
+    path = f"/games/{site.played.pk}/" if address == "game" else address
+    for attempt in range(40):
+        names = source.sample(NAMES, source.randint(1, 4))
+        values = [source.choice((*VALUES, *source.choices(string.printable, k=3))) for _ in names]
+        query = urlencode(dict(zip(names, values, strict=True)))
+        headers = {"HX-Request": "true"} if attempt % 2 else {}
+        response = client.get(f"{path}?{query}", headers=headers)
+        assert response.status_code in {200, 204, 302, 404}, query
+        assert b"<script>" not in response.content, query
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/games/99999999999999999999999999/",
+        "/games/0/",
+        "/bots/none/",
+        "/bots/stone-age/99999999999999999999999/",
+        "/ladders/chess/",
+        "/rules/chess/",
+        "/tournaments/none/",
+        "/nowhere",
+    ],
+)
+def test_what_is_not_there_is_not_found_and_says_so_on_a_page(
+    site: Site, client: Client, address: str
+) -> None:
+    response = client.get(address)
+    assert response.status_code == 404
+    assert "no such page" in response.content.decode()

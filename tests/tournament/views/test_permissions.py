@@ -1,0 +1,201 @@
+"""Who may see what: every address of the site, for every kind of visitor.
+
+The table is checked against the resolver: an address without a line in it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from tests.support.filled_site import STDERR, Site
+
+VISITORS = ("anonymous", "another", "owner", "staff")
+PUBLIC = (200, 200, 200, 200)
+PRIVATE = (404, 404, 200, 200)
+LOG_IN = (302, 200, 200, 200)
+"""``another`` is a user who owns neither White's bot nor a tournament, but Black's bot."""
+
+EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
+    "home": ("/", PUBLIC),
+    "ladders": ("/ladders/", PUBLIC),
+    "ladder": ("/ladders/dogon-kulei/", PUBLIC),
+    "ladder-records": ("/ladders/dogon-kulei/records.pgn", PUBLIC),
+    "bots": ("/bots/", PUBLIC),
+    "bot": ("/bots/stone-age/", PUBLIC),
+    "version": ("/bots/stone-age/1/", PUBLIC),
+    "bundle": ("/bots/stone-age/1/bundle.zip", PRIVATE),
+    "upload": ("/upload/", LOG_IN),
+    "tournaments": ("/tournaments/", PUBLIC),
+    "tournament-new": ("/tournaments/new/", LOG_IN),
+    "tournament": ("/tournaments/{draft}/", PRIVATE),
+    "tournament-records": ("/tournaments/{draft}/records.pgn", PRIVATE),
+    "tournament-start": ("POST /tournaments/{draft}/start/", (302, 404, 302, 302)),
+    "tournament-cancel": ("POST /tournaments/{running}/cancel/", (302, 404, 302, 302)),
+    "game": ("/games/{drafted}/", PRIVATE),
+    "game-record": ("/games/{played}.pgn", PUBLIC),
+    "game-log": ("/games/{played}/log/white/", PRIVATE),
+    "rules-list": ("/rules/", PUBLIC),
+    "rules": ("/rules/dogon-kulei/", PUBLIC),
+    "protocol": ("/protocol/", PUBLIC),
+    "records": ("/records/", PUBLIC),
+    "about": ("/about/", PUBLIC),
+    "sign-up": ("/sign-up/", PUBLIC),
+    "log-in": ("/log-in/", (200, 302, 302, 302)),
+    "log-out": ("POST /log-out/", (302, 302, 302, 302)),
+    "account": ("/account/", LOG_IN),
+    "password-change": ("/account/password/", LOG_IN),
+    "boards-css": ("/boards.css", PUBLIC),
+    "healthz": ("/healthz", PUBLIC),
+    "robots": ("/robots.txt", PUBLIC),
+    "favicon": ("/favicon.ico", (301, 301, 301, 301)),
+}
+"""By name: the address, and the status for anonymous, another, owner and staff."""
+
+ALSO = {
+    "a running tournament": ("/tournaments/{running}/", PUBLIC),
+    "a running tournament's records": ("/tournaments/{running}/records.pgn", PUBLIC),
+    "a validation": ("/tournaments/{validation}/", PRIVATE),
+    "a validation's game": ("/games/{validated}/", PRIVATE),
+    "a validation's records": ("/tournaments/{validation}/records.pgn", PRIVATE),
+    "a played game": ("/games/{played}/", PUBLIC),
+    "a live game": ("/games/{live}/", PUBLIC),
+    "a game without a record": ("/games/{live}.pgn", (404, 404, 404, 404)),
+    "the opponent's log": ("/games/{played}/log/black/", (404, 200, 404, 200)),
+    "a log of nobody": ("/games/{played}/log/referee/", (404, 404, 404, 404)),
+    "the rival's bundle": ("/bots/brivalb/1/bundle.zip", (404, 200, 404, 200)),
+    "starting another's running tournament": ("POST /tournaments/{running}/start/", (302, 404, 302, 302)),
+}
+CASES = {**EXPECTED, **ALSO}
+
+
+@pytest.fixture(autouse=True)
+def _bundles(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes of both bots, so that a refusal is not mere absence."""
+    monkeypatch.setattr(settings, "BUNDLES", tmp_path)
+    for version in (site.white, site.black):
+        version.bundle.path.parent.mkdir(parents=True, exist_ok=True)
+        version.bundle.path.write_bytes(b"zip")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_address_answers_each_visitor_as_the_table_says(
+    site: Site, as_user: Callable[..., Client], name: str
+) -> None:
+    method_and_path, expected = CASES[name]
+    statuses = []
+    for visitor in VISITORS:
+        with transaction.atomic():  # what one visitor changes is undone for the next
+            client = _client(site, as_user, visitor)
+            statuses.append(_ask(client, _address(site, method_and_path)).status_code)
+            transaction.set_rollback(True)
+    assert tuple(statuses) == expected
+
+
+def test_every_address_of_the_site_stands_in_the_table() -> None:
+    assert {name for name, _ in _named(get_resolver().url_patterns)} == set(EXPECTED)
+
+
+def test_every_address_has_a_name() -> None:
+    assert [pattern for name, pattern in _named(get_resolver().url_patterns) if not name] == []
+
+
+def test_the_table_leads_to_the_addresses_it_names(site: Site) -> None:
+    for name, (method_and_path, _) in EXPECTED.items():
+        path = _address(site, method_and_path).removeprefix("POST ")
+        assert get_resolver().resolve(path).url_name == name
+
+
+@pytest.mark.parametrize("visitor", VISITORS[:3])
+def test_the_administration_is_staff_s(site: Site, as_user: Callable[..., Client], visitor: str) -> None:
+    for address in _admin_addresses():
+        assert _client(site, as_user, visitor).get(address).status_code in {302, 404}, address
+
+
+def test_staff_reaches_the_administration(site: Site, as_user: Callable[..., Client]) -> None:
+    assert as_user(site.staff).get("/admin/").status_code == 200
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if not EXPECTED[name][0].startswith("POST")])
+def test_no_page_shows_what_another_s_engine_said(
+    site: Site, as_user: Callable[..., Client], name: str
+) -> None:
+    path = _address(site, CASES[name][0])
+    for visitor, secrets in (("anonymous", STDERR.values()), ("another", [STDERR["white"]])):
+        response = _client(site, as_user, visitor).get(path)
+        body = b"".join(response.streaming_content) if response.streaming else response.content  # type: ignore[attr-defined]
+        assert not any(secret.encode() in body for secret in secrets), visitor
+
+
+@pytest.mark.parametrize(
+    ("visitor", "seen"),
+    [("anonymous", []), ("another", ["black"]), ("owner", ["white"]), ("staff", ["white", "black"])],
+)
+def test_a_game_shows_each_visitor_his_own_engine_s_log(
+    site: Site, as_user: Callable[..., Client], visitor: str, seen: list[str]
+) -> None:
+    page = _client(site, as_user, visitor).get(f"/games/{site.played.pk}/").content.decode()
+    shown = page.replace("&#x27;", "'")
+    assert [side for side, stderr in STDERR.items() if stderr in shown] == seen
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0].startswith("POST")])
+def test_what_changes_something_wants_a_post_with_a_token(site: Site, name: str) -> None:
+    path = _address(site, CASES[name][0]).removeprefix("POST ")
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(site.owner)
+    assert strict.post(path).status_code == 403
+    assert strict.get(path).status_code == 405
+
+
+def _client(site: Site, as_user: Callable[..., Client], visitor: str) -> Client:
+    users = {"anonymous": None, "another": site.rival, "owner": site.owner, "staff": site.staff}
+    return as_user(users[visitor])
+
+
+def _ask(client: Client, address: str) -> HttpResponse:
+    ask = client.post if address.startswith("POST ") else client.get
+    return ask(address.removeprefix("POST "))  # type: ignore[return-value]
+
+
+def _address(site: Site, template: str) -> str:
+    return template.format(
+        draft=site.draft.slug,
+        running=site.running.slug,
+        validation=site.validation.slug,
+        drafted=site.draft.games.earliest("id").pk,
+        validated=site.validation.games.earliest("id").pk,
+        played=site.played.pk,
+        live=site.live.pk,
+    )
+
+
+def _named(patterns: list[URLPattern | URLResolver]) -> Iterator[tuple[str, str]]:
+    """Our own addresses by name; the administration is Django's table and checked apart."""
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            assert pattern.namespace == "admin"
+        else:
+            yield pattern.name or "", str(pattern.pattern)
+
+
+def _admin_addresses() -> list[str]:
+    """Every address of the administration that needs no row to be named."""
+    resolver = next(p for p in get_resolver().url_patterns if isinstance(p, URLResolver))
+    return [f"/admin/{'/'.join(part)}" for part in _plain_paths(resolver)]
+
+
+def _plain_paths(resolver: URLResolver) -> Iterator[list[str]]:
+    for pattern in resolver.url_patterns:
+        route = str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from ([route.rstrip("/"), *rest] for rest in _plain_paths(pattern))
+        elif "<" not in route and "(" not in route and pattern.name not in {"login", "logout", "jsi18n"}:
+            yield [route]
