@@ -33,7 +33,7 @@ class Talk:
         on_new_game: Callable[[], None] | None = None,
     ) -> None:
         self._said: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._lines: queue.SimpleQueue[str | threading.Event | None] = queue.SimpleQueue()
         known = [GAMES[code] for code in games]
         session = Session(choose, "Tester", "", known, options, on_new_game, self._said.put)
         self._thread = threading.Thread(target=session.serve, args=(self._read(),), daemon=True)
@@ -41,16 +41,23 @@ class Talk:
 
     def _read(self) -> Iterator[str]:
         while (line := self._lines.get()) is not None:
-            yield line
+            if isinstance(line, threading.Event):
+                line.set()
+            else:
+                yield line
 
-    def say(self, *lines: str) -> None:
+    def say(self, *lines: str | threading.Event) -> None:
+        """An event among the lines is set once the engine has taken in all before it."""
         for line in lines:
             self._lines.put(line)
 
     def hear(self) -> str:
         return self._said.get(timeout=DEADLINE_S)
 
-    def ask(self, *lines: str) -> str:
+    def heard(self, line: str) -> None:
+        self._said.put(line)
+
+    def ask(self, *lines: str | threading.Event) -> str:
         self.say(*lines)
         return self.hear()
 
@@ -252,9 +259,25 @@ def test_stop_ends_a_search_that_watches_for_it() -> None:
     assert talk.ask("isready") == "readyok"
     assert talk.ask("stop") == "bestmove resign"
     assert talk.ask("stop", "isready") == "readyok"
-    talk.say("go", "stop", "go")
-    assert talk.hear() == "bestmove resign"
+    assert talk.ask("go", "stop") == "bestmove resign"
+    searching.clear()
+    talk.say("go")
+    assert searching.wait(DEADLINE_S), "the stop of an earlier search must not end this one"
     assert talk.ask("stop") == "bestmove resign"
+    talk.end()
+
+
+def test_it_is_ready_only_when_everything_said_before_is_done() -> None:
+    asked = threading.Event()
+
+    def forget() -> None:
+        assert asked.wait(DEADLINE_S)
+        talk.heard("forgotten")
+
+    talk = Talk(on_new_game=forget)
+    talk.ask("go")
+    assert talk.ask("uginewgame", "isready", asked) == "forgotten"
+    assert talk.hear() == "readyok"
     talk.end()
 
 
