@@ -174,6 +174,38 @@ def forfeit(report: GameReport, evidence: str = "no answer") -> GameReport:
     )
 
 
+def play_short(job: GameJob) -> Iterator[GameReport]:
+    """The job's games, cut short after a few random plies and adjudicated at random; quick to replay."""
+    for game in job.games:
+        source = random.Random(game.key)
+        history = History(find_game(job.game))
+        moves = [(token, BOOK) for token in job.opening]
+        for token in job.opening:
+            history.play(token)
+        for _ in range(source.randint(2, 5)):
+            token = next(history.position.legal_moves())
+            history.play(token)
+            moves.append((token, ""))
+        result = source.choice([Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW])
+        yield GameReport(
+            key=game.key,
+            attempt=game.attempt,
+            worker="host/1",
+            result=result,
+            termination=Termination.ADJUDICATION,
+            reason=Reason.NONE,
+            fault=Fault.NONE,
+            evidence="",
+            white_score=None,
+            black_score=None,
+            moves=tuple(moves),
+            started=STARTED,
+            finished=FINISHED,
+            white=SideLog(),
+            black=SideLog(),
+        )
+
+
 def void(report: GameReport, evidence: str = "the disk is full") -> GameReport:
     """The same attempt without a result."""
     return replace(
