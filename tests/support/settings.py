@@ -12,3 +12,7 @@ os.environ["DUARENA_DATA"] = _FOLDER
 from tournament.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":  # noqa: F405
+    # A file, as on a real site: in memory all threads would share one connection.
+    DATABASES["default"]["TEST"] = {"NAME": os.path.join(_FOLDER, "test.sqlite3")}  # noqa: F405

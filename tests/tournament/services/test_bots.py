@@ -1,0 +1,182 @@
+"""Uploads and validations."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from pytest_django import Settings
+
+from engines.bots import SAMPLE_BOTS
+from engines.rules.base import Result
+from tests.support.schedule import forfeit, make_user, make_version, pack_bot, play, play_all, void
+from tournament.models import Bot, BotVersion, Bundle, RatingEvent, Tournament
+from tournament.services import keeper
+from tournament.services.bots import BundleError, submit_bundle, validate_waiting
+from workers.bundles import inspect_bundle
+from workers.jobs import GameJob
+
+pytestmark = pytest.mark.django_db
+Deal = Callable[[], list[GameJob]]
+
+
+@pytest.fixture
+def trust(settings: Settings) -> None:
+    settings.TRUST_UPLOADS = True
+
+
+def stored(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_an_upload_becomes_a_version_with_its_bytes_kept(settings: Settings) -> None:
+    data = pack_bot(more='[options]\nHash = "16"\n')
+    version = submit_bundle(make_user(), io.BytesIO(data), notes="first")
+    assert str(version) == "Stone Age v1"
+    assert (version.label, version.command, version.games, version.options, version.notes) == (
+        "1.2",
+        ["python3", "main.py"],
+        ["duploline"],
+        {"Hash": "16"},
+        "first",
+    )
+    assert version.bundle.path.read_bytes() == data
+    assert stored(settings.BUNDLES) == [version.bundle.path]
+
+
+def test_without_trust_a_version_waits_and_says_the_exact_command() -> None:
+    version = submit_bundle(make_user(), pack_bot())
+    assert version.state == BotVersion.State.WAITING
+    assert "./arena up --trust-uploads" in version.state_reason
+    assert not Tournament.objects.exists()
+    assert validate_waiting() == 0
+
+
+def test_a_site_started_with_trust_validates_what_waited(settings: Settings) -> None:
+    version = submit_bundle(make_user(), pack_bot())
+    settings.TRUST_UPLOADS = True
+    assert validate_waiting() == 1
+    assert validate_waiting() == 0
+    version.refresh_from_db()
+    assert (version.state, version.state_reason) == (BotVersion.State.VALIDATING, "")
+    assert version.validation is not None
+    assert version.validation.kind == Tournament.Kind.VALIDATION
+
+
+def test_versions_are_numbered_in_each_bot() -> None:
+    ada = make_user()
+    versions = [submit_bundle(ada, pack_bot(version=word)) for word in ("a", "b")]
+    versions.append(submit_bundle(ada, pack_bot("STONE age", version="c")))
+    assert [(v.bot.name, v.number) for v in versions] == [("Stone Age", n) for n in (1, 2, 3)]
+    assert submit_bundle(ada, pack_bot("Bronze Age")).number == 1
+
+
+def test_the_same_bytes_again_are_refused_naming_the_version() -> None:
+    ada = make_user()
+    submit_bundle(ada, pack_bot())
+    with pytest.raises(BundleError, match="these very bytes are 'Stone Age v1' already"):
+        submit_bundle(ada, pack_bot())
+    assert BotVersion.objects.count() == 1
+
+
+@pytest.mark.parametrize("name", ["Stone Age", "sTONE aGE", "Ｓtone Age"])
+def test_a_name_belongs_to_its_first_owner(name: str, settings: Settings) -> None:
+    submit_bundle(make_user(), pack_bot())
+    before = stored(settings.BUNDLES)
+    with pytest.raises(BundleError, match="belongs to another owner's bot"):
+        submit_bundle(make_user("bob"), pack_bot(name, version="other"))
+    assert (stored(settings.BUNDLES), Bundle.objects.count(), Bot.objects.count()) == (before, 1, 1)
+
+
+def test_a_bot_of_the_site_is_nobodys_to_replace() -> None:
+    make_version("Random", owner=None)
+    with pytest.raises(BundleError, match="the name 'Random' belongs to another owner"):
+        submit_bundle(make_user(), pack_bot("Random"))
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "zip"),
+        (b"no zip at all", "zip"),
+        (pack_bot(games=["chess"]), "chess"),
+        (pack_bot(more="[extra]\n"), "extra"),
+    ],
+)
+def test_a_refused_bundle_stores_nothing(data: bytes, why: str, settings: Settings) -> None:
+    with pytest.raises(BundleError, match=why):
+        submit_bundle(make_user(), data)
+    assert stored(settings.BUNDLES) == []
+    assert not Bundle.objects.exists()
+    assert not Bot.objects.exists()
+
+
+def test_a_zip_too_large_is_refused_unread(settings: Settings) -> None:
+    settings.MAX_BUNDLE_BYTES = 2**20
+    for data in (bytes(2**20 + 1), io.BytesIO(bytes(2**20 + 1))):
+        with pytest.raises(BundleError, match="larger than 1 MB"):
+            submit_bundle(make_user(f"u{id(data)}"), data)
+
+
+@pytest.mark.usefixtures("trust")
+def test_a_version_that_plays_itself_on_every_ladder_is_valid(deal: Deal) -> None:
+    version = submit_bundle(make_user(), pack_bot(games=["duploline", "dogon-kulei"]))
+    jobs = deal()
+    assert sorted(job.game for job in jobs) == ["dogon-kulei", "duploline"]
+    for job in jobs:
+        for report in play_all(job):
+            assert isinstance(keeper.record(report), keeper.Recorded)
+    version.refresh_from_db()
+    assert (version.state, version.state_reason) == (BotVersion.State.VALID, "")
+    assert not RatingEvent.objects.exists()
+
+
+@pytest.mark.usefixtures("trust")
+def test_any_forfeit_refuses_a_version_with_its_reason(deal: Deal) -> None:
+    version = submit_bundle(make_user(), pack_bot())
+    (job,) = deal()
+    report = forfeit(play(job, job.games[0]), "no answer in 1.05 s")
+    keeper.record(report)
+    version.refresh_from_db()
+    assert version.state == BotVersion.State.REFUSED
+    assert version.state_reason == (
+        "the validation game of duploline ended in time forfeit at ply 0: no answer in 1.05 s"
+    )
+
+
+@pytest.mark.usefixtures("trust")
+def test_a_resignation_is_no_fault(deal: Deal) -> None:
+    version = submit_bundle(make_user(), pack_bot())
+    (job,) = deal()
+    report = forfeit(play(job, job.games[0]), "")
+    keeper.record(replace(report, termination="resignation", fault="none", result=Result.BLACK_WINS))
+    version.refresh_from_db()
+    assert version.state == BotVersion.State.VALID
+
+
+@pytest.mark.usefixtures("trust")
+def test_a_validation_that_cannot_be_played_refuses_with_its_reason(deal: Deal) -> None:
+    version = submit_bundle(make_user(), pack_bot())
+    (job,) = deal()
+    keeper.record(void(play(job, job.games[0]), f"{keeper.HOPELESS}: main.py"))
+    version.refresh_from_db()
+    assert version.state_reason == (
+        "the validation game of duploline could not be played: both engines unable to start: main.py"
+    )
+
+
+def test_the_samples_register_once_and_are_valid() -> None:
+    told = StringIO()
+    call_command("register_samples", stdout=told)
+    call_command("register_samples", stdout=StringIO())
+    versions = BotVersion.objects.select_related("bot")
+    assert {v.bot.name for v in versions} == {sample.name for sample in SAMPLE_BOTS}
+    assert told.getvalue().split("\n")[:-1] == [f"{sample.name} v1" for sample in SAMPLE_BOTS]
+    for version in versions:
+        assert (version.bot.owner, version.state) == (None, BotVersion.State.VALID)
+        assert inspect_bundle(version.bundle.path).command == ("python3", "main.py")

@@ -1,0 +1,115 @@
+"""Messages delivered twice at the same moment, to a database in a file."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connections, transaction
+
+from tests.support.schedule import FakeBroker, make_tournament, play_short
+from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
+from tournament.services import dispatch, keeper
+from tournament.services.ratings import rebuild
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """Run all in threads that start together; what they returned, or raised."""
+    gate, results = threading.Barrier(len(calls)), []
+
+    def run(call: Callable[[], Any]) -> None:
+        gate.wait()
+        try:
+            results.append(call())
+        except Exception as error:
+            results.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def test_every_report_delivered_three_times_at_once_is_recorded_once(queues: FakeBroker) -> None:
+    tournament = make_tournament(bots=3, pairs=2, ladders=["dogon-kulei"])
+    outcomes: Counter[object] = Counter()
+    while dispatch.fill_buffer():
+        for job in queues.take():
+            for report in play_short(job):
+                results = at_once(*[lambda report=report: keeper.record(report)] * 3)
+                outcomes.update(getattr(r, "reason", type(r).__name__) for r in results)
+    assert outcomes.pop("Recorded") == 12
+    assert set(outcomes) <= {"repeat", "late"}
+    assert sum(outcomes.values()) == 24
+    check_consistent(tournament)
+
+
+def test_different_games_reported_at_once_get_each_their_number(queues: FakeBroker) -> None:
+    tournament = make_tournament(bots=3, pairs=2, ladders=["dogon-kulei"])
+    while dispatch.fill_buffer():
+        reports = [report for job in queues.take() for report in play_short(job)]
+        results = at_once(*[lambda report=report: keeper.record(report) for report in reports])
+        assert all(isinstance(result, keeper.Recorded) for result in results), results
+    check_consistent(tournament)
+
+
+def test_two_dispatchers_at_once_claim_each_game_once(queues: FakeBroker) -> None:
+    make_tournament(bots=3, pairs=4, ladders=["dogon-kulei"])
+    results = at_once(*[dispatch.fill_buffer] * 3)
+    claimed = Game.objects.filter(state=Game.State.CLAIMED)
+    sent = [game.attempt for job in queues.take() for game in job.games]
+    assert sum(results) == claimed.count() == len(sent) == len(set(sent))
+    assert {str(game.attempt) for game in claimed} == set(sent)
+    assert Attempt.objects.count() == len(sent)
+
+
+def test_a_failed_transaction_leaves_nothing_and_the_report_can_come_again(
+    queues: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tournament = make_tournament(ladders=["dogon-kulei"])
+    dispatch.fill_buffer()
+    (job,) = queues.take()
+    first, second = play_short(job)
+    with monkeypatch.context() as patch:
+        patch.setattr(keeper, "count_finished", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            keeper.record(first)
+    assert not GameRecord.objects.exists()
+    assert not RatingEvent.objects.exists()
+    for report in (first, second):
+        assert isinstance(keeper.record(report), keeper.Recorded)
+    check_consistent(tournament)
+
+
+def test_jobs_are_sent_only_when_their_claims_are_stored(queues: FakeBroker) -> None:
+    make_tournament(ladders=["dogon-kulei"])
+    with transaction.atomic():
+        dispatch.fill_buffer()
+        assert queues.jobs == []
+        transaction.set_rollback(True)
+    assert queues.jobs == []
+    assert not Attempt.objects.exists()
+    dispatch.fill_buffer()
+    assert len(queues.jobs) == 1
+
+
+def check_consistent(tournament: Tournament) -> None:
+    """Every game has one result, one record and its number; ratings equal a rebuild to the bit."""
+    tournament.refresh_from_db()
+    total = tournament.games_total
+    assert (tournament.state, tournament.games_done) == (Tournament.State.FINISHED, total)
+    assert GameRecord.objects.count() == total
+    numbers = Game.objects.order_by("sequence").values_list("sequence", flat=True)
+    assert list(numbers) == list(range(1, total + 1))
+    assert Ladder.objects.get(pk="dogon-kulei").sequence == total
+    assert sum(LadderRating.objects.values_list("games", flat=True)) == RatingEvent.objects.count()
+    assert not any(one.changed for one in rebuild())
