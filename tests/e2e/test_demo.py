@@ -23,7 +23,7 @@ from tournament.embedded.plan import ROOT, fetch_status
 NOBODY = 65534
 START_S = 300.0
 STOP_S = 60.0
-GAMES_OF_THE_DEMO = 30
+GAMES_OF_THE_DEMO = 60
 
 
 @dataclass(frozen=True, slots=True)

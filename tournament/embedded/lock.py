@@ -18,7 +18,7 @@ class AlreadyRunning(Exception):
 
 
 @contextmanager
-def instance_lock(data: Path, *, grace_s: float = GRACE_S) -> Iterator[int]:
+def instance_lock(data: Path, *, grace_s: float | None = None) -> Iterator[int]:
     """Hold the data folder; yields the descriptor, which the guards hold as well.
 
     So the folder stays locked until the last process of an instance is gone,
@@ -27,7 +27,7 @@ def instance_lock(data: Path, *, grace_s: float = GRACE_S) -> Iterator[int]:
     data.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _acquire(descriptor, data, time.monotonic() + grace_s)
+        _acquire(descriptor, data, time.monotonic() + (GRACE_S if grace_s is None else grace_s))
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         yield descriptor

@@ -45,7 +45,7 @@ def test_a_sample_is_a_bundle_like_everybodys(sample: samples.Sample) -> None:
 def test_the_demonstration_is_a_rated_round_robin_of_all_on_all_ladders() -> None:
     tournament = start_event(DEMO_EVENT, register_samples())
     assert (tournament.state, tournament.rated, tournament.ladders) == ("running", True, list(GAMES))
-    assert tournament.games_total == 30
+    assert tournament.games_total == 60
     pairs = set(Game.objects.values_list("white__bot__name", "black__bot__name"))
     assert len(pairs) == 6
 
@@ -62,7 +62,7 @@ def test_the_progress_counts_running_tournaments_alone() -> None:
     over = start_event(DEMO_EVENT, versions)
     Tournament.objects.filter(pk=over.pk).update(state=Tournament.State.FINISHED)
     start_event(DEMO_EVENT, versions)
-    assert count_games(2) == Count(0, 30, 0)
+    assert count_games(2) == Count(0, 60, 0)
 
 
 def test_waiting_uploads_are_counted_and_the_command_named() -> None:

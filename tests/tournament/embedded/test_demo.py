@@ -1,0 +1,90 @@
+"""What the demonstration refuses to call a success; that it succeeds is tests/e2e's to show."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.schedule import play_short
+from tournament.embedded import demo
+from tournament.embedded.console import Console
+from tournament.embedded.demo import DemoFailed
+from tournament.embedded.lock import AlreadyRunning, instance_lock
+from tournament.embedded.rebuild import dump_ratings
+from tournament.embedded.samples import DEMO_EVENT, register_samples, start_event
+from tournament.models import Game, GameRecord, RatingEvent, Tournament
+from tournament.services import keeper
+from workers.jobs import GameJob
+
+
+@pytest.fixture
+def played(db: None, deal: Callable[[], list[GameJob]]) -> Tournament:
+    tournament = start_event(DEMO_EVENT, register_samples())
+    while jobs := deal():
+        for job in jobs:
+            for report in play_short(job):
+                keeper.record(report)
+    tournament.refresh_from_db()
+    return tournament
+
+
+def test_the_folder_of_the_demonstration_before_is_removed(tmp_path: Path) -> None:
+    data = tmp_path / "demo"
+    (data / "records").mkdir(parents=True)
+    demo._clear(data)
+    assert not data.exists()
+    demo._clear(data)
+
+
+def test_the_folder_of_a_running_demonstration_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tournament.embedded.lock.GRACE_S", 0.0)
+    with instance_lock(tmp_path), pytest.raises(AlreadyRunning):
+        demo._clear(tmp_path)
+    assert tmp_path.exists()
+
+
+def test_a_tournament_with_all_its_records_passes(played: Tournament) -> None:
+    demo._check_played(played)
+
+
+def test_a_halted_game_fails_with_its_evidence(played: Tournament) -> None:
+    game = played.games.order_by("id").first()
+    assert game is not None
+    Game.objects.filter(pk=game.pk).update(
+        state=Game.State.HALTED, result=None, sequence=None, evidence="both engines would not start"
+    )
+    with pytest.raises(DemoFailed, match=f"{game.key} could not be played: both engines would not start"):
+        demo._check_played(played)
+
+
+def test_a_missing_record_fails(played: Tournament) -> None:
+    GameRecord.objects.order_by("pk")[0].delete()
+    with pytest.raises(DemoFailed, match=f"{played.games_total - 1} records of {played.games_total} games"):
+        demo._check_played(played)
+
+
+def test_records_that_verify_are_named_and_an_altered_one_fails(played: Tournament, tmp_path: Path) -> None:
+    texts = GameRecord.objects.filter(game__ladder="duovallis").order_by("game__sequence")
+    path = tmp_path / "duovallis.pgn"
+    path.write_text("\n".join(texts.values_list("text", flat=True)))
+    said = io.StringIO()
+    demo._verify(Console(said), [path])
+    assert str(path) in said.getvalue()
+
+    path.write_text(path.read_text().replace('[PlyCount "', '[PlyCount "1', 1))
+    with pytest.raises(DemoFailed, match="the records do not verify: "):
+        demo._verify(Console(said), [path])
+
+
+def test_the_dump_of_ratings_shows_the_last_bit(played: Tournament) -> None:
+    before = dump_ratings()
+    assert len(json.loads(before)["events"]) == 2 * RatingEvent.objects.values("game").distinct().count()
+    event = RatingEvent.objects.order_by("pk")[0]
+    RatingEvent.objects.filter(pk=event.pk).update(mu_after=event.mu_after * (1 + 2**-52))
+    assert dump_ratings() != before
