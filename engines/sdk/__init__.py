@@ -1,0 +1,74 @@
+"""Everything an engine in Python needs but the choice of a move.
+
+    from engines.sdk import run
+
+    def choose(turn):
+        return next(turn.position.legal_moves())
+
+    run(choose, name="First Move")
+
+``run`` speaks UGI (PROTOCOL.md) on standard input and output and calls ``choose`` in
+the main thread, one search at a time. A second thread only reads: that is how a
+``stop`` or the end of the input reaches a search that is under way, and an
+``isready`` is answered during one. (The other way round an exception of ``choose``
+would die in a thread, and signals would not reach it.) What the engine prints
+goes to standard error, its log, so that a stray ``print`` cannot lose a game.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from engines.protocol import RESIGN, OptionDeclared
+from engines.rules.registry import GAMES, find_game
+from engines.sdk.options import OptionValue, check, combo, spin, text
+from engines.sdk.session import Session
+from engines.sdk.turn import Clock, Turn
+
+__all__ = ["RESIGN", "Clock", "OptionValue", "Session", "Turn", "check", "combo", "run", "spin", "text"]
+
+
+def run(
+    choose: Callable[[Turn], str],
+    *,
+    name: str,
+    games: Sequence[str] | None = None,
+    author: str = "",
+    options: Iterable[OptionDeclared] = (),
+    on_new_game: Callable[[], None] | None = None,
+) -> None:
+    """Play until ``quit`` or the end of the input; ``choose`` returns a move, or ``RESIGN``.
+
+    ``games`` are the ladders' codes, the first being the default; None is all of
+    them. ``options`` come from ``spin``, ``check``, ``text`` and ``combo``, their values
+    are in ``Turn.options``. ``on_new_game`` is called where everything learnt from the
+    game before must be forgotten. An exception of ``choose`` ends the process with
+    its traceback on standard error.
+    """
+    known = [find_game(code) for code in (GAMES if games is None else games)]
+    session = Session(choose, name, author, known, tuple(options), on_new_game, _write_line)
+    with contextlib.redirect_stdout(sys.stderr):
+        session.serve(_read_lines(sys.stdin.fileno()))
+
+
+def _read_lines(descriptor: int) -> Iterator[str]:
+    """Straight from the descriptor: a thread waiting in a buffered read would hold up the exit."""
+    pending = b""
+    while chunk := os.read(descriptor, 65536):
+        *lines, pending = (pending + chunk).split(b"\n")
+        for line in lines:
+            yield line.decode("utf-8", "replace")
+    yield pending.decode("utf-8", "replace")
+
+
+_STANDARD_OUTPUT = 1
+
+
+def _write_line(line: str) -> None:
+    """At once and past ``sys.stdout``, which is the log while an engine runs."""
+    data = f"{line}\n".encode("utf-8", "replace")
+    while data:
+        data = data[os.write(_STANDARD_OUTPUT, data) :]

@@ -1,0 +1,189 @@
+"""What ``choose`` is given: the game so far, the limits of the search, and a way to talk meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from engines.protocol import EngineMessage, Go, Info, Question, Score, SetPosition, Winner
+from engines.rules.base import Outcome, Position, Result
+from engines.rules.history import History
+from engines.rules.registry import Game
+from engines.sdk.options import OptionValue
+
+if TYPE_CHECKING:
+    from random import Random
+
+MOVES_TO_GO = 25
+"""The moves a clock is expected to last for; games here rarely have an end in sight."""
+INCREMENT_SHARE = 0.75
+CLOCK_SHARE = 0.8
+"""The most of a clock that one move may take; the rest is for the way to the server."""
+MOVE_TIME_SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Clock(Go):
+    """The limits of this search as the server sent them; None is no such limit."""
+
+    mover_is_p1: bool = True
+
+    @property
+    def left_ms(self) -> int | None:
+        """The mover's own clock."""
+        return self.p1_time_ms if self.mover_is_p1 else self.p2_time_ms
+
+    @property
+    def increment_ms(self) -> int:
+        """What the mover's own clock gains after this move."""
+        return (self.p1_inc_ms if self.mover_is_p1 else self.p2_inc_ms) or 0
+
+    @property
+    def budget_ms(self) -> float | None:
+        """A reasonable time for this move, safely within every limit; None if time is unlimited."""
+        budgets = []
+        if self.left_ms is not None:
+            share = self.left_ms / MOVES_TO_GO + self.increment_ms * INCREMENT_SHARE
+            budgets.append(max(0.0, min(share, self.left_ms * CLOCK_SHARE)))
+        if self.movetime_ms is not None:
+            budgets.append(max(0.0, self.movetime_ms * MOVE_TIME_SHARE))
+        return min(budgets, default=None)
+
+
+class Turn:
+    """One search: the position, what is known of the game, and what the search may use.
+
+    ``history`` holds the moves so far under the match rules and is not to be changed;
+    should a runner play on after the match rules ended the game, it stays at that
+    end while ``position`` goes on. ``seed`` is None unless the runner sent one.
+    """
+
+    def __init__(
+        self,
+        line: Line,
+        clock: Clock,
+        options: Mapping[str, OptionValue],
+        seed: int | None,
+        search: Search,
+        say: Callable[[EngineMessage], None],
+    ) -> None:
+        self.game: Game = line.game
+        self.position: Position = line.position
+        self.history: History = line.history
+        self.moves: tuple[str, ...] = tuple(line.moves)
+        self.clock = clock
+        self.options = options
+        self.seed = seed
+        self._search = search
+        self._say = say
+        budget_ms = clock.budget_ms
+        self._deadline = None if budget_ms is None else search.started + budget_ms / 1000
+
+    def should_stop(self) -> bool:
+        """Whether to answer now: the server said so, or ``clock.budget_ms`` is used up. Cheap."""
+        if self._search.stopped:
+            return True
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Since the search was asked for."""
+        return int((time.monotonic() - self._search.started) * 1000)
+
+    @cached_property
+    def random(self) -> Random:
+        """A source of chance; the same seed and ply give the same numbers, without a seed none do."""
+        from random import Random  # an engine without chance starts faster
+
+        return Random() if self.seed is None else Random(f"{self.seed}/{self.position.ply}")
+
+    def info(
+        self,
+        *,
+        depth: int | None = None,
+        score: int | None = None,
+        mate: int | None = None,
+        nodes: int | None = None,
+        pv: Iterable[str] = (),
+        string: str = "",
+    ) -> None:
+        """Tell how the search goes; the last of each goes into the record.
+
+        ``score`` is in hundredths and ``mate`` in plies, both from the mover's side;
+        ``mate`` takes precedence. The time is added.
+        """
+        stated = None if mate is None and score is None else Score(None if mate is not None else score, mate)
+        elapsed_ms = self.elapsed_ms
+        nps = None if nodes is None else nodes * 1000 // max(1, elapsed_ms)
+        self._say(
+            Info(
+                depth=depth,
+                score=stated,
+                time_ms=elapsed_ms,
+                nodes=nodes,
+                nps=nps,
+                pv=tuple(pv),
+                string=one_line(string),
+            )
+        )
+
+
+class Search:
+    """One ``go``, as the reading thread and the searching one share it."""
+
+    __slots__ = ("go", "over", "started", "stopped")
+
+    def __init__(self, go: Go) -> None:
+        self.go = go
+        self.started = time.monotonic()
+        self.stopped = False
+        self.over = False
+
+
+class Line:
+    """The moves of the current game, played once each however often they are repeated."""
+
+    def __init__(self, game: Game, fen: str | None) -> None:
+        self.game = game
+        self.fen = fen
+        self.moves: list[str] = []
+        self.history = History(game, None if fen is None else game.position.parse(fen))
+        self.position = self.history.position
+
+    def leads_to(self, message: SetPosition) -> bool:
+        """Whether ``message`` only adds moves to this line."""
+        return self.fen == message.fen and self.moves == list(message.moves[: len(self.moves)])
+
+    def play(self, token: str) -> None:
+        """The match rules do not stop a runner that has others; the rules of the game do."""
+        if self.history.outcome.decided:
+            self.position = self.position.play(token)
+        else:
+            self.history.play(token)
+            self.position = self.history.position
+        self.moves.append(token)
+
+    def answer(self, question: Question) -> str:
+        outcome = self.history.outcome
+        match question:
+            case Question.GAME_OVER:
+                return str(outcome.decided).lower()
+            case Question.P1_TURN:
+                return str(self.position.side is self.game.first).lower()
+            case Question.RESULT:
+                return winner_of(self.game, outcome)
+
+
+def winner_of(game: Game, outcome: Outcome) -> Winner:
+    if not outcome.decided:
+        return Winner.NONE
+    if outcome.result is Result.DRAW:
+        return Winner.DRAW
+    return Winner.P1 if outcome.result is Result.win_for(game.first) else Winner.P2
+
+
+def one_line(sentence: str) -> str:
+    return " ".join(sentence.replace("\0", " ").split())
