@@ -36,8 +36,8 @@ def give_back(
     mine.update(
         state=Game.State.WAITING,
         attempt=None,
-        voids=F("voids") + (end == Attempt.End.VOID),
-        lost=F("lost") + (end == Attempt.End.LOST),
+        voids=F("voids") + int(end == Attempt.End.VOID),
+        lost=F("lost") + int(end == Attempt.End.LOST),
     )
     game.refresh_from_db()
     if why := _why_halt(game, evidence, hopeless):

