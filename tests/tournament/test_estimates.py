@@ -75,7 +75,8 @@ def test_moving_first_is_told_apart_from_strength() -> None:
 
 def test_order_and_grouping_do_not_matter_to_the_bit() -> None:
     source = random.Random(3)
-    tallies = [Tally(*source.sample(range(8), 2), source.choice([WHITE, BLACK, DRAW])) for _ in range(300)]
+    pairs = [source.sample(range(8), 2) for _ in range(300)]
+    tallies = [Tally(white, black, source.choice([WHITE, BLACK, DRAW])) for white, black in pairs]
     found = estimate(range(8), tallies)
     source.shuffle(tallies)
     assert estimate(range(8), tallies) == found

@@ -8,11 +8,12 @@ from typing import ClassVar
 from django.db import models
 from django.urls import reverse
 
+from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
 from tournament.standings import Tally
 
 
-def _choices(values: type[Result] | type[Reason]) -> list[tuple[str, str]]:
+def _choices(values: type[Result] | type[Reason] | type[Termination] | type[Fault]) -> list[tuple[str, str]]:
     return [(str(value), str(value)) for value in values if str(value)]
 
 
@@ -72,10 +73,10 @@ class Game(models.Model):
     """Attempts whose lease ran out."""
     result = models.CharField(max_length=7, choices=_choices(Result), null=True, blank=True)
     """Null until recorded."""
-    termination = models.CharField(max_length=20, blank=True)
+    termination = models.CharField(max_length=20, choices=_choices(Termination), blank=True)
     reason = models.CharField(max_length=20, choices=_choices(Reason), blank=True)
     """The rules' word for the end, where the rules ended it."""
-    fault = models.CharField(max_length=14, blank=True)
+    fault = models.CharField(max_length=14, choices=_choices(Fault), blank=True)
     evidence = models.TextField(blank=True)
     """One line: what was seen, where somebody or something was at fault."""
     white_score = models.SmallIntegerField(null=True, blank=True)

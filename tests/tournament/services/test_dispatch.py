@@ -11,7 +11,7 @@ from tests.support.schedule import FakeBroker, make_tournament, make_user, make_
 from tournament.models import Attempt, Game, Tournament
 from tournament.services import dispatch, keeper
 from tournament.services.bots import validate
-from workers.jobs import GameJob, JobGame
+from workers.jobs import GameJob, JobGame, Release
 
 pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]
@@ -102,7 +102,7 @@ def test_a_game_given_back_is_sent_alone_under_the_same_key(deal: Deal) -> None:
     first, second = play_all(job)
     keeper.record(first)
     lost = Attempt.objects.get(pk=second.attempt)
-    keeper.release(keeper.Release(second.key, second.attempt, "host/1"))
+    keeper.release(Release(second.key, second.attempt, "host/1"))
     (again,) = deal()
     assert again.games == (JobGame(second.key, again.games[0].attempt, 1),)
     assert again.games[0].attempt != str(lost.pk)

@@ -48,7 +48,7 @@ def test_a_pairing_is_one_opening_with_both_colours() -> None:
 
 def test_all_pairings_of_a_cycle_share_an_opening_and_cycles_differ() -> None:
     tournament = make_tournament(bots=4, pairs=2, opening_plies=3)
-    openings = {}
+    openings: dict[int, set[str]] = {}
     for pairing in tournament.pairings.all():
         openings.setdefault((pairing.round - 1) // 3, set()).add(pairing.opening)
     assert [len(used) for used in openings.values()] == [1, 1]
