@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
@@ -16,15 +16,22 @@ from engines.timecontrol import TimeControlError, format_time_control, parse_tim
 from tournament.models import BotVersion, User
 from tournament.openings import MAX_PLIES
 
+if TYPE_CHECKING:
+    _UserCreationForm = UserCreationForm[User]
+    _VersionChoiceField = forms.ModelMultipleChoiceField[BotVersion]
+else:  # generic for the type checker alone
+    _UserCreationForm = UserCreationForm
+    _VersionChoiceField = forms.ModelMultipleChoiceField
+
 MAX_PAIRS = 1000
 MAX_SEED = 2**31 - 1
 MAX_NOTES = 2000
 
 
-class SignUpForm(UserCreationForm):
+class SignUpForm(_UserCreationForm):
     """A name and a password; nothing else is asked for."""
 
-    class Meta(UserCreationForm.Meta):
+    class Meta:
         model = User
         fields = ("username",)
 
@@ -46,21 +53,26 @@ class UploadForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 
-    def clean_bundle(self) -> UploadedFile:
-        bundle: UploadedFile = self.cleaned_data["bundle"]
+    def clean_bundle(self) -> UploadedFile[bytes]:
+        bundle: UploadedFile[bytes] = self.cleaned_data["bundle"]
         if (bundle.size or 0) > settings.MAX_BUNDLE_BYTES:
             most = filesizeformat(settings.MAX_BUNDLE_BYTES)
             raise forms.ValidationError(
-                f"The file has {filesizeformat(bundle.size)}, a bundle at most {most}."
+                f"The file has {filesizeformat(bundle.size or 0)}, a bundle at most {most}."
             )
         return bundle
 
 
-class VersionChoices(forms.ModelMultipleChoiceField):
+def isolated(version: BotVersion) -> str:
+    """A version's name for texts without markup: its author's directions end where it ends."""
+    return f"\u2068{version.bot.name}\u2069 v{version.number}"
+
+
+class VersionChoices(_VersionChoiceField):
     """Versions that may play, by bot and number."""
 
-    def label_from_instance(self, version: BotVersion) -> str:  # type: ignore[override]
-        return str(version)
+    def label_from_instance(self, version: BotVersion) -> str:
+        return isolated(version)
 
 
 class TournamentForm(forms.Form):

@@ -28,6 +28,7 @@ urlpatterns = [
     path("games/<int:pk>/log/<slug:side>/", games.game_log, name="game-log"),
     path("rules/", documents.rules_list, name="rules-list"),
     path("rules/<slug:code>/", documents.rules, name="rules"),
+    path("kit/", documents.kit, name="kit"),
     path("protocol/", documents.protocol, name="protocol"),
     path("records/", documents.records, name="records"),
     path("about/", site.about, name="about"),

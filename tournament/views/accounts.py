@@ -17,6 +17,7 @@ from tournament.forms import SignUpForm
 from tournament.models import Bot, Tournament
 from tournament.views.bots import listed
 from tournament.views.paging import by_id
+from tournament.views.requests import AuthenticatedRequest
 
 PAGE_SIZE = 25
 
@@ -63,7 +64,7 @@ password_change = PasswordChange.as_view()
 
 @require_safe
 @login_required
-def account(request: HttpRequest) -> HttpResponse:
+def account(request: AuthenticatedRequest) -> HttpResponse:
     """One's own bots and tournaments."""
     bots = listed(Bot.objects.filter(owner=request.user))
     own = Tournament.objects.public().filter(owner=request.user).select_related("owner")

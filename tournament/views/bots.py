@@ -21,7 +21,8 @@ from tournament.models import Bot, BotVersion, Game, GameLog, LadderRating, Tour
 from tournament.services.bots import submit_bundle
 from tournament.views.paging import LAST_ID, Page, by_id, numbered
 from tournament.views.polling import unchanged
-from tournament.views.ratings import rated_rows
+from tournament.views.ratings import RatedRow, rated_rows
+from tournament.views.requests import AuthenticatedRequest
 from tournament.views.verdict import verdict
 from workers.bundles import BundleError
 
@@ -111,7 +112,7 @@ def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
 
 
 @login_required
-def upload(request: HttpRequest) -> HttpResponse:
+def upload(request: AuthenticatedRequest) -> HttpResponse:
     """Take a bundle; a refused one leaves nothing behind and one sentence beside the field."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST" and form.is_valid():
@@ -142,9 +143,11 @@ def _find(slug: str, number: int) -> BotVersion:
     return get_object_or_404(versions, bot__slug=slug, number=number)
 
 
-def _ratings(versions: list[BotVersion]) -> list[object]:
+def _ratings(versions: list[BotVersion]) -> list[RatedRow]:
+    """In the order of the ladders, newest version first."""
     ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version")
-    return [*rated_rows(ratings.order_by("ladder", "-version__number"))]
+    order = {code: place for place, code in enumerate(GAMES)}
+    return rated_rows(sorted(ratings, key=lambda rating: (order[rating.ladder_id], -rating.version.number)))
 
 
 def _games(request: HttpRequest, versions: list[BotVersion]) -> Page:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -20,6 +21,8 @@ from engines import svg
 from engines.rules.registry import GAMES
 
 _DOCUMENTS = Path(engines.__file__).parent
+_PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"}
+"""The page of each file, so that the files' links to each other work on the site as well."""
 
 
 class _Renderer(RendererHTML):
@@ -28,6 +31,12 @@ class _Renderer(RendererHTML):
     def strong_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         follows = tokens[index + 1].content if index + 1 < len(tokens) else ""
         return '<strong class="reading">' if follows.startswith("[reading") else "<strong>"
+
+    def link_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        href, hash_, place = str(tokens[index].attrGet("href") or "").partition("#")
+        if href in _PAGES:
+            tokens[index].attrSet("href", f"{reverse(_PAGES[href])}{hash_}{place}")
+        return self.renderToken(tokens, index, options, env)
 
     def table_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         return '<div class="tablebox" tabindex="0" role="region" aria-label="Table"><table>'
@@ -39,7 +48,7 @@ class _Renderer(RendererHTML):
 def render_markdown(text: str) -> SafeString:
     """HTML of trusted or untrusted Markdown: raw HTML in it is shown, not used."""
     markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
-    return mark_safe(markdown.render(text))
+    return SafeString(markdown.render(text))
 
 
 @cache
@@ -68,6 +77,11 @@ def rules(request: HttpRequest, code: str) -> HttpResponse:
     if code not in GAMES:
         raise Http404(f"no game {code!r}")
     return render(request, "rules.html", {"game": GAMES[code], "games": GAMES.values(), **_rules(code)})
+
+
+def kit(request: HttpRequest) -> HttpResponse:
+    """How to write a bot."""
+    return render(request, "document.html", {"title": "How to write a bot", "body": _document("README.md")})
 
 
 def protocol(request: HttpRequest) -> HttpResponse:

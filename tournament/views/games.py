@@ -119,6 +119,7 @@ def _board(request: HttpRequest, game: Game, replay: Replay) -> dict[str, Any]:
         "ply": ply,
         "previous": max(0, ply - 1),
         "next": min(replay.plies, ply + 1),
+        "over": _over(game, replay, ply),
         "move": move,
         "flip": flip,
         "flipped": "&flip=1" if flip else "",
@@ -129,13 +130,17 @@ def _board(request: HttpRequest, game: Game, replay: Replay) -> dict[str, Any]:
     }
 
 
+def _over(game: Game, replay: Replay, ply: int) -> bool:
+    """Whether nobody is to move, although the rules alone may not know: a limit or a forfeit ended it."""
+    return ply == replay.plies and game.result is not None
+
+
 def _seats(game: Game, replay: Replay, ply: int) -> dict[Side, Seat]:
     control = parse_time_control(game.tournament.time_control)
     clocks = replay.clocks(ply, control)
     means = "clock" if control.base_ms is not None else "time of the last move"
     versions = {Side.WHITE: game.white, Side.BLACK: game.black}
-    over = ply == replay.plies and game.result is not None
-    to_move = None if over else replay.positions[ply].side
+    to_move = None if _over(game, replay, ply) else replay.positions[ply].side
     return {
         side: Seat(
             side.name.lower(), version, clocks[side], f"{side.name.title()}'s {means}", side is to_move

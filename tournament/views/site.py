@@ -32,7 +32,11 @@ def home(request: HttpRequest) -> HttpResponse:
     if "HX-Request" in request.headers:
         return render(request, "pieces/running_list.html", context)
     games = access.visible_games(request.user, Game.objects.done().with_players())
-    context |= {"ladders": ladder_tops(), "games": games.order_by("-id")[:LATEST_GAMES], "board": _picture()}
+    context |= {
+        "ladders": ladder_tops(),
+        "games": list(games.order_by("-id")[:LATEST_GAMES]),
+        "board": _picture(),
+    }
     return render(request, "home.html", context)
 
 

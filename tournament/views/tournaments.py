@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -17,14 +17,16 @@ from django.views.decorators.http import require_POST, require_safe
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.forms import TournamentForm
+from tournament.forms import TournamentForm, isolated
 from tournament.models import BotVersion, Entry, Game, GameRecord, LadderRating, Tournament
+from tournament.models.games import GameQuerySet
 from tournament.services.durations import estimate_seconds
 from tournament.services.tournaments import TournamentError, cancel, create_round_robin, start
 from tournament.standings import Crosstable, Score, Tally, crosstable
 from tournament.views.downloads import streamed_records
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.polling import here, unchanged
+from tournament.views.requests import AuthenticatedRequest
 
 PAGE_SIZE = 50
 GAMES_A_PAGE = 50
@@ -51,6 +53,14 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """One line of a menu."""
+
+    value: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class CrossRow:
     """One line of a crosstable; the cell against oneself is None."""
 
@@ -61,6 +71,10 @@ class CrossRow:
     performance: int | None
     rating: float | None
     cells: list[Cell | None]
+
+    @property
+    def name(self) -> str:
+        return isolated(self.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +121,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "here": here(request),
         "seen": seen,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
-        "entries": entries,
+        "bots": [Choice(entry.version_id, isolated(entry.version)) for entry in entries],
         "crosses": _crosses(tournament, entries),
         "filters": filters,
         "results": [(value, words) for value, (words, _) in FILTERS.items()],
@@ -131,7 +145,7 @@ def tournament_records(request: HttpRequest, slug: str) -> StreamingHttpResponse
 
 
 @login_required
-def tournament_new(request: HttpRequest) -> HttpResponse:
+def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     """Make a draft; to htmx, what the tournament in the form would cost."""
     form = TournamentForm(request.POST) if request.method == "POST" else TournamentForm()
     if "HX-Request" in request.headers:
@@ -149,7 +163,7 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @login_required
-def tournament_start(request: HttpRequest, slug: str) -> HttpResponse:
+def tournament_start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Let a draft be played."""
     tournament = _find_own(request, slug)
     try:
@@ -163,7 +177,7 @@ def tournament_start(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 @login_required
-def tournament_cancel(request: HttpRequest, slug: str) -> HttpResponse:
+def tournament_cancel(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Play no further game; what was recorded stays."""
     tournament = _find_own(request, slug)
     try:
@@ -190,7 +204,7 @@ def _find_own(request: HttpRequest, slug: str) -> Tournament:
     return tournament
 
 
-def _filtered(request: HttpRequest, tournament: Tournament) -> tuple[dict[str, Any], QuerySet[Game]]:
+def _filtered(request: HttpRequest, tournament: Tournament) -> tuple[dict[str, Any], GameQuerySet]:
     """The filters as asked for and the games they leave; an unknown value leaves none."""
     ladder, result = request.GET.get("ladder", ""), request.GET.get("result", "")
     bot = whole_number(request, "bot", 0, most=LAST_ID)
@@ -272,7 +286,7 @@ def _put(form: TournamentForm, refused: TournamentError) -> None:
         form.add_error(None, f"{refused}.")
 
 
-def _create(request: HttpRequest, form: TournamentForm) -> Tournament:
+def _create(request: AuthenticatedRequest, form: TournamentForm) -> Tournament:
     data = form.cleaned_data
     return create_round_robin(
         request.user,

@@ -37,7 +37,7 @@ _RESULTS = {
 }
 _STATES = {
     Game.State.WAITING: "Waiting to be played",
-    Game.State.CLAIMED: "In the workers' hands",
+    Game.State.CLAIMED: "Being played, or about to be",
     Game.State.HALTED: "Given up: it could not be played",
     Game.State.CANCELLED: "Cancelled before it was played",
 }

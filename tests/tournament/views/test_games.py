@@ -126,7 +126,7 @@ def test_a_game_that_waits_shows_its_opening(site: Site, client: Client) -> None
     LiveGame.objects.all().delete()
     page = page_of(client, f"/games/{site.live.pk}/")
     assert "Ply 2 of 2" in page
-    assert "In the workers" in page
+    assert "Being played, or about to be." in page
 
 
 def test_a_live_move_that_cannot_be_played_ends_what_is_shown(site: Site, client: Client) -> None:

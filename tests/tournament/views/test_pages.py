@@ -82,7 +82,7 @@ def test_a_bot_s_page_costs_the_same_queries_whatever_its_history(
 def test_the_records_of_a_ladder_are_streamed_and_can_be_read(site: Site, client: Client) -> None:
     response = client.get("/ladders/dogon-kulei/records.pgn")
     assert response["Content-Disposition"] == 'attachment; filename="dogon-kulei.pgn"'
-    text = b"".join(response.streaming_content).decode()  # type: ignore[arg-type]
+    text = response.getvalue().decode()
     assert [type(record) for record in read_records(text.splitlines(), "ladder")] == [Record]
 
 
@@ -111,6 +111,13 @@ def test_every_game_has_a_rules_page_with_its_start_board_and_readings(
     page = page_of(client, f"/rules/{code}/")
     assert f'class="board board-{code}"' in page
     assert '<strong class="reading">' in page
+
+
+def test_the_documents_links_to_each_other_lead_to_their_pages(client: Client, db: None) -> None:
+    assert 'href="/kit/"' in render_markdown("see [the kit](README.md)")
+    assert 'href="/records/#notes"' in render_markdown("[notes](RECORDS.md#notes)")
+    for address in ("/kit/", "/protocol/", "/records/"):
+        assert '.md"' not in page_of(client, address)
 
 
 def test_markdown_shows_html_instead_of_using_it() -> None:
