@@ -1,0 +1,88 @@
+"""The tasks and the queues between site and workers, without a broker."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kombu import Connection
+
+from tests.support.schedule import FakeBroker, make_tournament, play_short, word_of
+from tournament.broker import queue_length, send_job, send_sweep
+from tournament.models import Game, Ignored, Keeper, LiveGame
+from workers.jobs import GameJob, Release
+
+pytest.importorskip("workers.celery")
+
+from tournament import celery, tasks
+
+pytestmark = pytest.mark.django_db
+NOW = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+Deal = Callable[[], list[GameJob]]
+
+
+def test_the_tasks_are_those_that_workers_and_beat_name() -> None:
+    names = {name for name in celery.app.tasks if name.startswith("tournament.")}
+    assert names == {f"tournament.{word}" for word in ("record", "progress", "release", "dispatch", "sweep")}
+    for entry in celery.app.conf.beat_schedule.values():
+        assert entry["task"] in names
+        assert entry["options"]["queue"] == "records"
+        assert entry["options"]["expires"] > entry["schedule"]
+
+
+def test_a_game_travels_through_its_messages(deal: Deal) -> None:
+    make_tournament(ladders=["dogon-kulei"])
+    (job,) = deal()
+    tasks.progress(word_of(job.games[0]).to_json())
+    assert LiveGame.objects.count() == 1
+    first, second = play_short(job)
+    tasks.record(first.to_json())
+    tasks.record(first.to_json())
+    tasks.release(Release(second.key, second.attempt, "host/1").to_json())
+    assert sorted(Game.objects.values_list("state", flat=True)) == ["done", "waiting"]
+    tasks.dispatch_games()
+    assert Game.objects.filter(state="claimed").count() == 1
+
+
+def test_nothing_that_a_message_holds_raises() -> None:
+    for task in (tasks.record, tasks.progress, tasks.release):
+        for message in (None, 1, "x", [], {}, {"key": None}):
+            task(message)
+    assert Ignored.objects.get().count == 18
+
+
+def test_a_sweep_says_what_it_waited_for(queues: FakeBroker) -> None:
+    tasks.sweep()
+    tasks.sweep(NOW.isoformat())
+    assert Keeper.objects.count() == 1
+
+
+def test_jobs_and_sweeps_go_to_their_queues(deal: Deal, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[str, list[Any], str]] = []
+
+    def send(name: str, args: list[Any], queue: str) -> None:
+        sent.append((name, args, queue))
+
+    monkeypatch.setattr(celery.app, "send_task", send)
+    make_tournament(ladders=["dogon-kulei"])
+    (job,) = deal()
+    send_job(job)
+    send_sweep(NOW)
+    assert sent == [
+        ("workers.play", [job.to_json()], "games"),
+        ("tournament.sweep", [NOW.isoformat()], "records"),
+    ]
+
+
+def test_the_length_of_a_queue_is_that_of_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = Connection("memory://")
+    monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection("memory://"))
+    assert queue_length("test-length") == 0
+    with connection.SimpleQueue("test-length") as queue:
+        queue.put({"a": 1})
+        queue.put({"a": 2})
+        assert queue_length("test-length") == 2
+        queue.get(block=False).ack()
+        assert queue_length("test-length") == 1
