@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from tests.support.filled_site import Site, fill_site
+from tests.support.filled_site import Site, fill_site, go_live
 from tournament.models import BotVersion, Tournament
 from workers.bundles import pack_bundle
 
@@ -102,6 +102,18 @@ def test_a_move_of_the_list_and_the_buttons_lead_to_its_position(site: Site, pag
     page.click('[data-step="previous"]')
     expect(page.locator("#board")).to_have_attribute("data-ply", "2")
     expect(page.locator('[data-step="previous"]')).to_be_focused()
+
+
+def test_whoever_is_at_the_end_of_a_live_game_follows_it(site: Site, page: Page) -> None:
+    page.goto(f"/games/{site.live.pk}/")
+    expect(page.locator("#board")).to_have_attribute("data-ply", "5")
+    go_live(site.live, plies=8)
+    expect(page.locator("#board")).to_have_attribute("data-ply", "8", timeout=20_000)
+    page.keyboard.press("Home")
+    expect(page.locator("#board")).to_have_attribute("data-ply", "0")
+    go_live(site.live, plies=9)
+    expect(page.locator("#moves")).to_have_attribute("data-plies", "9", timeout=20_000)
+    expect(page.locator("#board")).to_have_attribute("data-ply", "0")
 
 
 def test_a_game_can_be_read_without_scripts(site: Site, browser: Browser, live_server: LiveServer) -> None:
