@@ -64,7 +64,6 @@ class Choice:
 class CrossRow:
     """One line of a crosstable; the cell against oneself is None."""
 
-    place: int
     version: BotVersion
     points: str
     score: Score
@@ -250,7 +249,6 @@ def _cross(
     order = [row.player for row in table.rows]
     rows = [
         CrossRow(
-            row.rank,
             by_id[row.player],
             format_points(row.score.points),
             row.score,
