@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.cache import cache
 from django.db import transaction
@@ -51,29 +52,30 @@ def player_of(version: BotVersion) -> Player:
 def rate(ladder: str, sequence: int, game: Game, result: Result) -> None:
     """Rate one recorded game; part of the transaction that stores its result under the ladder's lock."""
     versions = {player_of(game.white): game.white_id, player_of(game.black): game.black_id}
-    fold = Fold(ladder_scale(ladder), _standings(ladder, game.white.bot_id, game.black.bot_id))
+    # All rated versions of both bots: a new one looks at its elder sisters, at nobody else's.
+    known = LadderRating.objects.filter(
+        ladder_id=ladder, version__bot_id__in=(game.white.bot_id, game.black.bot_id)
+    ).select_related("version__bot")
+    rows = {player_of(row.version): row for row in known}
+    fold = Fold(ladder_scale(ladder), {player: _standing(row) for player, row in rows.items()})
     changes = fold.add(RatedGame(player_of(game.white), player_of(game.black), result))
     RatingEvent.objects.bulk_create(
         _event(ladder, sequence, game.pk, versions[change.player], change) for change in changes
     )
     for player, version in versions.items():
-        LadderRating.objects.update_or_create(
-            ladder_id=ladder, version_id=version, defaults=_row(fold.standings[player])
-        )
+        values = _row(fold.standings[player])
+        if player in rows:
+            LadderRating.objects.filter(pk=rows[player].pk).update(**values)
+        else:
+            LadderRating.objects.create(ladder_id=ladder, version_id=version, **values)
     _count_pair(ladder, game, result)
-
-
-def _standings(ladder: str, *bots: int) -> dict[Player, Standing]:
-    """All rated versions of these bots: a new version looks at its elder sisters alone."""
-    rows = LadderRating.objects.filter(ladder_id=ladder, version__bot_id__in=bots)
-    return {player_of(row.version): _standing(row) for row in rows.select_related("version__bot")}
 
 
 def _standing(row: LadderRating) -> Standing:
     return Standing(Rating(row.mu, row.sigma), row.wins, row.draws, row.losses)
 
 
-def _row(standing: Standing) -> dict[str, float]:
+def _row(standing: Standing) -> dict[str, Any]:
     return {
         "mu": standing.rating.mu,
         "sigma": standing.rating.sigma,
@@ -99,11 +101,10 @@ def _event(ladder: str, sequence: int, game: int, version: int, change: Change) 
 
 
 def _count_pair(ladder: str, game: Game, result: Result) -> None:
-    pair, _ = PairScore.objects.get_or_create(
-        ladder_id=ladder, white_id=game.white_id, black_id=game.black_id
-    )
+    pair: dict[str, Any] = {"ladder_id": ladder, "white_id": game.white_id, "black_id": game.black_id}
     column = _COLUMNS[result]
-    PairScore.objects.filter(pk=pair.pk).update(**{column: F(column) + 1})
+    if not PairScore.objects.filter(**pair).update(**{column: F(column) + 1}):
+        PairScore.objects.create(**pair, **{column: 1})
 
 
 _COLUMNS = {Result.WHITE_WINS: "wins", Result.DRAW: "draws", Result.BLACK_WINS: "losses"}
