@@ -156,7 +156,8 @@ def _give_back(attempt: Attempt, evidence: str, worker: str, now: datetime.datet
 
 
 def _load(attempt: Attempt) -> Game:
-    return Game.objects.with_players().select_related("pairing").get(pk=attempt.game_id)
+    rows = Game.objects.select_related("white__bot", "black__bot", "tournament", "pairing")
+    return rows.get(pk=attempt.game_id)
 
 
 # Storing
