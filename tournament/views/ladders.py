@@ -10,13 +10,17 @@ from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
 from engines.rules.registry import Game as Rules
+from tournament.estimates import Strength
 from tournament.models import GameRecord, LadderRating
+from tournament.services.ratings import ladder_estimate
 from tournament.views.downloads import streamed_records
-from tournament.views.paging import numbered
+from tournament.views.paging import Page, numbered
 from tournament.views.ratings import rated_rows
 
 PAGE_SIZE = 100
 TOP = 5
+MOST_ESTIMATED = 50
+"""Versions; the estimate costs the cube of their number, about 0.3 s for these, once a game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +49,10 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
     """One ladder's whole table, page by page."""
     game = _find(code)
     page = numbered(request, LadderRating.objects.leaderboard(code), PAGE_SIZE)
-    return render(
-        request, "ladder.html", {"game": game, "page": page, "ranked": rated_rows(page.rows, page.first)}
-    )
+    strengths = _strengths(code, page)
+    ranked = rated_rows(page.rows, page.first, strengths)
+    context = {"game": game, "page": page, "ranked": ranked, "estimated": bool(strengths)}
+    return render(request, "ladder.html", context)
 
 
 @require_safe
@@ -58,6 +63,13 @@ def ladder_records(request: HttpRequest, code: str) -> StreamingHttpResponse:
         "game__sequence"
     )
     return streamed_records(records, f"{code}.pgn")
+
+
+def _strengths(code: str, page: Page) -> dict[int, Strength]:
+    """Elo with error bars by version; none for a long ladder, where a page must not wait for it."""
+    if page.previous or page.next or len(page.rows) > MOST_ESTIMATED:
+        return {}
+    return ladder_estimate(code).strengths
 
 
 def _find(code: str) -> Rules:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from tournament.estimates import Strength
 from tournament.models import LadderRating
 
 
@@ -14,6 +15,8 @@ class RatedRow:
 
     place: int
     rating: LadderRating
+    strength: Strength | None = None
+    """The estimate that does not depend on the order of the games, where it is known."""
 
     @property
     def doubt(self) -> float:
@@ -21,5 +24,12 @@ class RatedRow:
         return 3 * self.rating.sigma
 
 
-def rated_rows(ratings: Iterable[LadderRating], first: int = 1) -> list[RatedRow]:
-    return [RatedRow(place, rating) for place, rating in enumerate(ratings, start=first)]
+def rated_rows(
+    ratings: Iterable[LadderRating], first: int = 1, strengths: Mapping[int, Strength] | None = None
+) -> list[RatedRow]:
+    """``strengths`` by version."""
+    known = strengths or {}
+    return [
+        RatedRow(place, rating, known.get(rating.version_id))
+        for place, rating in enumerate(ratings, start=first)
+    ]

@@ -18,9 +18,10 @@ from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import TournamentForm, isolated
-from tournament.models import BotVersion, Entry, Game, GameRecord, LadderRating, Tournament
+from tournament.models import BotVersion, Entry, Game, GameRecord, Tournament
 from tournament.models.games import GameQuerySet
 from tournament.services.durations import estimate_seconds
+from tournament.services.ratings import tournament_table
 from tournament.services.tournaments import TournamentError, cancel, create_round_robin, start
 from tournament.standings import Crosstable, Score, Tally, crosstable
 from tournament.views.downloads import streamed_records
@@ -30,6 +31,8 @@ from tournament.views.requests import AuthenticatedRequest
 
 PAGE_SIZE = 50
 GAMES_A_PAGE = 50
+MOST_FOLDED = 10_000
+"""Games of a tournament whose ratings are computed while its page is asked for."""
 FORFEITS = Q(fault__in=["white", "black"])
 FILTERS = {
     "white": ("White won", Q(result=Result.WHITE_WINS)),
@@ -220,7 +223,7 @@ def _filtered(request: HttpRequest, tournament: Tournament) -> tuple[dict[str, A
 
 
 def _crosses(tournament: Tournament, entries: Sequence[Entry]) -> list[Cross]:
-    """A crosstable for each ladder, from one grouped query, with the ladders' ratings beside it."""
+    """A crosstable for each ladder, from one grouped query, with the tournament's own ratings beside it."""
     versions = {entry.version_id: entry.version for entry in entries}
     tallies: dict[str, list[Tally]] = {}
     grouped = (
@@ -230,19 +233,27 @@ def _crosses(tournament: Tournament, entries: Sequence[Entry]) -> list[Cross]:
     )
     for ladder, white, black, result, count in grouped.annotate(Count("id")):
         tallies.setdefault(ladder, []).append(Tally(white, black, Result(result), count))
-    ratings: dict[tuple[str, int], float] = {}
-    rated = LadderRating.objects.filter(version__in=versions, ladder__in=tournament.ladders)
-    for ladder, version, conservative in rated.values_list("ladder", "version", "conservative"):
-        ratings[ladder, version] = conservative
     return [
-        _cross(code, [v for v in versions.values() if v.plays(code)], tallies.get(code, []), ratings)
+        _cross(
+            code,
+            [v for v in versions.values() if v.plays(code)],
+            tallies.get(code, []),
+            _ratings(tournament, code),
+        )
         for code in tournament.ladders
         if code in GAMES
     ]
 
 
+def _ratings(tournament: Tournament, code: str) -> dict[int, float]:
+    """mu - 3 sigma over this tournament's games alone, by version; none for a huge one."""
+    if tournament.games_total > MOST_FOLDED:
+        return {}
+    return {pk: standing.rating.conservative for pk, standing in tournament_table(tournament, code).items()}
+
+
 def _cross(
-    code: str, versions: Sequence[BotVersion], tallies: Iterable[Tally], ratings: dict[tuple[str, int], float]
+    code: str, versions: Sequence[BotVersion], tallies: Iterable[Tally], ratings: dict[int, float]
 ) -> Cross:
     by_id = {version.pk: version for version in versions}
     table: Crosstable = crosstable(list(by_id), tallies)
@@ -253,7 +264,7 @@ def _cross(
             format_points(row.score.points),
             row.score,
             row.performance,
-            ratings.get((code, row.player)),
+            ratings.get(row.player),
             [None if other == row.player else _cell(row.versus.get(other)) for other in order],
         )
         for row in table.rows

@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 from engines.records import Record, read_records
 from engines.rules.registry import GAMES
 from tests.support.filled_site import Site, add_version
-from tournament.models import Bot, BotVersion, LadderRating, User
+from tournament.models import Bot, BotVersion, LadderRating, PairScore, User
 from tournament.views.documents import render_markdown
 
 MANIFEST = (
@@ -51,6 +51,17 @@ def test_the_ladder_shows_the_conservative_rating_and_what_is_taken_off(site: Si
     assert '<td class="num quiet">6.00</td>' in page
 
 
+def test_the_ladder_shows_elo_with_its_error_where_games_are_known(site: Site, client: Client) -> None:
+    LadderRating.objects.get_or_create(
+        ladder_id="dogon-kulei", version=site.black, defaults={"mu": 25, "sigma": 5, "conservative": 10}
+    )
+    PairScore.objects.create(ladder_id="dogon-kulei", white=site.white, black=site.black, wins=8, losses=2)
+    rows = client.get("/ladders/dogon-kulei/").context["ranked"]
+    strengths = {row.rating.version: row.strength for row in rows}
+    assert strengths[site.white].elo > 0 > strengths[site.black].elo
+    assert "<small>± " in page_of(client, "/ladders/dogon-kulei/")
+
+
 def test_a_long_ladder_is_paged_and_ranks_go_on(site: Site, client: Client) -> None:
     rate(101)
     assert 'href="?page=2"' in page_of(client, "/ladders/dualma/")
@@ -64,7 +75,7 @@ def test_the_first_page_and_a_ladder_cost_the_same_queries_whatever_their_size(
     rate(30)
     with django_assert_max_num_queries(2 + len(GAMES)):
         page_of(client, "/")
-    with django_assert_max_num_queries(1):
+    with django_assert_max_num_queries(4):
         page_of(client, "/ladders/dualma/")
     with django_assert_max_num_queries(2):
         page_of(client, "/bots/")
