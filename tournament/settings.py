@@ -144,5 +144,9 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "loggers": {"tournament": {"handlers": ["stderr"], "level": "INFO", "propagate": True}},
+    "loggers": {
+        "tournament": {"handlers": ["stderr"], "level": "INFO", "propagate": True},
+        # Django itself tells of a failed page only by mail to nobody.
+        "django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": True},
+    },
 }
