@@ -1,0 +1,85 @@
+"""How an engine is started: from its spec and folder to a command line, an environment and a place.
+
+The seam for walls around an engine: whoever confines it changes the plan made
+here, and nobody else in the house knows.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import posixpath
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import engines
+from workers.jobs import EngineSpec
+from workers.manifest import find_interpreter
+
+ENGINE_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One start of one engine. ``scratch`` is its own temporary folder, removed when the engine has ended."""
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    folder: str
+    scratch: str
+
+
+def plan_launch(spec: EngineSpec, folder: Path | None) -> Launch:
+    """Plan a start of ``spec`` in ``folder`` (None: an empty one), making a fresh scratch folder for it.
+
+    The engine sees nothing of the worker's environment; ``import engines`` works in
+    Python, and no other package of ours is on its path.
+    """
+    scratch = Path(tempfile.mkdtemp(prefix="duarena-engine-"))
+    home, sdk = scratch / "home", scratch / "sdk"
+    home.mkdir()
+    sdk.mkdir()
+    (sdk / "engines").symlink_to(Path(engines.__file__).resolve().parent)
+    place = home if folder is None else folder.resolve()
+    return Launch(
+        argv=_dying_with_its_parent() + _resolved(spec.command, place),
+        environment=_environment(home, sdk),
+        folder=str(place),
+        scratch=str(scratch),
+    )
+
+
+def _environment(home: Path, sdk: Path) -> dict[str, str]:
+    return {
+        "PATH": ENGINE_PATH,
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": str(sdk),
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def _resolved(command: tuple[str, ...], place: Path) -> tuple[str, ...]:
+    """The command with its first word as a path: a file of the folder before an interpreter."""
+    word = command[0]
+    program = place / posixpath.normpath(word)
+    if program.is_file():
+        return (str(program), *command[1:])
+    return (find_interpreter(word) or word, *command[1:])
+
+
+@functools.cache
+def _dying_with_its_parent() -> tuple[str, ...]:
+    """A prefix that has the kernel kill the engine with its worker, where the machine has one that works."""
+    setpriv = shutil.which("setpriv", path=f"{ENGINE_PATH}:{os.defpath}")
+    if setpriv is None:
+        return ()
+    prefix = (setpriv, "--pdeathsig", "KILL", "--")
+    tried = subprocess.run((*prefix, "true"), capture_output=True, check=False)
+    return prefix if tried.returncode == 0 else ()

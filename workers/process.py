@@ -1,0 +1,293 @@
+"""An engine as a process: lines in and out before a deadline, and a clean end.
+
+Raw pipes and one ``poll`` loop, no threads: a line costs a few microseconds. An
+engine is taken to be hostile. A deadline is never moved by output, a write
+never blocks for long, what an engine says is bounded, and killing it kills its
+process group and leaves no zombie, descriptor or scratch folder.
+
+Knows lines, not what they mean: that is ``workers.players``.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable
+
+from workers.launch import Launch
+from workers.reaper import Reaper
+
+MAX_LINE_BYTES = 64 * 1024
+MAX_MOVE_OUTPUT_BYTES = 1024 * 1024
+MAX_STDERR_BYTES = 16 * 1024 * 1024
+"""Of standard error in one game."""
+KEPT_STDERR_BYTES = 64 * 1024
+"""Kept of it: this many at either end."""
+READ_BYTES = 64 * 1024
+WAIT_MS = 500
+"""How long a wait may last before its owner is asked whether it may go on."""
+
+REAPER = Reaper()
+"""Ends this process's engines should it vanish; every engine is told to it."""
+
+
+class EngineFault(Exception):
+    """An engine misbehaved; the text is one sentence of evidence."""
+
+
+class EngineSilent(EngineFault):
+    """The deadline passed without a line."""
+
+
+class EngineExited(EngineFault):
+    """The process has ended, by itself or by a signal; everything it said has been read."""
+
+
+class EngineFlooded(EngineFault):
+    """It said more than it may."""
+
+
+class EngineProcess:
+    """One running engine. Whoever starts one must ``kill`` it.
+
+    ``on_wait`` is called at least every half second of waiting and may raise to end the
+    wait. Deadlines are in nanoseconds of ``time.monotonic_ns``. Raises ``OSError`` from the
+    constructor when the program cannot be started.
+    """
+
+    def __init__(
+        self, launch: Launch, *, on_wait: Callable[[], None] = lambda: None, reaper: Reaper = REAPER
+    ) -> None:
+        self.on_wait = on_wait
+        self.arrived_ns = 0
+        """When the line last read arrived."""
+        self._launch = launch
+        self._reaper = reaper
+        self._lines: deque[bytes] = deque()
+        self._rest = b""
+        self._said = 0
+        self._stderr = Ends(KEPT_STDERR_BYTES)
+        self._killed = False
+        try:
+            self._start()
+        except BaseException:
+            shutil.rmtree(launch.scratch, ignore_errors=True)
+            raise
+
+    def _start(self) -> None:
+        self._popen = subprocess.Popen(
+            self._launch.argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self._launch.folder,
+            env=dict(self._launch.environment),
+            bufsize=0,
+            start_new_session=True,
+        )
+        self._reaper.watch(self._popen.pid, self._launch.scratch)
+        streams = (self._popen.stdin, self._popen.stdout, self._popen.stderr)
+        self._in, self._out, self._err = (stream.fileno() for stream in streams if stream is not None)
+        self._exit = os.pidfd_open(self._popen.pid)
+        self._poll = select.poll()
+        for descriptor in (self._in, self._out, self._err):
+            os.set_blocking(descriptor, False)
+        for descriptor in (self._out, self._err, self._exit):
+            self._poll.register(descriptor, select.POLLIN)
+
+    def write(self, data: bytes, deadline_ns: int) -> None:
+        """Write all of it; raises ``EngineSilent`` if the engine has not read enough by the deadline.
+
+        An engine that closed its input or has ended is found out by reading, not here.
+        """
+        while data:
+            try:
+                data = data[os.write(self._in, data) :]
+            except BlockingIOError:
+                self._wait_to_write(deadline_ns)
+            except BrokenPipeError:
+                return
+
+    def read_line(self, deadline_ns: int) -> bytes:
+        """The next line, without its end; waits for it until the deadline, whatever arrives meanwhile."""
+        while not self._lines:
+            left_ns = deadline_ns - time.monotonic_ns()
+            if left_ns <= 0:
+                raise EngineSilent("no line arrived in time")
+            ready = self._poll.poll(min(left_ns / 1e6, WAIT_MS))
+            if not ready:
+                self.on_wait()
+            self._read_ready(ready)
+        return self._lines.popleft()
+
+    def drain(self) -> list[bytes]:
+        """All that lies in the pipes already; returns the lines, an unfinished one among them as it is.
+
+        Never waits. Does not raise ``EngineExited``: what an engine said before it ended comes first.
+        """
+        while ready := [event for event in self._poll.poll(0) if event[0] != self._exit]:
+            self._read_streams(ready)
+        if not self._lines and not self._rest:
+            return []
+        waiting = [*self._lines, self._rest] if self._rest else list(self._lines)
+        self._lines.clear()
+        return waiting
+
+    def end_move(self) -> None:
+        """Begin to count output anew: what is said from now on belongs to the next move."""
+        self._said = 0
+
+    def begin_game(self) -> None:
+        """Begin to count and keep standard error anew."""
+        self._stderr = Ends(KEPT_STDERR_BYTES)
+
+    def take_stderr(self) -> bytes:
+        """What was said on standard error in this game, its middle left out when it is long."""
+        if not self._killed:
+            self._drain_stderr()
+        return self._stderr.joined()
+
+    def has_exited(self) -> bool:
+        return self._killed or self._status() is not None
+
+    def wait(self, deadline_ns: int) -> None:
+        """Read and drop what the engine says until it ends or the deadline passes; never raises a fault."""
+        try:
+            while True:
+                self.read_line(deadline_ns)
+                self._said = 0
+        except EngineFault:
+            return
+
+    def kill(self) -> None:
+        """End the engine and all of its group, now. May be repeated."""
+        if self._killed:
+            return
+        # Not reaped before this line, so the number cannot have passed to another group.
+        self._kill_group()
+        self._drain_stderr()
+        self._killed = True
+        self._reaper.forget(self._popen.pid)
+        self._popen.wait()
+        for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+            if stream is not None:
+                stream.close()
+        os.close(self._exit)
+        shutil.rmtree(self._launch.scratch, ignore_errors=True)
+
+    def _kill_group(self) -> None:
+        try:
+            os.killpg(self._popen.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            self._popen.kill()
+
+    def _wait_to_write(self, deadline_ns: int) -> None:
+        """Wait until there is room, reading meanwhile: an engine may be stuck in a write of its own."""
+        left_ns = deadline_ns - time.monotonic_ns()
+        if left_ns <= 0:
+            raise EngineSilent("it did not read what was sent to it")
+        self._poll.register(self._in, select.POLLOUT)
+        try:
+            ready = self._poll.poll(min(left_ns / 1e6, WAIT_MS))
+        finally:
+            self._poll.unregister(self._in)
+        if not ready:
+            self.on_wait()
+        self._read_ready([event for event in ready if event[0] != self._in])
+
+    def _read_ready(self, ready: list[tuple[int, int]]) -> None:
+        if len(ready) == 1 and ready[0][0] == self._exit:
+            raise EngineExited(self._exit_sentence())
+        self._read_streams(ready)
+
+    def _read_streams(self, ready: list[tuple[int, int]]) -> None:
+        for descriptor, _ in ready:
+            if descriptor == self._out:
+                self._read_out()
+            elif descriptor == self._err:
+                self._read_err()
+
+    def _read_out(self) -> None:
+        chunk = _read(self._out)
+        self.arrived_ns = time.monotonic_ns()
+        if not chunk:
+            self._poll.unregister(self._out)
+            return
+        self._said += len(chunk)
+        if self._rest:
+            chunk = self._rest + chunk
+        *lines, self._rest = chunk.split(b"\n")
+        self._lines.extend(lines)
+        if len(chunk) > MAX_LINE_BYTES and max(map(len, (*lines, self._rest))) > MAX_LINE_BYTES:
+            raise EngineFlooded(f"a line of output was over {MAX_LINE_BYTES // 1024} KiB")
+        if self._said > MAX_MOVE_OUTPUT_BYTES:
+            raise EngineFlooded(f"more than {MAX_MOVE_OUTPUT_BYTES // 1024} KiB of output in one move")
+
+    def _read_err(self) -> bool:
+        """Read once; whether there may be more."""
+        chunk = _read(self._err)
+        if not chunk:
+            self._poll.unregister(self._err)
+            return False
+        self._stderr.add(chunk)
+        if self._stderr.size > MAX_STDERR_BYTES:
+            raise EngineFlooded(f"more than {MAX_STDERR_BYTES >> 20} MiB of standard error in one game")
+        return True
+
+    def _drain_stderr(self) -> None:
+        try:
+            while any(event[0] == self._err for event in self._poll.poll(0)) and self._read_err():
+                pass
+        except EngineFlooded:
+            return
+
+    def _status(self) -> os.waitid_result | None:
+        """How the process ended, leaving it to be reaped; None while it runs."""
+        return os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+
+    def _exit_sentence(self) -> str:
+        status = self._status()
+        if status is None or status.si_code == os.CLD_EXITED:
+            return f"the process ended with exit code {status.si_status if status else '?'}"
+        try:
+            name = f" ({signal.Signals(status.si_status).name})"
+        except ValueError:
+            name = ""
+        return f"the process was ended by signal {status.si_status}{name}"
+
+
+class Ends:
+    """The first and the last bytes of a stream, and how many there were."""
+
+    def __init__(self, kept: int) -> None:
+        self.size = 0
+        self._kept = kept
+        self._first = b""
+        self._last = b""
+
+    def add(self, chunk: bytes) -> None:
+        self.size += len(chunk)
+        room = self._kept - len(self._first)
+        if room > 0:
+            self._first += chunk[:room]
+            chunk = chunk[room:]
+        if chunk:
+            self._last = (self._last + chunk)[-self._kept :]
+
+    def joined(self) -> bytes:
+        left_out = self.size - len(self._first) - len(self._last)
+        gap = b"\n[... %d bytes left out ...]\n" % left_out if left_out else b""
+        return self._first + gap + self._last
+
+
+def _read(descriptor: int) -> bytes:
+    """One read; empty at the end of the stream."""
+    try:
+        return os.read(descriptor, READ_BYTES)
+    except ConnectionResetError:
+        return b""

@@ -1,0 +1,112 @@
+"""The reaper: a small process that outlives a worker just long enough to end its engines.
+
+An engine must not survive its worker, not even one that was killed outright.
+The worker tells its reaper of every engine's process group and scratch folder
+through a pipe; when the pipe closes, whatever the worker has not taken back is
+killed and removed. Run as a program, this file is the reaper itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import BinaryIO
+
+
+class Reaper:
+    """The worker's end of the pipe; the process is started when there is something to watch.
+
+    One for each worker process: after a fork the child starts its own.
+    """
+
+    def __init__(self) -> None:
+        self._watched: dict[int, str] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    def watch(self, group: int, folder: str) -> None:
+        """From now on ``group`` is killed and ``folder`` removed should this process vanish."""
+        if self._owner != os.getpid():
+            self._start_anew()
+        self._watched[group] = folder
+        self._tell(_watch_line(group, folder))
+
+    def forget(self, group: int) -> None:
+        """The group is gone, and whoever told us so has seen to its folder. Nothing if it is not watched."""
+        if self._watched.pop(group, None) is not None:
+            self._tell(f"- {group}\n".encode())
+
+    def close(self) -> None:
+        """End the reaper, and with it whatever is still watched."""
+        process, self._process, self._owner = self._process, None, 0
+        self._watched.clear()
+        if process is not None and process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            process.wait()
+
+    def _start_anew(self) -> None:
+        """Leave a fork's inherited end alone but for closing it, and watch for this process only."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+        self._watched = {}
+        self._owner = os.getpid()
+        self._start()
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            cwd="/",
+            env={},
+            start_new_session=True,
+        )
+
+    def _tell(self, line: bytes) -> None:
+        """Pass a line on; a reaper that somebody killed is replaced and told of all that is watched."""
+        assert self._process is not None and self._process.stdin is not None
+        try:
+            self._process.stdin.write(line)
+        except BrokenPipeError:
+            self._process.wait()
+            self._process.stdin.close()
+            self._start()
+            assert self._process.stdin is not None
+            self._process.stdin.write(b"".join(_watch_line(*item) for item in self._watched.items()))
+
+
+def _watch_line(group: int, folder: str) -> bytes:
+    return f"+ {group} {folder}\n".encode()
+
+
+def reap(lines: Iterable[bytes]) -> None:
+    """Follow a worker's lines until they end, then kill the groups that are left."""
+    watched: dict[int, str] = {}
+    for line in lines:
+        sign, group, *folder = line.rstrip(b"\n").split(b" ", 2)
+        if sign == b"+":
+            watched[int(group)] = os.fsdecode(folder[0])
+        else:
+            watched.pop(int(group), None)
+    for number, path in watched.items():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(number, signal.SIGKILL)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _main(stdin: BinaryIO) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    reap(stdin)
+
+
+if __name__ == "__main__":
+    _main(sys.stdin.buffer)
