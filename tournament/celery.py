@@ -13,6 +13,7 @@ from typing import Any
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
 
 from celery.signals import worker_ready
+
 from workers.celery import app
 
 __all__ = ["app"]
