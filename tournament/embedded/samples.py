@@ -44,7 +44,7 @@ class Event:
 
 
 FIRST_EVENT = Event("First round robin", pairs=10, time_control="0.1/move", opening_plies=2, seed=1)
-"""What an empty site plays: a quarter of an hour on two cores."""
+"""What an empty site plays: some minutes, so that there is something to see."""
 DEMO_EVENT = Event("Demonstration", pairs=2, time_control="0.05/move", opening_plies=2, seed=1)
 """What ``./arena demo`` plays: it must end within five minutes on two cores, installation included."""
 
