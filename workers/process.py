@@ -71,6 +71,7 @@ class EngineProcess:
         self._lines: deque[bytes] = deque()
         self._rest = b""
         self._said = 0
+        self._mind_ns = 0
         self._stderr = Ends(KEPT_STDERR_BYTES)
         self._killed = False
         try:
@@ -120,9 +121,8 @@ class EngineProcess:
             if left_ns <= 0:
                 raise EngineSilent("no line arrived in time")
             ready = self._poll.poll(min(left_ns / 1e6, WAIT_MS))
-            if not ready:
-                self.on_wait()
             self._read_ready(ready)
+            self._mind_the_owner()
         return self._lines.popleft()
 
     def drain(self) -> list[bytes]:
@@ -180,6 +180,13 @@ class EngineProcess:
         os.close(self._exit)
         shutil.rmtree(self._launch.scratch, ignore_errors=True)
 
+    def _mind_the_owner(self) -> None:
+        """Ask now and then whether the wait may go on, also while the engine keeps talking."""
+        now_ns = time.monotonic_ns()
+        if now_ns >= self._mind_ns:
+            self._mind_ns = now_ns + WAIT_MS * 1_000_000
+            self.on_wait()
+
     def _kill_group(self) -> None:
         try:
             os.killpg(self._popen.pid, signal.SIGKILL)
@@ -196,8 +203,7 @@ class EngineProcess:
             ready = self._poll.poll(min(left_ns / 1e6, WAIT_MS))
         finally:
             self._poll.unregister(self._in)
-        if not ready:
-            self.on_wait()
+        self._mind_the_owner()
         self._read_ready([event for event in ready if event[0] != self._in])
 
     def _read_ready(self, ready: list[tuple[int, int]]) -> None:

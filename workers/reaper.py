@@ -72,7 +72,8 @@ class Reaper:
 
     def _tell(self, line: bytes) -> None:
         """Pass a line on; a reaper that somebody killed is replaced and told of all that is watched."""
-        assert self._process is not None and self._process.stdin is not None
+        assert self._process is not None
+        assert self._process.stdin is not None
         try:
             self._process.stdin.write(line)
         except BrokenPipeError:

@@ -1,0 +1,75 @@
+"""The queues' hands: the Celery app of a game worker, set up from the environment.
+
+    REDIS_URL         the broker, as redis://host:6379/0 or redis+socket:///path?virtual_host=0
+    DUARENA_BUNDLES   the store folder of bundles
+    DUARENA_CACHE     where bundles are unpacked
+    DUARENA_PIN       "0" leaves it to the system which core a slot runs on
+
+A message is acknowledged when its job is done, so a killed worker's comes back in
+the end; that its games are played long before is the site's leases' business. The
+results a job has travel as messages of their own.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import Any
+
+from billiard.process import current_process
+from celery import Celery
+from celery.signals import worker_process_init, worker_shutting_down
+from kombu import Queue
+
+GAMES = "games"
+RECORDS = "records"
+DEFAULT_BROKER = "redis://127.0.0.1:6379/0"
+VISIBILITY_SECONDS = 6 * 3600
+"""After this a message that nobody acknowledged comes back; longer than any job."""
+SOFT_SHUTDOWN_SECONDS = 4
+"""For a job to give its game back when the worker is told to stop at once."""
+
+app = Celery("duarena", broker=os.environ.get("REDIS_URL", DEFAULT_BROKER), include=["workers.tasks"])
+app.conf.update(
+    accept_content=["json"],
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={"visibility_timeout": VISIBILITY_SECONDS},
+    enable_utc=True,
+    task_acks_late=True,
+    task_default_queue=GAMES,
+    task_ignore_result=True,
+    task_queues=[Queue(GAMES), Queue(RECORDS)],
+    task_reject_on_worker_lost=True,
+    task_routes={"workers.*": {"queue": GAMES}, "tournament.*": {"queue": RECORDS}},
+    task_serializer="json",
+    worker_hijack_root_logger=False,
+    worker_prefetch_multiplier=1,
+    worker_redirect_stdouts=False,
+    worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
+)
+
+# One byte that the pool's processes inherit and share: 1 once the worker was told to stop.
+_stopping = mmap.mmap(-1, 1)
+
+
+def is_stopping() -> bool:
+    """Whether this worker was told to stop: games under way are to be given back."""
+    return _stopping[0] == 1
+
+
+@worker_shutting_down.connect
+def _tell_the_pool(**_: Any) -> None:
+    _stopping[0] = 1
+
+
+@worker_process_init.connect
+def _take_a_core(**_: Any) -> None:
+    """Keep a slot and its engines on one core: a message that wakes another core costs ten times as much."""
+    pin(getattr(current_process(), "index", 0))
+
+
+def pin(slot: int) -> None:
+    """Bind this process, and what it starts, to the core of this slot (from 0)."""
+    cores = sorted(os.sched_getaffinity(0))
+    if os.environ.get("DUARENA_PIN", "1") != "0":
+        os.sched_setaffinity(0, {cores[slot % len(cores)]})

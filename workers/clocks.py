@@ -1,0 +1,40 @@
+"""One player's time, to the rules of PROTOCOL.md. Arithmetic only: who measures passes in what was used.
+
+All times are in nanoseconds of a monotonic clock.
+"""
+
+from __future__ import annotations
+
+from engines.timecontrol import TimeControl
+
+NS_PER_MS = 1_000_000
+
+
+class Clock:
+    """Full at the start of a game; ``left_ns`` is None where the control has no clock.
+
+    A margin is granted on each move before the flag falls, also on a time for the move
+    alone. It is not taken from the clock.
+    """
+
+    def __init__(self, control: TimeControl, margin_ms: int) -> None:
+        self._increment_ns = control.increment_ms * NS_PER_MS
+        self._move_ns = None if control.move_ms is None else control.move_ms * NS_PER_MS
+        self._margin_ns = margin_ms * NS_PER_MS
+        self.left_ns = None if control.base_ms is None else control.base_ms * NS_PER_MS
+
+    @property
+    def left_ms(self) -> int | None:
+        """Rounded down: an engine is never told more than it has."""
+        return None if self.left_ns is None else self.left_ns // NS_PER_MS
+
+    @property
+    def allowance_ns(self) -> int | None:
+        """How long the next move may take, margin included; None where no flag can fall."""
+        limits = [limit for limit in (self.left_ns, self._move_ns) if limit is not None]
+        return min(limits) + self._margin_ns if limits else None
+
+    def charge(self, used_ns: int) -> None:
+        """Take a move's time off, never below zero; then add the increment."""
+        if self.left_ns is not None:
+            self.left_ns = max(0, self.left_ns - used_ns) + self._increment_ns

@@ -1,0 +1,301 @@
+"""UGI over an engine's process: what the referee asks of a player, said in lines.
+
+The server trusts nothing here. A move is one write (``position`` and ``go``) and
+one read up to ``bestmove``; its time runs from that write to the line's arrival.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+
+from engines.protocol import (
+    SEED_OPTION,
+    VARIANT_OPTION,
+    BestMove,
+    EngineMessage,
+    GameOver,
+    IsReady,
+    OptionDeclared,
+    Quit,
+    ReadyOk,
+    ServerMessage,
+    SetOption,
+    Ugi,
+    UgiNewGame,
+    UgiOk,
+    Winner,
+    format_message,
+    last_info,
+    parse_engine_line,
+)
+from engines.records import Termination, note_from_info
+from workers.clocks import NS_PER_MS
+from workers.launch import Launch
+from workers.process import Ends, EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
+from workers.referee import Choice, Forfeit, Turn
+
+READY_SECONDS = 10
+"""For ``ugiok``, and for each ``readyok``."""
+UNTIMED_SECONDS = 120
+"""For a move under nodes or depth alone, where no flag can fall."""
+GAMEOVER_SECONDS = 0.05
+QUIT_SECONDS = 0.5
+KEPT_LINES_BYTES = 64 * 1024
+"""Kept of the lines exchanged in one game: this many at either end."""
+MAX_DECLARED_OPTIONS = 1000
+SEED_LIMIT = 2**31
+"""Seeds stay below this, whatever larger numbers an engine offers to take."""
+NS = 1_000_000_000
+
+
+def derive_seed(seed: int, key: str) -> int:
+    """The engines' seed for one game of a run: the same for the same run and game, wherever it is played."""
+    digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % SEED_LIMIT
+
+
+class UgiPlayer:
+    """One engine process, for as many games as it behaves in. Whoever makes one must ``close`` it.
+
+    The process starts with the first ``prepare``. ``on_wait`` is called now and then while
+    it thinks and may raise to break the game off.
+    """
+
+    def __init__(
+        self,
+        plan: Callable[[], Launch],
+        *,
+        variant: str,
+        options: tuple[tuple[str, str], ...] = (),
+        on_wait: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.seed: int | None = None
+        """For the next game; sent only to an engine that declares the option."""
+        self._plan = plan
+        self._variant = variant
+        self._options = options
+        self._on_wait = on_wait
+        self._process: EngineProcess | None = None
+        self._declared: dict[str, OptionDeclared] = {}
+        self._games = 0
+        self._position = b""
+        self._played = 0
+        self._log = Conversation()
+
+    # What the referee asks
+
+    def prepare(self) -> None:
+        self._log = Conversation()
+        self._position, self._played = b"", 0
+        if self._process is not None and self._process.has_exited():
+            self.close()
+        try:
+            if self._process is None:
+                self._start()
+            self._begin_game()
+        except EngineSilent as fault:
+            raise Forfeit(Termination.STALL, str(fault)) from None
+        except EngineFault as fault:
+            raise _forfeit(fault) from None
+
+    def choose(self, turn: Turn) -> Choice:
+        allowance_ns = UNTIMED_SECONDS * NS if turn.allowance_ns is None else turn.allowance_ns
+        process = self._running
+        try:
+            self._refuse_answers_in_advance(process)
+            question = self._question(turn)
+            asked_ns = time.monotonic_ns()
+            deadline_ns = asked_ns + allowance_ns
+            process.write(question, deadline_ns)
+            self._log.sent(question)
+            return self._read_answer(process, asked_ns, deadline_ns)
+        except EngineSilent as silence:
+            waited_ms = allowance_ns // NS_PER_MS
+            raise Forfeit(
+                Termination.TIME, f"no answer within {waited_ms} ms, margin included: {silence}"
+            ) from None
+        except EngineFault as fault:
+            raise _forfeit(fault) from None
+
+    def finish(self, winner: Winner, reason: str) -> None:
+        if self._process is None or self._process.has_exited():
+            return
+        try:
+            self._say(GameOver(winner, reason), GAMEOVER_SECONDS)
+        except EngineFault:
+            return  # it will be found out when it is asked for something
+
+    # What its owner asks
+
+    def take_stderr(self) -> str:
+        """What the engine said on standard error in this game, its middle left out when it is long."""
+        return "" if self._process is None else self._process.take_stderr().decode("utf-8", "replace")
+
+    def take_lines(self) -> str:
+        """The lines exchanged in this game, each with its time."""
+        return self._log.text()
+
+    def close(self) -> None:
+        """End the engine: politely for half a second, then for good. May be repeated."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        try:
+            if not process.has_exited():
+                deadline_ns = time.monotonic_ns() + int(QUIT_SECONDS * NS)
+                process.write(_encoded(Quit()), deadline_ns)
+                process.wait(deadline_ns)
+        except EngineFault:
+            pass
+        finally:
+            process.kill()
+
+    def kill(self) -> None:
+        """End the engine at once: it has lost its claim to politeness. May be repeated."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+
+    # Starting
+
+    def _start(self) -> None:
+        self._games = 0
+        self._declared = {}
+        try:
+            self._process = EngineProcess(self._plan(), on_wait=self._on_wait)
+        except OSError as error:
+            raise EngineExited(f"the program cannot be started: {error.strerror or error}") from None
+        self._say(Ugi())
+        self._await(UgiOk, "ugiok", self._declare)
+        if VARIANT_OPTION in self._declared:
+            self._say(SetOption(VARIANT_OPTION, self._variant))
+        for name, value in self._options:
+            self._say(SetOption(name, value))
+
+    def _declare(self, message: EngineMessage) -> None:
+        if isinstance(message, OptionDeclared) and len(self._declared) < MAX_DECLARED_OPTIONS:
+            self._declared[message.name] = message
+
+    def _begin_game(self) -> None:
+        process = self._running
+        if self._games:
+            process.begin_game()
+        self._games += 1
+        seed_option = self._declared.get(SEED_OPTION)
+        if seed_option is not None and self.seed is not None:
+            self._say(SetOption(SEED_OPTION, str(_fitting(self.seed, seed_option))))
+        self._say(UgiNewGame())
+        self._say(IsReady())
+        self._await(ReadyOk, "readyok")
+        process.end_move()
+
+    @property
+    def _running(self) -> EngineProcess:
+        assert self._process is not None, "prepare() comes first"
+        return self._process
+
+    def _say(self, message: ServerMessage, seconds: float = READY_SECONDS) -> None:
+        data = _encoded(message)
+        self._running.write(data, time.monotonic_ns() + int(seconds * NS))
+        self._log.sent(data)
+
+    def _await(
+        self,
+        kind: type[EngineMessage],
+        word: str,
+        on_message: Callable[[EngineMessage], None] = lambda message: None,
+    ) -> None:
+        """Read up to the answer of this kind; raises ``EngineSilent`` naming what did not come."""
+        process = self._running
+        deadline_ns = time.monotonic_ns() + READY_SECONDS * NS
+        while True:
+            try:
+                line = process.read_line(deadline_ns)
+            except EngineSilent:
+                raise EngineSilent(f"no {word} within {READY_SECONDS} seconds") from None
+            self._log.received(line)
+            message = parse_engine_line(line.decode("utf-8", "replace"))
+            if isinstance(message, kind):
+                return
+            if message is not None:
+                on_message(message)
+
+    # Moving
+
+    def _refuse_answers_in_advance(self, process: EngineProcess) -> None:
+        for line in process.drain():
+            self._log.received(line)
+            if b"bestmove" in line and isinstance(_parsed(line), BestMove):
+                raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
+
+    def _question(self, turn: Turn) -> bytes:
+        """``position`` and ``go``; only the moves since the last question are put to the line anew."""
+        history = turn.history
+        if not self._position:
+            start = history.start
+            given = start != history.game.position.initial()
+            self._position = f"position fen {start}".encode() if given else b"position startpos"
+        if self._played < len(history.moves):
+            opened = b"" if self._played else b" moves"
+            added = " ".join(history.moves[self._played :])
+            self._position += opened + b" " + added.encode()
+            self._played = len(history.moves)
+        return self._position + b"\n" + format_message(turn.go).encode() + b"\n"
+
+    def _read_answer(self, process: EngineProcess, asked_ns: int, deadline_ns: int) -> Choice:
+        said: list[bytes] = []
+        while True:
+            line = process.read_line(deadline_ns)
+            self._log.received(line)
+            if b"bestmove" in line and isinstance(message := _parsed(line), BestMove):
+                break
+            said.append(line)
+        used_ns = process.arrived_ns - asked_ns
+        process.end_move()
+        note = note_from_info(last_info(said), ms=round(used_ns / NS_PER_MS))
+        return Choice(message.move, used_ns, note)
+
+
+class Conversation:
+    """The lines exchanged in one game with their times since its start, the middle of a long one left out."""
+
+    def __init__(self) -> None:
+        self._start_ns = time.monotonic_ns()
+        self._ends = Ends(KEPT_LINES_BYTES)
+
+    def sent(self, data: bytes) -> None:
+        for line in data.splitlines():
+            self._add(b">", line)
+
+    def received(self, line: bytes) -> None:
+        self._add(b"<", line)
+
+    def text(self) -> str:
+        return self._ends.joined().decode("utf-8", "replace")
+
+    def _add(self, arrow: bytes, line: bytes) -> None:
+        seconds = (time.monotonic_ns() - self._start_ns) / NS
+        self._ends.add(b"%8.3f %s %s\n" % (seconds, arrow, line))
+
+
+def _parsed(line: bytes) -> EngineMessage | None:
+    return parse_engine_line(line.decode("utf-8", "replace"))
+
+
+def _encoded(message: ServerMessage) -> bytes:
+    return format_message(message).encode() + b"\n"
+
+
+def _forfeit(fault: EngineFault) -> Forfeit:
+    termination = Termination.FLOOD if isinstance(fault, EngineFlooded) else Termination.CRASH
+    return Forfeit(termination, str(fault))
+
+
+def _fitting(seed: int, option: OptionDeclared) -> int:
+    """The seed brought into the range that the engine declared."""
+    if option.max is None or option.max >= SEED_LIMIT:
+        return seed
+    low = max(0, option.min or 0)
+    return low + seed % (option.max - low + 1) if option.max >= low else low

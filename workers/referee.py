@@ -1,0 +1,258 @@
+"""The referee: one game between two players, from the first move to the verdict.
+
+Sees players, not processes, and returns a value: who won, why it stopped and
+whose fault that was are three things here. A forfeit is an engine's fault and
+counts; a void is ours and the game is played again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from engines.protocol import RESIGN, Go, Winner
+from engines.records import Fault, MoveNote, RecordMove, Termination
+from engines.rules.base import IllegalMove, Outcome, Reason, Result, Side
+from engines.rules.history import History
+from engines.rules.registry import Game
+from engines.timecontrol import TimeControl, go_message
+from workers.clocks import NS_PER_MS, Clock
+
+BOTH_UNABLE = "both engines unable to start"
+"""How the evidence of a void begins that would end the same way again."""
+MAX_TOKEN_SHOWN = 80
+
+_TERMINATIONS = {Reason.REPETITION: Termination.REPETITION, Reason.PLY_LIMIT: Termination.PLY_LIMIT}
+
+
+class Forfeit(Exception):
+    """A player loses by its own fault; ``evidence`` is one sentence."""
+
+    def __init__(self, termination: Termination, evidence: str) -> None:
+        super().__init__(evidence)
+        self.termination = termination
+        self.evidence = evidence
+
+
+class Void(Exception):
+    """The game cannot be played through no fault of a player; the text is the evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a player is asked: the game so far, the search to ask for, and how long it may take.
+
+    ``allowance_ns`` counts from asking to the answer's arrival, margin included; None is no flag.
+    """
+
+    history: History
+    go: Go
+    allowance_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A player's answer as given: ``token`` may be ``RESIGN``, illegal, or empty when there was none."""
+
+    token: str
+    used_ns: int
+    note: MoveNote | None = None
+
+
+class Player(Protocol):
+    """One side of one game. All but ``finish`` raise ``Forfeit``, or ``Void`` when the fault is ours."""
+
+    def prepare(self) -> None:
+        """Be ready for a new game; nothing of this is on the clock."""
+
+    def choose(self, turn: Turn) -> Choice:
+        """The move for the side to move."""
+
+    def finish(self, winner: Winner, reason: str) -> None:
+        """The game is over, a courtesy; never raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What both players agreed on before the game. ``history`` is the game's start, nothing played yet.
+
+    ``opening`` are given moves. Raises nothing here; an illegal one is told by ``play_game``.
+    """
+
+    game: Game
+    history: History
+    control: TimeControl
+    margin_ms: int
+    opening: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedGame:
+    """A game's end and its moves, given ones included. Scores are Dogon's seeds, else None."""
+
+    moves: tuple[RecordMove, ...]
+    result: Result
+    termination: Termination
+    fault: Fault
+    reason: Reason = Reason.NONE
+    evidence: str = ""
+    white_score: int | None = None
+    black_score: int | None = None
+
+
+class Board:
+    """The game as it goes: what ``on_move`` is shown after each move."""
+
+    def __init__(self, match: Match) -> None:
+        self.match = match
+        self.history = match.history
+        self.clocks = (Clock(match.control, match.margin_ms), Clock(match.control, match.margin_ms))
+        """White's and Black's."""
+        self.moves: list[RecordMove] = []
+
+    def is_over(self) -> bool:
+        """By the rules of the game or the match rules."""
+        return self.history.outcome.decided
+
+    def play(self, token: str, *, note: MoveNote | None = None, book: bool = False) -> None:
+        self.history.play(token)
+        self.moves.append(RecordMove(token, note, book))
+
+    def turn(self) -> Turn:
+        first = self.match.game.first
+        p1_ms, p2_ms = self.clocks[first].left_ms, self.clocks[first.other].left_ms
+        clock = self.clocks[self.history.position.side]
+        return Turn(self.history, go_message(self.match.control, p1_ms, p2_ms), clock.allowance_ns)
+
+
+def play_game(
+    match: Match, white: Player, black: Player, *, on_move: Callable[[Board], None] = lambda board: None
+) -> PlayedGame:
+    """Play ``match`` to its end. ``on_move`` sees the board at the start and after each move.
+
+    Raises ``IllegalMove`` for an opening that cannot be played, and whatever ``on_move``
+    or a player raises beside ``Forfeit`` and ``Void``.
+    """
+    players = (white, black)
+    board = Board(match)
+    for token in match.opening:
+        board.play(token, book=True)
+    try:
+        ended = _play(board, players, on_move)
+    except Void as void:
+        ended = _void(board, str(void))
+    winner = _winner(match.game, ended.result)
+    for player in players:
+        player.finish(winner, ended.reason or ended.termination)
+    return ended
+
+
+def _play(board: Board, players: tuple[Player, Player], on_move: Callable[[Board], None]) -> PlayedGame:
+    on_move(board)
+    if board.is_over():
+        return _by_the_board(board)
+    if (unable := _prepare(board, players)) is not None:
+        return unable
+    while not board.is_over():
+        side = board.history.position.side
+        try:
+            choice = _ask(board, players[side])
+            if choice.token == RESIGN:
+                return _resigned(board, side)
+            _accept(board, choice)
+        except Forfeit as forfeit:
+            return _forfeited(board, side, forfeit)
+        on_move(board)
+    return _by_the_board(board)
+
+
+def _prepare(board: Board, players: tuple[Player, Player]) -> PlayedGame | None:
+    """Get both ready; the game's end if one cannot be, None if all is well."""
+    faults: dict[Side, Forfeit] = {}
+    for side in Side:
+        try:
+            players[side].prepare()
+        except Forfeit as forfeit:
+            faults[side] = forfeit
+    if len(faults) == len(players):
+        told = "; ".join(f"{side.name.lower()}: {faults[side].evidence}" for side in Side)
+        raise Void(f"{BOTH_UNABLE}: {told}")
+    for side, fault in faults.items():
+        return _forfeited(board, side, fault)
+    return None
+
+
+def _ask(board: Board, player: Player) -> Choice:
+    """The answer, with its time taken off the clock; one that came too late is a forfeit."""
+    turn = board.turn()
+    choice = player.choose(turn)
+    if turn.allowance_ns is not None and choice.used_ns > turn.allowance_ns:
+        raise Forfeit(
+            Termination.TIME, late_sentence(choice.used_ns, turn.allowance_ns, board.match.margin_ms)
+        )
+    board.clocks[board.history.position.side].charge(choice.used_ns)
+    return choice
+
+
+def late_sentence(used_ns: int, allowance_ns: int, margin_ms: int) -> str:
+    limit_ms = allowance_ns // NS_PER_MS - margin_ms
+    used_ms = used_ns // NS_PER_MS
+    return f"the answer came after {used_ms} ms, with {limit_ms} ms left and a margin of {margin_ms} ms"
+
+
+def _accept(board: Board, choice: Choice) -> None:
+    if not choice.token:
+        raise Forfeit(Termination.ILLEGAL_MOVE, "the bestmove line named no move")
+    if len(choice.token) > MAX_TOKEN_SHOWN:
+        shown = f"{choice.token[:MAX_TOKEN_SHOWN]}…"
+        raise Forfeit(
+            Termination.ILLEGAL_MOVE, f"unreadable move {shown!r} of {len(choice.token)} characters"
+        )
+    try:
+        board.play(choice.token, note=choice.note)
+    except IllegalMove as error:
+        raise Forfeit(Termination.ILLEGAL_MOVE, str(error)) from None
+
+
+# Verdicts
+
+
+def _by_the_board(board: Board) -> PlayedGame:
+    outcome: Outcome = board.history.outcome
+    termination = _TERMINATIONS.get(outcome.reason, Termination.RULES)
+    return PlayedGame(
+        tuple(board.moves),
+        outcome.result,
+        termination,
+        Fault.NONE,
+        reason=outcome.reason if termination is Termination.RULES else Reason.NONE,
+        white_score=outcome.white_score,
+        black_score=outcome.black_score,
+    )
+
+
+def _forfeited(board: Board, loser: Side, forfeit: Forfeit) -> PlayedGame:
+    return PlayedGame(
+        tuple(board.moves),
+        Result.win_for(loser.other),
+        forfeit.termination,
+        Fault.of(loser),
+        evidence=forfeit.evidence,
+    )
+
+
+def _resigned(board: Board, side: Side) -> PlayedGame:
+    return PlayedGame(tuple(board.moves), Result.win_for(side.other), Termination.RESIGNATION, Fault.NONE)
+
+
+def _void(board: Board, evidence: str) -> PlayedGame:
+    return PlayedGame(
+        tuple(board.moves), Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE, evidence=evidence
+    )
+
+
+def _winner(game: Game, result: Result) -> Winner:
+    if result is Result.win_for(game.first):
+        return Winner.P1
+    return Winner.P2 if result is Result.win_for(game.first.other) else Winner.DRAW

@@ -1,0 +1,54 @@
+"""What arrives on the queue ``games``, and what goes back on ``records``."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from kombu.exceptions import OperationalError
+
+from workers.celery import RECORDS, app, is_stopping
+from workers.jobs import GameJob, GameReport, JsonValue, Progress, Release
+from workers.runner import Line, Worker, run_job
+
+REPORT_RETRY = {"max_retries": 60, "interval_start": 0.2, "interval_step": 0.5, "interval_max": 2.0}
+"""A report is worth waiting two minutes for a broker that is gone; a word of progress is not."""
+
+
+@app.task(name="workers.play")
+def play(message: Any) -> None:
+    """A job's games; each is reported when it ends, what is left at a stop is given back."""
+    job = GameJob.from_json(message)
+    worker = _worker()
+    for game in run_job(job, worker, Line(_report, _tell, is_stopping)):
+        _send("tournament.release", Release(game.key, game.attempt, worker.name))
+
+
+def _worker() -> Worker:
+    """This process, and its folders as the environment names them."""
+    cache = os.environ.get("DUARENA_CACHE") or os.path.join(
+        tempfile.gettempdir(), f"duarena-cache-{os.getuid()}"
+    )
+    return Worker(
+        name=f"{socket.gethostname()}/{os.getpid()}",
+        store=Path(os.environ.get("DUARENA_BUNDLES", "bundles")),
+        cache=Path(cache),
+    )
+
+
+def _report(report: GameReport) -> None:
+    _send("tournament.record", report)
+
+
+def _tell(progress: Progress) -> None:
+    try:
+        app.send_task("tournament.progress", args=[progress.to_json()], queue=RECORDS, retry=False)
+    except OperationalError:
+        return  # the next word will do; without any for long enough the lease ends
+
+
+def _send(task: str, value: JsonValue) -> None:
+    app.send_task(task, args=[value.to_json()], queue=RECORDS, retry=True, retry_policy=REPORT_RETRY)
