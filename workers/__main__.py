@@ -39,6 +39,7 @@ def _start(options: argparse.Namespace) -> NoReturn:
         "DUARENA_BUNDLES": options.bundles,
         "DUARENA_CACHE": options.cache,
     }
+    os.environ.pop("DJANGO_SETTINGS_MODULE", None)  # a game worker has no site to set up
     os.environ.update({name: value for name, value in settings.items() if value is not None})
     # Read here: the app is made from the environment, and no other command needs Celery.
     from workers.celery import GAMES, app

@@ -47,8 +47,9 @@ def test_a_game_travels_through_its_messages(deal: Deal) -> None:
 
 
 def test_nothing_that_a_message_holds_raises() -> None:
+    messages: tuple[object, ...] = (None, 1, "x", [], {}, {"key": None})
     for task in (tasks.record, tasks.progress, tasks.release):
-        for message in (None, 1, "x", [], {}, {"key": None}):
+        for message in messages:
             task(message)
     assert Ignored.objects.get().count == 18
 

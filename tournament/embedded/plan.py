@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import urllib.error
 import urllib.request
@@ -48,9 +47,8 @@ def services(address: Address, *, workers: int, data: Path) -> Iterator[Service]
     )
     yield Service(
         "players",
-        _celery("workers", "worker", "--queues=games", f"--concurrency={workers}", "--hostname=players@%h"),
-        stop=signal.SIGQUIT,  # abandon the games being played: they are played again
-        patience_s=8.0,
+        (sys.executable, "-m", "workers", "start", f"--slots={workers}"),
+        patience_s=8.0,  # to give back the games being played
     )
 
 

@@ -8,28 +8,12 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 
+from engines.bots import SAMPLE_BOTS, SampleBot
 from engines.rules.registry import GAMES
-from tournament.embedded.plan import ROOT
 from tournament.models import Bot, BotVersion, Bundle, Tournament
 from tournament.services.bots import add_version
 from tournament.services.tournaments import create_round_robin, start
 from workers.bundles import inspect_bundle, pack_bundle, store_bundle
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A bot that comes with the house: one file of ``engines/bots/``."""
-
-    name: str
-    file: str
-    description: str
-
-
-SAMPLES = (
-    Sample("Random", "random_bot.py", "Plays any legal move, each as likely as another."),
-    Sample("Greedy", "greedy_bot.py", "Looks one ply ahead."),
-    Sample("Alphabeta", "alphabeta_bot.py", "Searches deeper and deeper until its time is up."),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +38,11 @@ def register_samples() -> list[BotVersion]:
 
     A sample that has changed since the last time becomes the next version of its bot.
     """
-    return [_register(sample) for sample in SAMPLES]
+    return [_register(sample) for sample in SAMPLE_BOTS]
 
 
 @transaction.atomic
-def _register(sample: Sample) -> BotVersion:
+def _register(sample: SampleBot) -> BotVersion:
     content = pack_sample(sample)
     sha256 = store_bundle(settings.BUNDLES, content)
     bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": len(content)})
@@ -71,13 +55,13 @@ def _register(sample: Sample) -> BotVersion:
     return known or add_version(bot, bundle, inspect_bundle(content), state=BotVersion.State.VALID)
 
 
-def pack_sample(sample: Sample) -> bytes:
+def pack_sample(sample: SampleBot) -> bytes:
     """The zip an author would upload: the bot's one file and a manifest."""
-    games = ", ".join(f'"{code}"' for code in GAMES)
+    games = ", ".join(f'"{code}"' for code in sample.games)
     manifest = (
         f'[bot]\nname = "{sample.name}"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = [{games}]\n'
     )
-    source = (ROOT / "engines" / "bots" / sample.file).read_bytes()
+    source = sample.path.read_bytes()
     return pack_bundle({"bot.toml": manifest.encode(), "main.py": source})
 
 

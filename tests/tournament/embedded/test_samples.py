@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
+from engines.bots import SAMPLE_BOTS, SampleBot
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament.embedded import samples
 from tournament.embedded.administrator import set_administrator
 from tournament.embedded.console import Count
 from tournament.embedded.options import OptionError
-from tournament.embedded.samples import DEMO_EVENT, SAMPLES, pack_sample, register_samples, start_event
+from tournament.embedded.samples import DEMO_EVENT, pack_sample, register_samples, start_event
 from tournament.embedded.tables import describe_ladder, format_crosstable
 from tournament.embedded.up import count_games, describe_uploads, prepare
 from tournament.models import Bot, BotVersion, Game, LadderRating, Tournament, User
@@ -32,12 +33,13 @@ def test_samples_are_registered_once_however_often_the_site_starts() -> None:
 def test_a_changed_sample_is_the_next_version_of_its_bot(monkeypatch: pytest.MonkeyPatch) -> None:
     register_samples()
     # As if the file had been rewritten: other bytes under the same name.
-    monkeypatch.setattr(samples, "SAMPLES", (samples.Sample("Random", "greedy_bot.py", ""),))
+    rewritten = SampleBot("greedy_bot", "Random", "", tuple(GAMES))
+    monkeypatch.setattr(samples, "SAMPLE_BOTS", (rewritten,))
     assert [version.number for version in register_samples()] == [2]
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: str(sample.name))
-def test_a_sample_is_a_bundle_like_everybodys(sample: samples.Sample) -> None:
+@pytest.mark.parametrize("sample", SAMPLE_BOTS, ids=lambda sample: str(sample.name))
+def test_a_sample_is_a_bundle_like_everybodys(sample: SampleBot) -> None:
     manifest = inspect_bundle(pack_sample(sample))
     assert (manifest.name, manifest.games) == (sample.name, tuple(GAMES))
 
