@@ -10,7 +10,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engines.rules.base import Outcome, Position, RulesError
@@ -19,37 +19,42 @@ from engines.rules.registry import GAMES, Game, find_game
 
 BAD_INPUT = 2
 DISAGREES = 1
+NOBODY_READS = 1
 MAX_PERFT_DEPTH = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     parsed = _parse(arguments)
+    if sys.stdout is None:
+        return _complain("cannot write to standard output: it is closed")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # boards, and names of files
     try:
         code: int = parsed.command(parsed)
         sys.stdout.flush()
-    except (RulesError, OSError) as error:
+    except RulesError as error:
+        return _complain(str(error))
+    except OSError as error:  # files that cannot be read are told of where they are opened
+        _stop_writing()
         if isinstance(error, BrokenPipeError):
-            return _stop_writing()
-        print(_sentence(error), file=sys.stderr)
-        return BAD_INPUT
+            return NOBODY_READS
+        return _complain(f"cannot write to standard output: {error.strerror}")
     except KeyboardInterrupt:
         return 130
     return code
 
 
-def _stop_writing() -> int:
+def _complain(sentence: str) -> int:
+    """Without a standard error there is nobody to tell: ``print`` would take standard output instead."""
+    if sys.stderr is not None:
+        print(sentence, file=sys.stderr)
+    return BAD_INPUT
+
+
+def _stop_writing() -> None:
     """Nobody reads any more, as in ``| head``: what is left to flush goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"cannot read {error.filename!r}: {error.strerror}"
-    return str(error)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -165,33 +170,40 @@ def _verify(parsed: argparse.Namespace) -> int:
     code = 0
     for name in parsed.files:
         try:
-            # What is not UTF-8 shows as \xff in the complaint about it.
-            with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
-                for complaints in _complaints(lines, name):
-                    games += 1
-                    bad += bool(complaints)
-                    if complaints:
-                        print("\n".join(complaints))
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            print(_sentence(error), file=sys.stderr)
-            code = BAD_INPUT
-    print(f"{games} {'game' if games == 1 else 'games'}, {bad or 'none'} with disagreements")
+            for complaints in _complaints(name):
+                games += 1
+                bad += bool(complaints)
+                if complaints:
+                    print("\n".join(complaints))
+        except _UnreadableFile as error:
+            code = _complain(str(error))
+    if games or not code:
+        print(f"{games} {'game' if games == 1 else 'games'}, {bad or 'none'} with disagreements")
     return code or (DISAGREES if bad else 0)
 
 
-def _complaints(lines: Iterable[str], name: str) -> Iterable[list[str]]:
-    """For each game what is wrong with it, a line each."""
+class _UnreadableFile(Exception):
+    """A file that cannot be opened, or read to its end; not to be taken for an output that fails."""
+
+
+def _complaints(name: str) -> Iterator[list[str]]:
+    """For each game of a file what is wrong with it, a line each."""
     from engines.records import RecordError, find_disagreements, read_records
 
-    for record in read_records(lines, name):
-        if isinstance(record, RecordError):
-            yield [str(record)]
-        else:
-            assert record.source is not None
-            source = record.source
-            yield [f"{source.at(wrong.line)}: {wrong.sentence}" for wrong in find_disagreements(record)]
+    try:
+        # What is not UTF-8 shows as \xff in the complaint about it.
+        with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
+            for record in read_records(lines, name):
+                if isinstance(record, RecordError):
+                    yield [str(record)]
+                else:
+                    assert record.source is not None
+                    source = record.source
+                    yield [
+                        f"{source.at(wrong.line)}: {wrong.sentence}" for wrong in find_disagreements(record)
+                    ]
+    except OSError as error:
+        raise _UnreadableFile(f"cannot read {name!r}: {error.strerror}") from None
 
 
 if __name__ == "__main__":
