@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from engines.protocol.messages import Go
+from engines.rules.base import quote
 
 MAX_LIMIT = 999_999_999
 """The largest number of milliseconds, nodes or plies; eleven days on the clock."""
@@ -57,7 +58,9 @@ def parse_time_control(text: str) -> TimeControl:
     for part in text.split(";"):
         for name, value in _parse_part(part, text).items():
             if name in limits:
-                raise TimeControlError(f"time control {text!r} gives {part!r} a second limit of its kind")
+                raise TimeControlError(
+                    f"time control {quote(text)} gives {quote(part)} a second limit of its kind"
+                )
             limits[name] = value
     return TimeControl(**limits)
 
@@ -70,7 +73,8 @@ def _parse_part(part: str, text: str) -> dict[str, int]:
     if count := _COUNT.fullmatch(part):
         return {count[1]: int(count[2])}
     raise TimeControlError(
-        f"cannot read {part!r} in time control {text!r}: write 60+0.5, 0.1/move, nodes=5000 or depth=4"
+        f"cannot read {quote(part)} in time control {quote(text)}: "
+        "write 60+0.5, 0.1/move, nodes=5000 or depth=4"
     )
 
 

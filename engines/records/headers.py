@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engines.records.model import REQUIRED, Fault, Record, Termination
-from engines.rules.base import MAX_NUMBER, PositionError, Reason, Result, Side, UnknownGame
+from engines.rules.base import MAX_NUMBER, PositionError, Reason, Result, Side, UnknownGame, quote
 from engines.rules.history import History
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, parse_time_control
@@ -59,7 +59,7 @@ def _check_game(record: Record) -> Iterator[Disagreement]:
         yield Disagreement("FEN", f"header FEN: {error}")
     set_up = record.header("SetUp", "0")
     if set_up not in ("0", "1") or (set_up == "1") != record.has("FEN"):
-        yield Disagreement("SetUp", f'header SetUp is {set_up!r}: it is "1" exactly where FEN is given')
+        yield Disagreement("SetUp", f'header SetUp is {quote(set_up)}: it is "1" exactly where FEN is given')
     if record.has("TimeControl"):
         try:
             parse_time_control(record.header("TimeControl"))
@@ -71,12 +71,12 @@ def _check_numbers(record: Record) -> Iterator[Disagreement]:
     plies = record.header("PlyCount")
     if record.has("PlyCount") and plies != str(len(record.moves)):
         yield Disagreement(
-            "PlyCount", f"header PlyCount is {plies!r}, but there are {len(record.moves)} moves"
+            "PlyCount", f"header PlyCount is {quote(plies)}, but there are {len(record.moves)} moves"
         )
     if record.has("PlyLimit") and not _is_ply_limit(record.header("PlyLimit")):
         yield Disagreement(
             "PlyLimit",
-            f"header PlyLimit is {record.header('PlyLimit')!r}: not a number from 1 to {MAX_NUMBER}",
+            f"header PlyLimit is {quote(record.header('PlyLimit'))}: not a number from 1 to {MAX_NUMBER}",
         )
     given = record.header("OpeningPlies", "0")
     marked = _count_book(record)
@@ -84,7 +84,7 @@ def _check_numbers(record: Record) -> Iterator[Disagreement]:
         yield Disagreement("OpeningPlies", "a ply is marked as given after one that was chosen")
     elif given != str(marked):
         yield Disagreement(
-            "OpeningPlies", f"header OpeningPlies is {given!r}, but {marked} plies are marked as given"
+            "OpeningPlies", f"header OpeningPlies is {quote(given)}, but {marked} plies are marked as given"
         )
 
 
@@ -104,15 +104,15 @@ def _check_end(record: Record) -> Iterator[Disagreement]:
     stated = record.header("Result")
     if record.has("Result") and stated != record.result:
         yield Disagreement(
-            "Result", f"header Result is {stated!r}, but the moves end with {str(record.result)!r}"
+            "Result", f"header Result is {quote(stated)}, but the moves end with {str(record.result)!r}"
         )
     termination, fault = find_termination(record), find_fault(record)
     if record.has("Termination") and termination is None:
         yield Disagreement(
-            "Termination", f"header Termination is {record.header('Termination')!r}: no such word"
+            "Termination", f"header Termination is {quote(record.header('Termination'))}: no such word"
         )
     if record.has("Fault") and fault is None:
-        yield Disagreement("Fault", f"header Fault is {record.header('Fault')!r}: no such word")
+        yield Disagreement("Fault", f"header Fault is {quote(record.header('Fault'))}: no such word")
     if termination is not None:
         yield from _check_reason(record, termination)
         yield from _check_result(record.result, termination)
@@ -142,7 +142,7 @@ def _check_reason(record: Record, termination: Termination) -> Iterator[Disagree
             yield Disagreement("Reason", "header Reason is missing, though the rules ended the game")
     elif reason != _MATCH_REASONS.get(termination, "") and record.has("Reason"):
         yield Disagreement(
-            "Reason", f"header Reason is {reason!r}, but the termination is {str(termination)!r}"
+            "Reason", f"header Reason is {quote(reason)}, but the termination is {str(termination)!r}"
         )
 
 

@@ -16,6 +16,9 @@ from typing import Self
 MAX_NUMBER = 999_999_999
 """The largest number a position string may hold, in any field."""
 
+QUOTED_LENGTH = 80
+"""Characters of an offending text that are quoted in a complaint; the rest is cut off."""
+
 
 class Side(enum.IntEnum):
     """A player by colour; who moves first is a rule of each game."""
@@ -82,6 +85,11 @@ class Outcome:
 UNDECIDED = Outcome(Result.UNDECIDED, Reason.NONE)
 
 
+def quote(text: str) -> str:
+    """``text`` as ``repr`` writes it, cut to a length fit for a message."""
+    return repr(text) if len(text) <= QUOTED_LENGTH else f"{text[:QUOTED_LENGTH]!r}…"
+
+
 class RulesError(ValueError):
     """Bad input to the rules; its text is one sentence fit for a user."""
 
@@ -99,7 +107,7 @@ class IllegalMove(RulesError):
 
     def __init__(self, token: str, position: Position, why: str = "") -> None:
         because = f": {why}" if why else ""
-        super().__init__(f"illegal move {token!r} in position {str(position)!r}{because}")
+        super().__init__(f"illegal move {quote(token)} in position {str(position)!r}{because}")
         self.token = token
         self.position = position
 

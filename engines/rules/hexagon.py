@@ -31,7 +31,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
-from engines.rules.notation import field_error, quote, split_parts
+from engines.rules.base import quote
+from engines.rules.notation import field_error, split_parts
 
 DIRECTIONS: Final = ((0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0))
 """The six steps as (rows up, numbers up), anticlockwise from the right; the last three reverse the first."""

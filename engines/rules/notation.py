@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from engines.rules.base import MAX_NUMBER, PositionError, Side
-
-QUOTED_LENGTH: Final = 80
-"""Characters of an offending text that are quoted; the rest is cut off."""
+from engines.rules.base import MAX_NUMBER, PositionError, Side, quote
 
 _SMALL_NUMBERS: Final = {str(number): number for number in range(1000)}
 _SIDES: Final = {side.letter: side for side in Side}
@@ -22,11 +19,6 @@ _SIDES: Final = {side.letter: side for side in Side}
 def field_error(field: str, text: str, why: str) -> PositionError:
     """The error to raise about ``text`` in ``field``; ``why`` is the rest of the sentence."""
     return PositionError(f"bad {field} {quote(text)}: {why}")
-
-
-def quote(text: str) -> str:
-    """``text`` as ``repr`` writes it, cut to a length fit for a message."""
-    return repr(text) if len(text) <= QUOTED_LENGTH else f"{text[:QUOTED_LENGTH]!r}…"
 
 
 def split_fields(text: str, names: Sequence[str]) -> list[str]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engines.rules import dogon, dualma, duovallis, duploline
-from engines.rules.base import Position, Side, UnknownGame
-from engines.rules.notation import quote
+from engines.rules.base import Position, Side, UnknownGame, quote
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,13 @@ def test_the_complaint_names_the_part_that_is_wrong() -> None:
         parse_time_control("60+1;deep=4")
 
 
+@pytest.mark.parametrize("text", ["9" * 100_000, ";" * 100_000, "depth=4;" * 10_000 + "depth=4"])
+def test_the_complaint_about_a_long_text_is_short(text: str) -> None:
+    with pytest.raises(TimeControlError) as refused:
+        parse_time_control(text)
+    assert len(str(refused.value)) < 400
+
+
 @pytest.mark.parametrize(
     "limits",
     [

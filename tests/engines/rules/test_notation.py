@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from engines.rules import MAX_NUMBER, PositionError, Side
-from engines.rules.notation import parse_number, parse_turn, quote, split_fields, split_parts
+from engines.rules.base import quote
+from engines.rules.notation import parse_number, parse_turn, split_fields, split_parts
 
 
 @pytest.mark.parametrize("number", [0, 1, 9, 10, 999, 1000, 40_320, MAX_NUMBER])

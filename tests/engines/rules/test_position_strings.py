@@ -52,3 +52,14 @@ def test_any_token_is_legal_or_refused(game: Game, token: str) -> None:
         return
     with pytest.raises(IllegalMove):
         start.play(token)
+
+
+@given(games)
+def test_a_complaint_stays_short_however_long_the_text(game: Game) -> None:
+    start = game.position.initial()
+    with pytest.raises(IllegalMove) as illegal:
+        start.play("a1" * 500_000)
+    assert len(str(illegal.value)) < 400
+    with pytest.raises(PositionError) as refused:
+        game.position.parse(f"{start}{'0' * 1_000_000}")
+    assert len(str(refused.value)) < 400
