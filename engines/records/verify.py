@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from engines.protocol.score import Score
 from engines.records.headers import Disagreement, check_headers, find_fault, find_termination, start_history
-from engines.records.model import Fault, Record, Termination
-from engines.rules.base import IllegalMove, Outcome, Reason, Result, RulesError, Side
+from engines.records.model import Fault, Record, RecordMove, Termination
+from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, RulesError, Side, quote
 from engines.rules.history import History
 
 _BY_MOVER = frozenset({Termination.ILLEGAL_MOVE, Termination.TIME})
@@ -33,10 +34,13 @@ def find_disagreements(record: Record) -> Iterator[Disagreement]:
             return
     termination = find_termination(record)
     if termination is Termination.VOID:
+        yield from _check_scores(record, UNDECIDED)
         return
     yield from _check_scores(record, history.outcome)
     if termination is not None:
         yield from _check_termination(record, history, termination)
+    if termination is Termination.ADJUDICATION:
+        yield from _check_agreement(record, history.start.side)
 
 
 def _check_scores(record: Record, outcome: Outcome) -> Iterator[Disagreement]:
@@ -48,9 +52,9 @@ def _check_scores(record: Record, outcome: Outcome) -> Iterator[Disagreement]:
         if stated is None:
             yield Disagreement(name, f"header {name} is missing: the game ended with {expected}")
         elif expected is None:
-            yield Disagreement(name, f"header {name} is {stated!r}, but this end has no score")
+            yield Disagreement(name, f"header {name} is {quote(stated)}, but this end has no score")
         else:
-            yield Disagreement(name, f"header {name} is {stated!r}, but the game ended with {expected}")
+            yield Disagreement(name, f"header {name} is {quote(stated)}, but the game ended with {expected}")
 
 
 def _check_termination(record: Record, history: History, termination: Termination) -> Iterator[Disagreement]:
@@ -71,7 +75,7 @@ def _check_termination(record: Record, history: History, termination: Terminatio
     elif termination is Termination.RULES and record.header("Reason") not in ("", outcome.reason):
         reason = record.header("Reason")
         yield Disagreement(
-            "Reason", f"header Reason is {reason!r}, but the game ended by {str(outcome.reason)!r}"
+            "Reason", f"header Reason is {quote(reason)}, but the game ended by {str(outcome.reason)!r}"
         )
 
 
@@ -97,3 +101,24 @@ def _check_mover(record: Record, mover: Side, termination: Termination) -> Itera
         yield Disagreement(
             "Fault", f"{mover.name.lower()} was to move, so {str(termination)!r} cannot be the other's fault"
         )
+
+
+def _check_agreement(record: Record, first: Side) -> Iterator[Disagreement]:
+    """An adjudicated win is the one both players' last scores speak of; ``first`` made the first move."""
+    if record.result not in (Result.WHITE_WINS, Result.BLACK_WINS):
+        return
+    for player in Side:
+        score = _last_score(record.moves[player is not first :: 2])
+        if score is None:
+            continue
+        hope = score.centipawns if score.mate is None else score.mate
+        won = record.result is Result.win_for(player)
+        if not hope or (hope > 0) is not won:
+            yield Disagreement(
+                "Result", f"the result is {record.result}, which {player.name.lower()}'s last score denies"
+            )
+
+
+def _last_score(moves: Sequence[RecordMove]) -> Score | None:
+    scores = (move.note.score for move in reversed(moves) if move.note is not None)
+    return next((score for score in scores if score is not None), None)

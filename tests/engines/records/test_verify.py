@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from engines.protocol import Score
 from engines.records import (
     Fault,
+    MoveNote,
     Record,
     RecordMove,
     Termination,
@@ -222,10 +224,50 @@ def test_an_adjudication_has_any_result_and_no_fault(result: Result) -> None:
     assert verify_record(ended(Termination.ADJUDICATION, Result.UNDECIDED, Fault.NONE))
 
 
+@pytest.mark.parametrize("name", ["WhiteScore", "PlyCount", "PlyLimit", "OpeningPlies", "Termination"])
+def test_a_complaint_about_a_long_header_is_short(name: str) -> None:
+    complaints = verify_record(with_headers(finished_record("dogon-kulei"), {name: "9" * 100_000}))
+    assert complaints
+    assert all(len(complaint) < 400 for complaint in complaints)
+
+
 def test_a_void_has_no_result_and_is_our_own_fault() -> None:
     assert verify_record(ended(Termination.VOID, Result.UNDECIDED, Fault.INFRASTRUCTURE)) == []
     assert verify_record(ended(Termination.VOID, Result.UNDECIDED, Fault.NONE))
     assert verify_record(ended(Termination.VOID, Result.DRAW, Fault.INFRASTRUCTURE))
+    scored = ended(Termination.VOID, Result.UNDECIDED, Fault.INFRASTRUCTURE, {"BlackScore": "24"})
+    assert verify_record(scored) == ["header BlackScore is '24', but this end has no score"]
+
+
+@pytest.mark.parametrize(
+    ("white", "black", "possible"),
+    [
+        (Score(310), Score(-290), {Result.WHITE_WINS, Result.DRAW}),
+        (Score(-310), Score(mate=4), {Result.BLACK_WINS, Result.DRAW}),
+        (None, Score(-290), {Result.WHITE_WINS, Result.DRAW}),
+        (Score(0), Score(0), {Result.DRAW}),
+        (Score(310), Score(290), {Result.DRAW}),
+        (None, None, {Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW}),
+    ],
+)
+def test_an_adjudicated_win_is_the_one_both_scores_speak_of(
+    white: Score | None, black: Score | None, possible: set[Result]
+) -> None:
+    def noted(result: Result) -> Record:
+        record = ended(Termination.ADJUDICATION, result, Fault.NONE)
+        early = [replace(move, note=MoveNote(Score(0))) for move in record.moves[:2] if white or black]
+        late = [
+            replace(move, note=MoveNote(score, ms=5))
+            for move, score in zip(record.moves[2:], (white, black), strict=True)
+        ]
+        if white is None:
+            early[:1] = record.moves[:1]
+        if black is None:
+            early[1:] = record.moves[1:2]
+        return replace(record, moves=(*early, *late))
+
+    decided = (Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW)
+    assert {result for result in decided if not verify_record(noted(result))} == possible
 
 
 def test_a_reason_without_the_rules_disagrees() -> None:
