@@ -363,7 +363,7 @@ def _parse_holes(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for rank, row in zip(RANKS, split_parts(text, "/", len(RANKS), FIELDS[0], "ranks"), strict=True):
         holes = split_parts(row, ",", len(FILES), rank, "holes")
         for file, hole in zip(FILES, holes, strict=True):
-            stones = _parse_hole(hole)
+            stones = _parse_hole(hole) if len(hole) <= LONGEST_HOLE else None
             if stones is None:
                 raise field_error(f"{rank} hole {file}{rank[-1]}", hole, HOLE_GRAMMAR)
             found.append(stones)
@@ -371,6 +371,8 @@ def _parse_holes(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return white, black
 
 
+LONGEST_HOLE: Final = len(f"{MAX_NUMBER}w{MAX_NUMBER}b")
+"""Longer texts are refused unread, so that none of them stays in the cache."""
 HOLE_GRAMMAR: Final = f"not spelled as '0', '4w', '3b' or '2w3b', with numbers up to {MAX_NUMBER}"
 _HOLE: Final = re.compile(r"0|(?=[1-9])(?:([1-9][0-9]{0,8})w)?(?:([1-9][0-9]{0,8})b)?")
 

@@ -506,3 +506,10 @@ def count_laps(own: list[int], opponent: list[int], hole: int) -> int:
         if not occupied or own[hole] < opponent[hole]:
             return lap
     return MAX_LAPS + 1
+
+
+def test_a_hole_longer_than_any_is_refused_and_not_remembered() -> None:
+    before = duovallis._parse_hole.cache_info().currsize
+    with pytest.raises(PositionError, match="bad rank4 hole a4 '4444"):
+        DuovallisPosition.parse(duovallis.START.replace("4b", "4" * 100_000, 1))
+    assert duovallis._parse_hole.cache_info().currsize == before
