@@ -69,8 +69,9 @@ class Search:
     def __init__(self, turn: Turn) -> None:
         self.turn = turn
         self.game = GAMES[turn.game.code]
-        self.most_nodes = turn.clock.nodes or INFINITY
-        self.most_depth = min(turn.clock.depth or MAX_DEPTH, MAX_DEPTH)
+        nodes, depth = turn.clock.nodes, turn.clock.depth
+        self.most_nodes = INFINITY if nodes is None else nodes
+        self.most_depth = MAX_DEPTH if depth is None else min(depth, MAX_DEPTH)
         self.nodes = 0
         self.replies: dict[Hashable, str] = {}
         """The best move found so far in each position searched."""

@@ -189,9 +189,10 @@ def test_every_line_announced_can_be_played(code: str) -> None:
             assert 1 <= len(info.pv) <= (info.depth or 0)
 
 
-def test_one_node_is_enough_for_a_legal_move() -> None:
+@pytest.mark.parametrize("go", ["go nodes 1", "go nodes 0", "go depth 0", "go depth -1", "go movetime 0"])
+def test_next_to_no_search_is_enough_for_a_legal_move(go: str) -> None:
     for code, game in GAMES.items():
-        said = ask("alphabeta_bot", code, "startpos", "go nodes 1")
+        said = ask("alphabeta_bot", code, "startpos", go)
         assert game.position.initial().is_legal(best_move(said))
 
 
