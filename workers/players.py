@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from engines.protocol import (
     SEED_OPTION,
@@ -34,7 +34,7 @@ from engines.records import Termination, note_from_info
 from workers.clocks import NS_PER_MS
 from workers.launch import Launch
 from workers.process import Ends, EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
-from workers.referee import Choice, Forfeit, Turn
+from workers.referee import Choice, Forfeit, Turn, Void
 
 READY_SECONDS = 10
 """For ``ugiok``, and for each ``readyok``."""
@@ -44,7 +44,6 @@ GAMEOVER_SECONDS = 0.05
 QUIT_SECONDS = 0.5
 KEPT_LINES_BYTES = 64 * 1024
 """Kept of the lines exchanged in one game: this many at either end."""
-MAX_DECLARED_OPTIONS = 1000
 SEED_LIMIT = 2**31
 """Seeds stay below this, whatever larger numbers an engine offers to take."""
 NS = 1_000_000_000
@@ -79,7 +78,8 @@ class UgiPlayer:
         self._on_wait = on_wait
         self._process: EngineProcess | None = None
         self._declared: dict[str, OptionDeclared] = {}
-        self._games = 0
+        self._news: list[ServerMessage] = []
+        self._is_playing = False
         self._position = b""
         self._played = 0
         self._log = Conversation()
@@ -93,8 +93,13 @@ class UgiPlayer:
             self.close()
         try:
             if self._process is None:
-                self._start()
+                self._process = self._start()
+                self._meet()
+            else:
+                self._process.on_wait = self._on_wait
+                self._process.begin_game()
             self._begin_game()
+            self._is_playing = True
         except EngineSilent as fault:
             raise Forfeit(Termination.STALL, str(fault)) from None
         except EngineFault as fault:
@@ -106,10 +111,10 @@ class UgiPlayer:
         try:
             self._refuse_answers_in_advance(process)
             question = self._question(turn)
+            self._log.sent(question)
             asked_ns = time.monotonic_ns()
             deadline_ns = asked_ns + allowance_ns
             process.write(question, deadline_ns)
-            self._log.sent(question)
             return self._read_answer(process, asked_ns, deadline_ns)
         except EngineSilent as silence:
             waited_ms = allowance_ns // NS_PER_MS
@@ -120,10 +125,12 @@ class UgiPlayer:
             raise _forfeit(fault) from None
 
     def finish(self, winner: Winner, reason: str) -> None:
-        if self._process is None or self._process.has_exited():
+        is_playing, self._is_playing = self._is_playing, False
+        if not is_playing or self._process is None or self._process.has_exited():
             return
+        self._process.on_wait = _go_on
         try:
-            self._say(GameOver(winner, reason), GAMEOVER_SECONDS)
+            self._say([GameOver(winner, reason)], _seconds_from_now(GAMEOVER_SECONDS))
         except EngineFault:
             return  # it will be found out when it is asked for something
 
@@ -142,9 +149,10 @@ class UgiPlayer:
         process, self._process = self._process, None
         if process is None:
             return
+        process.on_wait = _go_on
         try:
             if not process.has_exited():
-                deadline_ns = time.monotonic_ns() + int(QUIT_SECONDS * NS)
+                deadline_ns = _seconds_from_now(QUIT_SECONDS)
                 process.write(_encoded(Quit()), deadline_ns)
                 process.wait(deadline_ns)
         except EngineFault:
@@ -160,75 +168,70 @@ class UgiPlayer:
 
     # Starting
 
-    def _start(self) -> None:
-        self._games = 0
-        self._declared = {}
+    def _start(self) -> EngineProcess:
+        """Raises ``EngineExited`` for a program that is none, ``Void`` when this machine cannot."""
+        launch = self._plan()
         try:
-            self._process = EngineProcess(self._plan(), on_wait=self._on_wait)
+            return EngineProcess(launch, on_wait=self._on_wait)
         except OSError as error:
-            raise EngineExited(f"the program cannot be started: {error.strerror or error}") from None
-        self._say(Ugi())
-        self._await(UgiOk, "ugiok", self._declare)
-        if VARIANT_OPTION in self._declared:
-            self._say(SetOption(VARIANT_OPTION, self._variant))
-        for name, value in self._options:
-            self._say(SetOption(name, value))
+            if error.filename == launch.argv[0]:
+                raise EngineExited(f"the program cannot be started: {error.strerror}") from None
+            raise Void(f"no process can be started: {error}") from error
 
-    def _declare(self, message: EngineMessage) -> None:
-        if isinstance(message, OptionDeclared) and len(self._declared) < MAX_DECLARED_OPTIONS:
-            self._declared[message.name] = message
+    def _meet(self) -> None:
+        self._declared = {}
+        self._ask([Ugi()], UgiOk, "ugiok")
+        self._news = [SetOption(name, value) for name, value in self._options]
+        if VARIANT_OPTION in self._declared:
+            self._news.insert(0, SetOption(VARIANT_OPTION, self._variant))
 
     def _begin_game(self) -> None:
-        process = self._running
-        if self._games:
-            process.begin_game()
-        self._games += 1
+        news, self._news = self._news, []
         seed_option = self._declared.get(SEED_OPTION)
         if seed_option is not None and self.seed is not None:
-            self._say(SetOption(SEED_OPTION, str(_fitting(self.seed, seed_option))))
-        self._say(UgiNewGame())
-        self._say(IsReady())
-        self._await(ReadyOk, "readyok")
-        process.end_move()
+            news.append(SetOption(SEED_OPTION, str(_fitting(self.seed, seed_option))))
+        self._ask([*news, UgiNewGame(), IsReady()], ReadyOk, "readyok")
+        self._running.end_move()
 
     @property
     def _running(self) -> EngineProcess:
         assert self._process is not None, "prepare() comes first"
         return self._process
 
-    def _say(self, message: ServerMessage, seconds: float = READY_SECONDS) -> None:
-        data = _encoded(message)
-        self._running.write(data, time.monotonic_ns() + int(seconds * NS))
+    def _say(self, messages: Sequence[ServerMessage], deadline_ns: int) -> None:
+        data = b"".join(map(_encoded, messages))
         self._log.sent(data)
+        self._running.write(data, deadline_ns)
 
-    def _await(
-        self,
-        kind: type[EngineMessage],
-        word: str,
-        on_message: Callable[[EngineMessage], None] = lambda message: None,
-    ) -> None:
-        """Read up to the answer of this kind; raises ``EngineSilent`` naming what did not come."""
-        process = self._running
-        deadline_ns = time.monotonic_ns() + READY_SECONDS * NS
-        while True:
-            try:
-                line = process.read_line(deadline_ns)
-            except EngineSilent:
-                raise EngineSilent(f"no {word} within {READY_SECONDS} seconds") from None
-            self._log.received(line)
-            message = parse_engine_line(line.decode("utf-8", "replace"))
-            if isinstance(message, kind):
-                return
-            if message is not None:
-                on_message(message)
+    def _ask(self, messages: Sequence[ServerMessage], kind: type[EngineMessage], word: str) -> None:
+        """Say something and read up to the answer of this kind, all within ``READY_SECONDS``.
+
+        Raises ``EngineSilent`` naming what did not come.
+        """
+        deadline_ns = _seconds_from_now(READY_SECONDS)
+        try:
+            self._say(messages, deadline_ns)
+            while not isinstance(message := self._heard(deadline_ns), kind):
+                if isinstance(message, BestMove):
+                    raise Forfeit(Termination.UNSOLICITED, f"a bestmove came instead of {word}")
+                if isinstance(message, OptionDeclared) and message.name in (VARIANT_OPTION, SEED_OPTION):
+                    self._declared[message.name] = message
+        except EngineSilent:
+            raise EngineSilent(f"no {word} within {READY_SECONDS} seconds") from None
+
+    def _heard(self, deadline_ns: int) -> EngineMessage | None:
+        line = self._running.read_line(deadline_ns)
+        self._log.received(line)
+        return _parsed(line)
 
     # Moving
 
     def _refuse_answers_in_advance(self, process: EngineProcess) -> None:
-        for line in process.drain():
+        lines = process.drain()
+        for line in lines:
             self._log.received(line)
-            if b"bestmove" in line and isinstance(_parsed(line), BestMove):
-                raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
+        if any(map(_is_answer, lines)) or _is_answer(process.unfinished):
+            raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
 
     def _question(self, turn: Turn) -> bytes:
         """``position`` and ``go``; only the moves since the last question are put to the line anew."""
@@ -251,7 +254,8 @@ class UgiPlayer:
             self._log.received(line)
             if b"bestmove" in line and isinstance(message := _parsed(line), BestMove):
                 break
-            said.append(line)
+            if b"info" in line:
+                said.append(line)
         used_ns = process.arrived_ns - asked_ns
         process.end_move()
         note = note_from_info(last_info(said), ms=round(used_ns / NS_PER_MS))
@@ -280,8 +284,20 @@ class Conversation:
         self._ends.add(b"%8.3f %s %s\n" % (seconds, arrow, line))
 
 
+def _is_answer(line: bytes) -> bool:
+    return b"bestmove" in line and isinstance(_parsed(line), BestMove)
+
+
 def _parsed(line: bytes) -> EngineMessage | None:
     return parse_engine_line(line.decode("utf-8", "replace"))
+
+
+def _go_on() -> None:
+    """For waits that nothing breaks off: they are short."""
+
+
+def _seconds_from_now(seconds: float) -> int:
+    return time.monotonic_ns() + int(seconds * NS)
 
 
 def _encoded(message: ServerMessage) -> bytes:

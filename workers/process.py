@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import signal
 import subprocess
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import IO
 
 from workers.launch import Launch
-from workers.reaper import Reaper
+from workers.reaper import Reaper, remove_scratch
 
 MAX_LINE_BYTES = 64 * 1024
 MAX_MOVE_OUTPUT_BYTES = 1024 * 1024
@@ -75,25 +75,19 @@ class EngineProcess:
         self._stderr = Ends(KEPT_STDERR_BYTES)
         self._killed = False
         try:
-            self._start()
+            self._popen = _spawn(launch)
         except BaseException:
-            shutil.rmtree(launch.scratch, ignore_errors=True)
+            remove_scratch(launch.scratch)
+            raise
+        try:
+            self._watch()
+        except BaseException:
+            self._end()
             raise
 
-    def _start(self) -> None:
-        self._popen = subprocess.Popen(
-            self._launch.argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=self._launch.folder,
-            env=dict(self._launch.environment),
-            bufsize=0,
-            start_new_session=True,
-        )
+    def _watch(self) -> None:
         self._reaper.watch(self._popen.pid, self._launch.scratch)
-        streams = (self._popen.stdin, self._popen.stdout, self._popen.stderr)
-        self._in, self._out, self._err = (stream.fileno() for stream in streams if stream is not None)
+        self._in, self._out, self._err = (stream.fileno() for stream in _streams(self._popen))
         self._exit = os.pidfd_open(self._popen.pid)
         self._poll = select.poll()
         for descriptor in (self._in, self._out, self._err):
@@ -126,17 +120,20 @@ class EngineProcess:
         return self._lines.popleft()
 
     def drain(self) -> list[bytes]:
-        """All that lies in the pipes already; returns the lines, an unfinished one among them as it is.
+        """The lines that lie in the pipes already; what may follow them is ``unfinished``.
 
         Never waits. Does not raise ``EngineExited``: what an engine said before it ended comes first.
         """
         while ready := [event for event in self._poll.poll(0) if event[0] != self._exit]:
             self._read_streams(ready)
-        if not self._lines and not self._rest:
-            return []
-        waiting = [*self._lines, self._rest] if self._rest else list(self._lines)
+        waiting = list(self._lines)
         self._lines.clear()
         return waiting
+
+    @property
+    def unfinished(self) -> bytes:
+        """The line that has begun to arrive, as far as it has."""
+        return self._rest
 
     def end_move(self) -> None:
         """Begin to count output anew: what is said from now on belongs to the next move."""
@@ -168,17 +165,21 @@ class EngineProcess:
         """End the engine and all of its group, now. May be repeated."""
         if self._killed:
             return
-        # Not reaped before this line, so the number cannot have passed to another group.
         self._kill_group()
         self._drain_stderr()
+        os.close(self._exit)
+        self._end()
+
+    def _end(self) -> None:
         self._killed = True
+        self._kill_group()
+        os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
+        for stream in _streams(self._popen):
+            stream.close()
+        remove_scratch(self._launch.scratch)
+        # Reaped last of all: only then may the number pass to another process.
         self._reaper.forget(self._popen.pid)
         self._popen.wait()
-        for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
-            if stream is not None:
-                stream.close()
-        os.close(self._exit)
-        shutil.rmtree(self._launch.scratch, ignore_errors=True)
 
     def _mind_the_owner(self) -> None:
         """Ask now and then whether the wait may go on, also while the engine keeps talking."""
@@ -273,8 +274,8 @@ class Ends:
     def __init__(self, kept: int) -> None:
         self.size = 0
         self._kept = kept
-        self._first = b""
-        self._last = b""
+        self._first = bytearray()
+        self._last = bytearray()
 
     def add(self, chunk: bytes) -> None:
         self.size += len(chunk)
@@ -282,13 +283,33 @@ class Ends:
         if room > 0:
             self._first += chunk[:room]
             chunk = chunk[room:]
-        if chunk:
-            self._last = (self._last + chunk)[-self._kept :]
+        self._last += chunk
+        if len(self._last) > 2 * self._kept:  # not each time: the copy would cost more than a line
+            del self._last[: -self._kept]
 
     def joined(self) -> bytes:
-        left_out = self.size - len(self._first) - len(self._last)
+        last = self._last[-self._kept :]
+        left_out = self.size - len(self._first) - len(last)
         gap = b"\n[... %d bytes left out ...]\n" % left_out if left_out else b""
-        return self._first + gap + self._last
+        return bytes(self._first + gap + last)
+
+
+def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        launch.argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=launch.folder,
+        env=dict(launch.environment),
+        bufsize=0,
+        start_new_session=True,
+    )
+
+
+def _streams(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], ...]:
+    """Its input, output and standard error."""
+    return tuple(stream for stream in (process.stdin, process.stdout, process.stderr) if stream is not None)
 
 
 def _read(descriptor: int) -> bytes:

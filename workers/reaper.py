@@ -100,7 +100,18 @@ def reap(lines: Iterable[bytes]) -> None:
     for number, path in watched.items():
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(number, signal.SIGKILL)
+        remove_scratch(path)
+
+
+def remove_scratch(path: str) -> None:
+    """Remove a folder whatever an engine made of it: nested too deep for Python, or closed to its owner."""
+    with contextlib.suppress(RecursionError):
         shutil.rmtree(path, ignore_errors=True)
+    if os.path.islink(path):
+        os.unlink(path)
+    elif os.path.lexists(path):
+        for command in (("chmod", "-R", "u+rwx"), ("rm", "-rf")):
+            subprocess.run((*command, "--", path), stderr=subprocess.DEVNULL, check=False)
 
 
 def _main(stdin: BinaryIO) -> None:

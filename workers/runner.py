@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engines.records import BOOK, Fault, RecordMove, Termination, format_note
+from engines.records import BOOK, Fault, RecordMove, Termination, clean_text, format_note
 from engines.rules.base import Result, Side
 from engines.rules.history import History
 from engines.rules.registry import find_game
@@ -128,12 +128,12 @@ class _Desk:
         return report
 
     def close(self) -> None:
-        stopping = self.line.is_stopping()
-        for seat in self.seats:
-            if stopping:
-                seat.player.kill()
-            else:
-                seat.player.close()
+        end = UgiPlayer.kill if self.line.is_stopping() else UgiPlayer.close
+        one, two = self.seats
+        try:
+            end(one.player)
+        finally:
+            end(two.player)
 
     def _played(self, game: JobGame, white: UgiPlayer, black: UgiPlayer) -> PlayedGame:
         job = self.job
@@ -197,7 +197,7 @@ class _Desk:
             termination=played.termination,
             reason=played.reason,
             fault=played.fault,
-            evidence=played.evidence,
+            evidence=clean_text(played.evidence),
             white_score=played.white_score,
             black_score=played.black_score,
             moves=_told_moves(played.moves),

@@ -11,6 +11,7 @@ from typing import Any
 from kombu.exceptions import OperationalError
 
 from workers.celery import RECORDS, app, is_stopping
+from workers.courier import Courier
 from workers.jobs import GameJob, GameReport, JsonValue, Progress, Release
 from workers.runner import Line, Worker, run_job
 
@@ -23,7 +24,7 @@ def play(message: Any) -> None:
     """A job's games; each is reported when it ends, what is left at a stop is given back."""
     job = GameJob.from_json(message)
     worker = _worker()
-    for game in run_job(job, worker, Line(_report, _tell, is_stopping)):
+    for game in run_job(job, worker, Line(_report, _courier.tell, is_stopping)):
         _send("tournament.release", Release(game.key, game.attempt, worker.name))
 
 
@@ -48,6 +49,9 @@ def _tell(progress: Progress) -> None:
         app.send_task("tournament.progress", args=[progress.to_json()], queue=RECORDS, retry=False)
     except OperationalError:
         return  # the next word will do; without any for long enough the lease ends
+
+
+_courier = Courier(_tell)
 
 
 def _send(task: str, value: JsonValue) -> None:
