@@ -84,6 +84,7 @@ class Console:
         self._clock = clock
         self._terminal = stream.isatty()
         self._shown = ""
+        self._latest = ""
         self._printed_at = float("-inf")
 
     def say(self, text: str) -> None:
@@ -95,6 +96,7 @@ class Console:
             self._write(self._shown)
 
     def progress(self, text: str) -> None:
+        self._latest = text
         if text == self._shown:
             return
         if self._terminal:
@@ -106,10 +108,13 @@ class Console:
             self._write(text + "\n")
 
     def end_progress(self) -> None:
-        """Leave the progress line as it stands; the next one starts below."""
+        """Leave the progress line as it stands last; the next one starts below."""
         if self._terminal and self._shown:
             self._write("\n")
+        elif self._latest != self._shown:
+            self._write(self._latest + "\n")
         self._shown = ""
+        self._latest = ""
         self._printed_at = float("-inf")
 
     def _write(self, text: str) -> None:

@@ -69,3 +69,13 @@ def test_elsewhere_the_progress_is_a_plain_line_now_and_then() -> None:
         console.progress(text)
     console.end_progress()
     assert stream.getvalue() == "1/4\n3/4\n"
+
+
+def test_elsewhere_the_last_word_of_a_progress_is_always_printed() -> None:
+    clock = Clock()
+    stream = io.StringIO()
+    console = Console(stream, clock)
+    for clock.now, text in ((0, "1/4"), (5, "2/4"), (6, "4/4")):
+        console.progress(text)
+    console.end_progress()
+    assert stream.getvalue() == "1/4\n4/4\n"
