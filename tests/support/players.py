@@ -1,0 +1,101 @@
+"""Players without a process: they answer from a script, in times and with faults of the test's choosing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from engines.protocol import Winner
+from engines.records import MoveNote, Record, build_record
+from engines.rules import find_game
+from engines.rules.history import History
+from engines.timecontrol import parse_time_control
+from workers.referee import Choice, Match, PlayedGame, Turn
+
+Step = str | Choice | Exception
+"""A move answered at once, a whole answer, or what ``choose`` raises."""
+
+
+@dataclass
+class ScriptedPlayer:
+    """Answers with its steps in turn and remembers what it was asked and told."""
+
+    steps: Iterable[Step] = ()
+    unable: Exception | None = None
+    """What ``prepare`` raises."""
+    turns: list[Turn] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    prepared: int = 0
+
+    def __post_init__(self) -> None:
+        self._steps: Iterator[Step] = iter(self.steps)
+
+    def prepare(self) -> None:
+        self.prepared += 1
+        if self.unable is not None:
+            raise self.unable
+
+    def choose(self, turn: Turn) -> Choice:
+        self.turns.append(turn)
+        step = next(self._steps)
+        if isinstance(step, Exception):
+            raise step
+        return Choice(step, 0) if isinstance(step, str) else step
+
+    def finish(self, winner: Winner, reason: str) -> None:
+        self.told.append(f"{winner} {reason}")
+
+
+class FirstMovePlayer(ScriptedPlayer):
+    """Plays the first legal move it finds, whatever happens."""
+
+    def choose(self, turn: Turn) -> Choice:
+        return Choice(next(turn.history.position.legal_moves()), 0)
+
+
+def answer(token: str, ms: float = 0, note: MoveNote | None = None) -> Choice:
+    return Choice(token, int(ms * 1_000_000), note)
+
+
+def match_of(
+    code: str = "dogon-kulei",
+    *,
+    fen: str | None = None,
+    opening: str = "",
+    control: str = "10+0",
+    ply_limit: int | None = None,
+    margin_ms: int = 50,
+) -> Match:
+    game = find_game(code)
+    start = None if fen is None else game.position.parse(fen)
+    return Match(
+        game, History(game, start, ply_limit), parse_time_control(control), margin_ms, tuple(opening.split())
+    )
+
+
+def record_of_played(
+    played: PlayedGame,
+    code: str = "dogon-kulei",
+    *,
+    fen: str | None = None,
+    control: str = "10+0",
+    ply_limit: int | None = None,
+) -> Record:
+    """The record that the site would make of it."""
+    return build_record(
+        game=code,
+        white="A",
+        black="B",
+        moves=played.moves,
+        result=played.result,
+        termination=played.termination,
+        reason=played.reason,
+        fault=played.fault,
+        time_control=control,
+        fen=fen,
+        ply_limit=ply_limit,
+        white_score=played.white_score,
+        black_score=played.black_score,
+        evidence=played.evidence,
+        date="2026.11.21",
+    )
