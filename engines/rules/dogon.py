@@ -68,6 +68,9 @@ end, but a game need not come to one. When a position occurs for the third time,
 game has lasted 500 plies (gagara 700), each player receives the seeds in his own holes,
 and the seeds are counted.
 
+A position is the same when its string is, all but the ply; the position before the first move
+counts. A game ends first by its own rules, then by repetition, then by the ply limit.
+
 ## Notation
 
 A move is the hole and the direction, `c1+` or `f2-`, or `pass`.

@@ -69,8 +69,9 @@ stack at all, and each of the 22 single discs has a neighbouring cell with no st
 it could go: somebody is not stuck after all.
 
 Match rules, **[reading]**, of this server and not of the game: a position that occurs for the third time
-(board and side to move) is a draw, and so is a game that reaches the ply limit, 400 unless stated
-otherwise.
+(board and side to move; the position before the first move counts) is a draw, and so is a game that
+reaches the ply limit, 400 unless stated otherwise. A game ends first by its own rules, then by repetition,
+then by the ply limit.
 
 ## Notation
 

@@ -76,6 +76,9 @@ These are rules of this server, not of the game. **[reading]** The source knows 
 end, but a game need not come to one. A game is drawn when a position occurs for the third
 time, or when it has lasted 500 plies.
 
+A position is the same when its string is, all but the ply; the position before the first move
+counts. A game ends first by its own rules, then by repetition, then by the ply limit.
+
 ## Notation
 
 A move is the hole it starts from, as `c1`.

@@ -68,8 +68,9 @@ by a second that wins.
 drawn. The source leaves this open.
 
 Match rules, **[reading]**, of this server and not of the game: a position that occurs for the third time
-(board and side to move) is a draw, and so is a game that reaches the ply limit, 200 unless stated
-otherwise.
+(board and side to move; the position before the first move counts) is a draw, and so is a game that
+reaches the ply limit, 200 unless stated otherwise. A game ends first by its own rules, then by repetition,
+then by the ply limit.
 
 ## Notation
 

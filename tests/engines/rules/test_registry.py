@@ -36,3 +36,10 @@ def test_a_rules_page_has_its_parts(game: Game) -> None:
     assert game.credit.split(",")[0] in game.rules
     assert str(game.position.initial()) in game.rules or game.code == "dogon-gagara"
     assert str(game.ply_limit) in game.rules
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
+def test_a_rules_page_says_what_repeats_and_which_end_comes_first(game: Game) -> None:
+    page = " ".join(game.rules.split())
+    assert "the position before the first move counts" in page
+    assert "first by its own rules, then by repetition, then by the ply limit" in page
