@@ -78,11 +78,11 @@ def record(report: GameReport) -> Recorded | GivenBack | Ignored:
     now = timezone.now()
     _renew(attempt, now)
     if report.termination == Termination.VOID:
-        return _give_back(attempt, report.evidence or "void without evidence", report.worker, now)
+        return _give_back(attempt, report.evidence or "void without evidence", report, now)
     game = _load(attempt)
     if faults := find_faults(game, report):
         log.error("the report of %s by %s is wrong: %s", game.key, report.worker, "; ".join(faults))
-        return _give_back(attempt, f"the worker's report was wrong: {faults[0]}", report.worker, now)
+        return _give_back(attempt, f"the worker's report was wrong: {faults[0]}", report, now)
     return _store(attempt, game, report, now) or _ignore("late")
 
 
@@ -146,13 +146,20 @@ def _renew(attempt: Attempt, now: datetime.datetime) -> int:
     return mates.update(lease_until=now + LEASE)
 
 
-def _give_back(attempt: Attempt, evidence: str, worker: str, now: datetime.datetime) -> GivenBack | Ignored:
+@transaction.atomic
+def _give_back(
+    attempt: Attempt, evidence: str, report: GameReport, now: datetime.datetime
+) -> GivenBack | Ignored:
+    """No result; if nobody will try again, what the engines said is all that tells their authors why."""
     evidence = clean_text(evidence)
-    Attempt.objects.filter(pk=attempt.pk).update(worker=_clean(worker, MAX_WORKER))
+    Attempt.objects.filter(pk=attempt.pk).update(worker=_clean(report.worker, MAX_WORKER))
     hopeless = evidence.startswith(HOPELESS)
-    if give_back(attempt, Attempt.End.VOID, now, evidence=evidence, hopeless=hopeless):
-        return GivenBack(evidence)
-    return _ignore("late")
+    if not give_back(attempt, Attempt.End.VOID, now, evidence=evidence, hopeless=hopeless):
+        return _ignore("late")
+    game = Game.objects.get(pk=attempt.game_id)
+    if game.state == Game.State.HALTED:
+        _store_logs(game, report)
+    return GivenBack(evidence)
 
 
 def _load(attempt: Attempt) -> Game:

@@ -193,6 +193,17 @@ def test_two_engines_that_cannot_start_halt_the_game_at_once(deal: Deal) -> None
     assert (game.state, game.evidence) == (Game.State.HALTED, "both engines unable to start: no such file")
 
 
+def test_a_game_that_halts_keeps_what_its_engines_said(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    keeper.record(void(play(job, job.games[0])))
+    assert not GameLog.objects.exists()  # it is played again
+    report = void(play(job, job.games[1]), f"{keeper.HOPELESS}: exit code 1")
+    keeper.record(report)
+    assert set(GameLog.objects.filter(game=game_of(report)).values_list("side", flat=True)) == {"white", "black"}
+    assert GameLog.objects.filter(stderr__contains="says").count() == 2
+
+
 def test_a_forfeit_counts_and_keeps_its_evidence(deal: Deal) -> None:
     make_tournament(opening_plies=1)
     (job,) = deal()
