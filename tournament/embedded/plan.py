@@ -59,6 +59,7 @@ def _site(address: Address) -> tuple[str, ...]:
         f"--bind={address.bind}",
         "--access-logfile=-",
         "--graceful-timeout=5",
+        "--no-control-socket",  # it would lie in the home folder, one for all sites
     )
     return (sys.executable, "-m", "gunicorn", *options, "tournament.wsgi:application")
 
