@@ -223,14 +223,13 @@ def _played(code: str) -> Iterator[_Played]:
 def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[_Played]:
     """The rated games of records; who they belong to is looked up, what they say is not."""
     versions = {player_of(v): v.pk for v in BotVersion.objects.select_related("bot")}
-    games = dict(Game.objects.by_completion(code).values_list("key", "id"))
-    sequence = 0
+    rows = Game.objects.by_completion(code).values_list("key", "id", "sequence")
+    games = {key: (game, sequence or 0) for key, game, sequence in rows}
     for record in records:
         if isinstance(record, RecordError):
             raise RebuildError(str(record))
         if record.header("Game") != code:
             continue
-        sequence += 1
         if NOT_RATED in record.headers:
             continue
         rated = read_rated_game(record)
@@ -240,7 +239,8 @@ def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[_
                 raise RebuildError(f"game {key!r}: the site has no {player[0]!r} version {player[1]}")
         if key not in games:
             raise RebuildError(f"game {key!r}: the site has recorded no such game of {code!r}")
-        yield _Played(sequence, games[key], versions[rated.white], versions[rated.black], rated)
+        game, sequence = games[key]
+        yield _Played(sequence, game, versions[rated.white], versions[rated.black], rated)
 
 
 def read_rated_game(record: Record) -> RatedGame:

@@ -16,6 +16,7 @@ from engines.records import Record, RecordError, read_records
 from tests.support.schedule import make_tournament, make_user, make_version, play_short
 from tournament.models import Game, GameRecord, LadderRating, PairScore, RatingEvent, Tournament
 from tournament.services import keeper
+from tournament.services.bots import validate
 from tournament.services.ratings import (
     RebuildError,
     ladder_estimate,
@@ -53,10 +54,16 @@ def play_out(deal: Deal, shuffle: int = 0) -> None:
 
 @pytest.fixture
 def played(deal: Deal) -> Tournament:
-    """Two tournaments on two ladders, a new version in the second, owners and repeats among the games."""
+    """A validation, then two tournaments on two ladders, a new version in the second.
+
+    Two bots of one owner and exact repeats are among the games.
+    """
     both, owner = [LADDER, OTHER], make_user()
     versions = [make_version(name, games=both, owner=owner) for name in ("Ada", "Bob")]
     versions += [make_version(name, games=both) for name in ("Cy", 'Dora "\\" Ö')]
+    validate(versions[0])
+    play_out(deal)
+    versions[0].refresh_from_db()
     first = make_tournament(versions=versions, ladders=both, pairs=2, opening_plies=1)
     play_out(deal)
     versions[2] = make_version("Cy", games=both)
@@ -68,7 +75,9 @@ def played(deal: Deal) -> Tournament:
 
 
 def published(ladder: str | None = None) -> list[Record | RecordError]:
-    texts = GameRecord.objects.order_by("game__ladder_id", "game__sequence")
+    texts = GameRecord.objects.exclude(game__tournament__kind="validation").order_by(
+        "game__ladder_id", "game__sequence"
+    )
     if ladder:
         texts = texts.filter(game__ladder_id=ladder)
     return list(read_records(StringIO("\n".join(texts.values_list("text", flat=True))), "records.pgn"))
