@@ -63,6 +63,12 @@ class UploadForm(forms.Form):
         return bundle
 
 
+def as_sentence(complaint: str) -> str:
+    """A complaint of a service set as a sentence; a name it begins with (``bot.toml``) keeps its spelling."""
+    first = complaint.partition(" ")[0]
+    return f"{complaint[:1].upper() if first.isalpha() else complaint[:1]}{complaint[1:]}."
+
+
 def isolated(version: BotVersion) -> str:
     """A version's name for texts without markup: its author's directions end where it ends."""
     return f"\u2068{version.bot.name}\u2069 v{version.number}"
@@ -111,7 +117,8 @@ class TournamentForm(forms.Form):
         label="Time control",
         max_length=80,
         initial="5+0.1",
-        help_text="60+0.5, 0.1/move, nodes=5000, depth=4; several joined by ;",
+        help_text="60+0.5 is a minute a game and half a second more a move; "
+        "or 0.1/move, nodes=5000, depth=4. Join several with ;",
         widget=forms.TextInput(attrs={"autocapitalize": "off", "spellcheck": "false"}),
     )
     opening_plies = forms.IntegerField(
@@ -139,7 +146,7 @@ class TournamentForm(forms.Form):
         try:
             return format_time_control(parse_time_control(self.cleaned_data["time_control"].strip()))
         except TimeControlError as unreadable:
-            raise forms.ValidationError(f"{unreadable}.") from None
+            raise forms.ValidationError(as_sentence(str(unreadable))) from None
 
     def clean_seed(self) -> int:
         seed: int | None = self.cleaned_data["seed"]

@@ -18,8 +18,9 @@ __all__ = ["BundleError", "submit_bundle", "validate", "validate_waiting"]
 
 TRUST_COMMAND = "./arena up --trust-uploads"
 WAITING = (
-    "Uploaded bots are not run on this site, because nothing would keep them from its files. "
-    f"Its operator can trust all uploads by starting it with: {TRUST_COMMAND}"
+    "uploaded bots are not run on this site, because nothing would keep them from its files. "
+    f"Its operator can trust all uploads by starting it with {TRUST_COMMAND} "
+    "(it then answers this machine alone)"
 )
 """Stands on the page of a version that waits."""
 

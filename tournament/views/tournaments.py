@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.forms import TournamentForm, isolated
+from tournament.forms import TournamentForm, as_sentence, isolated
 from tournament.models import BotVersion, Entry, Game, GameRecord, Tournament
 from tournament.models.games import GameQuerySet
 from tournament.services.durations import estimate_seconds
@@ -290,9 +290,9 @@ def _put(form: TournamentForm, refused: TournamentError) -> None:
     field, _, sentence = str(refused).partition(": ")
     name = field.replace(" ", "_")
     if name in form.fields and sentence:
-        form.add_error(name, f"{sentence[0].upper()}{sentence[1:]}.")
+        form.add_error(name, as_sentence(sentence))
     else:
-        form.add_error(None, f"{refused}.")
+        form.add_error(None, as_sentence(str(refused)))
 
 
 def _create(request: AuthenticatedRequest, form: TournamentForm) -> Tournament:

@@ -131,7 +131,7 @@ BAD_FIELDS: list[tuple[str, Any, str]] = [
     ("pairs", "0", "greater than or equal to 1"),
     ("pairs", "1001", "less than or equal to 1000"),
     ("pairs", "two", "Enter a whole number."),
-    ("time_control", "soon", "cannot read"),
+    ("time_control", "soon", "Cannot read"),
     ("time_control", "0+0", "must be over 0"),
     ("opening_plies", "-1", "greater than or equal to 0"),
     ("opening_plies", "41", "less than or equal to 40"),
