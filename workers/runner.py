@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from engines.rules.history import History
 from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
 from workers.bundles import fetch_bundle
-from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress, SideLog
+from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, SideLog
 from workers.launch import Launch, plan_launch
 from workers.players import UgiPlayer, derive_seed
 from workers.referee import Board, Match, PlayedGame, Void, play_game
@@ -67,6 +67,21 @@ def run_job(job: GameJob, worker: Worker, line: Line) -> tuple[JobGame, ...]:
     finally:
         desk.close()
     return ()
+
+
+def refuse_job(message: object, worker: Worker, error: JobError) -> Iterator[GameReport]:
+    """A void for each game of a job that cannot be read, as far as its games can: a person will be told.
+
+    Without them nobody would hear of it before ten leases had run out.
+    """
+    games = message.get("games") if isinstance(message, Mapping) else None
+    for value in games if isinstance(games, list | tuple) else ():
+        try:
+            game = JobGame.from_json(value)
+        except JobError:
+            continue
+        played, now = void_game(f"the worker cannot read its job: {error}"), _now()
+        yield _report_of(game, played, worker, now, (SideLog(), SideLog()))
 
 
 class _Seat:
@@ -123,7 +138,7 @@ class _Desk:
         except Exception as error:
             log.exception("game %s is void", game.key)
             played = self._broken(error)
-        report = self._report(game, played, started, white.log(), black.log())
+        report = _report_of(game, played, self.worker, started, (white.log(), black.log()))
         self._clear_up(played, white.player, black.player)
         return report
 
@@ -186,26 +201,27 @@ class _Desk:
             )
         )
 
-    def _report(
-        self, game: JobGame, played: PlayedGame, started: str, white: SideLog, black: SideLog
-    ) -> GameReport:
-        return GameReport(
-            key=game.key,
-            attempt=game.attempt,
-            worker=self.worker.name,
-            result=played.result,
-            termination=played.termination,
-            reason=played.reason,
-            fault=played.fault,
-            evidence=clean_text(played.evidence),
-            white_score=played.white_score,
-            black_score=played.black_score,
-            moves=_told_moves(played.moves),
-            started=started,
-            finished=_now(),
-            white=white,
-            black=black,
-        )
+
+def _report_of(
+    game: JobGame, played: PlayedGame, worker: Worker, started: str, logs: tuple[SideLog, SideLog]
+) -> GameReport:
+    return GameReport(
+        key=game.key,
+        attempt=game.attempt,
+        worker=worker.name,
+        result=played.result,
+        termination=played.termination,
+        reason=played.reason,
+        fault=played.fault,
+        evidence=clean_text(played.evidence),
+        white_score=played.white_score,
+        black_score=played.black_score,
+        moves=_told_moves(played.moves),
+        started=started,
+        finished=_now(),
+        white=logs[0],
+        black=logs[1],
+    )
 
 
 def void_game(evidence: str, moves: tuple[RecordMove, ...] = ()) -> PlayedGame:
