@@ -167,7 +167,7 @@ def main(arguments: list[str]) -> None:
     for line in sys.stdin.buffer:
         words = line.decode().split()
         word = words[0] if words else ""
-        if word == "quit":
+        if word == "quit" and not misbehave("quit"):
             return
         if word == "position":
             move = LINE[len(words[words.index("moves") + 1 :]) if "moves" in words else 0]
