@@ -9,6 +9,7 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth.forms import UserCreationForm
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
 from django.template.defaultfilters import filesizeformat
 
 from engines.rules.registry import GAMES
@@ -26,6 +27,7 @@ else:  # generic for the type checker alone
 MAX_PAIRS = 1000
 MAX_SEED = 2**31 - 1
 MAX_NOTES = 2000
+LAST_ID = 2**63 - 1
 
 
 class SignUpForm(_UserCreationForm):
@@ -76,6 +78,17 @@ def isolated(version: BotVersion) -> str:
 
 class VersionChoices(_VersionChoiceField):
     """Versions that may play, by bot and number."""
+
+    def clean(self, value: Any) -> QuerySet[BotVersion]:
+        """Also refuses numbers that no row can have and that a database chokes on."""
+        for number in value or ():
+            if str(number).isdecimal() and int(str(number)[:20]) > LAST_ID:
+                raise forms.ValidationError(
+                    self.error_messages["invalid_choice"],
+                    code="invalid_choice",
+                    params={"value": str(number)[:20]},
+                )
+        return super().clean(value)
 
     def label_from_instance(self, version: BotVersion) -> str:
         return isolated(version)

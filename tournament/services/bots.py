@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from tournament.models import Bot, BotVersion, Bundle, Tournament, User
+from tournament.models.bots import MAX_NAME_KEY, name_key
 from tournament.services.tournaments import create_validation, start
 from workers.bundles import inspect_bundle, store_bundle
 from workers.manifest import BundleError, Manifest
@@ -106,6 +107,8 @@ def add_version(
 def _bot_for(user: User, name: str) -> Bot:
     """The user's bot of this name, made if nobody has it."""
     name = unicodedata.normalize("NFC", name)
+    if len(name_key(name)) > MAX_NAME_KEY:
+        raise BundleError(f"the name {name!r} has too many characters that stand for whole words")
     bot = Bot.objects.named(name)
     if bot is None:
         return Bot.objects.register(user, name)

@@ -11,7 +11,8 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Exists, OuterRef, Q
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from engines.records import Fault
 from engines.rules.registry import GAMES
@@ -75,6 +76,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """A version: its state, its ratings and games; to its owner also how it came to its state."""
     version = _find(slug, number)
@@ -112,6 +114,7 @@ def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
     )
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def upload(request: AuthenticatedRequest) -> HttpResponse:
     """Take a bundle; a refused one leaves nothing behind and one sentence beside the field."""

@@ -12,7 +12,8 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
@@ -105,6 +106,7 @@ def tournaments(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     """Progress, crosstables and games, the games filtered by ``ladder``, ``bot`` and ``result``.
 
@@ -146,7 +148,9 @@ def tournament_records(request: HttpRequest, slug: str) -> StreamingHttpResponse
     )
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
+@vary_on_headers("HX-Request")
 def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     """Make a draft; to htmx, what the tournament in the form would cost."""
     form = TournamentForm(request.POST) if request.method == "POST" else TournamentForm()

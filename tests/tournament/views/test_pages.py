@@ -201,6 +201,13 @@ def test_a_new_account_is_logged_in_and_goes_where_it_was_headed(client: Client,
     assert client.get("/account/").status_code == 200
 
 
+@pytest.mark.parametrize(("address", "other"), [("/sign-up/", "/log-in/"), ("/log-in/", "/sign-up/")])
+def test_where_one_was_headed_survives_the_change_from_log_in_to_sign_up(
+    client: Client, db: None, address: str, other: str
+) -> None:
+    assert f'href="{other}?next=%2Fupload%2F"' in page_of(client, f"{address}?next=/upload/")
+
+
 @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
 @pytest.mark.parametrize("address", ["/sign-up/", "/log-in/"])
 def test_nobody_is_sent_to_another_site(site: Site, client: Client, address: str, target: str) -> None:

@@ -115,6 +115,17 @@ def test_the_form_makes_a_draft_that_its_owner_starts_and_cancels(
     assert draft.state == "cancelled"
 
 
+@pytest.mark.parametrize("name", ["new", "New!", "日本", "../.."])
+def test_a_tournament_can_be_reached_whatever_its_name(
+    site: Site, as_user: Callable[..., Client], name: str
+) -> None:
+    client = as_user(site.owner)
+    client.post("/tournaments/new/", form(site, name=name))
+    draft = Tournament.objects.get(name=name)
+    response = client.get(draft.get_absolute_url())
+    assert response.context["tournament"] == draft
+
+
 def test_starting_twice_is_told_and_changes_nothing(site: Site, as_user: Callable[..., Client]) -> None:
     page = as_user(site.owner).post("/tournaments/spring/start/", follow=True).content.decode()
     assert "only a draft can be started" in page
@@ -126,6 +137,9 @@ BAD_FIELDS: list[tuple[str, Any, str]] = [
     ("bots", [], "Choose at least two bots."),
     ("bots", ["999999"], "Bot 999999 is not among those offered."),
     ("bots", ["x"], "is not a valid value"),
+    ("bots", ["9" * 40], "is not among those offered."),
+    ("name", "a\u202eb", "'a\\u202eb' has a character that cannot be seen."),
+    ("name", "a\x07b", "'a\\x07b' has a character that cannot be seen."),
     ("ladders", [], "Choose at least one ladder."),
     ("ladders", ["chess"], "There is no ladder chess."),
     ("pairs", "0", "greater than or equal to 1"),
