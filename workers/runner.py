@@ -99,7 +99,8 @@ class _Seat:
         try:
             folder = fetch_bundle(spec.bundle, store=self._worker.store, cache=self._worker.cache)
         except (OSError, ValueError) as error:
-            raise Void(f"the bundle of {spec.name} cannot be had: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else error  # no paths of ours in public
+            raise Void(f"the bundle of {spec.name} cannot be had: {why}") from error
         return plan_launch(spec, folder)
 
     def log(self) -> SideLog:

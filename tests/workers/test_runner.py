@@ -10,7 +10,7 @@ from engines.records import Fault, Termination
 from engines.rules.base import Result
 from tests.support.jobs import bad_engine, job_of, play_job
 from workers import runner
-from workers.jobs import GameJob, JobError
+from workers.jobs import EngineSpec, GameJob, JobError
 from workers.runner import Worker, refuse_job
 
 WORKER = Worker("host/1", Path("/nowhere"), Path("/nowhere"))
@@ -56,3 +56,10 @@ def test_games_that_cannot_be_read_either_are_left_out() -> None:
 @pytest.mark.parametrize("message", [None, "job", [], {}, {"games": None}, {"games": "all"}])
 def test_of_a_message_that_is_no_job_nothing_can_be_told(message: object) -> None:
     assert refused(message) == []
+
+
+def test_a_bundle_that_is_missing_is_a_void_without_our_paths(tmp_path: Path) -> None:
+    stray = EngineSpec("Stray", "1", ("python3", "main.py"), bundle="0" * 64)
+    (report,) = play_job(job_of(stray, bad_engine()), folder=tmp_path).reports
+    assert report.termination == Termination.VOID
+    assert report.evidence == "the bundle of Stray cannot be had: No such file or directory"
