@@ -34,6 +34,8 @@ PAGE_SIZE = 50
 GAMES_A_PAGE = 50
 MOST_FOLDED = 10_000
 """Games of a tournament whose ratings are computed while its page is asked for."""
+MOST_CROSSED = 40
+"""Bots whose meetings are shown unasked; those of 200 are a page of 3 MB."""
 FORFEITS = Q(fault__in=["white", "black"])
 FILTERS = {
     "white": ("White won", Q(result=Result.WHITE_WINS)),
@@ -82,11 +84,12 @@ class CrossRow:
 
 @dataclass(frozen=True, slots=True)
 class Cross:
-    """A ladder's crosstable."""
+    """A ladder's crosstable; without its meetings only the standings are shown."""
 
     code: str
     name: str
     rows: list[CrossRow]
+    with_meetings: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,8 @@ def tournaments(request: HttpRequest) -> HttpResponse:
 def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     """Progress, crosstables and games, the games filtered by ``ladder``, ``bot`` and ``result``.
 
-    To htmx only what changes while it is played, or 204.
+    A crosstable of very many shows its meetings to ``?table=full`` alone, and then does not follow the
+    play. To htmx only what changes while it is played, or 204.
     """
     tournament = _find(request, slug)
     seen = f"{tournament.state}-{tournament.games_done}"
@@ -120,16 +124,20 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(headers={"HX-Refresh": "true"})
     entries = list(tournament.entries.select_related("version__bot").order_by("number"))
     filters, games = _filtered(request, tournament)
+    is_large, is_full = len(entries) > MOST_CROSSED, request.GET.get("table") == "full"
     context = {
         "tournament": tournament,
+        "is_large": is_large,
+        "is_full": is_full,
+        "polls": tournament.state == Tournament.State.RUNNING and not (is_large and is_full),
         "here": here(request),
         "seen": seen,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [Choice(entry.version_id, isolated(entry.version)) for entry in entries],
-        "crosses": _crosses(tournament, entries),
+        "crosses": _crosses(tournament, entries, with_meetings=is_full or not is_large),
         "filters": filters,
         "results": [(value, words) for value, (words, _) in FILTERS.items()],
-        "page": by_id(request, games.with_players(), GAMES_A_PAGE),
+        "page": by_id(request, games.with_players().select_related("live"), GAMES_A_PAGE),
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/tournament_live.html", context)
@@ -226,7 +234,7 @@ def _filtered(request: HttpRequest, tournament: Tournament) -> tuple[dict[str, A
     return {"ladder": ladder, "bot": bot, "result": result}, games
 
 
-def _crosses(tournament: Tournament, entries: Sequence[Entry]) -> list[Cross]:
+def _crosses(tournament: Tournament, entries: Sequence[Entry], *, with_meetings: bool) -> list[Cross]:
     """A crosstable for each ladder, from one grouped query, with the tournament's own ratings beside it."""
     versions = {entry.version_id: entry.version for entry in entries}
     tallies: dict[str, list[Tally]] = {}
@@ -243,6 +251,7 @@ def _crosses(tournament: Tournament, entries: Sequence[Entry]) -> list[Cross]:
             [v for v in versions.values() if v.plays(code)],
             tallies.get(code, []),
             _ratings(tournament, code),
+            with_meetings=with_meetings,
         )
         for code in tournament.ladders
         if code in GAMES
@@ -257,11 +266,16 @@ def _ratings(tournament: Tournament, code: str) -> dict[int, float]:
 
 
 def _cross(
-    code: str, versions: Sequence[BotVersion], tallies: Iterable[Tally], ratings: dict[int, float]
+    code: str,
+    versions: Sequence[BotVersion],
+    tallies: Iterable[Tally],
+    ratings: dict[int, float],
+    *,
+    with_meetings: bool,
 ) -> Cross:
     by_id = {version.pk: version for version in versions}
     table: Crosstable = crosstable(list(by_id), tallies)
-    order = [row.player for row in table.rows]
+    order = [row.player for row in table.rows] if with_meetings else []
     rows = [
         CrossRow(
             by_id[row.player],
@@ -273,7 +287,7 @@ def _cross(
         )
         for row in table.rows
     ]
-    return Cross(code, GAMES[code].name, rows)
+    return Cross(code, GAMES[code].name, rows, with_meetings)
 
 
 def _cell(score: Score | None) -> Cell:

@@ -11,8 +11,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from engines.records import Record, read_records
 from tests.support.filled_site import LADDER, Site, add_version, finish, round_robin
-from tournament.models import Game, Tournament
+from tournament.models import Game, LiveGame, Tournament
 from tournament.services.tournaments import start
+from tournament.views import tournaments
 from tournament.views.tournaments import format_duration, format_points
 
 HTMX = {"HX-Request": "true"}
@@ -98,6 +99,25 @@ def test_the_records_of_a_tournament_are_streamed_and_can_be_read(site: Site, cl
     assert response["Content-Disposition"] == 'attachment; filename="spring.pgn"'
     text = response.getvalue().decode()
     assert [type(record) for record in read_records(text.splitlines(), "spring")] == [Record, Record]
+
+
+def test_a_large_tournament_shows_its_meetings_only_when_asked(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tournaments, "MOST_CROSSED", 1)
+    standings = client.get("/tournaments/spring/")
+    assert [row.cells for row in standings.context["crosses"][0].rows] == [[], []]
+    assert 'href="/tournaments/spring/?table=full"' in standings.content.decode()
+    assert standings.context["polls"]
+    full = client.get("/tournaments/spring/?table=full")
+    assert [len(row.cells) for row in full.context["crosses"][0].rows] == [2, 2]
+    assert not full.context["polls"]
+
+
+def test_a_game_given_out_is_up_next_until_its_first_moves_arrive(site: Site, client: Client) -> None:
+    assert ">playing</a>" in client.get("/tournaments/spring/").content.decode()
+    LiveGame.objects.all().delete()
+    assert ">up next</a>" in client.get("/tournaments/spring/").content.decode()
 
 
 def test_the_form_makes_a_draft_that_its_owner_starts_and_cancels(
