@@ -38,7 +38,7 @@ def _secret_key() -> str:
         return key
     path = DATA / "secret_key"
     if not path.exists():
-        DATA.mkdir(parents=True, exist_ok=True)
+        DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, written = tempfile.mkstemp(dir=DATA, prefix=".secret_key-")  # mode 0600
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(50))

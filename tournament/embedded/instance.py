@@ -8,10 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import django
-from django.core.management import call_command
-
 from tournament.embedded.console import Console
+from tournament.embedded.database import open_database
 from tournament.embedded.lock import instance_lock
 from tournament.embedded.options import OptionError, Options, export, find_port
 from tournament.embedded.plan import ROOT, Address, services
@@ -49,8 +47,7 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
         with supervisor.listening():
             try:
                 _start_redis(supervisor, sockets, options.data)
-                django.setup()
-                call_command("migrate", verbosity=0, interactive=False)
+                open_database()
                 prepare()
                 for service in services(address, workers=options.workers, data=options.data):
                     supervisor.start(service)
