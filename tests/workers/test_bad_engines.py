@@ -99,9 +99,9 @@ def test_the_fault_is_its_own_of_an_engine_that(
 
 
 STALLS = [
-    ("never says ugiok", "ugi hang -", "no ugiok within 1.5 seconds"),
-    ("never says readyok", "isready only nothing", "no readyok within 1.5 seconds"),
-    ("closes its output at once", "start close 1", "no ugiok within 1.5 seconds"),
+    ("never says ugiok", "ugi hang -", "no ugiok within 1.0 seconds"),
+    ("never says readyok", "isready only nothing", "no readyok within 1.0 seconds"),
+    ("closes its output at once", "start close 1", "no ugiok within 1.0 seconds"),
 ]
 
 
@@ -109,7 +109,7 @@ STALLS = [
 def test_a_stall_loses_for_an_engine_that(
     plan: str, evidence: str, mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(players, "READY_SECONDS", 1.5)
+    monkeypatch.setattr(players, "READY_SECONDS", 1.0)
     with nothing_left(mark):
         (report,) = play_job(job_of(bad_engine(*plan_of(plan), mark=mark), bad_engine(mark=mark))).reports
     assert (report.fault, report.termination) == ("white", "stall")
