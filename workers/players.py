@@ -175,7 +175,7 @@ class UgiPlayer:
         except OSError as error:
             if error.filename == launch.argv[0]:
                 raise EngineExited(f"the program cannot be started: {error.strerror}") from None
-            raise Void(f"no process can be started: {error}") from error
+            raise Void(f"no process can be started: {error.strerror or error}") from error
 
     def _meet(self) -> None:
         self._declared = {}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import re
+import subprocess
 import time
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,14 +152,18 @@ def test_a_program_that_is_none_is_told_without_a_wrapper(monkeypatch: pytest.Mo
     assert report.evidence == "the program cannot be started: No such file or directory"
 
 
-def test_a_machine_without_room_for_a_process_is_no_engines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_room_for_a_process_is_no_engines_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def no_room(*_: object, **__: object) -> None:
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(players, "EngineProcess", no_room)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(subprocess, "Popen", no_room)
     (report,) = play(bad_engine())
     assert (report.termination, report.fault) == ("void", "infrastructure")
-    assert "Resource temporarily unavailable" in report.evidence
+    assert report.evidence == "no process can be started: Resource temporarily unavailable"
+    assert list(tmp_path.iterdir()) == []
 
 
 # The end
