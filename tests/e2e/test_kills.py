@@ -57,6 +57,7 @@ class Site:
         self.data = data
         self.manage("migrate", "-v0")
         self.manage("shell", "-v0", "-c", SCHEDULE)
+        (data / "scratch" / "left by a dead engine").mkdir(parents=True)
         self._said = data / "said"
         command = ("-m", "tournament.embedded", "up", "--port", str(find_port("127.0.0.1", 18_600)))
         with self._said.open("wb") as output:
@@ -134,4 +135,5 @@ def test_whatever_is_killed_every_game_is_recorded_once(site: Site) -> None:
     processes = descendants(site.process.pid)
     site.process.send_signal(signal.SIGINT)
     assert site.process.wait(PATIENCE_S) == 0
+    assert not (site.data / "scratch" / "left by a dead engine").exists()
     assert [pid for pid in processes if Path(f"/proc/{pid}").exists()] == []
