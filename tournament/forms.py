@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.forms import UserCreationForm, UsernameField
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.template.defaultfilters import filesizeformat
@@ -27,11 +27,19 @@ else:  # generic for the type checker alone
 MAX_PAIRS = 1000
 MAX_SEED = 2**31 - 1
 MAX_NOTES = 2000
+MAX_USERNAME = 40
+"""Of new accounts: a name stands in tables beside others."""
 LAST_ID = 2**63 - 1
 
 
 class SignUpForm(_UserCreationForm):
     """A name and a password; nothing else is asked for."""
+
+    username = UsernameField(
+        label="Name",
+        max_length=MAX_USERNAME,
+        help_text=f"Everybody sees it: at most {MAX_USERNAME} letters, digits and @ . + - _",
+    )
 
     class Meta:
         model = User

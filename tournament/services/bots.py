@@ -20,8 +20,8 @@ __all__ = ["BundleError", "submit_bundle", "validate", "validate_waiting"]
 TRUST_COMMAND = "./arena up --trust-uploads"
 WAITING = (
     "uploaded bots are not run on this site, because nothing would keep them from its files. "
-    f"Its operator can trust all uploads by starting it with {TRUST_COMMAND} "
-    "(it then answers this machine alone)"
+    "Its operator can trust them all and run them, for this machine alone, by starting it with "
+    f"{TRUST_COMMAND}"
 )
 """Stands on the page of a version that waits."""
 

@@ -144,6 +144,8 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     manages = access.may_edit_tournament(request.user, tournament)
     context["starts"] = manages and tournament.state == Tournament.State.DRAFT
     context["cancels"] = manages and not tournament.is_over
+    if context["starts"]:
+        context["estimate"] = _plan_of(tournament, entries)
     return render(request, "tournament.html", context)
 
 
@@ -339,6 +341,17 @@ def _plan(form: TournamentForm) -> Plan:
         time_control=data["time_control"],
     )
     return Plan(games, format_duration(seconds), settings.SLOTS)
+
+
+def _plan_of(draft: Tournament, entries: Sequence[Entry]) -> Plan:
+    """What it would cost to start a draft."""
+    seconds = estimate_seconds(
+        versions=[entry.version for entry in entries],
+        ladders=draft.ladders,
+        pairs=draft.pairs,
+        time_control=draft.time_control,
+    )
+    return Plan(draft.games_total, format_duration(seconds), settings.SLOTS)
 
 
 def format_duration(seconds: float) -> str:

@@ -221,6 +221,7 @@ def test_nobody_is_sent_to_another_site(site: Site, client: Client, address: str
     ("data", "field"),
     [
         ({"username": "OLGA", "password1": "correct horse", "password2": "correct horse"}, "username"),
+        ({"username": "x" * 41, "password1": "correct horse", "password2": "correct horse"}, "username"),
         ({"username": "<b>", "password1": "correct horse", "password2": "correct horse"}, "username"),
         ({"username": "nora", "password1": "correct horse", "password2": "wrong horse"}, "password2"),
         ({"username": "nora", "password1": "short", "password2": "short"}, "password2"),

@@ -101,6 +101,12 @@ def test_the_records_of_a_tournament_are_streamed_and_can_be_read(site: Site, cl
     assert [type(record) for record in read_records(text.splitlines(), "spring")] == [Record, Record]
 
 
+def test_a_draft_tells_its_owner_what_it_will_cost(site: Site, as_user: Callable[..., Client]) -> None:
+    page = as_user(site.owner).get(f"/tournaments/{site.draft.slug}/").content.decode()
+    assert "2 games</b>, about" in page
+    assert 'class="estimate"' not in as_user(site.owner).get("/tournaments/spring/").content.decode()
+
+
 def test_a_large_tournament_shows_its_meetings_only_when_asked(
     site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
