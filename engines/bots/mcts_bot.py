@@ -55,6 +55,8 @@ A_PLY: Final = 400
 """Simulations that ``go depth`` gets for each ply: a tree has no depth that it is done with."""
 MOST_NODES: Final = 1_000_000
 """Where a search without limits ends, for the sake of memory."""
+STALL_KEPT: Final = 0.9
+"""How much of the longest wait for the machine is expected again in the next move."""
 WIN: Final = 1e6
 """Promised by a move that wins at once."""
 SURE: Final = 12.0
@@ -173,13 +175,15 @@ class Node:
 
 
 class Memory:
-    """The tree of the last move, for the next one of the same game."""
+    """What one move leaves to the next of the same game: its tree, and how long it had to wait at most."""
 
     def __init__(self) -> None:
         self.root: Node | None = None
+        self.stall_ms = 0.0
 
     def forget(self) -> None:
         self.root = None
+        self.stall_ms = 0.0
 
     def recall(self, position: Position) -> Node | None:
         """The node of ``position``, two plies into the tree; the rest of it is forgotten."""
@@ -205,6 +209,8 @@ class Search:
         self.most_depth = MOST_NODES if depth is None else max(depth, 0)
         self.most_nodes = min(MOST_NODES if nodes is None else nodes, A_PLY * self.most_depth)
         self.nodes = 0
+        self.elapsed_ms = turn.elapsed_ms
+        self.stall_ms = MEMORY.stall_ms * STALL_KEPT
         known = MEMORY.recall(turn.position)
         # a tree grown before a position was seen twice knows nothing of the draw that has come near
         self.root = known if known is not None and not self.repeated else Node("", 0.5)
@@ -212,12 +218,13 @@ class Search:
 
     def choose(self) -> str:
         next_report = 64
-        while self.nodes < self.most_nodes and self.is_open() and not self.turn.should_stop():
+        while self.nodes < self.most_nodes and self.is_open() and not self.must_answer():
             self.simulate()
             if self.nodes == next_report:
                 self.report()
                 next_report *= 2
         self.report()
+        MEMORY.stall_ms = self.stall_ms
         if not self.repeated:
             MEMORY.root = self.root
         best = self.root.best()
@@ -227,6 +234,15 @@ class Search:
         """Whether there is anything to find out: not if the end is proven, nor if there is one move only."""
         root = self.root
         return root.verdict is None and not (root.complete and len(root.children) == 1)
+
+    def must_answer(self) -> bool:
+        """Whether the time is up, or would be if the machine kept us waiting again as it did before."""
+        elapsed_ms, budget_ms = self.turn.elapsed_ms, self.turn.clock.budget_ms
+        self.stall_ms = max(self.stall_ms, elapsed_ms - self.elapsed_ms)
+        self.elapsed_ms = elapsed_ms
+        if budget_ms is not None and elapsed_ms + min(self.stall_ms, budget_ms / 2) >= budget_ms:
+            return True
+        return self.turn.should_stop()
 
     def simulate(self) -> None:
         node = self.root
@@ -375,6 +391,8 @@ ALMA_ROWS: Final = ALMA.lines(3)
 ALMA_ROWS_THROUGH: Final = [[row for row in ALMA_ROWS if row >> cell & 1] for cell in ALMA.cells]
 BEST_CELLS: Final = 6
 """Cells that are looked at for each of the two discs of a placement."""
+COMPANY: Final = 10
+"""What a disc of the same colour beside it is worth to one that is placed."""
 FREE: Final = 20
 """What a disc is worth that nothing lies upon."""
 TOP: Final = 30
@@ -389,29 +407,28 @@ def prospects_dualma(position: Position) -> Prospects:
     if cast(DualmaPosition, position).placing:
         return prospects_of_placing(position)
     stand = Stand(position.board(), position.side)
-    if not (moves := list(position.legal_moves())):
-        return [], True
-    return [(stand.promise(token), token) for token in moves], True
+    return [(stand.promise(token), token) for token in position.legal_moves()], True
 
 
 def prospects_of_placing(position: Position) -> Prospects:
     """The best cells for the own disc, where it has company, with the worst for the opponent's."""
-    board = position.board()
     own, other = "wb" if position.side is Side.WHITE else "bw"
+    board = position.board()
     empty = [name for name, discs in board.items() if not discs and ALMA.numbers[name] != ALMA.centre]
-    good = heapq.nlargest(BEST_CELLS, [(company(board, name, own), name) for name in empty])
+    good = heapq.nlargest(BEST_CELLS, company(board, own, empty))
     taken = {name for _, name in good}
-    bad = [(-company(board, name, other), name) for name in empty if name not in taken]
+    bad = heapq.nsmallest(BEST_CELLS, company(board, other, [name for name in empty if name not in taken]))
     return [
-        (mine + theirs, f"{a}:{b}" if own == "b" else f"{b}:{a}")
+        (COMPANY * (mine - theirs), f"{a}:{b}" if own == "b" else f"{b}:{a}")
         for mine, a in good
-        for theirs, b in heapq.nlargest(BEST_CELLS, bad)
+        for theirs, b in bad
     ], False
 
 
-def company(board: Mapping[str, str], name: str, colour: str) -> int:
-    """What a disc is worth on a cell during the placements: discs of its colour around it."""
-    return 10 * sum(board[ALMA.names[cell]] == colour for cell in cells_of(ALMA.around[ALMA.numbers[name]]))
+def company(board: Mapping[str, str], colour: str, names: list[str]) -> list[tuple[int, str]]:
+    """How many discs of its colour a disc would find around it on each of these cells."""
+    discs = sum(1 << ALMA.numbers[name] for name, disc in board.items() if disc == colour)
+    return [((ALMA.around[ALMA.numbers[name]] & discs).bit_count(), name) for name in names]
 
 
 class Stand:
@@ -444,7 +461,7 @@ class Stand:
         return PAIR if row & self.singles else FAR_PAIR
 
     def promise(self, token: str) -> float:
-        """What the board will be worth; of the rows, those are counted anew that the disc comes into or leaves."""
+        """What the board will be worth; only the rows that the disc leaves or comes into are counted anew."""
         cells = token.split("-")
         if len(cells) == 1:
             return self.worth
@@ -514,7 +531,7 @@ def winning(position: Position, gains: Mapping[str, float]) -> Iterator[str]:
 
 
 def changes(board: Mapping[str, str], own: str, other: str) -> tuple[dict[str, float], float]:
-    """What a piece ``own`` on each cell adds to the worth of all rows (or would take from it), and that worth."""
+    """What a piece ``own`` on each cell adds to the worth of all rows, or would take along, and that worth."""
     gains = dict.fromkeys(board, 0.0)
     base = 0.0
     for row in LINE_ROWS:
