@@ -531,7 +531,7 @@ def winning(position: Position, gains: Mapping[str, float]) -> Iterator[str]:
 
 
 def changes(board: Mapping[str, str], own: str, other: str) -> tuple[dict[str, float], float]:
-    """What a piece ``own`` on each cell adds to the worth of all rows, or would take along, and that worth."""
+    """What a piece ``own`` on each cell adds to the worth of all rows, or takes along, and that worth."""
     gains = dict.fromkeys(board, 0.0)
     base = 0.0
     for row in LINE_ROWS:
