@@ -451,8 +451,10 @@ process.stdin.setEncoding("utf8");
 process.stdin.on("data", (chunk) => {
   const lines = (pending + chunk).split("\n");
   pending = lines.pop();
-  lines.forEach(hear);
-  answerAll();
+  for (const each of lines) {
+    hear(each);
+    answerAll();
+  }
 });
 process.stdin.on("end", () => {
   if (search) search.stopped = true;

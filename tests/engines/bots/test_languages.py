@@ -292,6 +292,14 @@ def test_an_endless_search_answers_isready_and_obeys_stop(bot: Bot, code: str, s
     assert position.is_legal(best_move(conversation.hear_until("bestmove")))
 
 
+def test_the_search_in_javascript_is_over_at_once_when_stop_follows_go(start: Start) -> None:
+    """It would end by itself too, but not before it has held a move against its replies."""
+    conversation = start(JAVASCRIPT, "dualma")
+    conversation.say("position startpos", "go\nstop\ngo")
+    assert not [line for line in conversation.hear_until("bestmove") if line.startswith("info depth 2")]
+    assert [line for line in conversation.hear_until("bestmove") if line.startswith("info depth 2")]
+
+
 @pytest.mark.parametrize("bot", BOTS, ids=lambda bot: bot.source)
 def test_there_is_no_move_in_a_game_that_is_over(bot: Bot, start: Start) -> None:
     over = {
