@@ -433,7 +433,8 @@ const answerAll = async () => {
   busy = true;
   while (waiting.length) {
     const [word, ...words] = waiting.shift().trim().split(/ +/);
-    if (Object.hasOwn(COMMANDS, word)) await COMMANDS[word](words);
+    const answered = Object.hasOwn(COMMANDS, word) && COMMANDS[word](words);
+    if (word === "go") await answered; // all else is done already
   }
   busy = false;
 };
