@@ -178,7 +178,7 @@ def test_a_tree_of_another_position_is_not_used() -> None:
 def test_the_score_is_the_chance_to_win_by_its_logarithm() -> None:
     """Far ahead in the store, with the percentage beside it."""
     position = "fen 2,1,3,0,1,2/2,1,0,3,1,1 w 22 9 - - 40"
-    info = last_info("dogon-kulei", position, "go nodes 50")
+    info = last_info("dogon-kulei", position, "go nodes 10")
     assert info.score is not None
     assert info.score.centipawns is not None
     match = re.fullmatch(r"([\d.]+)% to win", info.string or "")
@@ -194,24 +194,16 @@ def test_the_ply_limit_is_seen_coming() -> None:
     assert mate_of("dogon-kulei", position, "go nodes 400") == 2
 
 
-def test_a_repetition_is_seen_coming() -> None:
-    """Before the last move of a cycle gone through twice: what it ends the game with is known."""
+def test_a_repetition_is_seen_coming(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cycle gone through twice but for its last move, which ends the game: it is the only one looked at."""
     start = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"
-    way = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass e2-"
-    moves = [*way.split(), *way.split()[:-1]]
-    history = History(GAMES["dogon-kulei"], GAMES["dogon-kulei"].position.parse(start))
-    for token in moves:
-        history.play(token)
-    assert list(history.position.legal_moves()).count("e2-") == 1
-    said = ask(BOT, "dogon-kulei", f"fen {start} moves {' '.join(moves)}", "go nodes 60")
-    ends = {
-        token
-        for token in history.position.legal_moves()
-        if history.position.play(token).key() in mcts_bot.twice_seen(history)
-    }
-    assert ends == {"e2-"}
-    assert infos(said)[-1].score is not None
-    assert best_move(said) == "e2-"
+    way = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass"
+    last = mcts_bot.Knowledge(6.0, lambda position: ([(0.0, "e2-")], False))
+    monkeypatch.setitem(mcts_bot.GAMES, "dogon-kulei", last)
+    once, twice = f"moves {way}", f"moves {way} e2- {way}"
+    assert mate_of("dogon-kulei", f"fen {start} {once}", "go nodes 2") is None
+    MEMORY.forget()
+    assert mate_of("dogon-kulei", f"fen {start} {twice}", "go nodes 2") == 1
 
 
 # What is proven, against a search of everything
