@@ -58,6 +58,7 @@ A_PLY: Final = 400
 """Simulations that ``go depth`` gets for each ply: a tree has no depth that it is done with."""
 MOST_NODES: Final = 1_000_000
 """Where a search without limits ends, for the sake of memory."""
+FIRST_STALL_MS: Final = 10.0
 STALL_KEPT: Final = 0.9
 """How much of the longest wait for the machine is expected again in the next move."""
 WIN: Final = 1e6
@@ -178,15 +179,14 @@ class Node:
 
 
 class Memory:
-    """What one move leaves to the next of the same game: its tree, and how long it had to wait at most."""
+    """A move's tree, for the next of the same game, and how long the machine made it wait, for all games."""
 
     def __init__(self) -> None:
         self.root: Node | None = None
-        self.stall_ms = 0.0
+        self.stall_ms = FIRST_STALL_MS
 
     def forget(self) -> None:
         self.root = None
-        self.stall_ms = 0.0
 
     def recall(self, position: Position) -> Node | None:
         """The node of ``position``, two plies into the tree; the rest of it is forgotten."""
