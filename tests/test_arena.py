@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -142,6 +143,36 @@ def test_a_failed_installation_shows_why_and_leaves_no_stamp(checkout: Path, wit
     assert "no-such-package" in answer.stderr
     assert answer.stderr.splitlines()[-1].startswith("arena: installing failed")
     assert not (environment_of(checkout) / "stamp-run").exists()
+
+
+@pytest.mark.slow
+def test_two_installations_in_one_checkout_take_turns(checkout: Path, with_python: Path) -> None:
+    flock = shutil.which("flock")
+    assert flock
+    (with_python / "flock").symlink_to(flock)
+    held = os.open(checkout, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    waiting = subprocess.Popen(
+        (str(checkout / "arena"), "up"),
+        env={**os.environ, "REDIS_URL": "redis://127.0.0.1:1", "PATH": str(with_python)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert waiting.stdout
+    told = f"arena: another installation is under way in {checkout}: waiting for it\n"
+    assert waiting.stdout.readline() == told
+    os.close(held)
+    assert "making a private environment" in waiting.communicate()[0]
+
+
+def test_a_checkout_that_cannot_be_written_is_one_sentence(checkout: Path, with_python: Path) -> None:
+    script = checkout / "arena"  # root may write everywhere: for it the test itself is turned
+    script.write_text(script.read_text().replace('[ -w "$home" ]', "false"))
+    answer = arena(checkout, "up", path=with_python)
+    assert answer.returncode == 1
+    assert answer.stderr.startswith(f"arena: cannot write into {checkout}, ")
+    assert answer.stderr.count("\n") == 1
 
 
 def test_ci_runs_the_whole_test_command() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
-from tournament.models import Bot, BotVersion, Game, GameLog, Tournament, User
+from tournament.models import Bot, BotVersion, Game, GameLog, GameRecord, Tournament, User
 from tournament.models.tournaments import TournamentQuerySet
 
 Visitor = User | AnonymousUser
@@ -24,11 +24,18 @@ def visible_tournaments(user: Visitor) -> TournamentQuerySet:
 
 
 def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
-    """Those of ``games`` that may stand in a list for this visitor."""
+    """Those of ``games`` that may stand in a list for this visitor; validations have their version's page."""
+    games = games.exclude(tournament__kind=Tournament.Kind.VALIDATION)
     if user.is_staff:
         return games
-    hidden = Q(tournament__kind=Tournament.Kind.VALIDATION) | Q(tournament__state=Tournament.State.DRAFT)
-    return games.filter(~hidden | Q(tournament__owner__isnull=False, tournament__owner=user.pk))
+    drafts = Q(tournament__state=Tournament.State.DRAFT)
+    return games.filter(~drafts | Q(tournament__owner__isnull=False, tournament__owner=user.pk))
+
+
+def public_records(ladder: str) -> QuerySet[GameRecord]:
+    """What a ladder's file holds: all its records in the order of completion, validations left out."""
+    records = GameRecord.objects.filter(game__ladder=ladder, game__sequence__isnull=False)
+    return records.exclude(game__tournament__kind=Tournament.Kind.VALIDATION).order_by("game__sequence")
 
 
 def may_see_tournament(user: Visitor, tournament: Tournament) -> bool:

@@ -81,6 +81,7 @@ class BotVersionAdmin(PlainAdmin):
     list_display = ("__str__", "state", "state_reason", "created_at")
     list_filter = ("state",)
     list_select_related = ("bot",)
+    search_fields: ClassVar = ["bot__name"]
     readonly_fields = (
         "bot",
         "number",
@@ -103,6 +104,7 @@ class BotVersionAdmin(PlainAdmin):
 class TournamentAdmin(ReadOnlyAdmin):
     list_display = ("name", "kind", "state", "games_done", "games_total", "created_at")
     list_filter = ("state", "kind")
+    search_fields: ClassVar = ["name"]
 
 
 @admin.register(models.Game)
@@ -123,6 +125,7 @@ class AttemptAdmin(ReadOnlyAdmin):
 class LadderRatingAdmin(ReadOnlyAdmin):
     list_display = ("ladder", "version", "conservative", "mu", "sigma", "games")
     list_filter = ("ladder",)
+    search_fields: ClassVar = ["version__bot__name"]
     list_select_related = ("version__bot", "ladder")
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.forms import UserCreationForm, UsernameField
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
 from django.template.defaultfilters import filesizeformat
 
 from engines.rules.registry import GAMES
@@ -26,10 +27,19 @@ else:  # generic for the type checker alone
 MAX_PAIRS = 1000
 MAX_SEED = 2**31 - 1
 MAX_NOTES = 2000
+MAX_USERNAME = 40
+"""Of new accounts: a name stands in tables beside others."""
+LAST_ID = 2**63 - 1
 
 
 class SignUpForm(_UserCreationForm):
     """A name and a password; nothing else is asked for."""
+
+    username = UsernameField(
+        label="Name",
+        max_length=MAX_USERNAME,
+        help_text=f"Everybody sees it: at most {MAX_USERNAME} letters, digits and @ . + - _",
+    )
 
     class Meta:
         model = User
@@ -63,6 +73,12 @@ class UploadForm(forms.Form):
         return bundle
 
 
+def as_sentence(complaint: str) -> str:
+    """A complaint of a service set as a sentence; a name it begins with (``bot.toml``) keeps its spelling."""
+    first = complaint.partition(" ")[0]
+    return f"{complaint[:1].upper() if first.isalpha() else complaint[:1]}{complaint[1:]}."
+
+
 def isolated(version: BotVersion) -> str:
     """A version's name for texts without markup: its author's directions end where it ends."""
     return f"\u2068{version.bot.name}\u2069 v{version.number}"
@@ -70,6 +86,17 @@ def isolated(version: BotVersion) -> str:
 
 class VersionChoices(_VersionChoiceField):
     """Versions that may play, by bot and number."""
+
+    def clean(self, value: Any) -> QuerySet[BotVersion]:
+        """Also refuses numbers that no row can have and that a database chokes on."""
+        for number in value or ():
+            if str(number).isdecimal() and int(str(number)[:20]) > LAST_ID:
+                raise forms.ValidationError(
+                    self.error_messages["invalid_choice"],
+                    code="invalid_choice",
+                    params={"value": str(number)[:20]},
+                )
+        return super().clean(value)
 
     def label_from_instance(self, version: BotVersion) -> str:
         return isolated(version)
@@ -111,7 +138,8 @@ class TournamentForm(forms.Form):
         label="Time control",
         max_length=80,
         initial="5+0.1",
-        help_text="60+0.5, 0.1/move, nodes=5000, depth=4; several joined by ;",
+        help_text="60+0.5 is a minute a game and half a second more a move; "
+        "or 0.1/move, nodes=5000, depth=4. Join several with ;",
         widget=forms.TextInput(attrs={"autocapitalize": "off", "spellcheck": "false"}),
     )
     opening_plies = forms.IntegerField(
@@ -139,7 +167,7 @@ class TournamentForm(forms.Form):
         try:
             return format_time_control(parse_time_control(self.cleaned_data["time_control"].strip()))
         except TimeControlError as unreadable:
-            raise forms.ValidationError(f"{unreadable}.") from None
+            raise forms.ValidationError(as_sentence(str(unreadable))) from None
 
     def clean_seed(self) -> int:
         seed: int | None = self.cleaned_data["seed"]

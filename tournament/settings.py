@@ -38,7 +38,7 @@ def _secret_key() -> str:
         return key
     path = DATA / "secret_key"
     if not path.exists():
-        DATA.mkdir(parents=True, exist_ok=True)
+        DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, written = tempfile.mkstemp(dir=DATA, prefix=".secret_key-")  # mode 0600
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(50))
@@ -76,9 +76,9 @@ INSTALLED_APPS = [
     "django_htmx",
 ]
 MIDDLEWARE = [
+    "tournament.security.ContentSecurityPolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "tournament.security.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -138,6 +138,10 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE.startswith("https://")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "tournament.security.BoundedUploadHandler",
+]
 
 LOGGING = {
     "version": 1,

@@ -39,7 +39,8 @@ app.conf.update(
     task_default_queue=GAMES,
     task_ignore_result=True,
     task_queues=[Queue(GAMES), Queue(RECORDS)],
-    task_reject_on_worker_lost=True,
+    # Not put back at once: a job that kills whoever takes it would go round for ever.
+    task_reject_on_worker_lost=False,
     task_routes={"workers.*": {"queue": GAMES}, "tournament.*": {"queue": RECORDS}},
     task_serializer="json",
     worker_hijack_root_logger=False,

@@ -32,8 +32,9 @@ from engines.protocol import (
 )
 from engines.records import Termination, note_from_info
 from workers.clocks import NS_PER_MS
+from workers.conversation import Conversation
 from workers.launch import Launch
-from workers.process import Ends, EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
+from workers.process import EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
 from workers.referee import Choice, Forfeit, Turn, Void
 
 READY_SECONDS = 10
@@ -42,8 +43,6 @@ UNTIMED_SECONDS = 120
 """For a move under nodes or depth alone, where no flag can fall."""
 GAMEOVER_SECONDS = 0.05
 QUIT_SECONDS = 0.5
-KEPT_LINES_BYTES = 64 * 1024
-"""Kept of the lines exchanged in one game: this many at either end."""
 SEED_LIMIT = 2**31
 """Seeds stay below this, whatever larger numbers an engine offers to take."""
 NS = 1_000_000_000
@@ -176,7 +175,7 @@ class UgiPlayer:
         except OSError as error:
             if error.filename == launch.argv[0]:
                 raise EngineExited(f"the program cannot be started: {error.strerror}") from None
-            raise Void(f"no process can be started: {error}") from error
+            raise Void(f"no process can be started: {error.strerror or error}") from error
 
     def _meet(self) -> None:
         self._declared = {}
@@ -260,28 +259,6 @@ class UgiPlayer:
         process.end_move()
         note = note_from_info(last_info(said), ms=round(used_ns / NS_PER_MS))
         return Choice(message.move, used_ns, note)
-
-
-class Conversation:
-    """The lines exchanged in one game with their times since its start, the middle of a long one left out."""
-
-    def __init__(self) -> None:
-        self._start_ns = time.monotonic_ns()
-        self._ends = Ends(KEPT_LINES_BYTES)
-
-    def sent(self, data: bytes) -> None:
-        for line in data.splitlines():
-            self._add(b">", line)
-
-    def received(self, line: bytes) -> None:
-        self._add(b"<", line)
-
-    def text(self) -> str:
-        return self._ends.joined().decode("utf-8", "replace")
-
-    def _add(self, arrow: bytes, line: bytes) -> None:
-        seconds = (time.monotonic_ns() - self._start_ns) / NS
-        self._ends.add(b"%8.3f %s %s\n" % (seconds, arrow, line))
 
 
 def _is_answer(line: bytes) -> bool:

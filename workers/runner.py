@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from engines.rules.history import History
 from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
 from workers.bundles import fetch_bundle
-from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress, SideLog
+from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, SideLog
 from workers.launch import Launch, plan_launch
 from workers.players import UgiPlayer, derive_seed
 from workers.referee import Board, Match, PlayedGame, Void, play_game
@@ -69,6 +69,21 @@ def run_job(job: GameJob, worker: Worker, line: Line) -> tuple[JobGame, ...]:
     return ()
 
 
+def refuse_job(message: object, worker: Worker, error: JobError) -> Iterator[GameReport]:
+    """A void for each game of a job that cannot be read, as far as its games can: a person will be told.
+
+    Without them nobody would hear of it before ten leases had run out.
+    """
+    games = message.get("games") if isinstance(message, Mapping) else None
+    for value in games if isinstance(games, list | tuple) else ():
+        try:
+            game = JobGame.from_json(value)
+        except JobError:
+            continue
+        played, now = void_game(f"the worker cannot read its job: {error}"), _now()
+        yield _report_of(game, played, worker, now, (SideLog(), SideLog()))
+
+
 class _Seat:
     """One engine of a job; its player is made when it is first needed."""
 
@@ -84,7 +99,8 @@ class _Seat:
         try:
             folder = fetch_bundle(spec.bundle, store=self._worker.store, cache=self._worker.cache)
         except (OSError, ValueError) as error:
-            raise Void(f"the bundle of {spec.name} cannot be had: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else error  # no paths of ours in public
+            raise Void(f"the bundle of {spec.name} cannot be had: {why}") from error
         return plan_launch(spec, folder)
 
     def log(self) -> SideLog:
@@ -123,7 +139,7 @@ class _Desk:
         except Exception as error:
             log.exception("game %s is void", game.key)
             played = self._broken(error)
-        report = self._report(game, played, started, white.log(), black.log())
+        report = _report_of(game, played, self.worker, started, (white.log(), black.log()))
         self._clear_up(played, white.player, black.player)
         return report
 
@@ -186,26 +202,27 @@ class _Desk:
             )
         )
 
-    def _report(
-        self, game: JobGame, played: PlayedGame, started: str, white: SideLog, black: SideLog
-    ) -> GameReport:
-        return GameReport(
-            key=game.key,
-            attempt=game.attempt,
-            worker=self.worker.name,
-            result=played.result,
-            termination=played.termination,
-            reason=played.reason,
-            fault=played.fault,
-            evidence=clean_text(played.evidence),
-            white_score=played.white_score,
-            black_score=played.black_score,
-            moves=_told_moves(played.moves),
-            started=started,
-            finished=_now(),
-            white=white,
-            black=black,
-        )
+
+def _report_of(
+    game: JobGame, played: PlayedGame, worker: Worker, started: str, logs: tuple[SideLog, SideLog]
+) -> GameReport:
+    return GameReport(
+        key=game.key,
+        attempt=game.attempt,
+        worker=worker.name,
+        result=played.result,
+        termination=played.termination,
+        reason=played.reason,
+        fault=played.fault,
+        evidence=clean_text(played.evidence),
+        white_score=played.white_score,
+        black_score=played.black_score,
+        moves=_told_moves(played.moves),
+        started=started,
+        finished=_now(),
+        white=logs[0],
+        black=logs[1],
+    )
 
 
 def void_game(evidence: str, moves: tuple[RecordMove, ...] = ()) -> PlayedGame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import tempfile
@@ -12,8 +13,10 @@ from kombu.exceptions import OperationalError
 
 from workers.celery import RECORDS, app, is_stopping
 from workers.courier import Courier
-from workers.jobs import GameJob, GameReport, JsonValue, Progress, Release
-from workers.runner import Line, Worker, run_job
+from workers.jobs import GameJob, GameReport, JobError, JsonValue, Progress, Release
+from workers.runner import Line, Worker, refuse_job, run_job
+
+log = logging.getLogger("workers.tasks")
 
 REPORT_RETRY = {"max_retries": 60, "interval_start": 0.2, "interval_step": 0.5, "interval_max": 2.0}
 """A report is worth waiting two minutes for a broker that is gone; a word of progress is not."""
@@ -22,8 +25,14 @@ REPORT_RETRY = {"max_retries": 60, "interval_start": 0.2, "interval_step": 0.5, 
 @app.task(name="workers.play")
 def play(message: Any) -> None:
     """A job's games; each is reported when it ends, what is left at a stop is given back."""
-    job = GameJob.from_json(message)
     worker = _worker()
+    try:
+        job = GameJob.from_json(message)
+    except JobError as error:
+        log.error("a job cannot be read: %s", error)
+        for refusal in refuse_job(message, worker, error):
+            _report(refusal)
+        return
     for game in run_job(job, worker, Line(_report, _courier.tell, is_stopping)):
         _send("tournament.release", Release(game.key, game.attempt, worker.name))
 

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from tests.support.filled_site import Site, fill_site, go_live
-from tournament.models import BotVersion, Tournament
+from tests.support.filled_site import Site, fill_site, finish, go_live
+from tournament.models import BotVersion, LiveGame, Tournament
 from workers.bundles import pack_bundle
 
 CHROMIUM = "/usr/bin/chromium"
@@ -109,11 +109,32 @@ def test_whoever_is_at_the_end_of_a_live_game_follows_it(site: Site, page: Page)
     expect(page.locator("#board")).to_have_attribute("data-ply", "5")
     go_live(site.live, plies=8)
     expect(page.locator("#board")).to_have_attribute("data-ply", "8", timeout=20_000)
+    assert "ply=" not in page.url  # loaded anew at the end of the game, it shows the end
     page.keyboard.press("Home")
     expect(page.locator("#board")).to_have_attribute("data-ply", "0")
     go_live(site.live, plies=9)
     expect(page.locator("#moves")).to_have_attribute("data-plies", "9", timeout=20_000)
     expect(page.locator("#board")).to_have_attribute("data-ply", "0")
+
+
+def test_whoever_follows_a_live_game_is_shown_its_end(site: Site, page: Page) -> None:
+    page.goto(f"/games/{site.live.pk}/")
+    go_live(site.live, plies=6)
+    expect(page.locator("#board")).to_have_attribute("data-ply", "6", timeout=20_000)
+    LiveGame.objects.all().delete()
+    finish(site.live, sequence=2)
+    site.live.refresh_from_db()
+    expect(page.locator(".verdict b")).to_have_text(str(site.live.result), timeout=20_000)
+    expect(page.locator("#board")).to_have_attribute("data-ply", str(site.live.plies))
+
+
+def test_a_validation_s_tag_follows_it(site: Site, page: Page) -> None:
+    versions = BotVersion.objects.filter(pk=site.white.pk)
+    versions.update(state=BotVersion.State.VALIDATING)
+    page.goto("/bots/stone-age/1/")
+    expect(page.locator("#tag")).to_have_text("validating")
+    versions.update(state=BotVersion.State.VALID)
+    expect(page.locator("#tag")).to_have_text("valid", timeout=20_000)
 
 
 def test_a_game_can_be_read_without_scripts(site: Site, browser: Browser, live_server: LiveServer) -> None:

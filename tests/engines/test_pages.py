@@ -12,6 +12,8 @@ import pytest
 
 from engines.records import format_record, verify_record
 from tests.support.records import finished_record, read_one
+from workers.bundles import inspect_bundle
+from workers.manifest import INTERPRETERS
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "engines"
@@ -34,6 +36,19 @@ def without_time(line: str) -> str:
 
 def test_the_engine_of_the_readme_has_eight_lines() -> None:
     assert len(blocks("README.md", "python")[0].splitlines()) == 8
+
+
+def test_the_manifest_of_the_readme_makes_a_bundle_of_its_engine(tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text(blocks("README.md", "toml")[0], encoding="utf-8")
+    (tmp_path / "main.py").write_text(blocks("README.md", "python")[0], encoding="utf-8")
+    (command,) = blocks("README.md", "sh")
+    subprocess.run([sys.executable, *shlex.split(command)[1:]], cwd=tmp_path, check=True, timeout=DEADLINE_S)
+    assert inspect_bundle(tmp_path / "bot.zip").games == ("dogon-kulei", "dogon-gagara")
+
+
+def test_the_interpreters_of_the_readme_are_those_a_command_may_start_with() -> None:
+    text = (PAGES / "README.md").read_text(encoding="utf-8")
+    assert all(f"`{word}`" in text for word in INTERPRETERS)
 
 
 def test_the_transcript_is_what_the_engine_of_the_readme_says() -> None:

@@ -31,11 +31,15 @@ def main(arguments: list[str]) -> int:
         return _complain(error, 2)
     except (AlreadyRunning, NotReady, RedisMissing, DemoFailed) as error:
         return _complain(error, 1)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _complain(f"cannot use {str(error.filename)!r}: {error.strerror}", 1)
     except KeyboardInterrupt:
         return 130
 
 
-def _complain(error: Exception, code: int) -> int:
+def _complain(error: Exception | str, code: int) -> int:
     print(f"arena: {error}", file=sys.stderr)
     return code
 

@@ -6,10 +6,8 @@ import getpass
 import os
 import sys
 
-import django
-from django.core.management import call_command
-
 from tournament.embedded.console import Console
+from tournament.embedded.database import open_database
 from tournament.embedded.options import OptionError, Options, export
 from tournament.embedded.plan import Address
 
@@ -17,8 +15,7 @@ from tournament.embedded.plan import Address
 def make_administrator(options: Options, console: Console) -> int:
     """May run beside a running site. The password is asked for, or read from standard input."""
     export(options, Address(options.host, options.port), os.environ)
-    django.setup()
-    call_command("migrate", verbosity=0, interactive=False)
+    open_database()
     known = set_administrator(options.administrator, _ask_password())
     changed = " with a new password" if known else ""
     console.say(f"{options.administrator} is an administrator{changed}: see /admin/.")

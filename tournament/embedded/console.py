@@ -83,6 +83,7 @@ class Console:
         self._stream = stream
         self._clock = clock
         self._terminal = stream.isatty()
+        self._deaf = False
         self._shown = ""
         self._latest = ""
         self._printed_at = float("-inf")
@@ -118,5 +119,11 @@ class Console:
         self._printed_at = float("-inf")
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        """Nothing any more once the terminal is closed: the site must still stop in order."""
+        if self._deaf:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            self._deaf = True

@@ -12,11 +12,13 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engines.rules.registry import GAMES
 from tournament.embedded.console import Console, Count, Meter, format_duration
 from tournament.embedded.guard import descendants
 from tournament.embedded.instance import Instance, running_instance
@@ -166,4 +168,25 @@ def _compare_ratings(console: Console, data: Path, files: list[Path]) -> None:
         raise DemoFailed(f"the ratings cannot be made anew from the records: {answer.stderr.strip()}")
     if answer.stdout.strip() != dump_ratings():
         raise DemoFailed("ratings made anew from the records differ from those published")
+    _compare_with_a_stranger(files)
     console.say("Ratings made anew from these records in a fresh process: equal to the bit.")
+
+
+def _compare_with_a_stranger(files: list[Path]) -> None:
+    """Who has the files and nothing else, not even a database, comes to the same ratings."""
+    from tournament.services.exact import exact_from_tables
+
+    command = ("manage.py", "rebuild_ratings", "--print", "--from-records", *map(str, files))
+    with tempfile.TemporaryDirectory() as empty:
+        answer = subprocess.run(
+            (sys.executable, *command),
+            cwd=ROOT,
+            env={**os.environ, "DUARENA_DATA": empty, "DATABASE_URL": f"sqlite:///{empty}/none.sqlite3"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if answer.returncode != 0:
+        raise DemoFailed(f"the records alone cannot be rated: {answer.stderr.strip()}")
+    if answer.stdout != "".join(f"{exact_from_tables(code)}\n" for code in GAMES):
+        raise DemoFailed("ratings of the records alone differ from those published")

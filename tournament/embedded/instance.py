@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import django
-from django.core.management import call_command
-
 from tournament.embedded.console import Console
+from tournament.embedded.database import open_database
 from tournament.embedded.lock import instance_lock
 from tournament.embedded.options import OptionError, Options, export, find_port
-from tournament.embedded.plan import ROOT, Address, services
+from tournament.embedded.plan import ROOT, Address, scratch_folder, services
 from tournament.embedded.process import Service
 from tournament.embedded.redis_server import (
     answers,
@@ -49,8 +48,8 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
         with supervisor.listening():
             try:
                 _start_redis(supervisor, sockets, options.data)
-                django.setup()
-                call_command("migrate", verbosity=0, interactive=False)
+                open_database()
+                _clear(scratch_folder(options.data))
                 prepare()
                 for service in services(address, workers=options.workers, data=options.data):
                     supervisor.start(service)
@@ -67,6 +66,11 @@ def _settle(options: Options, console: Console) -> Address:
         console.say(f"Port {options.port} is taken: using {address.port}.")
     export(options, address, os.environ)
     return address
+
+
+def _clear(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(exist_ok=True)
 
 
 def _start_redis(supervisor: Supervisor, sockets: Path, data: Path) -> None:

@@ -24,7 +24,7 @@ def instance_lock(data: Path, *, grace_s: float | None = None) -> Iterator[int]:
     So the folder stays locked until the last process of an instance is gone,
     even when its supervisor was killed. Raises ``AlreadyRunning``.
     """
-    data.mkdir(parents=True, exist_ok=True)
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)  # passwords' hashes and strangers' logs lie in it
     descriptor = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _acquire(descriptor, data, time.monotonic() + (GRACE_S if grace_s is None else grace_s))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import socket
 from collections.abc import MutableMapping, Sequence
@@ -14,6 +15,7 @@ from tournament.embedded.plan import ROOT, Address
 DEFAULT_PORT = 8000
 LOOPBACK = "127.0.0.1"
 PORTS_TRIED = 100
+NO_HOST = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 OURS = ("DATABASE_URL", "REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE", "DUARENA_HOSTS", "DUARENA_SITE")
 
 
@@ -90,7 +92,9 @@ def _cores() -> int:
 def _data_folder(given: str | None, default: Path) -> Path:
     """Relative to where the user called from: ``arena`` changes folders before it gets here."""
     if given is None:
-        return Path(os.environ.get("DUARENA_DATA") or default).resolve() if default.name == "var" else default
+        given = os.environ.get("DUARENA_DATA") if default.name == "var" else None
+    if not given:
+        return default
     return (Path(os.environ.get("DUARENA_CALLED_FROM") or ".") / given).resolve()
 
 
@@ -103,8 +107,12 @@ def find_port(host: str, wanted: int) -> int:
             try:
                 probe.bind((host, port))
             except OSError as error:
-                if isinstance(error, socket.gaierror) or error.errno in {99, 97}:
+                if isinstance(error, socket.gaierror) or error.errno in NO_HOST:
                     raise OptionError(f"cannot listen on {host!r}: {error.strerror}") from None
+                if error.errno == errno.EACCES:
+                    raise OptionError(
+                        f"port {port} is for privileged users: choose one from 1024 on"
+                    ) from None
                 continue
             return port
     raise OptionError(f"no free port found from {wanted} on")

@@ -48,8 +48,15 @@ def services(address: Address, *, workers: int, data: Path) -> Iterator[Service]
     yield Service(
         "players",
         (sys.executable, "-m", "workers", "start", f"--slots={workers}"),
+        # Whatever engines leave there when all is killed, the next start clears away.
+        environment={"TMPDIR": str(scratch_folder(data))},
         patience_s=8.0,  # to give back the games being played
     )
+
+
+def scratch_folder(data: Path) -> Path:
+    """Where engines have their temporary folders."""
+    return data / "scratch"
 
 
 def _site(address: Address) -> tuple[str, ...]:
@@ -59,6 +66,7 @@ def _site(address: Address) -> tuple[str, ...]:
         f"--bind={address.bind}",
         "--access-logfile=-",
         "--graceful-timeout=5",
+        "--no-control-socket",  # it would lie in the home folder, one for all sites
     )
     return (sys.executable, "-m", "gunicorn", *options, "tournament.wsgi:application")
 

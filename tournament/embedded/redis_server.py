@@ -123,7 +123,7 @@ def answers(url: str) -> bool:
     try:
         with _client(url) as client:
             return bool(client.ping())
-    except redis.RedisError:
+    except (redis.RedisError, ValueError):  # a ValueError for what is no address
         return False
 
 

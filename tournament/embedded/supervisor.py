@@ -153,6 +153,6 @@ class Supervisor:
 
 
 def _describe(code: int | None) -> str:
-    if code is not None and code > 128:
-        return f"signal {code - 128}"
+    if code is not None and (code > 128 or code < 0):
+        return f"signal {code - 128 if code > 0 else -code}"
     return f"exit code {code}"

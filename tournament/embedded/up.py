@@ -61,9 +61,20 @@ def count_games(workers: int) -> Count:
 
 
 def _watch(instance: Instance, console: Console, workers: int) -> None:
-    meter, idle = Meter(), "No tournament is running."
+    meter = Meter()
     while not instance.supervisor.stopping:
         instance.supervisor.tend()
-        count = count_games(workers)
-        console.progress(meter.line(count) if count.total else idle)
+        console.progress(describe_progress(meter, workers))
         instance.supervisor.wait(LOOK_S)
+
+
+def describe_progress(meter: Meter, workers: int) -> str:
+    """The progress line; a database that is away for a while, as a server may be, does not end the site."""
+    from django.db import OperationalError, connection
+
+    try:
+        count = count_games(workers)
+    except OperationalError:
+        connection.close()  # the next look makes a new one
+        return "The database does not answer."
+    return meter.line(count) if count.total else "No tournament is running."

@@ -31,6 +31,11 @@ class Bundle(models.Model):
         return settings.BUNDLES / self.sha256[:2] / f"{self.sha256}.zip"
 
 
+MAX_SLUG = 50
+"""Of a slug without the number that tells it from another like it."""
+MAX_NAME_KEY = 160
+
+
 def name_key(name: str) -> str:
     """Equal for names a reader would take for the same."""
     return unicodedata.normalize("NFKC", name).casefold()
@@ -43,7 +48,7 @@ class BotQuerySet(models.QuerySet["Bot"]):
 
     def register(self, owner: User | None, name: str) -> Bot:
         """Create a bot; raises ``IntegrityError`` if the name is taken."""
-        base = slugify(name) or "bot"
+        base = slugify(name)[:MAX_SLUG].strip("-") or "bot"  # some single characters are whole words in ASCII
         taken = set(self.filter(slug__startswith=base).values_list("slug", flat=True))
         slug, suffix = base, 2
         while slug in taken:
@@ -60,7 +65,7 @@ class Bot(models.Model):
     """Null: the site's own."""
     name = models.CharField(max_length=40)
     """Never changes: records and ratings know players by it."""
-    name_key = models.CharField(max_length=160, unique=True, editable=False)
+    name_key = models.CharField(max_length=MAX_NAME_KEY, unique=True, editable=False)
     """The name folded for comparing, see ``name_key``."""
     slug = models.SlugField(max_length=60, unique=True)
     description = models.TextField(blank=True)

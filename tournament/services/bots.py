@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from tournament.models import Bot, BotVersion, Bundle, Tournament, User
+from tournament.models.bots import MAX_NAME_KEY, name_key
 from tournament.services.tournaments import create_validation, start
 from workers.bundles import inspect_bundle, store_bundle
 from workers.manifest import BundleError, Manifest
@@ -18,8 +19,9 @@ __all__ = ["BundleError", "submit_bundle", "validate", "validate_waiting"]
 
 TRUST_COMMAND = "./arena up --trust-uploads"
 WAITING = (
-    "Uploaded bots are not run on this site, because nothing would keep them from its files. "
-    f"Its operator can trust all uploads by starting it with: {TRUST_COMMAND}"
+    "uploaded bots are not run on this site, because nothing would keep them from its files. "
+    "Its operator can trust them all and run them, for this machine alone, by starting it with "
+    f"{TRUST_COMMAND}"
 )
 """Stands on the page of a version that waits."""
 
@@ -105,6 +107,8 @@ def add_version(
 def _bot_for(user: User, name: str) -> Bot:
     """The user's bot of this name, made if nobody has it."""
     name = unicodedata.normalize("NFC", name)
+    if len(name_key(name)) > MAX_NAME_KEY:
+        raise BundleError(f"the name {name!r} has too many characters that stand for whole words")
     bot = Bot.objects.named(name)
     if bot is None:
         return Bot.objects.register(user, name)

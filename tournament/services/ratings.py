@@ -223,36 +223,42 @@ def _played(code: str) -> Iterator[_Played]:
 def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[_Played]:
     """The rated games of records; who they belong to is looked up, what they say is not."""
     versions = {player_of(v): v.pk for v in BotVersion.objects.select_related("bot")}
-    games = dict(Game.objects.by_completion(code).values_list("key", "id"))
-    sequence = 0
-    for record in records:
-        if isinstance(record, RecordError):
-            raise RebuildError(str(record))
-        if record.header("Game") != code:
-            continue
-        sequence += 1
-        if NOT_RATED in record.headers:
-            continue
-        rated = read_rated_game(record)
-        key = record.header("GameId")
+    rows = Game.objects.by_completion(code).values_list("key", "id", "sequence")
+    games = {key: (game, sequence or 0) for key, game, sequence in rows}
+    for key, rated in rated_games(code, records):
         for player in (rated.white, rated.black):
             if player not in versions:
                 raise RebuildError(f"game {key!r}: the site has no {player[0]!r} version {player[1]}")
         if key not in games:
             raise RebuildError(f"game {key!r}: the site has recorded no such game of {code!r}")
-        yield _Played(sequence, games[key], versions[rated.white], versions[rated.black], rated)
+        game, sequence = games[key]
+        yield _Played(sequence, game, versions[rated.white], versions[rated.black], rated)
+
+
+def rated_games(ladder: str, records: Iterable[Record | RecordError]) -> Iterator[tuple[str, RatedGame]]:
+    """The games of a ladder that move its ratings, with their keys, as the records alone tell.
+
+    Raises ``RebuildError`` at the first record that cannot be read or rated.
+    """
+    for record in records:
+        if isinstance(record, RecordError):
+            raise RebuildError(str(record))
+        if record.header("Game") == ladder and NOT_RATED not in record.headers:
+            yield record.header("GameId"), read_rated_game(record)
 
 
 def read_rated_game(record: Record) -> RatedGame:
     """A record as the fold takes it; raises ``RebuildError``."""
-    players: list[Player] = []
+    key, players = record.header("GameId"), []
     for side in ("White", "Black"):
         number = record.header(f"{side}Version")
         if not number.isdecimal():
-            raise RebuildError(f"game {record.header('GameId')!r}: {side}Version {number!r} is no number")
+            raise RebuildError(f"game {key!r}: {side}Version {number!r} is no number")
         players.append((record.header(side), int(number)))
     if record.result not in POINTS:
-        raise RebuildError(f"game {record.header('GameId')!r}: a rated game without a result")
+        raise RebuildError(f"game {key!r}: a rated game without a result")
+    if players[0] == players[1]:
+        raise RebuildError(f"game {key!r}: {players[0][0]!r} plays itself, which is never rated")
     return RatedGame(players[0], players[1], record.result)
 
 

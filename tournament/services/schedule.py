@@ -72,6 +72,8 @@ def plan_round_robin(
     name = " ".join(name.split())
     if not 1 <= len(name) <= MAX_NAME:
         raise TournamentError(f"name: give it 1 to {MAX_NAME} characters, not {len(name)}")
+    if not name.isprintable():  # it is a header of every record
+        raise TournamentError(f"name: {name!r} has a character that cannot be seen")
     _check_range("pairs", pairs, 1, MAX_PAIRS)
     _check_range("seed", seed, 0, MAX_SEED)
     _check_range("opening plies", opening_plies, 0, MAX_PLIES)
@@ -173,8 +175,8 @@ def _players(versions: Sequence[BotVersion], ladders: Sequence[str]) -> dict[str
 
 
 def unique_slug(base: str) -> str:
-    """``base``, or with a number where it is taken."""
-    taken = set(Tournament.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    """``base``, or with a number where it is taken, by a tournament or by a page of the site."""
+    taken = {"new", *Tournament.objects.filter(slug__startswith=base).values_list("slug", flat=True)}
     slug, suffix = base, 2
     while slug in taken:
         slug, suffix = f"{base}-{suffix}", suffix + 1

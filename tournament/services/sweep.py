@@ -10,7 +10,7 @@ one lease after a start, and none before the reports queued at that moment are p
 
 from __future__ import annotations
 
-import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Q
 from django.utils import timezone
@@ -19,17 +19,17 @@ from tournament import broker
 from tournament.models import Attempt, Keeper
 from tournament.services.attempts import give_back
 
-LEASE = datetime.timedelta(seconds=30)
+LEASE = timedelta(seconds=30)
 """Workers tell their progress every few seconds; several words must be missed."""
 
 
-def keeper_started(now: datetime.datetime | None = None) -> None:
+def keeper_started(now: datetime | None = None) -> None:
     """The record keeper begins: what it missed must not count against the workers."""
     now = now or timezone.now()
     Keeper.objects.update_or_create(pk=1, defaults={"up_since": now, "seen_at": now, "empty_since": None})
 
 
-def sweep(as_of: datetime.datetime | None = None, now: datetime.datetime | None = None) -> int:
+def sweep(as_of: datetime | None = None, now: datetime | None = None) -> int:
     """End the leases that ran out; returns how many. Repeatable, and soon over with nothing to do.
 
     Where reports wait, it queues itself behind them: that second sweep comes with ``as_of``, the moment
@@ -51,10 +51,12 @@ def sweep(as_of: datetime.datetime | None = None, now: datetime.datetime | None 
     )
 
 
-def _seen(now: datetime.datetime) -> Keeper:
-    """The keeper's clock, set; a gap of a lease counts as a new start."""
+def _seen(now: datetime) -> Keeper:
+    """The keeper's clock, set; a gap of a lease counts as a new start, and so does a clock put back."""
     keeper, _ = Keeper.objects.get_or_create(pk=1, defaults={"up_since": now, "seen_at": now})
-    if now - keeper.seen_at > LEASE:
+    if now < keeper.seen_at:
+        _shorten_leases(now)
+    if not timedelta(0) <= now - keeper.seen_at <= LEASE:
         keeper.up_since, keeper.empty_since = now, None
     keeper.seen_at = now
     if broker.queue_length(broker.GAMES) > 0:
@@ -65,7 +67,13 @@ def _seen(now: datetime.datetime) -> Keeper:
     return keeper
 
 
-def _run_out(as_of: datetime.datetime, keeper: Keeper) -> list[Attempt]:
+def _shorten_leases(now: datetime) -> None:
+    """Leases given by a clock that was ahead would last as long as it was."""
+    Attempt.objects.filter(ended_at__isnull=True, lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
+    Attempt.objects.filter(ended_at__isnull=True, sent_at__gt=now).update(sent_at=now)
+
+
+def _run_out(as_of: datetime, keeper: Keeper) -> list[Attempt]:
     alive = Attempt.objects.filter(ended_at__isnull=True)
     run_out = Q(lease_until__lt=as_of)
     if (taken := _taken_before(as_of, keeper)) is not None:
@@ -73,7 +81,7 @@ def _run_out(as_of: datetime.datetime, keeper: Keeper) -> list[Attempt]:
     return list(alive.filter(run_out).order_by("sent_at"))
 
 
-def _taken_before(as_of: datetime.datetime, keeper: Keeper) -> datetime.datetime | None:
+def _taken_before(as_of: datetime, keeper: Keeper) -> datetime | None:
     """Jobs sent before this moment are no longer in the queue since a lease at least; None: none are."""
     settled = as_of - LEASE
     oldest = Attempt.objects.filter(ended_at__isnull=True, lease_until__isnull=True, sent_at__lt=settled)

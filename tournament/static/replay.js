@@ -17,10 +17,12 @@ const last = () => Number(document.getElementById("moves").dataset.plies);
 const flipped = () => panel().dataset.flip === "1";
 
 function address(ply, flip) {
-  const query = new URLSearchParams({ ply });
+  const query = new URLSearchParams(ply === null ? {} : { ply });
   if (flip) query.set("flip", "1");
-  return `${location.pathname}?${query}`;
+  return `${location.pathname}?${query}`.replace(/\?$/, "");
 }
+
+const follows = (ply) => document.getElementById("moves").hasAttribute("hx-get") && ply === last();
 
 function fragment(url) {
   if (!fragments.has(url)) {
@@ -69,7 +71,8 @@ async function show(ply, flip = flipped()) {
     location.assign(url); // let the server say what is wrong
     return;
   }
-  history.replaceState(null, "", url);
+  // Whoever follows a live game keeps an address without a ply: loaded anew at the game's end, it shows the end.
+  history.replaceState(null, "", follows(to) ? address(null, flip) : url);
   mark(to);
   if (focused) document.querySelector(`[data-step="${focused}"]`)?.focus({ preventScroll: true });
   fetchAhead(to, flip);

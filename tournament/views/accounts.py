@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse, reverse_lazy
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from tournament.forms import SignUpForm
 from tournament.models import Bot, Tournament
@@ -23,6 +23,7 @@ PAGE_SIZE = 25
 
 
 @sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
 def sign_up(request: HttpRequest) -> HttpResponse:
     """A new account, logged in at once, and on to where the person was headed on this site."""
     form = SignUpForm(request.POST) if request.method == "POST" else SignUpForm()

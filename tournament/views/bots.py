@@ -11,24 +11,25 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Exists, OuterRef, Q
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from engines.records import Fault
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.forms import UploadForm
+from tournament.forms import UploadForm, as_sentence
 from tournament.models import Bot, BotVersion, Game, GameLog, LadderRating, Tournament
-from tournament.services.bots import submit_bundle
+from tournament.services.bots import TRUST_COMMAND, submit_bundle
 from tournament.views.paging import LAST_ID, Page, by_id, numbered
 from tournament.views.polling import unchanged
 from tournament.views.ratings import RatedRow, rated_rows
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.verdict import verdict
 from workers.bundles import BundleError
+from workers.manifest import INTERPRETERS
 
 PAGE_SIZE = 50
 GAMES_A_PAGE = 25
-_FAILURES = {Fault.WHITE, Fault.BLACK, Fault.INFRASTRUCTURE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ class ValidationGame:
 
     game: Game
     words: str
-    failed: bool
+    opened: str
+    """The side whose log is shown at once: the one at fault; empty where the game went well."""
     logs: list[GameLog]
 
 
@@ -74,8 +76,9 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """A version: its state and how it came to it, its ratings and games."""
+    """A version: its state, its ratings and games; to its owner also how it came to its state."""
     version = _find(slug, number)
     polls = version.state == BotVersion.State.VALIDATING
     validation = version.validation
@@ -89,7 +92,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "options": sorted(version.options.items()),
         "polls": polls,
         "seen": seen,
-        "validation": _validation_games(validation, manages) if validation else [],
+        "validation": _validation_games(validation) if validation and manages else [],
         "ratings": _ratings([version]),
         "page": _games(request, [version]),
     }
@@ -111,6 +114,7 @@ def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
     )
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def upload(request: AuthenticatedRequest) -> HttpResponse:
     """Take a bundle; a refused one leaves nothing behind and one sentence beside the field."""
@@ -121,11 +125,18 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
                 request.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"]
             )
         except BundleError as refused:
-            form.add_error("bundle", str(refused))
+            form.add_error("bundle", as_sentence(str(refused)))
         else:
             messages.success(request, f"{version} is uploaded.")
             return redirect(version)
-    return render(request, "upload.html", {"form": form, "games": GAMES, "trusted": settings.TRUST_UPLOADS})
+    context = {
+        "form": form,
+        "games": GAMES,
+        "interpreters": INTERPRETERS,
+        "trusted": settings.TRUST_UPLOADS,
+        "command": TRUST_COMMAND,
+    }
+    return render(request, "upload.html", context)
 
 
 def listed(bots: Iterable[Bot]) -> list[Listed]:
@@ -156,12 +167,16 @@ def _games(request: HttpRequest, versions: list[BotVersion]) -> Page:
     return by_id(request, access.visible_games(request.user, games.with_players()), GAMES_A_PAGE)
 
 
-def _validation_games(validation: Tournament, with_logs: bool) -> list[ValidationGame]:
+def _validation_games(validation: Tournament) -> list[ValidationGame]:
     games = list(validation.games.with_players().order_by("id"))
     logs: dict[int, list[GameLog]] = {}
-    if with_logs:
-        for log in GameLog.objects.filter(game__in=games).order_by("game", "-side"):
-            logs.setdefault(log.game_id, []).append(log)
-    return [
-        ValidationGame(game, verdict(game), game.fault in _FAILURES, logs.get(game.pk, [])) for game in games
-    ]
+    for log in GameLog.objects.filter(game__in=games).order_by("game", "-side"):
+        logs.setdefault(log.game_id, []).append(log)
+    return [ValidationGame(game, verdict(game), _at_fault(game), logs.get(game.pk, [])) for game in games]
+
+
+def _at_fault(game: Game) -> str:
+    """The side whose log tells what went wrong; of two engines that would not start either does."""
+    if game.fault in {Fault.WHITE, Fault.BLACK}:
+        return game.fault
+    return GameLog.Side.WHITE if game.state == Game.State.HALTED else ""

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
@@ -66,12 +67,14 @@ def _rules(code: str) -> dict[str, Any]:
     }
 
 
+@require_safe
 def rules_list(request: HttpRequest) -> HttpResponse:
     """All games, each with its start board."""
     games = [(game, _rules(code)["board"]) for code, game in GAMES.items()]
     return render(request, "rules_list.html", {"games": games})
 
 
+@require_safe
 def rules(request: HttpRequest, code: str) -> HttpResponse:
     """A game's rules, as its module tells them."""
     if code not in GAMES:
@@ -79,16 +82,19 @@ def rules(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "rules.html", {"game": GAMES[code], "games": GAMES.values(), **_rules(code)})
 
 
+@require_safe
 def kit(request: HttpRequest) -> HttpResponse:
     """How to write a bot."""
     return render(request, "document.html", {"title": "How to write a bot", "body": _document("README.md")})
 
 
+@require_safe
 def protocol(request: HttpRequest) -> HttpResponse:
     """The engine protocol."""
     return render(request, "document.html", {"title": "Engine protocol", "body": _document("PROTOCOL.md")})
 
 
+@require_safe
 def records(request: HttpRequest) -> HttpResponse:
     """What a game record holds."""
     return render(request, "document.html", {"title": "Game records", "body": _document("RECORDS.md")})

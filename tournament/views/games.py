@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from engines import svg
 from engines.rules.base import Side
@@ -34,6 +35,7 @@ class Seat:
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def game(request: HttpRequest, pk: int) -> HttpResponse:
     """The replay at ``?ply=n`` (default: the last), turned around with ``flip=1``.
 

@@ -10,8 +10,9 @@ from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
 from engines.rules.registry import Game as Rules
+from tournament import access
 from tournament.estimates import Strength
-from tournament.models import GameRecord, LadderRating
+from tournament.models import LadderRating
 from tournament.services.ratings import ladder_estimate
 from tournament.views.downloads import streamed_records
 from tournament.views.paging import Page, numbered
@@ -59,10 +60,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
 def ladder_records(request: HttpRequest, code: str) -> StreamingHttpResponse:
     """Every recorded game of a ladder in the order it was rated in."""
     _find(code)
-    records = GameRecord.objects.filter(game__ladder=code, game__sequence__isnull=False).order_by(
-        "game__sequence"
-    )
-    return streamed_records(records, f"{code}.pgn")
+    return streamed_records(access.public_records(code), f"{code}.pgn")
 
 
 def _strengths(code: str, page: Page) -> dict[int, Strength]:

@@ -9,6 +9,7 @@ from django.templatetags.static import static
 from django.utils.safestring import mark_safe
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from engines import svg
 from engines.rules.registry import GAMES
@@ -22,6 +23,7 @@ LATEST_GAMES = 12
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def home(request: HttpRequest) -> HttpResponse:
     """What this is, and what happens here now; to htmx only what is being played."""
     running = list(access.visible_tournaments(request.user).running().order_by("-id")[:RUNNING])

@@ -12,12 +12,13 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.forms import TournamentForm, isolated
+from tournament.forms import TournamentForm, as_sentence, isolated
 from tournament.models import BotVersion, Entry, Game, GameRecord, Tournament
 from tournament.models.games import GameQuerySet
 from tournament.services.durations import estimate_seconds
@@ -33,6 +34,8 @@ PAGE_SIZE = 50
 GAMES_A_PAGE = 50
 MOST_FOLDED = 10_000
 """Games of a tournament whose ratings are computed while its page is asked for."""
+MOST_CROSSED = 40
+"""Bots whose meetings are shown unasked; those of 200 are a page of 3 MB."""
 FORFEITS = Q(fault__in=["white", "black"])
 FILTERS = {
     "white": ("White won", Q(result=Result.WHITE_WINS)),
@@ -81,11 +84,12 @@ class CrossRow:
 
 @dataclass(frozen=True, slots=True)
 class Cross:
-    """A ladder's crosstable."""
+    """A ladder's crosstable; without its meetings only the standings are shown."""
 
     code: str
     name: str
     rows: list[CrossRow]
+    with_meetings: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +109,12 @@ def tournaments(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     """Progress, crosstables and games, the games filtered by ``ladder``, ``bot`` and ``result``.
 
-    To htmx only what changes while it is played, or 204.
+    A crosstable of very many shows its meetings to ``?table=full`` alone, and then does not follow the
+    play. To htmx only what changes while it is played, or 204.
     """
     tournament = _find(request, slug)
     seen = f"{tournament.state}-{tournament.games_done}"
@@ -118,22 +124,28 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(headers={"HX-Refresh": "true"})
     entries = list(tournament.entries.select_related("version__bot").order_by("number"))
     filters, games = _filtered(request, tournament)
+    is_large, is_full = len(entries) > MOST_CROSSED, request.GET.get("table") == "full"
     context = {
         "tournament": tournament,
+        "is_large": is_large,
+        "is_full": is_full,
+        "polls": tournament.state == Tournament.State.RUNNING and not (is_large and is_full),
         "here": here(request),
         "seen": seen,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [Choice(entry.version_id, isolated(entry.version)) for entry in entries],
-        "crosses": _crosses(tournament, entries),
+        "crosses": _crosses(tournament, entries, with_meetings=is_full or not is_large),
         "filters": filters,
         "results": [(value, words) for value, (words, _) in FILTERS.items()],
-        "page": by_id(request, games.with_players(), GAMES_A_PAGE),
+        "page": by_id(request, games.with_players().select_related("live"), GAMES_A_PAGE),
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/tournament_live.html", context)
     manages = access.may_edit_tournament(request.user, tournament)
     context["starts"] = manages and tournament.state == Tournament.State.DRAFT
     context["cancels"] = manages and not tournament.is_over
+    if context["starts"]:
+        context["estimate"] = _plan_of(tournament, entries)
     return render(request, "tournament.html", context)
 
 
@@ -146,7 +158,9 @@ def tournament_records(request: HttpRequest, slug: str) -> StreamingHttpResponse
     )
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
+@vary_on_headers("HX-Request")
 def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     """Make a draft; to htmx, what the tournament in the form would cost."""
     form = TournamentForm(request.POST) if request.method == "POST" else TournamentForm()
@@ -222,7 +236,7 @@ def _filtered(request: HttpRequest, tournament: Tournament) -> tuple[dict[str, A
     return {"ladder": ladder, "bot": bot, "result": result}, games
 
 
-def _crosses(tournament: Tournament, entries: Sequence[Entry]) -> list[Cross]:
+def _crosses(tournament: Tournament, entries: Sequence[Entry], *, with_meetings: bool) -> list[Cross]:
     """A crosstable for each ladder, from one grouped query, with the tournament's own ratings beside it."""
     versions = {entry.version_id: entry.version for entry in entries}
     tallies: dict[str, list[Tally]] = {}
@@ -239,6 +253,7 @@ def _crosses(tournament: Tournament, entries: Sequence[Entry]) -> list[Cross]:
             [v for v in versions.values() if v.plays(code)],
             tallies.get(code, []),
             _ratings(tournament, code),
+            with_meetings=with_meetings,
         )
         for code in tournament.ladders
         if code in GAMES
@@ -253,11 +268,16 @@ def _ratings(tournament: Tournament, code: str) -> dict[int, float]:
 
 
 def _cross(
-    code: str, versions: Sequence[BotVersion], tallies: Iterable[Tally], ratings: dict[int, float]
+    code: str,
+    versions: Sequence[BotVersion],
+    tallies: Iterable[Tally],
+    ratings: dict[int, float],
+    *,
+    with_meetings: bool,
 ) -> Cross:
     by_id = {version.pk: version for version in versions}
     table: Crosstable = crosstable(list(by_id), tallies)
-    order = [row.player for row in table.rows]
+    order = [row.player for row in table.rows] if with_meetings else []
     rows = [
         CrossRow(
             by_id[row.player],
@@ -269,7 +289,7 @@ def _cross(
         )
         for row in table.rows
     ]
-    return Cross(code, GAMES[code].name, rows)
+    return Cross(code, GAMES[code].name, rows, with_meetings)
 
 
 def _cell(score: Score | None) -> Cell:
@@ -290,9 +310,9 @@ def _put(form: TournamentForm, refused: TournamentError) -> None:
     field, _, sentence = str(refused).partition(": ")
     name = field.replace(" ", "_")
     if name in form.fields and sentence:
-        form.add_error(name, f"{sentence[0].upper()}{sentence[1:]}.")
+        form.add_error(name, as_sentence(sentence))
     else:
-        form.add_error(None, f"{refused}.")
+        form.add_error(None, as_sentence(str(refused)))
 
 
 def _create(request: AuthenticatedRequest, form: TournamentForm) -> Tournament:
@@ -321,6 +341,17 @@ def _plan(form: TournamentForm) -> Plan:
         time_control=data["time_control"],
     )
     return Plan(games, format_duration(seconds), settings.SLOTS)
+
+
+def _plan_of(draft: Tournament, entries: Sequence[Entry]) -> Plan:
+    """What it would cost to start a draft."""
+    seconds = estimate_seconds(
+        versions=[entry.version for entry in entries],
+        ladders=draft.ladders,
+        pairs=draft.pairs,
+        time_control=draft.time_control,
+    )
+    return Plan(draft.games_total, format_duration(seconds), settings.SLOTS)
 
 
 def format_duration(seconds: float) -> str:

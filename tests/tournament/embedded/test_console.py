@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 
 import pytest
@@ -79,3 +80,17 @@ def test_elsewhere_the_last_word_of_a_progress_is_always_printed() -> None:
         console.progress(text)
     console.end_progress()
     assert stream.getvalue() == "1/4\n4/4\n"
+
+
+class Gone(io.StringIO):
+    """A terminal that was closed."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+def test_a_terminal_that_was_closed_is_no_error() -> None:
+    console = Console(Gone())
+    console.say("Stopping.")
+    console.progress("1/60 games")
+    console.end_progress()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from pathlib import Path
 
@@ -28,6 +29,8 @@ def test_a_relative_data_folder_is_meant_from_where_the_user_called(
 ) -> None:
     monkeypatch.setenv("DUARENA_CALLED_FROM", str(tmp_path))
     assert parse_options(["up", "--data", "here"]).data == tmp_path / "here"
+    monkeypatch.setenv("DUARENA_DATA", "there")
+    assert parse_options(["up"]).data == tmp_path / "there"
 
 
 def test_the_demo_has_a_folder_of_its_own_whatever_the_environment_says(
@@ -66,6 +69,26 @@ def test_a_taken_port_means_the_next_free_one() -> None:
 def test_an_address_of_another_machine_is_refused() -> None:
     with pytest.raises(OptionError, match=r"cannot listen on '203\.0\.113\.1'"):
         find_port("203.0.113.1", 8000)
+
+
+class Privileged:
+    """A socket of a user who may not listen there."""
+
+    def __enter__(self) -> Privileged:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def setsockopt(self, *_: int) -> None: ...
+
+    def bind(self, address: tuple[str, int]) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+
+def test_a_privileged_port_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "socket", lambda *_: Privileged())
+    with pytest.raises(OptionError, match="port 80 is for privileged users"):
+        find_port("127.0.0.1", 80)
 
 
 @pytest.mark.parametrize(

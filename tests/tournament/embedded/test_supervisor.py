@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.tournament.embedded.test_process import DEADLINE_S, eventually
+from tournament.embedded.guard import descendants
 from tournament.embedded.process import Service
 from tournament.embedded.supervisor import NotReady, Supervisor
 
@@ -100,6 +101,28 @@ def test_one_that_will_not_stop_is_killed_when_its_patience_is_over(
     deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists, patience_s=0.1)
     supervisor.start(deaf)
     supervisor.stop()  # returns at all
+
+
+def test_a_guard_that_is_killed_takes_its_service_along_and_both_are_started_again(
+    supervisor: Supervisor, tmp_path: Path, said: list[str]
+) -> None:
+    supervisor.start(living(tmp_path, "site"))
+    (guard,) = (pid for pid in descendants(os.getpid()) if b"guard.py" in command_line(pid))
+    os.kill(guard, signal.SIGKILL)
+
+    def started_twice() -> bool:
+        supervisor.tend()
+        return (tmp_path / "site").read_text().count("started") == 2
+
+    eventually(started_twice)
+    assert said[0].startswith("site died (signal 9) and is started again now; its log ")
+
+
+def command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def test_the_first_ctrl_c_asks_and_the_second_kills(supervisor: Supervisor, tmp_path: Path) -> None:

@@ -93,6 +93,18 @@ def test_a_name_belongs_to_its_first_owner(name: str, settings: Settings) -> Non
     assert (stored(settings.BUNDLES), Bundle.objects.count(), Bot.objects.count()) == (before, 1, 1)
 
 
+@pytest.mark.parametrize("name", ["㏙" * 40, "㎧" * 40])
+def test_a_name_of_abbreviations_gets_an_address_that_fits(name: str) -> None:
+    versions = [submit_bundle(make_user(who), pack_bot(name[n:])) for n, who in enumerate(("ann", "bob"))]
+    assert all(len(version.bot.slug) <= 60 for version in versions)
+
+
+def test_a_name_that_stands_for_whole_sentences_is_refused(settings: Settings) -> None:
+    with pytest.raises(BundleError, match="too many characters that stand for whole words"):
+        submit_bundle(make_user(), pack_bot("\ufdfa" * 40))
+    assert (stored(settings.BUNDLES), Bot.objects.count()) == ([], 0)
+
+
 def test_a_bot_of_the_site_is_nobodys_to_replace() -> None:
     make_version("Random", owner=None)
     with pytest.raises(BundleError, match="the name 'Random' belongs to another owner"):

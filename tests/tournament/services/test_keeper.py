@@ -200,7 +200,10 @@ def test_a_game_that_halts_keeps_what_its_engines_said(deal: Deal) -> None:
     assert not GameLog.objects.exists()  # it is played again
     report = void(play(job, job.games[1]), f"{keeper.HOPELESS}: exit code 1")
     keeper.record(report)
-    assert set(GameLog.objects.filter(game=game_of(report)).values_list("side", flat=True)) == {"white", "black"}
+    assert set(GameLog.objects.filter(game=game_of(report)).values_list("side", flat=True)) == {
+        "white",
+        "black",
+    }
     assert GameLog.objects.filter(stderr__contains="says").count() == 2
 
 

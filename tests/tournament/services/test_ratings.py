@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -11,11 +15,15 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import F
 
 from engines.records import Record, RecordError, read_records
 from tests.support.schedule import make_tournament, make_user, make_version, play_short
+from tournament.embedded.plan import ROOT
 from tournament.models import Game, GameRecord, LadderRating, PairScore, RatingEvent, Tournament
 from tournament.services import keeper
+from tournament.services.bots import validate
+from tournament.services.exact import exact_from_records, exact_from_tables
 from tournament.services.ratings import (
     RebuildError,
     ladder_estimate,
@@ -53,10 +61,16 @@ def play_out(deal: Deal, shuffle: int = 0) -> None:
 
 @pytest.fixture
 def played(deal: Deal) -> Tournament:
-    """Two tournaments on two ladders, a new version in the second, owners and repeats among the games."""
+    """A validation, then two tournaments on two ladders, a new version in the second.
+
+    Two bots of one owner and exact repeats are among the games.
+    """
     both, owner = [LADDER, OTHER], make_user()
     versions = [make_version(name, games=both, owner=owner) for name in ("Ada", "Bob")]
     versions += [make_version(name, games=both) for name in ("Cy", 'Dora "\\" Ö')]
+    validate(versions[0])
+    play_out(deal)
+    versions[0].refresh_from_db()
     first = make_tournament(versions=versions, ladders=both, pairs=2, opening_plies=1)
     play_out(deal)
     versions[2] = make_version("Cy", games=both)
@@ -68,7 +82,9 @@ def played(deal: Deal) -> Tournament:
 
 
 def published(ladder: str | None = None) -> list[Record | RecordError]:
-    texts = GameRecord.objects.order_by("game__ladder_id", "game__sequence")
+    texts = GameRecord.objects.exclude(game__tournament__kind="validation").order_by(
+        "game__ladder_id", "game__sequence"
+    )
     if ladder:
         texts = texts.filter(game__ladder_id=ladder)
     return list(read_records(StringIO("\n".join(texts.values_list("text", flat=True))), "records.pgn"))
@@ -185,3 +201,43 @@ def test_the_command_rebuilds_from_exported_files_and_says_what_changed(
     assert table() == before
     with pytest.raises(CommandError, match="unknown game 'chess'"):
         call_command("rebuild_ratings", "--ladder", "chess")
+
+
+def test_the_exact_ratings_of_the_records_are_those_of_the_tables(played: Tournament) -> None:
+    for code in (LADDER, OTHER):
+        told = exact_from_tables(code)
+        assert told.games == Game.objects.filter(ladder=code, rated=True).count() > 0
+        assert exact_from_records(code, published()) == told
+    bent = RatingEvent.objects.filter(ladder=LADDER).earliest("sequence", "id")
+    RatingEvent.objects.filter(pk=bent.pk).update(mu_after=math.nextafter(bent.mu_after, math.inf))
+    assert exact_from_tables(LADDER).steps != exact_from_records(LADDER, published()).steps
+    LadderRating.objects.filter(ladder=OTHER).update(wins=F("wins") + 1)
+    assert str(exact_from_tables(OTHER)) != str(exact_from_records(OTHER, published()))
+
+
+def test_a_player_against_itself_is_named(played: Tournament) -> None:
+    record = next(one for one in published(LADDER) if isinstance(one, Record) and not one.header("Rated"))
+    black = {f"Black{end}": record.header(f"White{end}") for end in ("", "Version")}
+    headers = tuple((name, black.get(name, value)) for name, value in record.headers)
+    with pytest.raises(RebuildError, match="plays itself"):
+        exact_from_records(LADDER, [Record(headers, record.moves, record.result)])
+
+
+def test_a_stranger_with_the_files_alone_comes_to_the_same_text(played: Tournament, tmp_path: Path) -> None:
+    """In a process of its own, without a database."""
+    call_command("export_records", str(tmp_path / "out"), stdout=StringIO())
+    files = sorted(map(str, (tmp_path / "out").glob("*.pgn")))
+    told = StringIO()
+    call_command("rebuild_ratings", "--print", stdout=told)
+    environment = {**os.environ, "DUARENA_DATA": str(tmp_path / "new"), "DJANGO_SETTINGS_MODULE": ""}
+    environment["DATABASE_URL"] = f"sqlite:///{tmp_path / 'new' / 'none.sqlite3'}"
+    answer = subprocess.run(
+        (sys.executable, "manage.py", "rebuild_ratings", "--print", "--from-records", *files),
+        cwd=ROOT,
+        env={name: value for name, value in environment.items() if value},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.stdout == told.getvalue(), answer.stderr
+    assert "Ada v1: mu " in answer.stdout

@@ -178,3 +178,17 @@ def test_an_attempt_ends_once(deal: Deal) -> None:
     assert give_back(attempt, Attempt.End.LOST, timezone.now())
     assert not give_back(attempt, Attempt.End.LOST, timezone.now())
     assert Game.objects.get(key=job.games[0].key).lost == 1
+
+
+def test_a_clock_put_back_keeps_no_lost_game_waiting(
+    deal: Deal, sweeper: Sweeper, queues: FakeBroker
+) -> None:
+    make_tournament(pairs=2)
+    begun, queued = deal()
+    keeper.progress(word_of(begun.games[0]))
+    sweeper.run(5)
+    sweeper.now -= datetime.timedelta(hours=1)
+    assert sweeper.run(30) == 0
+    assert sweeper.run(15) == 4
+    for game in (*begun.games, *queued.games):
+        assert attempt_of(game).end == Attempt.End.LOST

@@ -14,8 +14,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from engines.records import Record, read_records
 from engines.rules.registry import GAMES
-from tests.support.filled_site import Site, add_version
-from tournament.models import Bot, BotVersion, LadderRating, PairScore, User
+from tests.support.filled_site import Site, add_version, finish
+from tournament.models import Bot, BotVersion, Game, GameLog, LadderRating, PairScore, User
 from tournament.views.documents import render_markdown
 
 MANIFEST = (
@@ -102,9 +102,41 @@ def test_the_first_page_hears_nothing_new_while_nothing_is_played(site: Site, cl
     assert client.get(f"/?seen={seen}", headers={"HX-Request": "true"}).status_code == 204
 
 
-def test_why_a_version_is_in_its_state_stands_on_its_page(site: Site, client: Client) -> None:
-    BotVersion.objects.filter(pk=site.white.pk).update(state="refused", state_reason="It never said ugiok.")
-    assert "It never said ugiok." in page_of(client, "/bots/stone-age/1/")
+def test_why_a_version_is_in_its_state_stands_on_its_page_for_its_owner(
+    site: Site, as_user: Callable[..., Client]
+) -> None:
+    BotVersion.objects.filter(pk=site.white.pk).update(state="refused", state_reason="it never said ugiok")
+    assert "It never said ugiok." in page_of(as_user(site.owner), "/bots/stone-age/1/")
+    for other in (None, site.rival):
+        assert "ugiok" not in page_of(as_user(other), "/bots/stone-age/1/")
+
+
+def test_a_validation_that_could_not_be_played_shows_what_the_engine_said(
+    site: Site, as_user: Callable[..., Client]
+) -> None:
+    game = site.validation.games.earliest("id")
+    Game.objects.filter(pk=game.pk).update(state="halted", evidence="both engines unable to start")
+    GameLog.objects.create(game=game, side="white", stderr="SyntaxError: '(' was never closed")
+    page = page_of(as_user(site.owner), "/bots/stone-age/1/")
+    assert "<details open><summary>White" in page
+    assert "was never closed" in page
+    assert "was never closed" not in page_of(as_user(site.rival), "/bots/stone-age/1/")
+
+
+def test_lists_of_games_leave_validations_out_even_for_their_owner(
+    site: Site, as_user: Callable[..., Client]
+) -> None:
+    finish(site.validation.games.earliest("id"), sequence=2)
+    for visitor in (site.owner, site.staff):
+        assert [game.pk for game in as_user(visitor).get("/").context["games"]] == [site.played.pk]
+
+
+def test_the_records_of_a_ladder_leave_validations_out(site: Site, client: Client) -> None:
+    validated = site.validation.games.get(ladder="dogon-kulei")
+    finish(validated, sequence=2)
+    records = client.get("/ladders/dogon-kulei/records.pgn").getvalue().decode()
+    assert site.played.key in records
+    assert validated.key not in records
 
 
 def test_a_version_being_validated_polls(site: Site, client: Client) -> None:
@@ -169,6 +201,13 @@ def test_a_new_account_is_logged_in_and_goes_where_it_was_headed(client: Client,
     assert client.get("/account/").status_code == 200
 
 
+@pytest.mark.parametrize(("address", "other"), [("/sign-up/", "/log-in/"), ("/log-in/", "/sign-up/")])
+def test_where_one_was_headed_survives_the_change_from_log_in_to_sign_up(
+    client: Client, db: None, address: str, other: str
+) -> None:
+    assert f'href="{other}?next=%2Fupload%2F"' in page_of(client, f"{address}?next=/upload/")
+
+
 @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
 @pytest.mark.parametrize("address", ["/sign-up/", "/log-in/"])
 def test_nobody_is_sent_to_another_site(site: Site, client: Client, address: str, target: str) -> None:
@@ -182,6 +221,7 @@ def test_nobody_is_sent_to_another_site(site: Site, client: Client, address: str
     ("data", "field"),
     [
         ({"username": "OLGA", "password1": "correct horse", "password2": "correct horse"}, "username"),
+        ({"username": "x" * 41, "password1": "correct horse", "password2": "correct horse"}, "username"),
         ({"username": "<b>", "password1": "correct horse", "password2": "correct horse"}, "username"),
         ({"username": "nora", "password1": "correct horse", "password2": "wrong horse"}, "password2"),
         ({"username": "nora", "password1": "short", "password2": "short"}, "password2"),

@@ -11,8 +11,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from engines.records import Record, read_records
 from tests.support.filled_site import LADDER, Site, add_version, finish, round_robin
-from tournament.models import Game, Tournament
+from tournament.models import Game, LiveGame, Tournament
 from tournament.services.tournaments import start
+from tournament.views import tournaments
 from tournament.views.tournaments import format_duration, format_points
 
 HTMX = {"HX-Request": "true"}
@@ -100,6 +101,31 @@ def test_the_records_of_a_tournament_are_streamed_and_can_be_read(site: Site, cl
     assert [type(record) for record in read_records(text.splitlines(), "spring")] == [Record, Record]
 
 
+def test_a_draft_tells_its_owner_what_it_will_cost(site: Site, as_user: Callable[..., Client]) -> None:
+    page = as_user(site.owner).get(f"/tournaments/{site.draft.slug}/").content.decode()
+    assert "2 games</b>, about" in page
+    assert 'class="estimate"' not in as_user(site.owner).get("/tournaments/spring/").content.decode()
+
+
+def test_a_large_tournament_shows_its_meetings_only_when_asked(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tournaments, "MOST_CROSSED", 1)
+    standings = client.get("/tournaments/spring/")
+    assert [row.cells for row in standings.context["crosses"][0].rows] == [[], []]
+    assert 'href="/tournaments/spring/?table=full"' in standings.content.decode()
+    assert standings.context["polls"]
+    full = client.get("/tournaments/spring/?table=full")
+    assert [len(row.cells) for row in full.context["crosses"][0].rows] == [2, 2]
+    assert not full.context["polls"]
+
+
+def test_a_game_given_out_is_up_next_until_its_first_moves_arrive(site: Site, client: Client) -> None:
+    assert ">playing</a>" in client.get("/tournaments/spring/").content.decode()
+    LiveGame.objects.all().delete()
+    assert ">up next</a>" in client.get("/tournaments/spring/").content.decode()
+
+
 def test_the_form_makes_a_draft_that_its_owner_starts_and_cancels(
     site: Site, as_user: Callable[..., Client]
 ) -> None:
@@ -115,6 +141,17 @@ def test_the_form_makes_a_draft_that_its_owner_starts_and_cancels(
     assert draft.state == "cancelled"
 
 
+@pytest.mark.parametrize("name", ["new", "New!", "日本", "../.."])
+def test_a_tournament_can_be_reached_whatever_its_name(
+    site: Site, as_user: Callable[..., Client], name: str
+) -> None:
+    client = as_user(site.owner)
+    client.post("/tournaments/new/", form(site, name=name))
+    draft = Tournament.objects.get(name=name)
+    response = client.get(draft.get_absolute_url())
+    assert response.context["tournament"] == draft
+
+
 def test_starting_twice_is_told_and_changes_nothing(site: Site, as_user: Callable[..., Client]) -> None:
     page = as_user(site.owner).post("/tournaments/spring/start/", follow=True).content.decode()
     assert "only a draft can be started" in page
@@ -126,12 +163,15 @@ BAD_FIELDS: list[tuple[str, Any, str]] = [
     ("bots", [], "Choose at least two bots."),
     ("bots", ["999999"], "Bot 999999 is not among those offered."),
     ("bots", ["x"], "is not a valid value"),
+    ("bots", ["9" * 40], "is not among those offered."),
+    ("name", "a\u202eb", "'a\\u202eb' has a character that cannot be seen."),
+    ("name", "a\x07b", "'a\\x07b' has a character that cannot be seen."),
     ("ladders", [], "Choose at least one ladder."),
     ("ladders", ["chess"], "There is no ladder chess."),
     ("pairs", "0", "greater than or equal to 1"),
     ("pairs", "1001", "less than or equal to 1000"),
     ("pairs", "two", "Enter a whole number."),
-    ("time_control", "soon", "cannot read"),
+    ("time_control", "soon", "Cannot read"),
     ("time_control", "0+0", "must be over 0"),
     ("opening_plies", "-1", "greater than or equal to 0"),
     ("opening_plies", "41", "less than or equal to 40"),

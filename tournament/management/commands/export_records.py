@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from engines.rules.registry import GAMES
-from tournament.models import GameRecord
+from tournament.access import public_records
 
 
 class Command(BaseCommand):
@@ -30,8 +30,7 @@ class Command(BaseCommand):
 
 def _write(ladder: str, path: Path) -> int:
     """Written beside and moved into place: a reader finds the old file or the new one, whole."""
-    texts = GameRecord.objects.filter(game__ladder_id=ladder).order_by("game__sequence")
-    count, written = 0, path.with_suffix(".tmp")
+    texts, count, written = public_records(ladder), 0, path.with_suffix(".tmp")
     with written.open("w", encoding="utf-8", newline="\n") as file:
         for text in texts.values_list("text", flat=True).iterator(500):
             file.write(text + "\n")

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from engines.records import Record, RecordError, read_records
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
+from tournament.services.exact import Exact, exact_from_records, exact_from_tables
 from tournament.services.ratings import RebuildError, Rebuilt, rebuild, rebuild_from_records
 
 
@@ -28,12 +29,25 @@ class Command(BaseCommand):
             help="published records, each ladder's in completion sequence, instead of the database's games",
         )
 
+        parser.add_argument(
+            "--print",
+            action="store_true",
+            help="change nothing: print the ratings to the bit, as the tables hold them, or as the records"
+            " alone give them; that needs no table, an empty folder will do",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
+        files: list[Path] | None = options["from_records"]
         try:
             ladders = [find_game(options["ladder"]).code] if options["ladder"] else list(GAMES)
             for ladder in ladders:
-                self._tell(self._rebuild(ladder, options["from_records"]))
-        except (UnknownGame, RebuildError, OSError) as error:
+                if options["print"]:
+                    self.stdout.write(str(_exact(ladder, files)))
+                else:
+                    self._tell(self._rebuild(ladder, files))
+        except RebuildError as error:
+            raise CommandError(f"{error} (on a site without them --print tells the ratings)") from None
+        except (UnknownGame, OSError, UnicodeDecodeError) as error:
             raise CommandError(str(error)) from None
 
     def _rebuild(self, ladder: str, files: list[Path] | None) -> Rebuilt:
@@ -48,6 +62,10 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"  {name} v{number}: mu {standing.rating.mu!r} sigma {standing.rating.sigma!r}"
             )
+
+
+def _exact(ladder: str, files: list[Path] | None) -> Exact:
+    return exact_from_tables(ladder) if files is None else exact_from_records(ladder, _records(files))
 
 
 def _records(files: list[Path]) -> Iterator[Record | RecordError]:

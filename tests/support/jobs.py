@@ -1,0 +1,95 @@
+"""Jobs with bad engines, played in this process, and a look at what they leave behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.support import bad_engines
+from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress
+from workers.runner import Line, Worker, run_job
+
+PATIENCE_SECONDS = 5.0
+
+
+def bad_engine(
+    *plan: str, name: str = "Bad", mark: str = "mark", options: tuple[tuple[str, str], ...] = ()
+) -> EngineSpec:
+    """``plan`` is WHEN, WHAT and DETAIL as ``bad_engines`` has them, as often as wanted."""
+    command = ("python3", "-S", bad_engines.__file__, mark, *plan)
+    return EngineSpec(name, "1", command, options=options)
+
+
+def job_of(one: EngineSpec, two: EngineSpec, *, games: int = 1, **more: Any) -> GameJob:
+    """Games of six plies, colours alternating from ``one`` as White."""
+    fields: dict[str, Any] = {
+        "job": str(uuid.uuid4()),
+        "game": "dogon-kulei",
+        "engines": (one, two),
+        "games": tuple(JobGame(f"spring/1/1/{n + 1}", f"attempt-{n + 1}", n % 2) for n in range(games)),
+        "time_control": "5+0",
+        "ply_limit": 6,
+    }
+    return GameJob(**{**fields, **more})
+
+
+@dataclass
+class Played:
+    """What a job handed back, in the order it came."""
+
+    reports: list[GameReport] = field(default_factory=list)
+    progress: list[Progress] = field(default_factory=list)
+    returned: tuple[JobGame, ...] = ()
+
+
+def play_job(
+    job: GameJob, *, is_stopping: Callable[[], bool] = lambda: False, folder: Path = Path("/nowhere")
+) -> Played:
+    played = Played()
+    line = Line(played.reports.append, played.progress.append, is_stopping)
+    played.returned = run_job(job, Worker("tester", folder / "store", folder / "cache"), line)
+    return played
+
+
+def processes_with(mark: str) -> list[int]:
+    """Living processes that have ``mark`` among their arguments."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            words = Path("/proc", entry, "cmdline").read_bytes().split(b"\0") if entry.isdigit() else []
+        except OSError:
+            continue
+        if mark.encode() in words:
+            found.append(int(entry))
+    return found
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
+    """Whether it came to be so in time."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def engine_of(lines: str) -> set[tuple[int, int]]:
+    """The processes and the games of theirs that a log of lines tells of."""
+    return {(int(p), int(g)) for p, g in re.findall(r"info string process (\d+) game (\d+)", lines)}
+
+
+@contextmanager
+def nothing_left(mark: str) -> Iterator[None]:
+    """Around a block after which no engine with this mark may live, nor a descriptor be open more."""
+    before = len(os.listdir("/proc/self/fd"))
+    yield
+    assert processes_with(mark) == []
+    assert len(os.listdir("/proc/self/fd")) <= before + 1, "descriptors leak"  # the reaper's pipe may be new

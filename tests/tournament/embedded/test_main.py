@@ -1,0 +1,53 @@
+"""What goes wrong at the start is one sentence on standard error."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tournament.embedded.plan import ROOT
+
+
+def embedded(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    ours = ("DUARENA_", "DJANGO_", "REDIS_URL", "DATABASE_URL")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return subprocess.run(
+        (sys.executable, "-m", "tournament.embedded", *words),
+        cwd=ROOT,
+        env={**kept, "DUARENA_CALLED_FROM": str(folder), **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code", "sentence"),
+    [
+        ("REDIS_URL", "nonsense", 2, "no Redis answers at REDIS_URL (nonsense)"),
+        ("REDIS_URL", "redis://:secret@127.0.0.1:1/0", 2, "no Redis answers at REDIS_URL (127.0.0.1:1/0)"),
+        ("DATABASE_URL", "nonsense", 2, "DATABASE_URL is no address of a database"),
+        ("DATABASE_URL", "sqlite:////nonexistent/db", 2, "the database cannot be used: unable to open"),
+        ("DUARENA_DATA", "a file/data", 1, "a file/data': Not a directory"),
+    ],
+)
+def test_a_bad_environment_is_one_sentence(
+    tmp_path: Path, name: str, value: str, code: int, sentence: str
+) -> None:
+    (tmp_path / "a file").write_text("")
+    environment = {"DUARENA_DATA": "data", name: value}
+    answer = embedded(tmp_path, "up", "--port", "18700", **environment)
+    assert answer.returncode == code
+    assert answer.stderr.startswith("arena: ")
+    assert answer.stderr.count("\n") == 1
+    assert sentence in answer.stderr
+
+
+def test_a_data_folder_made_by_us_is_private(tmp_path: Path) -> None:
+    embedded(tmp_path, "up", "--data", "data", REDIS_URL="nonsense")
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0

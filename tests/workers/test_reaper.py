@@ -1,0 +1,143 @@
+"""The reaper: no engine and no scratch folder outlives its worker, however the worker ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
+from workers.reaper import Reaper, reap, remove_scratch
+
+WORKER = """
+import json, sys, tempfile
+from pathlib import Path
+from workers import launch, runner
+from workers.jobs import GameJob
+
+tempfile.tempdir = sys.argv[2]
+if sys.argv[3] == "bare":
+    launch._dying_with_its_parent = lambda: ()
+line = runner.Line(lambda report: None, lambda progress: None)
+runner.run_job(GameJob.from_json(json.loads(sys.argv[1])), runner.Worker("w", Path(), Path()), line)
+"""
+
+
+@pytest.fixture
+def group() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that leads a group of two."""
+    with subprocess.Popen(["sh", "-c", "sleep 30 & sleep 30"], start_new_session=True) as process:
+        yield process
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("way", ["bare", "setpriv"])
+def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(way: str, tmp_path: Path) -> None:
+    """Deadline of the behaviour: one second. The engine has a child of its own, and neither hears signals."""
+    mark = f"mark-{uuid.uuid4()}"
+    one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
+    job = json.dumps(job_of(one, bad_engine(mark=mark), time_control="60+0").to_json())
+    with subprocess.Popen([sys.executable, "-c", WORKER, job, str(tmp_path), way]) as worker:
+        assert wait_until(lambda: len(processes_with(mark)) == 3, 10)
+        assert len(list(tmp_path.iterdir())) == 2
+        worker.kill()
+    assert wait_until(lambda: not processes_with(mark), 1)
+    assert wait_until(lambda: not list(tmp_path.iterdir()), 1)
+
+
+def test_what_is_watched_ends_with_the_pipe(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    reaper = Reaper()
+    reaper.watch(group.pid, str(folder))
+    reaper.close()
+    assert group.wait(5) == -signal.SIGKILL
+    assert not folder.exists()
+
+
+def test_what_is_forgotten_lives_on(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    reaper = Reaper()
+    reaper.watch(group.pid, str(tmp_path))
+    reaper.forget(group.pid)
+    reaper.forget(group.pid)
+    reaper.close()
+    assert group.poll() is None
+    assert tmp_path.exists()
+
+
+def test_a_reaper_that_was_killed_is_replaced(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    reaper = Reaper()
+    reaper.watch(group.pid, str(tmp_path / "one"))
+    assert reaper._process is not None
+    reaper._process.kill()
+    reaper._process.wait()
+    reaper.watch(2**22 + 1, str(tmp_path / "two"))  # no process has this number
+    reaper.close()
+    assert group.wait(5) == -signal.SIGKILL
+
+
+def test_a_fork_watches_for_itself_alone(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    reaper = Reaper()
+    reaper.watch(group.pid, str(tmp_path / "one"))
+    child = os.fork()
+    if child == 0:
+        reaper.watch(2**22 + 1, str(tmp_path / "two"))
+        reaper.close()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert group.poll() is None
+    reaper.close()
+    assert group.wait(5) == -signal.SIGKILL
+
+
+def test_groups_that_are_gone_already_are_no_matter(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    reap([b"+ %d /nowhere\n" % (2**22 + 1), b"+ %d %s\n" % (2**22 + 2, os.fsencode(folder))])
+    assert not folder.exists()
+
+
+# Scratch folders
+
+
+def test_a_folder_too_deep_for_python_is_removed(tmp_path: Path) -> None:
+    top = tmp_path / "scratch"
+    top.mkdir()
+    here = os.getcwd()
+    try:
+        os.chdir(top)
+        for _ in range(3000):
+            os.mkdir("d")
+            os.chdir("d")
+    finally:
+        os.chdir(here)
+    remove_scratch(str(top))
+    assert not top.exists()
+
+
+def test_a_folder_closed_to_its_owner_is_removed(tmp_path: Path) -> None:
+    inner = tmp_path / "scratch" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "file").touch()
+    inner.chmod(0)
+    remove_scratch(str(tmp_path / "scratch"))
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "scratch").symlink_to("precious")
+    remove_scratch(str(tmp_path / "scratch"))
+    assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+
+
+def test_a_folder_that_is_gone_is_no_matter(tmp_path: Path) -> None:
+    remove_scratch(str(tmp_path / "nothing"))

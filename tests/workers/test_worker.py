@@ -1,0 +1,87 @@
+"""A game worker as a process on a real Redis: what it sends back, and what is left when it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.bad_engines import LINE
+from tests.support.brokers import Broker, running_broker, running_worker
+from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
+from workers.jobs import GameReport, Progress, Release
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    with running_broker() as broker:
+        yield broker
+
+
+@pytest.fixture
+def mark() -> str:
+    return f"mark-{uuid.uuid4()}"
+
+
+def scratch_folders(folder: Path) -> list[Path]:
+    return list((folder / "tmp").glob("duarena-engine-*"))
+
+
+def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp_path: Path) -> None:
+    job = job_of(bad_engine(mark=mark), bad_engine("go:1", "leave", "3", mark=mark), games=2)
+    with running_worker(broker, tmp_path) as worker:
+        broker.send(job)
+        messages = broker.receive_until("tournament.record", 2)
+        worker.terminate()
+        assert worker.wait(10) == 0
+    told = [Progress.from_json(m.value) for m in messages if m.task == "tournament.progress"]
+    first, second = [GameReport.from_json(m.value) for m in messages if m.task == "tournament.record"]
+    assert told[0].key == "spring/1/1/1"
+    assert [(r.key, r.attempt, r.fault, r.termination) for r in (first, second)] == [
+        ("spring/1/1/1", "attempt-1", "black", "crash"),
+        ("spring/1/1/2", "attempt-2", "white", "crash"),
+    ]
+    assert [token for token, _ in first.moves] == LINE[:1]
+    assert first.worker == second.worker == told[0].worker
+    assert processes_with(mark) == []
+    assert scratch_folders(tmp_path) == []
+
+
+def test_a_worker_told_to_end_gives_its_games_back(broker: Broker, mark: str, tmp_path: Path) -> None:
+    one = bad_engine("go", "resist", "-", mark=mark)
+    job = job_of(one, bad_engine(mark=mark), games=2, time_control="60+0")
+    with running_worker(broker, tmp_path) as worker:
+        broker.send(job)
+        broker.receive_until("tournament.progress")
+        assert wait_until(lambda: len(processes_with(mark)) == 2)
+        worker.terminate()
+        worker.wait(10)
+    releases = broker.receive_until("tournament.release", 2, seconds=1)[-2:]
+    assert [Release.from_json(m.value).attempt for m in releases] == ["attempt-1", "attempt-2"]
+    assert processes_with(mark) == []
+    assert scratch_folders(tmp_path) == []
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["the slot", "the whole worker"])
+def test_no_engine_outlives_a_worker_that_is_killed(
+    broker: Broker, mark: str, tmp_path: Path, whole: bool
+) -> None:
+    """Deadline of the behaviour: one second."""
+    one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
+    with running_worker(broker, tmp_path) as worker:
+        broker.send(job_of(one, bad_engine(mark=mark), time_control="60+0"))
+        (message,) = broker.receive_until("tournament.progress")
+        slot = int(message.value["worker"].rpartition("/")[2])
+        assert wait_until(lambda: len(processes_with(mark)) == 3)
+        if whole:
+            os.killpg(worker.pid, signal.SIGKILL)
+        else:
+            os.kill(slot, signal.SIGKILL)
+        assert wait_until(lambda: not processes_with(mark), 1)
+        assert wait_until(lambda: not scratch_folders(tmp_path), 1)
