@@ -1,0 +1,274 @@
+"""The bot that grows a tree: what it proves is true, what it is allowed it keeps to."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from engines.bots import mcts_bot
+from engines.bots.mcts_bot import MEMORY, Node
+from engines.protocol import Info
+from engines.rules.base import Position, Result, Side
+from engines.rules.history import History
+from engines.rules.registry import GAMES
+from tests.engines.bots.test_bots import (
+    ROOT,
+    ask,
+    best_move,
+    converse,
+    infos,
+    some_positions,
+    winning_positions,
+)
+
+BOT = "mcts_bot"
+SOURCE = Path(mcts_bot.__file__)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_memory() -> None:
+    MEMORY.forget()
+
+
+def last_info(code: str, position: str, go: str) -> Info:
+    return infos(ask(BOT, code, position, go))[-1]
+
+
+def mate_of(code: str, position: str, go: str) -> int | None:
+    score = last_info(code, position, go).score
+    assert score is not None
+    return score.mate
+
+
+def test_it_imports_the_rules_and_the_sdk_and_no_other_bot() -> None:
+    imported = re.findall(r"^from (engines[.\w]*) import", SOURCE.read_text(), re.MULTILINE)
+    assert imported
+    assert all(name == "engines.sdk" or name.startswith("engines.rules.") for name in imported)
+
+
+def test_it_runs_as_a_loose_file_far_from_the_package(tmp_path: Path) -> None:
+    shutil.copy(SOURCE, tmp_path / "main.py")
+    lines = "ugi\nsetoption name UGI_Variant value duploline\nisready\nposition startpos\ngo nodes 20\n"
+    done = subprocess.run(
+        [sys.executable, "main.py"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT)},
+        input=lines,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    said = done.stdout.splitlines()
+    assert "id name MCTS" in said
+    assert GAMES["duploline"].position.initial().is_legal(best_move(said))
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_it_plays_legal_moves(code: str) -> None:
+    for position in list(some_positions(code, seed=3, plies=30))[::6]:
+        said = ask(BOT, code, f"fen {position}", "go nodes 30")
+        assert position.is_legal(best_move(said)), said
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_win_in_one_is_found_and_announced_as_a_mate(code: str) -> None:
+    for _, (position, wins) in zip(range(3), winning_positions(code), strict=False):
+        said = ask(BOT, code, f"fen {position}", "go nodes 200")
+        assert best_move(said) in wins, position
+        score = infos(said)[-1].score
+        assert score is not None
+        assert score.mate == 1
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_the_nodes_asked_for_are_made_and_no_more(code: str) -> None:
+    *_, position = some_positions(code, seed=2, plies=13)
+    for nodes in (1, 2, 77):
+        info = last_info(code, f"fen {position}", f"go nodes {nodes}")
+        decided = info.score is not None and info.score.mate is not None
+        assert info.nodes == nodes or (decided and (info.nodes or 0) < nodes)
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_lines_can_be_played_and_are_no_deeper_than_was_asked_for(code: str) -> None:
+    for position in list(some_positions(code, seed=4, plies=28))[::9]:
+        for info in infos(ask(BOT, code, f"fen {position}", "go nodes 100 depth 3")):
+            after = position
+            for token in info.pv:
+                after = after.play(token)
+            assert 1 <= len(info.pv) <= (info.depth or 0) <= 3
+
+
+@pytest.mark.parametrize("go", ["go nodes 1", "go nodes 0", "go depth 0", "go depth -1", "go movetime 0"])
+def test_next_to_no_search_is_enough_for_a_legal_move(go: str) -> None:
+    for code, game in GAMES.items():
+        said = ask(BOT, code, "startpos", go)
+        assert game.position.initial().is_legal(best_move(said))
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_depth_alone_is_a_search_that_ends(code: str) -> None:
+    *_, position = some_positions(code, seed=6, plies=13)
+    info = last_info(code, f"fen {position}", "go depth 1")
+    assert info.depth == 1
+    assert (info.nodes or 0) <= mcts_bot.A_PLY
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_an_endless_search_obeys_stop(code: str) -> None:
+    variant = f"setoption name UGI_Variant value {code}"
+    said = converse(BOT, [variant, "position startpos", "go", "stop"])
+    assert GAMES[code].position.initial().is_legal(best_move(said))
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_twenty_milliseconds_a_move_are_kept_ten_times_over(code: str) -> None:
+    for position in list(some_positions(code, seed=9, plies=24))[::12]:
+        told = infos(ask(BOT, code, f"fen {position}", "go movetime 20"))
+        assert all((info.time_ms or 0) < 200 for info in told)
+
+
+def play_itself(code: str, plies: int, seed: int) -> list[str]:
+    """A game in one process, so that trees are kept from move to move."""
+    MEMORY.forget()
+    history = History(GAMES[code])
+    while len(history.moves) < plies and not history.outcome.decided:
+        moves = " ".join(["moves", *history.moves]) if history.moves else ""
+        setup = [f"setoption name UGI_Variant value {code}", f"setoption name UGI_Seed value {seed}"]
+        history.play(best_move(converse(BOT, [*setup, f"position startpos {moves}", "go nodes 40"])))
+    return history.moves
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_with_nodes_and_a_seed_whole_games_can_be_repeated(code: str) -> None:
+    assert play_itself(code, plies=8, seed=5) == play_itself(code, plies=8, seed=5)
+
+
+def test_another_seed_gives_another_game() -> None:
+    assert len({tuple(play_itself("dualma", plies=3, seed=seed)) for seed in range(4)}) > 1
+
+
+def test_the_tree_is_kept_for_the_next_move_of_the_game() -> None:
+    first = last_info("dogon-gagara", "startpos", "go nodes 1000")
+    grown = MEMORY.root
+    assert grown is not None
+    position = f"startpos moves {' '.join(first.pv[:2])}"
+    later = last_info("dogon-gagara", position, "go nodes 1")
+    assert MEMORY.root is not None
+    assert MEMORY.root is not grown
+    assert MEMORY.root.visits > 10
+    assert (later.depth or 0) > 1
+
+
+def test_a_tree_of_another_position_is_not_used() -> None:
+    ask(BOT, "dogon-kulei", "startpos", "go nodes 300")
+    ask(BOT, "dogon-kulei", "fen 5,5,0,4,5,5/5,5,4,0,5,5 w 0 0 - - 8", "go nodes 1")
+    assert MEMORY.root is not None
+    assert MEMORY.root.visits == 2
+
+
+def test_the_score_is_the_chance_to_win_by_its_logarithm() -> None:
+    """Far ahead in the store, with the percentage beside it."""
+    position = "fen 2,1,3,0,1,2/2,1,0,3,1,1 w 22 9 - - 40"
+    info = last_info("dogon-kulei", position, "go nodes 10")
+    assert info.score is not None
+    assert info.score.centipawns is not None
+    match = re.fullmatch(r"([\d.]+)% to win", info.string or "")
+    assert match is not None
+    chance = float(match[1]) / 100
+    assert chance > 0.7
+    assert info.score.centipawns == pytest.approx(100 * math.log(chance / (1 - chance)), abs=4)
+
+
+def test_the_ply_limit_is_seen_coming() -> None:
+    """One ply before the limit White, behind in the store but not at home, takes a win by counting."""
+    position = f"fen 0,1,0,0,0,0/0,0,12,12,0,0 w 11 12 - - {GAMES['dogon-kulei'].ply_limit - 2}"
+    assert mate_of("dogon-kulei", position, "go nodes 400") == 2
+
+
+def test_a_repetition_is_seen_coming(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cycle gone through twice but for its last move, which ends the game: it is the only one looked at."""
+    start = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"
+    way = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass"
+    last = mcts_bot.Knowledge(6.0, lambda position: ([(0.0, "e2-")], False))
+    monkeypatch.setitem(mcts_bot.GAMES, "dogon-kulei", last)
+    once, twice = f"moves {way}", f"moves {way} e2- {way}"
+    assert mate_of("dogon-kulei", f"fen {start} {once}", "go nodes 2") is None
+    MEMORY.forget()
+    assert mate_of("dogon-kulei", f"fen {start} {twice}", "go nodes 2") == 1
+
+
+# What is proven, against a search of everything
+
+
+def is_forced(position: Position, winner: Side, plies: int) -> bool:
+    """Whether ``winner`` can force his win within so many plies."""
+    outcome = position.outcome()
+    if outcome.decided or plies == 0:
+        return outcome.result is Result.win_for(winner)
+    wins = (is_forced(position.play(token), winner, plies - 1) for token in position.legal_moves())
+    return any(wins) if position.side is winner else all(wins)
+
+
+def endings(code: str, seeds: Sequence[int], before: int) -> list[Position]:
+    """Positions a few plies before the end of random games."""
+    return [list(some_positions(code, seed, plies=400))[-before] for seed in seeds]
+
+
+@pytest.mark.parametrize("candidates", [40, 1])
+@pytest.mark.parametrize("code", ["duovallis", "dogon-kulei"])
+def test_mates_announced_are_mates_however_few_moves_were_looked_at_first(
+    code: str, candidates: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcts_bot, "MOST_CANDIDATES", candidates)
+    announced = 0
+    for position in endings(code, range(24), before=3):
+        MEMORY.forget()
+        mate = mate_of(code, f"fen {position}", "go nodes 3000")
+        if mate is None or abs(mate) > 7:
+            continue
+        announced += 1
+        winner = position.side if mate > 0 else position.side.other
+        assert is_forced(position, winner, abs(mate)), (position, mate)
+    assert announced >= 4
+
+
+def test_a_position_is_not_lost_before_all_its_moves_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    position = GAMES["dogon-kulei"].position.initial()
+    node = Node("", 0.5)
+    node.position = position
+    first, *_ = position.legal_moves()
+    node.grow([(0.5, first)], complete=False)
+    child = node.children[0]
+    child.verdict = 0.0
+    node.settle(child)
+    assert not node.verdict
+    assert {each.token for each in node.children} == set(position.legal_moves())
+    lose_all(node)
+    assert node.verdict == 1, "whoever moved here has won"
+    assert node.plies == len(node.children) - 1, "and it takes as long as the loser can make it"
+
+
+def lose_all(node: Node) -> None:
+    for plies, child in enumerate(list(node.undecided)):
+        child.verdict, child.plies = 0.0, plies
+        node.settle(child)
+
+
+def test_a_draw_is_taken_rather_than_the_worse_half() -> None:
+    node = Node("", 0.5)
+    node.grow([(0.4, "a"), (0.3, "b")], complete=True)
+    drawn, other = node.children[1], node.children[0]
+    drawn.verdict = 0.5
+    node.settle(drawn)
+    assert node.best() is drawn
+    other.total = other.least = 0.9
+    assert node.best() is other
