@@ -21,6 +21,15 @@ import json, sys, tempfile
 from pathlib import Path
 from workers import launch, runner
 from workers.jobs import GameJob
+from workers.reaper import Reaper
+
+watch = Reaper.watch
+
+def watch_and_say(self, group, folder):
+    watch(self, group, folder)
+    print("watched", flush=True)
+
+Reaper.watch = watch_and_say
 
 tempfile.tempdir = sys.argv[2]
 if sys.argv[3] == "bare":
@@ -45,7 +54,10 @@ def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(way: str, tmp_p
     mark = f"mark-{uuid.uuid4()}"
     one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
     job = json.dumps(job_of(one, bad_engine(mark=mark), time_control="60+0").to_json())
-    with subprocess.Popen([sys.executable, "-c", WORKER, job, str(tmp_path), way]) as worker:
+    command = [sys.executable, "-c", WORKER, job, str(tmp_path), way]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as worker:
+        assert worker.stdout is not None
+        assert [worker.stdout.readline() for _ in range(2)] == [b"watched\n"] * 2
         assert wait_until(lambda: len(processes_with(mark)) == 3, 10)
         assert len(list(tmp_path.iterdir())) == 2
         worker.kill()
