@@ -75,9 +75,12 @@ class EngineProcess:
         self._stderr = Ends(KEPT_STDERR_BYTES)
         self._killed = False
         try:
+            # Before the engine: a worker may be killed while it starts one.
+            reaper.watch(launch.scratch)
             self._popen = _spawn(launch)
         except BaseException:
             remove_scratch(launch.scratch)
+            reaper.forget(launch.scratch)
             raise
         try:
             self._watch()
@@ -86,7 +89,7 @@ class EngineProcess:
             raise
 
     def _watch(self) -> None:
-        self._reaper.watch(self._popen.pid, self._launch.scratch)
+        self._reaper.watch(self._launch.scratch, self._popen.pid)
         self._in, self._out, self._err = (stream.fileno() for stream in _streams(self._popen))
         self._exit = os.pidfd_open(self._popen.pid)
         self._poll = select.poll()
@@ -178,7 +181,7 @@ class EngineProcess:
             stream.close()
         remove_scratch(self._launch.scratch)
         # Reaped last of all: only then may the number pass to another process.
-        self._reaper.forget(self._popen.pid)
+        self._reaper.forget(self._launch.scratch)
         self._popen.wait()
 
     def _mind_the_owner(self) -> None:

@@ -1,9 +1,10 @@
 """The reaper: a small process that outlives a worker just long enough to end its engines.
 
 An engine must not survive its worker, not even one that was killed outright.
-The worker tells its reaper of every engine's process group and scratch folder
-through a pipe; when the pipe closes, whatever the worker has not taken back is
-killed and removed. Run as a program, this file is the reaper itself.
+The worker tells its reaper of every engine's scratch folder and process group
+through a pipe, of the folder before the engine starts; when the pipe closes,
+whatever the worker has not taken back is killed and removed. Run as a program,
+this file is the reaper itself.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import sys
 from collections.abc import Iterable
 from typing import BinaryIO
 
+NO_GROUP = 0
+"""In place of the number of a group that has not been started yet."""
+
 
 class Reaper:
     """The worker's end of the pipe; the process is started when there is something to watch.
@@ -25,21 +29,24 @@ class Reaper:
     """
 
     def __init__(self) -> None:
-        self._watched: dict[int, str] = {}
+        self._watched: dict[str, int] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
-    def watch(self, group: int, folder: str) -> None:
-        """From now on ``group`` is killed and ``folder`` removed should this process vanish."""
+    def watch(self, folder: str, group: int = NO_GROUP) -> None:
+        """From now on ``folder`` is removed, and ``group`` killed, should this process vanish.
+
+        May be repeated for a folder, when its group is known.
+        """
         if self._owner != os.getpid():
             self._start_anew()
-        self._watched[group] = folder
-        self._tell(_watch_line(group, folder))
+        self._watched[folder] = group
+        self._tell(_line(b"+", group, folder))
 
-    def forget(self, group: int) -> None:
-        """The group is gone, and whoever told us so has seen to its folder. Nothing if it is not watched."""
-        if self._watched.pop(group, None) is not None:
-            self._tell(f"- {group}\n".encode())
+    def forget(self, folder: str) -> None:
+        """The folder is gone, and the group with it. Nothing if it is not watched."""
+        if (group := self._watched.pop(folder, None)) is not None:
+            self._tell(_line(b"-", group, folder))
 
     def close(self) -> None:
         """End the reaper, and with it whatever is still watched."""
@@ -81,25 +88,27 @@ class Reaper:
             self._process.stdin.close()
             self._start()
             assert self._process.stdin is not None
-            self._process.stdin.write(b"".join(_watch_line(*item) for item in self._watched.items()))
+            known = [_line(b"+", group, folder) for folder, group in self._watched.items()]
+            self._process.stdin.write(b"".join(known))
 
 
-def _watch_line(group: int, folder: str) -> bytes:
-    return f"+ {group} {folder}\n".encode()
+def _line(sign: bytes, group: int, folder: str) -> bytes:
+    return b"%s %d %s\n" % (sign, group, os.fsencode(folder))
 
 
 def reap(lines: Iterable[bytes]) -> None:
     """Follow a worker's lines until they end, then kill the groups that are left."""
-    watched: dict[int, str] = {}
+    watched: dict[str, int] = {}
     for line in lines:
-        sign, group, *folder = line.rstrip(b"\n").split(b" ", 2)
+        sign, group, folder = line.rstrip(b"\n").split(b" ", 2)
         if sign == b"+":
-            watched[int(group)] = os.fsdecode(folder[0])
+            watched[os.fsdecode(folder)] = int(group)
         else:
-            watched.pop(int(group), None)
-    for number, path in watched.items():
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(number, signal.SIGKILL)
+            watched.pop(os.fsdecode(folder), None)
+    for path, number in watched.items():
+        if number != NO_GROUP:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(number, signal.SIGKILL)
         remove_scratch(path)
 
 

@@ -16,7 +16,7 @@ from tests.support.jobs import processes_with, wait_until
 from workers import process
 from workers.launch import Launch
 from workers.process import Ends, EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
-from workers.reaper import Reaper
+from workers.reaper import NO_GROUP, Reaper
 
 Start = Callable[..., EngineProcess]
 
@@ -231,10 +231,12 @@ def test_a_program_that_is_none_leaves_nothing(tmp_path: Path, argv: tuple[str, 
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_an_engine_that_cannot_be_watched_is_ended(tmp_path: Path) -> None:
+@pytest.mark.parametrize("started", [False, True])
+def test_an_engine_that_cannot_be_watched_is_ended(tmp_path: Path, started: bool) -> None:
     class Broken(Reaper):
-        def watch(self, group: int, folder: str) -> None:
-            raise OSError("no more processes")
+        def watch(self, folder: str, group: int = NO_GROUP) -> None:
+            if started == (group != NO_GROUP):
+                raise OSError("no more processes")
 
     mark = f"mark-{uuid.uuid4()}"
     with pytest.raises(OSError, match="no more processes"):

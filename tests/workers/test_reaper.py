@@ -25,9 +25,10 @@ from workers.reaper import Reaper
 
 watch = Reaper.watch
 
-def watch_and_say(self, group, folder):
-    watch(self, group, folder)
-    print("watched", flush=True)
+def watch_and_say(self, folder, group=0):
+    watch(self, folder, group)
+    if group:
+        print("watched", flush=True)
 
 Reaper.watch = watch_and_say
 
@@ -69,7 +70,7 @@ def test_what_is_watched_ends_with_the_pipe(group: subprocess.Popen[bytes], tmp_
     folder = tmp_path / "scratch"
     folder.mkdir()
     reaper = Reaper()
-    reaper.watch(group.pid, str(folder))
+    reaper.watch(str(folder), group.pid)
     reaper.close()
     assert group.wait(5) == -signal.SIGKILL
     assert not folder.exists()
@@ -77,9 +78,9 @@ def test_what_is_watched_ends_with_the_pipe(group: subprocess.Popen[bytes], tmp_
 
 def test_what_is_forgotten_lives_on(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
     reaper = Reaper()
-    reaper.watch(group.pid, str(tmp_path))
-    reaper.forget(group.pid)
-    reaper.forget(group.pid)
+    reaper.watch(str(tmp_path), group.pid)
+    reaper.forget(str(tmp_path))
+    reaper.forget(str(tmp_path))
     reaper.close()
     assert group.poll() is None
     assert tmp_path.exists()
@@ -87,21 +88,21 @@ def test_what_is_forgotten_lives_on(group: subprocess.Popen[bytes], tmp_path: Pa
 
 def test_a_reaper_that_was_killed_is_replaced(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
     reaper = Reaper()
-    reaper.watch(group.pid, str(tmp_path / "one"))
+    reaper.watch(str(tmp_path / "one"), group.pid)
     assert reaper._process is not None
     reaper._process.kill()
     reaper._process.wait()
-    reaper.watch(2**22 + 1, str(tmp_path / "two"))  # no process has this number
+    reaper.watch(str(tmp_path / "two"), 2**22 + 1)  # no process has this number
     reaper.close()
     assert group.wait(5) == -signal.SIGKILL
 
 
 def test_a_fork_watches_for_itself_alone(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
     reaper = Reaper()
-    reaper.watch(group.pid, str(tmp_path / "one"))
+    reaper.watch(str(tmp_path / "one"), group.pid)
     child = os.fork()
     if child == 0:
-        reaper.watch(2**22 + 1, str(tmp_path / "two"))
+        reaper.watch(str(tmp_path / "two"), 2**22 + 1)
         reaper.close()
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -114,6 +115,15 @@ def test_groups_that_are_gone_already_are_no_matter(tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     folder.mkdir()
     reap([b"+ %d /nowhere\n" % (2**22 + 1), b"+ %d %s\n" % (2**22 + 2, os.fsencode(folder))])
+    assert not folder.exists()
+
+
+def test_a_folder_is_watched_before_its_engine_has_a_number(tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    reaper = Reaper()
+    reaper.watch(str(folder))
+    reaper.close()
     assert not folder.exists()
 
 
