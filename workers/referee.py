@@ -20,7 +20,7 @@ from engines.timecontrol import TimeControl, go_message
 from workers.clocks import NS_PER_MS, Clock
 
 BOTH_UNABLE = "both engines unable to start"
-"""How the evidence of a void begins that would end the same way again."""
+"""How the evidence of a void begins that would end the same way again: its game halts at once."""
 MAX_TOKEN_SHOWN = 80
 
 _TERMINATIONS = {Reason.REPETITION: Termination.REPETITION, Reason.PLY_LIMIT: Termination.PLY_LIMIT}

@@ -28,9 +28,8 @@ from tournament.services.ratings import player_of, rate
 from tournament.services.records import find_faults, parse_time, record_of
 from tournament.services.sweep import LEASE
 from workers.jobs import GameReport, JobError, JsonValue, Progress, Release
+from workers.referee import BOTH_UNABLE
 
-HOPELESS = "both engines unable to start"
-"""A void whose evidence begins so would end the same way again: its game halts at once."""
 MAX_WORKER = 120
 
 log = logging.getLogger("tournament.keeper")
@@ -153,7 +152,7 @@ def _give_back(
     """No result; if nobody will try again, what the engines said is all that tells their authors why."""
     evidence = clean_text(evidence)
     Attempt.objects.filter(pk=attempt.pk).update(worker=_clean(report.worker, MAX_WORKER))
-    hopeless = evidence.startswith(HOPELESS)
+    hopeless = evidence.startswith(BOTH_UNABLE)
     if not give_back(attempt, Attempt.End.VOID, now, evidence=evidence, hopeless=hopeless):
         return _ignore("late")
     game = Game.objects.get(pk=attempt.game_id)

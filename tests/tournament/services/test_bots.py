@@ -20,6 +20,7 @@ from tournament.services import keeper
 from tournament.services.bots import BundleError, submit_bundle, validate_waiting
 from workers.bundles import inspect_bundle
 from workers.jobs import GameJob
+from workers.referee import BOTH_UNABLE
 
 pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]
@@ -175,7 +176,7 @@ def test_a_resignation_is_no_fault(deal: Deal) -> None:
 def test_a_validation_that_cannot_be_played_refuses_with_its_reason(deal: Deal) -> None:
     version = submit_bundle(make_user(), pack_bot())
     (job,) = deal()
-    keeper.record(void(play(job, job.games[0]), f"{keeper.HOPELESS}: main.py"))
+    keeper.record(void(play(job, job.games[0]), f"{BOTH_UNABLE}: main.py"))
     version.refresh_from_db()
     assert version.state_reason == (
         "the validation game of duploline could not be played: both engines unable to start: main.py"

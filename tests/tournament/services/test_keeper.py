@@ -37,6 +37,7 @@ from tournament.models import (
 )
 from tournament.services import keeper
 from workers.jobs import GameJob, GameReport, Release
+from workers.referee import BOTH_UNABLE
 
 pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]
@@ -187,7 +188,7 @@ def test_a_void_is_played_again_and_halts_after_the_third(deal: Deal) -> None:
 def test_two_engines_that_cannot_start_halt_the_game_at_once(deal: Deal) -> None:
     make_tournament()
     (job,) = deal()
-    report = void(play(job, job.games[0]), f"{keeper.HOPELESS}: no such file")
+    report = void(play(job, job.games[0]), f"{BOTH_UNABLE}: no such file")
     keeper.record(report)
     game = game_of(report)
     assert (game.state, game.evidence) == (Game.State.HALTED, "both engines unable to start: no such file")
@@ -198,7 +199,7 @@ def test_a_game_that_halts_keeps_what_its_engines_said(deal: Deal) -> None:
     (job,) = deal()
     keeper.record(void(play(job, job.games[0])))
     assert not GameLog.objects.exists()  # it is played again
-    report = void(play(job, job.games[1]), f"{keeper.HOPELESS}: exit code 1")
+    report = void(play(job, job.games[1]), f"{BOTH_UNABLE}: exit code 1")
     keeper.record(report)
     assert set(GameLog.objects.filter(game=game_of(report)).values_list("side", flat=True)) == {
         "white",
