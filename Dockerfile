@@ -1,12 +1,22 @@
 # One image for the site, the record keeper, the beat and the game workers.
-FROM python:3.12-slim
 
+# The rules are compiled apart, so that no compiler comes into the image.
+FROM python:3.12-slim AS rules
+WORKDIR /app
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev
+COPY requirements.txt .
+RUN pip install --no-cache-dir -r requirements.txt
+COPY setup.py ./
+COPY engines engines
+RUN python setup.py
+
+FROM python:3.12-slim
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /app
 COPY requirements.txt .
 RUN pip install -r requirements.txt
 COPY manage.py ./
-COPY engines engines
+COPY --from=rules /app/engines engines
 COPY workers workers
 COPY tournament tournament
 

@@ -1,60 +1,26 @@
-"""The commands of ``python -m engines``: rules, boards and records from a shell.
-
-What was asked for goes to standard output and nothing else does; a complaint is
-one sentence on standard error with exit code 2.
-"""
+"""The commands of ``python -m engines``: rules, boards and records from a shell."""
 
 from __future__ import annotations
 
 import argparse
-import io
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from engines.console import complain, run_command
 from engines.rules.base import Outcome, Position, RulesError
 from engines.rules.history import History
 from engines.rules.registry import GAMES, Game, find_game
 
-BAD_INPUT = 2
 DISAGREES = 1
-NOBODY_READS = 1
 MAX_PERFT_DEPTH = 100
+MAX_BENCH_SECONDS = 3600
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     parsed = _parse(arguments)
-    if sys.stdout is None:
-        return _complain("cannot write to standard output: it is closed")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # boards, and names of files
-    try:
-        code: int = parsed.command(parsed)
-        sys.stdout.flush()
-    except RulesError as error:
-        return _complain(str(error))
-    except OSError as error:  # files that cannot be read are told of where they are opened
-        _stop_writing()
-        if isinstance(error, BrokenPipeError):
-            return NOBODY_READS
-        return _complain(f"cannot write to standard output: {error.strerror}")
-    except KeyboardInterrupt:
-        return 130
-    return code
-
-
-def _complain(sentence: str) -> int:
-    """Without a standard error there is nobody to tell: ``print`` would take standard output instead."""
-    if sys.stderr is not None:
-        print(sentence, file=sys.stderr)
-    return BAD_INPUT
-
-
-def _stop_writing() -> None:
-    """Nobody reads any more, as in ``| head``: what is left to flush goes nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return run_command(lambda: int(parsed.command(parsed)), RulesError)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -94,6 +60,11 @@ def _build_parser() -> argparse.ArgumentParser:
     show.add_argument("--svg", action="store_true", help="as an SVG document instead of text")
     show.set_defaults(command=_show)
 
+    bench = commands.add_parser("bench", help="how fast the rules are here, and in which form they run")
+    bench.add_argument("games", metavar="GAME", nargs="*", help="only these ladders")
+    bench.add_argument("--seconds", metavar="S", type=_seconds, default=1.0, help="a figure (default 1)")
+    bench.set_defaults(command=_bench)
+
     verify = commands.add_parser("verify", help="replay records and name every disagreement")
     verify.add_argument("files", metavar="FILE.pgn", nargs="+")
     verify.set_defaults(command=_verify)
@@ -109,6 +80,13 @@ def _depth(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= MAX_PERFT_DEPTH):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to {MAX_PERFT_DEPTH}")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text) if text.isascii() and text.replace(".", "", 1).isdigit() else 0.0
+    if not 0 < seconds <= MAX_BENCH_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds up to {MAX_BENCH_SECONDS}")
+    return seconds
 
 
 def _start(parsed: argparse.Namespace) -> tuple[Game, Position]:
@@ -164,6 +142,15 @@ def _show(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _bench(parsed: argparse.Namespace) -> int:
+    from engines.bench import run_benchmark
+
+    games = [find_game(code) for code in parsed.games] or list(GAMES.values())
+    for line in run_benchmark(games, parsed.seconds):
+        print(line, flush=True)
+    return 0
+
+
 def _verify(parsed: argparse.Namespace) -> int:
     """Every file is looked at, also after one that cannot be read or disagrees."""
     games = bad = 0
@@ -176,7 +163,7 @@ def _verify(parsed: argparse.Namespace) -> int:
                 if complaints:
                     print("\n".join(complaints))
         except _UnreadableFile as error:
-            code = _complain(str(error))
+            code = complain(str(error))
     if games or not code:
         print(f"{games} {'game' if games == 1 else 'games'}, {bad or 'none'} with disagreements")
     return code or (DISAGREES if bad else 0)

@@ -102,18 +102,25 @@ def _format_seconds(ms: int) -> str:
     return f"{ms // 1000}.{fraction}" if fraction else str(ms // 1000)
 
 
-def go_message(control: TimeControl, p1_left_ms: int | None = None, p2_left_ms: int | None = None) -> Go:
+def go_message(
+    control: TimeControl,
+    p1_left_ms: int | None = None,
+    p2_left_ms: int | None = None,
+    increments_ms: tuple[int, int] | None = None,
+) -> Go:
     """The search to ask for; the clocks as they stand are sent only when the control has clocks.
 
-    None for a player's clock is the full base time.
+    None for a player's clock is the full base time. ``increments_ms`` are both players', where they are not
+    both the control's.
     """
     if control.base_ms is None:
         return Go(movetime_ms=control.move_ms, nodes=control.nodes, depth=control.depth)
+    p1_inc_ms, p2_inc_ms = increments_ms or (control.increment_ms, control.increment_ms)
     return Go(
         p1_time_ms=control.base_ms if p1_left_ms is None else p1_left_ms,
         p2_time_ms=control.base_ms if p2_left_ms is None else p2_left_ms,
-        p1_inc_ms=control.increment_ms,
-        p2_inc_ms=control.increment_ms,
+        p1_inc_ms=p1_inc_ms,
+        p2_inc_ms=p2_inc_ms,
         movetime_ms=control.move_ms,
         nodes=control.nodes,
         depth=control.depth,

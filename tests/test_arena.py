@@ -136,6 +136,23 @@ def test_the_environment_is_made_once_repaired_when_torn_and_made_anew_when_move
 
 
 @pytest.mark.slow
+def test_where_the_rules_cannot_be_compiled_a_line_says_why_and_the_command_goes_on(
+    checkout: Path, with_python: Path
+) -> None:
+    shutil.copy(ROOT / "setup.py", checkout)
+    shutil.copytree(ROOT / "engines", checkout / "engines", ignore=shutil.ignore_patterns("build"))
+    answer = arena(checkout, "up", path=with_python)
+    told, *rest = answer.stderr.splitlines()
+    assert told.startswith("rules: they run as plain Python, which is slower: there is no C compiler (")
+    assert "No module named" in rest[-1]  # of the site, which is not in this checkout
+
+
+def test_what_compiles_the_rules_is_installed_with_the_site() -> None:
+    pinned = (ROOT / "requirements.txt").read_text()
+    assert "\n# Compiles the rules, where there is a C compiler\nmypy==" in pinned
+
+
+@pytest.mark.slow
 def test_a_failed_installation_shows_why_and_leaves_no_stamp(checkout: Path, with_python: Path) -> None:
     (checkout / "requirements.txt").write_text("./no-such-package\n")
     answer = arena(checkout, "up", path=with_python)

@@ -98,10 +98,35 @@ def test_what_services_use_is_declared(kind: str) -> None:
 
 
 def test_the_image_holds_all_that_the_commands_need() -> None:
-    copied = re.findall(r"^COPY (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
-    assert {"requirements.txt", "manage.py", "engines", "workers", "tournament"} == set(copied)
-    kept = (ROOT / ".dockerignore").read_text().split()
-    assert {f"!{name}" for name in copied} <= set(kept)
+    ours = {"requirements.txt", "manage.py", "workers", "tournament"}
+    assert set(copied(final_stage())) == ours | {"--from=rules"}
+    assert "COPY --from=rules /app/engines engines\n" in final_stage()
+
+
+def test_the_rules_are_compiled_in_a_stage_of_their_own() -> None:
+    rules, final = build_stages()
+    assert {"requirements.txt", "setup.py", "engines"} == set(copied(rules))
+    assert rules.endswith("\nRUN python setup.py\n\n")
+    assert "gcc" not in final
+
+
+def test_all_that_the_image_is_made_of_is_sent_and_no_compiled_rules_of_this_machine() -> None:
+    sent = (ROOT / ".dockerignore").read_text().split()
+    for stage in build_stages():
+        assert {f"!{name}" for name in copied(stage) if not name.startswith("--")} <= set(sent)
+    assert sent.index("engines/build") > sent.index("!engines")
+
+
+def build_stages() -> list[str]:
+    return re.split(r"^FROM .*\n", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)[1:]
+
+
+def final_stage() -> str:
+    return build_stages()[-1]
+
+
+def copied(stage: str) -> list[str]:
+    return re.findall(r"^COPY (\S+)", stage, re.MULTILINE)
 
 
 # Its commands

@@ -18,13 +18,10 @@ from operator import mul
 
 from engines.rules.base import Result
 from tournament.standings import Tally
+from workers.statistics import CONFIDENCE, ELO, superiority
 
-ELO = 400.0 / math.log(10.0)
-"""One unit of the logistic scale, in Elo."""
 PRIOR_ELO = 420.0
 """Standard deviation of the strengths' prior: that of TrueSkill's (twice its beta) on this scale."""
-CONFIDENCE = 1.959963984540054
-"""Standard deviations of a two-sided 95 % interval."""
 _STEPS = 100
 _ENOUGH = 1e-10
 _ADVANTAGE_PRIOR = 1.0
@@ -67,7 +64,7 @@ class Estimate:
         """The probability that ``one`` is the stronger, from 0 to 1."""
         gap = self.difference(one, other)
         deviations = gap.elo * CONFIDENCE / gap.error if gap.error else 0.0
-        return math.erfc(-deviations / math.sqrt(2.0)) / 2.0
+        return superiority(deviations)
 
 
 def estimate(players: Sequence[int], tallies: Iterable[Tally], *, prior_elo: float = PRIOR_ELO) -> Estimate:

@@ -15,7 +15,7 @@ from django.template.defaultfilters import filesizeformat
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
 from tournament.models import BotVersion, User
-from tournament.openings import MAX_PLIES
+from workers.openings import MAX_PLIES
 
 if TYPE_CHECKING:
     _UserCreationForm = UserCreationForm[User]

@@ -1,61 +1,41 @@
-"""The commands of ``python -m workers``."""
+"""The commands of ``python -m workers``; each is a module of ``workers.commands``."""
 
 from __future__ import annotations
 
 import argparse
-import os
+import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from importlib import import_module
+
+COMMANDS = {
+    "match": "play a match between engines on this machine",
+    "replay": "play a recorded game again, up to the first move that differs",
+    "start": "play a site's games until told to stop",
+    "check": "what an engine does wrong, before anybody else finds out",
+    "elo": "how much stronger one engine is, from the counts of a match",
+    "sprt": "what those counts say for one hypothesis against another",
+}
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    _start(_parser().parse_args(arguments))
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    parsed = _parser().parse_args(arguments)
+    command = import_module(f"workers.commands.{parsed.command}")
+    return int(command.main(parsed.arguments))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m workers", description="Play games for a Duarena site.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    start = commands.add_parser("start", help="play a site's games until told to stop")
-    start.add_argument("--broker", help="the site's broker (default: $REDIS_URL)")
-    start.add_argument("--bundles", help="the store folder of bundles (default: $DUARENA_BUNDLES)")
-    start.add_argument("--cache", help="where bundles are unpacked (default: $DUARENA_CACHE)")
-    start.add_argument(
-        "--slots", type=_slots, default=os.cpu_count() or 1, help="games at a time (default: cores)"
+    width = max(map(len, COMMANDS))
+    parser = argparse.ArgumentParser(
+        prog="python -m workers",
+        description="Play games between engines, for a Duarena site or by yourself.",
+        epilog="\n".join(("commands:", *(f"  {name:{width}}  {does}" for name, does in COMMANDS.items()))),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    start.add_argument("--name", default="players@%h", help="the worker's name, unique on the broker")
+    parser.add_argument("command", metavar="COMMAND", choices=COMMANDS, help="with --help: about it")
+    parser.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="the command's own words")
     return parser
 
 
-def _slots(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of slots from 1 to 1024")
-    return int(text)
-
-
-def _start(options: argparse.Namespace) -> NoReturn:
-    """Become a game worker; SIGTERM and Ctrl-C give games under way back before it ends."""
-    settings = {
-        "REDIS_URL": options.broker,
-        "DUARENA_BUNDLES": options.bundles,
-        "DUARENA_CACHE": options.cache,
-    }
-    os.environ.pop("DJANGO_SETTINGS_MODULE", None)  # a game worker has no site to set up
-    os.environ.update({name: value for name, value in settings.items() if value is not None})
-    # Read here: the app is made from the environment, and no other command needs Celery.
-    from workers.celery import GAMES, app
-
-    app.worker_main(
-        [
-            "worker",
-            f"--queues={GAMES}",
-            f"--concurrency={options.slots}",
-            f"--hostname={options.name}",
-            "--loglevel=INFO",
-            "--without-gossip",
-            "--without-mingle",
-        ]
-    )
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -59,7 +59,8 @@ class EngineSpec(JsonValue):
 
     ``bundle`` is the SHA-256 of the zip to fetch (lower-case hex); ``directory`` is a
     folder of this machine instead, for engines run by their own author. With neither,
-    the command runs in an empty folder.
+    the command runs in an empty folder. ``time_control`` is its own, where it has another
+    than the job's.
     """
 
     name: str
@@ -68,12 +69,33 @@ class EngineSpec(JsonValue):
     bundle: str | None = None
     directory: str | None = None
     options: tuple[tuple[str, str], ...] = ()
+    time_control: str | None = None
 
     def __post_init__(self) -> None:
         if not self.command:
             raise JobError("EngineSpec.command must not be empty")
         if self.bundle is not None and not is_sha256(self.bundle):
             raise JobError(f"EngineSpec.bundle must be a SHA-256 in lower-case hex, not {self.bundle!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRule(JsonValue):
+    """A draw from move ``move_number`` on: both engines' last ``moves`` scores were within ``score`` of 0.
+
+    Moves are of both players together, scores in hundredths.
+    """
+
+    move_number: int
+    moves: int
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResignRule(JsonValue):
+    """A loss: an engine's last ``moves`` scores were ``-score`` or less, the other's ``score`` or more."""
+
+    moves: int
+    score: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +119,7 @@ class GameJob(JsonValue):
     """Some games between the same two engines, played in order by the same two processes.
 
     ``opening`` are moves from the start (``fen``, or the game's initial position) that are
-    given, not chosen. ``ply_limit`` None is the game's default.
+    given, not chosen. ``ply_limit`` None is the game's default. Games end early by ``draw`` and ``resign``.
     """
 
     job: str
@@ -110,6 +132,8 @@ class GameJob(JsonValue):
     ply_limit: int | None = None
     seed: int = 0
     margin_ms: int = 50
+    draw: DrawRule | None = None
+    resign: ResignRule | None = None
 
     def __post_init__(self) -> None:
         if self.margin_ms < 0:

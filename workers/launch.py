@@ -53,6 +53,18 @@ def plan_launch(spec: EngineSpec, folder: Path | None) -> Launch:
     )
 
 
+def find_program(word: str, folder: Path) -> str | None:
+    """The path of the program a command begins with, for an engine that its own author runs in ``folder``.
+
+    A file of the folder, else an interpreter as on a site, else whatever the caller's own
+    ``PATH`` finds; None when there is no such program that may be run.
+    """
+    own = folder / word
+    if own.is_file():
+        return str(own) if os.access(own, os.X_OK) else None
+    return find_interpreter(word) or shutil.which(word)
+
+
 def _environment(home: Path, sdk: Path) -> dict[str, str]:
     return {
         "PATH": ENGINE_PATH,

@@ -6,7 +6,6 @@ one read up to ``bestmove``; its time runs from that write to the line's arrival
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 
@@ -36,6 +35,7 @@ from workers.conversation import Conversation
 from workers.launch import Launch
 from workers.process import EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
 from workers.referee import Choice, Forfeit, Turn, Void
+from workers.seeds import fit_seed
 
 READY_SECONDS = 10
 """For ``ugiok``, and for each ``readyok``."""
@@ -43,15 +43,7 @@ UNTIMED_SECONDS = 120
 """For a move under nodes or depth alone, where no flag can fall."""
 GAMEOVER_SECONDS = 0.05
 QUIT_SECONDS = 0.5
-SEED_LIMIT = 2**31
-"""Seeds stay below this, whatever larger numbers an engine offers to take."""
 NS = 1_000_000_000
-
-
-def derive_seed(seed: int, key: str) -> int:
-    """The engines' seed for one game of a run: the same for the same run and game, wherever it is played."""
-    digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") % SEED_LIMIT
 
 
 class UgiPlayer:
@@ -188,7 +180,7 @@ class UgiPlayer:
         news, self._news = self._news, []
         seed_option = self._declared.get(SEED_OPTION)
         if seed_option is not None and self.seed is not None:
-            news.append(SetOption(SEED_OPTION, str(_fitting(self.seed, seed_option))))
+            news.append(SetOption(SEED_OPTION, str(fit_seed(self.seed, seed_option))))
         self._ask([*news, UgiNewGame(), IsReady()], ReadyOk, "readyok")
         self._running.end_move()
 
@@ -284,11 +276,3 @@ def _encoded(message: ServerMessage) -> bytes:
 def _forfeit(fault: EngineFault) -> Forfeit:
     termination = Termination.FLOOD if isinstance(fault, EngineFlooded) else Termination.CRASH
     return Forfeit(termination, str(fault))
-
-
-def _fitting(seed: int, option: OptionDeclared) -> int:
-    """The seed brought into the range that the engine declared."""
-    if option.max is None or option.max >= SEED_LIMIT:
-        return seed
-    low = max(0, option.min or 0)
-    return low + seed % (option.max - low + 1) if option.max >= low else low

@@ -138,6 +138,20 @@ class EngineProcess:
         """The line that has begun to arrive, as far as it has."""
         return self._rest
 
+    def close_input(self) -> None:
+        """Let the engine read the end of its input; nothing can be written after this. May be repeated."""
+        _streams(self._popen)[0].close()
+
+    @property
+    def session(self) -> int:
+        """The number of the session that the engine and whatever it starts run in."""
+        return self._popen.pid
+
+    @property
+    def stderr_size(self) -> int:
+        """How many bytes of standard error have been read in this game."""
+        return self._stderr.size
+
     def end_move(self) -> None:
         """Begin to count output anew: what is said from now on belongs to the next move."""
         self._said = 0

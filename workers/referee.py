@@ -17,6 +17,7 @@ from engines.rules.base import IllegalMove, Outcome, Reason, Result, Side
 from engines.rules.history import History
 from engines.rules.registry import Game
 from engines.timecontrol import TimeControl, go_message
+from workers.adjudication import Adjudicator
 from workers.clocks import NS_PER_MS, Clock
 
 BOTH_UNABLE = "both engines unable to start"
@@ -77,14 +78,16 @@ class Player(Protocol):
 class Match:
     """What both players agreed on before the game. ``history`` is the game's start, nothing played yet.
 
-    ``opening`` are given moves. Raises nothing here; an illegal one is told by ``play_game``.
+    ``controls`` are White's and Black's. ``opening`` are given moves. Raises nothing here; an illegal
+    one is told by ``play_game``. ``adjudicator`` is of this game alone; None lets it run to its end.
     """
 
     game: Game
     history: History
-    control: TimeControl
+    controls: tuple[TimeControl, TimeControl]
     margin_ms: int
     opening: tuple[str, ...] = ()
+    adjudicator: Adjudicator | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +110,11 @@ class Board:
     def __init__(self, match: Match) -> None:
         self.match = match
         self.history = match.history
-        self.clocks = (Clock(match.control, match.margin_ms), Clock(match.control, match.margin_ms))
+        white, black = match.controls
+        self.clocks = (Clock(white, match.margin_ms), Clock(black, match.margin_ms))
         """White's and Black's."""
+        first = match.game.first
+        self._increments_ms = (match.controls[first].increment_ms, match.controls[first.other].increment_ms)
         self.moves: list[RecordMove] = []
 
     def is_over(self) -> bool:
@@ -122,8 +128,9 @@ class Board:
     def turn(self) -> Turn:
         first = self.match.game.first
         p1_ms, p2_ms = self.clocks[first].left_ms, self.clocks[first.other].left_ms
-        clock = self.clocks[self.history.position.side]
-        return Turn(self.history, go_message(self.match.control, p1_ms, p2_ms), clock.allowance_ns)
+        side = self.history.position.side
+        go = go_message(self.match.controls[side], p1_ms, p2_ms, self._increments_ms)
+        return Turn(self.history, go, self.clocks[side].allowance_ns)
 
 
 def play_game(
@@ -164,6 +171,8 @@ def _play(board: Board, players: tuple[Player, Player], on_move: Callable[[Board
         except Forfeit as forfeit:
             return _forfeited(board, side, forfeit)
         on_move(board)
+        if (adjudged := _adjudicate(board, side, choice)) is not None:
+            return adjudged
     return _by_the_board(board)
 
 
@@ -202,20 +211,33 @@ def late_sentence(used_ns: int, allowance_ns: int, margin_ms: int) -> str:
 
 
 def _accept(board: Board, choice: Choice) -> None:
-    if not choice.token:
-        raise Forfeit(Termination.ILLEGAL_MOVE, "the bestmove line named no move")
-    if len(choice.token) > MAX_TOKEN_SHOWN:
-        shown = f"{choice.token[:MAX_TOKEN_SHOWN]}…"
-        raise Forfeit(
-            Termination.ILLEGAL_MOVE, f"unreadable move {shown!r} of {len(choice.token)} characters"
-        )
     try:
         board.play(choice.token, note=choice.note)
     except IllegalMove as error:
-        raise Forfeit(Termination.ILLEGAL_MOVE, str(error)) from None
+        raise Forfeit(Termination.ILLEGAL_MOVE, explain_illegal(choice.token, error)) from None
+
+
+def explain_illegal(token: str, error: IllegalMove) -> str:
+    """What was wrong with an engine's move; ``error`` is the rules' own word on it."""
+    if not token:
+        return "the bestmove line named no move"
+    if len(token) > MAX_TOKEN_SHOWN:
+        return f"unreadable move {f'{token[:MAX_TOKEN_SHOWN]}…'!r} of {len(token)} characters"
+    return str(error)
 
 
 # Verdicts
+
+
+def _adjudicate(board: Board, side: Side, choice: Choice) -> PlayedGame | None:
+    """The end both engines agree on; what the rules say of a game goes before."""
+    adjudicator = board.match.adjudicator
+    if adjudicator is None or board.is_over():
+        return None
+    result = adjudicator.judge(side, choice.note, (len(board.moves) + 1) // 2)
+    if result is None:
+        return None
+    return PlayedGame(tuple(board.moves), result, Termination.ADJUDICATION, Fault.NONE)
 
 
 def _by_the_board(board: Board) -> PlayedGame:

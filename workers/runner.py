@@ -18,12 +18,14 @@ from engines.records import BOOK, Fault, RecordMove, Termination, clean_text, fo
 from engines.rules.base import Result, Side
 from engines.rules.history import History
 from engines.rules.registry import find_game
-from engines.timecontrol import parse_time_control
+from engines.timecontrol import TimeControl, parse_time_control
+from workers.adjudication import Adjudicator
 from workers.bundles import fetch_bundle
 from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, SideLog
 from workers.launch import Launch, plan_launch
-from workers.players import UgiPlayer, derive_seed
+from workers.players import UgiPlayer
 from workers.referee import Board, Match, PlayedGame, Void, play_game
+from workers.seeds import derive_seed
 
 PROGRESS_SECONDS = 2.0
 
@@ -57,15 +59,21 @@ def run_job(job: GameJob, worker: Worker, line: Line) -> tuple[JobGame, ...]:
 
     Leaves no engine behind, whatever is raised.
     """
-    desk = _Desk(job, worker, line)
+    one, two = job.engines
+    seats = (Seat(one, job.game, worker), Seat(two, job.game, worker))
+    desk = Desk(job, seats, worker, line.on_progress, line.is_stopping)
     try:
         for number, game in enumerate(job.games):
             try:
-                line.on_report(desk.play(game))
+                line.on_report(report_of(desk.play(game), worker))
             except Stopped:
                 return job.games[number:]
     finally:
-        desk.close()
+        end = Seat.kill if line.is_stopping() else Seat.close
+        try:
+            end(seats[0])
+        finally:
+            end(seats[1])
     return ()
 
 
@@ -81,16 +89,34 @@ def refuse_job(message: object, worker: Worker, error: JobError) -> Iterator[Gam
         except JobError:
             continue
         played, now = void_game(f"the worker cannot read its job: {error}"), _now()
-        yield _report_of(game, played, worker, now, (SideLog(), SideLog()))
+        yield report_of(FinishedGame(game, played, now, now, SideLog(), SideLog()), worker)
 
 
-class _Seat:
-    """One engine of a job; its player is made when it is first needed."""
+class Seat:
+    """One engine of a job, for one ladder. Whoever makes one must ``close`` or ``kill`` it.
 
-    def __init__(self, spec: EngineSpec, variant: str, worker: Worker, on_wait: Callable[[], None]) -> None:
+    Its process starts with its first game and is kept from game to game, and from job to job.
+    """
+
+    def __init__(self, spec: EngineSpec, ladder: str, worker: Worker) -> None:
         self._spec = spec
         self._worker = worker
-        self.player = UgiPlayer(self._plan, variant=variant, options=spec.options, on_wait=on_wait)
+        self.on_wait: Callable[[], None] = lambda: None
+        """Called now and then while the engine thinks; may raise to break the game off."""
+        self.player = UgiPlayer(
+            self._plan, variant=ladder, options=spec.options, on_wait=lambda: self.on_wait()
+        )
+
+    def log(self) -> SideLog:
+        return SideLog(stderr=self.player.take_stderr(), lines=self.player.take_lines())
+
+    def close(self) -> None:
+        """End the engine, politely at first. It starts anew with its next game."""
+        self.player.close()
+
+    def kill(self) -> None:
+        """End the engine at once. It starts anew with its next game."""
+        self.player.kill()
 
     def _plan(self) -> Launch:
         spec = self._spec
@@ -103,33 +129,37 @@ class _Seat:
             raise Void(f"the bundle of {spec.name} cannot be had: {why}") from error
         return plan_launch(spec, folder)
 
-    def log(self) -> SideLog:
-        return SideLog(stderr=self.player.take_stderr(), lines=self.player.take_lines())
+
+@dataclass(frozen=True, slots=True)
+class FinishedGame:
+    """A game that was played, or is void; times are UTC, ISO 8601."""
+
+    game: JobGame
+    played: PlayedGame
+    started: str
+    finished: str
+    white: SideLog
+    black: SideLog
 
 
 @dataclass(slots=True)
-class _Desk:
-    """A job being played: both seats, and the game that is under way."""
+class Desk:
+    """A job being played: both seats, in the order of the job's engines, and the game that is under way."""
 
     job: GameJob
+    seats: tuple[Seat, Seat]
     worker: Worker
-    line: Line
-    seats: tuple[_Seat, _Seat] = field(init=False)
-    _game: JobGame | None = None
-    _board: Board | None = None
-    _told: float = 0.0
+    on_progress: Callable[[Progress], None] = lambda progress: None
+    is_stopping: Callable[[], bool] = lambda: False
+    _game: JobGame | None = field(default=None, init=False)
+    _board: Board | None = field(default=None, init=False)
+    _told: float = field(default=0.0, init=False)
 
-    def __post_init__(self) -> None:
-        one, two = self.job.engines
-        self.seats = (
-            _Seat(one, self.job.game, self.worker, self._look_up),
-            _Seat(two, self.job.game, self.worker, self._look_up),
-        )
-
-    def play(self, game: JobGame) -> GameReport:
-        """One game; raises ``Stopped`` and nothing else."""
+    def play(self, game: JobGame) -> FinishedGame:
+        """One game; raises ``Stopped`` and nothing else. An engine at fault is ended, both after a void."""
         self._game, self._board, self._told = game, None, 0.0
         white, black = self.seats[game.white], self.seats[1 - game.white]
+        white.on_wait = black.on_wait = self._look_up
         started = _now()
         try:
             self._look_up()
@@ -139,17 +169,9 @@ class _Desk:
         except Exception as error:
             log.exception("game %s is void", game.key)
             played = self._broken(error)
-        report = _report_of(game, played, self.worker, started, (white.log(), black.log()))
-        self._clear_up(played, white.player, black.player)
-        return report
-
-    def close(self) -> None:
-        end = UgiPlayer.kill if self.line.is_stopping() else UgiPlayer.close
-        one, two = self.seats
-        try:
-            end(one.player)
-        finally:
-            end(two.player)
+        finished = FinishedGame(game, played, started, _now(), white.log(), black.log())
+        _clear_up(played, white, black)
+        return finished
 
     def _played(self, game: JobGame, white: UgiPlayer, black: UgiPlayer) -> PlayedGame:
         job = self.job
@@ -158,24 +180,25 @@ class _Desk:
         match = Match(
             rules,
             History(rules, start, job.ply_limit),
-            parse_time_control(job.time_control),
+            self._controls(game),
             job.margin_ms,
             job.opening,
+            Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
         )
         white.seed = black.seed = derive_seed(job.seed, game.key)
         return play_game(match, white, black, on_move=self._moved)
+
+    def _controls(self, game: JobGame) -> tuple[TimeControl, TimeControl]:
+        """White's and Black's."""
+        one, two = (
+            parse_time_control(spec.time_control or self.job.time_control) for spec in self.job.engines
+        )
+        return (two, one) if game.white else (one, two)
 
     def _broken(self, error: Exception) -> PlayedGame:
         """The void for an exception of ours; the moves so far are kept."""
         moves = tuple(self._board.moves) if self._board is not None else ()
         return void_game(f"{type(error).__name__}: {error}", moves)
-
-    def _clear_up(self, played: PlayedGame, white: UgiPlayer, black: UgiPlayer) -> None:
-        """End the engine that is at fault, and both after a void: the next game starts them anew."""
-        void = played.fault is Fault.INFRASTRUCTURE
-        for side, player in ((Side.WHITE, white), (Side.BLACK, black)):
-            if void or played.fault is Fault.of(side):
-                player.kill()
 
     def _moved(self, board: Board) -> None:
         self._board = board
@@ -183,7 +206,7 @@ class _Desk:
 
     def _look_up(self) -> None:
         """See whether to stop, and say now and then how the game goes: that keeps its lease."""
-        if self.line.is_stopping():
+        if self.is_stopping():
             raise Stopped
         now = time.monotonic()
         if self._board is None or now < self._told + PROGRESS_SECONDS:
@@ -191,7 +214,7 @@ class _Desk:
         self._told = now
         assert self._game is not None
         white, black = self._board.clocks
-        self.line.on_progress(
+        self.on_progress(
             Progress(
                 key=self._game.key,
                 attempt=self._game.attempt,
@@ -203,9 +226,17 @@ class _Desk:
         )
 
 
-def _report_of(
-    game: JobGame, played: PlayedGame, worker: Worker, started: str, logs: tuple[SideLog, SideLog]
-) -> GameReport:
+def _clear_up(played: PlayedGame, white: Seat, black: Seat) -> None:
+    """The next game starts anew whoever is ended here."""
+    void = played.fault is Fault.INFRASTRUCTURE
+    for side, seat in ((Side.WHITE, white), (Side.BLACK, black)):
+        if void or played.fault is Fault.of(side):
+            seat.kill()
+
+
+def report_of(finished: FinishedGame, worker: Worker) -> GameReport:
+    """A finished game as it travels to the site."""
+    game, played = finished.game, finished.played
     return GameReport(
         key=game.key,
         attempt=game.attempt,
@@ -218,10 +249,10 @@ def _report_of(
         white_score=played.white_score,
         black_score=played.black_score,
         moves=_told_moves(played.moves),
-        started=started,
-        finished=_now(),
-        white=logs[0],
-        black=logs[1],
+        started=finished.started,
+        finished=finished.finished,
+        white=finished.white,
+        black=finished.black,
     )
 
 

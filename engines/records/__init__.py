@@ -5,7 +5,7 @@ replays a record and says what of it is not true. ``build_record`` puts the head
 of a game together.
 """
 
-from engines.records.headers import Disagreement
+from engines.records.headers import SIDE_CONTROLS, Disagreement, side_controls, start_history
 from engines.records.model import (
     Fault,
     MoveNote,
@@ -23,6 +23,7 @@ from engines.records.writer import build_record, clean_text, format_record, writ
 
 __all__ = [
     "BOOK",
+    "SIDE_CONTROLS",
     "Disagreement",
     "Fault",
     "MoveNote",
@@ -39,6 +40,8 @@ __all__ = [
     "note_from_info",
     "parse_note",
     "read_records",
+    "side_controls",
+    "start_history",
     "verify_record",
     "write_records",
 ]

@@ -14,7 +14,10 @@ from engines.records.model import REQUIRED, Fault, Record, Termination
 from engines.rules.base import MAX_NUMBER, PositionError, Reason, Result, Side, UnknownGame, quote
 from engines.rules.history import History
 from engines.rules.registry import find_game
-from engines.timecontrol import TimeControlError, parse_time_control
+from engines.timecontrol import TimeControl, TimeControlError, parse_time_control
+
+SIDE_CONTROLS = ("WhiteTimeControl", "BlackTimeControl")
+"""Headers of a game between players with a time control each."""
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 
@@ -37,6 +40,13 @@ def start_history(record: Record) -> History:
     start = game.position.parse(record.header("FEN")) if record.has("FEN") else None
     limit = record.header("PlyLimit")
     return History(game, start, int(limit) if _is_ply_limit(limit) else None)
+
+
+def side_controls(record: Record) -> tuple[TimeControl, TimeControl]:
+    """White's and Black's time control; raises ``TimeControlError``."""
+    shared = record.header("TimeControl")
+    white, black = (parse_time_control(record.header(name, shared)) for name in SIDE_CONTROLS)
+    return white, black
 
 
 def check_headers(record: Record) -> Iterator[Disagreement]:

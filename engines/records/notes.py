@@ -27,8 +27,9 @@ _NOTE = re.compile(
 
 def format_note(note: MoveNote) -> str:
     """The one spelling of ``note``; ``""`` when it says nothing."""
-    depth = "" if note.depth is None else f"/{note.depth}"
-    parts = [_format_score(note.score) + depth] if note.score or depth else []
+    parts = []
+    if note.score is not None or note.depth is not None:
+        parts.append(_format_score(note.score) + ("" if note.depth is None else f"/{note.depth}"))
     if note.ms is not None:
         parts.append(f"{_format_seconds(note.ms)}s")
     if note.nodes is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from engines.records.headers import check_headers, start_history
 from engines.records.model import (
@@ -14,6 +14,7 @@ from engines.records.model import (
     RecordError,
     RecordMove,
     Termination,
+    are_tokens,
     is_token,
 )
 from engines.records.notes import BOOK, format_note
@@ -148,7 +149,9 @@ def _check_texts(record: Record) -> None:
         names.add(name)
 
 
-def _check_moves(moves: Iterable[RecordMove]) -> None:
+def _check_moves(moves: Sequence[RecordMove]) -> None:
+    if are_tokens([move.token for move in moves]) and not any(move.book and move.note for move in moves):
+        return
     for ply, move in enumerate(moves, 1):
         if not is_token(move.token):
             raise RecordError(
@@ -171,32 +174,34 @@ def _check_spelling(record: Record, start: History) -> None:
 
 
 def _movetext(record: Record, starts_behind: bool) -> Iterator[str]:
-    """The words of the movetext, which may be broken between any two of them.
+    """The pieces of the movetext; it may be broken between any two, and at the spaces in them.
 
     ``starts_behind`` when the second player of a round is to move at the start.
     """
     needs_number = True
     for index, move in enumerate(record.moves, int(starts_behind)):
-        number, is_second = index // 2 + 1, index % 2 == 1
-        if not is_second:
-            yield f"{number}."
+        if index % 2 == 0:
+            yield f"{index // 2 + 1}."
         elif needs_number:
-            yield f"{number}..."
+            yield f"{index // 2 + 1}..."
         yield move.token
         comment = BOOK if move.book else format_note(move.note) if move.note else ""
         if comment:
-            yield from f"{{{comment}}}".split(" ")
+            yield f"{{{comment}}}"
         needs_number = bool(comment)
     yield str(record.result)
 
 
-def _fill(words: Iterable[str]) -> str:
-    lines: list[str] = []
-    line = ""
-    for word in words:
-        if line and len(line) + 1 + len(word) > LINE_LENGTH:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    return "".join(f"{line}\n" for line in (*lines, line))
+def _fill(pieces: Iterable[str]) -> str:
+    """One text of lines as full as they can be; a word longer than a line has one to itself."""
+    text = " ".join(pieces)
+    lines, start = [], 0
+    while len(text) - start > LINE_LENGTH:
+        end = text.rfind(" ", start, start + LINE_LENGTH + 1)
+        if end < 0:
+            end = text.find(" ", start)
+        if end < 0:
+            break
+        lines.append(text[start:end])
+        start = end + 1
+    return "".join(f"{line}\n" for line in (*lines, text[start:]))

@@ -8,10 +8,13 @@ engines, clocks, records or pages.
 from __future__ import annotations
 
 import enum
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Self
+from itertools import islice
+from typing import Final, Self
+
+from engines.rules.native import mypyc_attr
 
 MAX_NUMBER = 999_999_999
 """The largest number a position string may hold, in any field."""
@@ -82,7 +85,7 @@ class Outcome:
         return self.result is not Result.UNDECIDED
 
 
-UNDECIDED = Outcome(Result.UNDECIDED, Reason.NONE)
+UNDECIDED: Final = Outcome(Result.UNDECIDED, Reason.NONE)
 
 
 def quote(text: str) -> str:
@@ -112,7 +115,8 @@ class IllegalMove(RulesError):
         self.position = position
 
 
-class Position(ABC):
+@mypyc_attr(allow_interpreted_subclasses=True)  # of this class; a compiled game cannot be derived from
+class Position(metaclass=ABCMeta):
     """One immutable position of one game, with everything its rules depend on.
 
     Equal positions have equal position strings. Match rules (repetition, ply
@@ -148,6 +152,19 @@ class Position(ABC):
     @abstractmethod
     def legal_moves(self) -> Iterator[str]:
         """The legal tokens, lazily, each once, in a fixed order; none when the game is over."""
+
+    def count_moves(self) -> int:
+        """How many legal tokens there are; a game with many counts them without making them."""
+        return sum(1 for _ in self.legal_moves())
+
+    def move_at(self, index: int) -> str:
+        """The legal token at ``index`` of ``legal_moves``, from 0 on; raises ``IndexError`` beyond them.
+
+        With ``count_moves`` a move is drawn uniformly without listing thousands of others.
+        """
+        for token in islice(self.legal_moves(), index, None) if index >= 0 else ():
+            return token
+        raise IndexError(f"no legal move at index {index}")
 
     @abstractmethod
     def is_legal(self, token: str) -> bool:

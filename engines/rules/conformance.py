@@ -99,8 +99,22 @@ def _check_moves(position: Position, moves: list[str]) -> Iterator[str]:
         yield "a legal move is listed twice"
     if list(position.legal_moves()) != moves:
         yield "the legal moves change their order"
+    if position.count_moves() != len(moves):
+        yield f"{position.count_moves()} legal moves are counted, {len(moves)} listed"
+    if any(position.move_at(index) != moves[index] for index in _spaced(len(moves))):
+        yield "move_at gives other moves than legal_moves"
+    for index in (-1, len(moves)):
+        try:
+            yield f"there is a move {position.move_at(index)!r} at index {index} of {len(moves)}"
+        except IndexError:
+            continue
     yield from (f"the token {token!r} is badly spelled" for token in moves if not TOKEN.fullmatch(token))
     yield from (f"{token!r} is listed but not legal" for token in moves if not position.is_legal(token))
+
+
+def _spaced(length: int) -> range:
+    """Indices over the whole of a list, the first and nearly the last among them."""
+    return range(0, length, max(1, length // TRIED_MOVES))
 
 
 def _check_outcome(position: Position, moves: list[str]) -> Iterator[str]:

@@ -97,18 +97,23 @@ July 2023, told in our own words.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final, Self, final
 
-from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side
+from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, Side
+from engines.rules.native import i64
 from engines.rules.notation import field_error, parse_number, parse_turn, split_fields, split_parts
+from engines.rules.sowing import HOLE_BITS, HOLE_MASK, WORD_BITS, SowingPosition, add_up, pack, unpack
 
 CREDIT: Final = "Ralf Gering, 2010 (rules as of July 2023)"
 
 PASS: Final = "pass"
+ONLY_PASS: Final = (PASS,)
 PASS_PRICE: Final = 2
 """Captured seeds that a pass costs."""
+NO_SOWING: Final = -1
+"""What stands for the number of a sowing in a token that is none."""
 
 FIELDS: Final = ("rank2/rank1", "side", "whiteStore", "blackStore", "passed", "run", "ply")
 
@@ -127,200 +132,283 @@ TURNS: Final[dict[str, tuple[str, str]]] = {
 }
 """What a further sowing in each direction makes of a run; ``""`` where the turning limit forbids it."""
 
+# A row is one word, so that a sowing is one addition to each row. Holes are numbered counterclockwise,
+# which is from the left to the right of the player who sits before them: turned round the board is
+# the same, so that one set of tables serves both sides.
 
-@dataclass(frozen=True, slots=True)
+FIRST_BACK: Final = 0b10
+"""The sowing out of a row's first hole back, clockwise, as a set of sowings."""
+
+
+@final
 class Board:
-    """The tables of one size of board.
+    """One size of board: its names, what each sowing does there, and which are allowed.
 
-    Holes are numbered counterclockwise from a1: White's row from left to right,
-    then Black's from right to left. Tables of two are indexed by side or by direction.
+    A sowing is numbered 2·hole + direction, with the hole counted from the mover's left; a set of
+    sowings has bit k for the one numbered k. The tables of what a sowing does are indexed by
+    sowing · (``seeds`` + 1) + the seeds sown.
     """
 
-    files: str
-    seeds: int
-    names: tuple[str, ...]
-    rows: tuple[range, range]
-    sowings: tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]
-    """For each side: a sowing's token to its hole and direction."""
-    paths: tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
-    """For each direction and hole: where the first, second, third … of its seeds falls."""
-    before: tuple[tuple[int, ...], tuple[int, ...]]
-    """For each direction: the neighbour that is sown before a hole."""
-    reach: tuple[tuple[int, ...], tuple[int, ...]]
-    """For each direction and hole: the seeds it takes to reach the opponent's row."""
-    nearest: tuple[int, ...]
-    """For each hole: the smaller of its two reaches."""
-    borders: tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]
-    """For each side: its corner holes, each with the opponent's hole beside it."""
+    def __init__(self, files: str, seeds_a_hole: int) -> None:
+        self.files = files
+        self.width: i64 = len(files)
+        self.seeds: i64 = seeds_a_hole * 2 * self.width
+        self.names = tuple([f"{file}1" for file in files] + [f"{file}2" for file in reversed(files)])
+        left_to_right = range(len(files))
+        self.sowings = (
+            self._name_sowings(0, left_to_right),
+            self._name_sowings(len(files), left_to_right[::-1]),
+        )
+        """For each side: a sowing's token to its number, in the order in which moves are offered."""
+        done = [change for sowing in range(2 * len(files)) for change in self._sow(sowing)]
+        self.own_changes = tuple([own for own, _, _ in done])
+        """What is added to the mover's row: the seeds that fall there less those taken up."""
+        self.opponent_changes = tuple([opponent for _, opponent, _ in done])
+        """What is added to the opponent's row."""
+        self.ends = tuple([end for _, _, end in done])
+        """The first bit of the opponent's hole in which the last seed falls; -1 if that is the mover's."""
+        self.last: i64 = HOLE_BITS * (self.width - 1)
+        """The first bit of a row's last hole."""
+        self.last_forth: i64 = 1 << 2 * (len(files) - 1)
+        """The sowing out of the last hole forth, as a set."""
+        reach = [min(len(files) - hole, hole + 1) for hole in left_to_right]
+        self.at_least_two: i64 = pack([0b1111110 for _ in reach])
+        self.at_least_two_or_four: i64 = pack([0b1111110 if seeds <= 2 else 0b1111100 for seeds in reach])
+        self.three: i64 = pack([1 if seeds == 3 else 0 for seeds in reach])
+        self._spelled: tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]] = {}, {}
+
+    def _name_sowings(self, first: int, row: range) -> dict[str, int]:
+        return {
+            self.names[first + hole] + letter: 2 * hole + direction
+            for hole in row
+            for direction, letter in enumerate(DIRECTIONS)
+        }
+
+    def _sow(self, sowing: int) -> Iterator[tuple[int, int, int]]:
+        """For 0, 1, 2 … seeds: what is added to the two rows, and where the last seed falls."""
+        start, direction = divmod(sowing, 2)
+        row = HOLE_BITS * int(self.width)
+        step = -HOLE_BITS if direction else HOLE_BITS
+        sown, taken, target = 0, 0, HOLE_BITS * start
+        for _ in range(int(self.seeds) + 1):
+            # the opponent's row follows the mover's as the higher half of one number
+            yield sown % (1 << row) - taken, sown >> row, target - row if target >= row else -1
+            target = (target + step) % (2 * row)
+            if target == HOLE_BITS * start:
+                target = (target + step) % (2 * row)
+            sown += 1 << target
+            taken += 1 << HOLE_BITS * start
+
+    def spell(self, side: i64, legal: i64) -> tuple[str, ...]:
+        """The tokens of a set of sowings; each set is spelled once and remembered."""
+        spelled = self._spelled[side]
+        tokens = spelled.get(legal)
+        if tokens is None:
+            named = self.sowings[side].items()
+            tokens = spelled[legal] = tuple([token for token, sowing in named if legal >> sowing & 1])
+        return tokens
+
+    def can_sow(self, own: i64, opponent: i64, passed: bool) -> bool:
+        """Whether the owner of the row ``own`` has a legal sowing, found without visiting each hole.
+
+        ``passed``: the other side passed immediately before. The turning limit never takes a
+        player's last sowing: the direction he sowed in stays open.
+
+        The nearer end of a row is one to four seeds away. A hole holds at least two if any bit but
+        the lowest is set, at least four if any but the lowest two, and three if both of these are.
+        """
+        enough = self.at_least_two if passed else self.at_least_two_or_four
+        if own & enough or own & own >> 1 & self.three:
+            return True
+        return self.find_captures_with_one(own, opponent) != 0
+
+    def find_captures_with_one(self, own: i64, opponent: i64) -> i64:
+        """The set of legal sowings of a single seed: out of the ends of the row ``own``, and capturing."""
+        captures: i64 = 0
+        if own & HOLE_MASK == 1 and _becomes_capturable(opponent >> self.last):
+            captures = FIRST_BACK
+        if own >> self.last == 1 and _becomes_capturable(opponent & HOLE_MASK):
+            captures += self.last_forth
+        return captures
+
+    def find_sowings(self, own: i64, opponent: i64, free_forth: bool, free_back: bool) -> i64:
+        """The set of legal sowings; a direction is free if no seed need reach the opponent's row."""
+        legal = self.find_captures_with_one(own, opponent)
+        forth: i64 = 1
+        reach_back: i64 = 1
+        while own:
+            seeds = own & HOLE_MASK
+            if seeds > 1:
+                if free_forth or seeds > self.width - reach_back:
+                    legal += forth
+                if free_back or seeds >= reach_back:
+                    legal += forth + forth
+            own >>= HOLE_BITS
+            forth <<= 2
+            reach_back += 1
+        return legal
 
 
-def _lay_out(files: str, seeds_a_hole: int) -> Board:
-    width = len(files)
-    holes = range(2 * width)
-    names = tuple([f"{file}1" for file in files] + [f"{file}2" for file in reversed(files)])
-    rows = (holes[:width], holes[width:])
-    ring = tuple(holes) * 2
-    seeds = seeds_a_hole * len(holes)
-    laps = seeds // (len(holes) - 1) + 1
-    forth = tuple(ring[hole + 1 : hole + len(holes)] for hole in holes)
-    back = tuple(following[::-1] for following in forth)
-    reach_forth = tuple(width - hole % width for hole in holes)
-    reach_back = tuple(hole % width + 1 for hole in holes)
-    return Board(
-        files=files,
-        seeds=seeds,
-        names=names,
-        rows=rows,
-        sowings=(_name_sowings(names, rows[0]), _name_sowings(names, rows[1][::-1])),
-        paths=(tuple(path * laps for path in forth), tuple(path * laps for path in back)),
-        before=(tuple(path[0] for path in back), tuple(path[0] for path in forth)),
-        reach=(reach_forth, reach_back),
-        nearest=tuple(map(min, reach_forth, reach_back)),
-        borders=(
-            ((rows[0][0], rows[1][-1]), (rows[0][-1], rows[1][0])),
-            ((rows[1][0], rows[0][-1]), (rows[1][-1], rows[0][0])),
-        ),
-    )
+KULEI: Final = Board("abcdef", 4)
+GAGARA: Final = Board("abcdefgh", 6)
 
 
-def _name_sowings(names: tuple[str, ...], row: range) -> dict[str, tuple[int, int]]:
-    """The sowings of a row, in the order in which they are offered as moves."""
-    return {
-        names[hole] + letter: (hole, direction) for hole in row for direction, letter in enumerate(DIRECTIONS)
-    }
-
-
-class DogonPosition(Position):
+class DogonPosition(SowingPosition):
     """What kulei and gagara have in common: everything but the size of the board."""
 
-    __slots__ = ("_holes", "_judged", "_passed", "_ply", "_run", "_side", "_stores")
+    __slots__ = ("_opponent", "_opponent_store", "_own", "_own_store", "_passed", "_run", "_tables")
 
     tables: ClassVar[Board]
 
     def __init__(
-        self, holes: tuple[int, ...], side: Side, stores: tuple[int, int], passed: bool, run: str, ply: int
+        self,
+        tables: Board,
+        rows: tuple[i64, i64],
+        stores: tuple[i64, i64],
+        side: i64,
+        passed: bool,
+        run: str,
+        ply: i64,
     ) -> None:
-        """For this module; everybody else calls ``initial`` or ``parse``, which check what they read."""
-        self._holes = holes
-        self._side = side
-        self._stores = stores
+        """For this module; everybody else calls ``initial`` or ``parse``, which check what they read.
+
+        ``rows`` and ``stores`` are the mover's and the opponent's, ``side`` the mover.
+        """
+        self._tables = tables
+        self._own, self._opponent = rows
+        self._own_store, self._opponent_store = stores
+        super().__init__(side, ply)
         self._passed = passed
         self._run = run
-        self._ply = ply
-        self._judged: Outcome | None = None
 
-    @property
-    def side(self) -> Side:
-        return self._side
+    @abstractmethod
+    def _after(self, rows: tuple[i64, i64], stores: tuple[i64, i64], passed: bool, run: str) -> Self:
+        """The position one ply later, ``rows`` and ``stores`` those of the next mover first.
 
-    @property
-    def ply(self) -> int:
-        return self._ply
+        Each size of board says this for itself: compiled, a call of ``type(self)`` takes as long as all the
+        rest of a ply.
+        """
 
     @property
     def stores(self) -> tuple[int, int]:
         """The captured seeds of White and of Black."""
-        return self._stores
+        if self._side:
+            return self._opponent_store, self._own_store
+        return self._own_store, self._opponent_store
+
+    @property
+    def holes(self) -> tuple[int, ...]:
+        """The seeds in each hole, counterclockwise from a1: White's row, then Black's from the right."""
+        width = self._tables.width
+        own, opponent = unpack(self._own, width), unpack(self._opponent, width)
+        return tuple(opponent + own if self._side else own + opponent)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the move immediately before was a pass."""
+        return self._passed
 
     @classmethod
     def initial(cls) -> Self:
         tables = cls.tables
-        size = len(tables.names)
-        return cls((tables.seeds // size,) * size, Side.WHITE, (0, 0), False, NO_RUN, 0)
+        width = len(tables.files)
+        row = pack([tables.seeds // (2 * width)] * width)
+        return cls(tables, (row, row), (0, 0), Side.WHITE, False, NO_RUN, 0)
 
     @classmethod
     def parse(cls, text: str) -> Self:
         board, side_text, white_store, black_store, passed, run, ply_text = split_fields(text, FIELDS)
-        holes = cls._parse_holes(board)
+        lower, upper = cls._parse_holes(board)
         side, ply = parse_turn(side_text, ply_text, Side.WHITE)
-        stores = parse_number(white_store, "whiteStore"), parse_number(black_store, "blackStore")
+        white, black = parse_number(white_store, "whiteStore"), parse_number(black_store, "blackStore")
         if passed not in ("p", "-"):
             raise field_error("passed", passed, "neither 'p' nor '-'")
         if run not in TURNS:
             raise field_error(
                 "run", run, "neither '-' nor a direction with up to two changes, as '+0' or '-2'"
             )
-        seeds = sum(holes) + sum(stores)
+        seeds = sum(lower) + sum(upper) + white + black
         if seeds != cls.tables.seeds:
             raise field_error(
                 "rank2/rank1", board, f"{seeds} seeds with the stores instead of {cls.tables.seeds}"
             )
-        return cls(holes, side, stores, passed == "p", run, ply)
+        rows, stores = (pack(lower), pack(upper)), (white, black)
+        if side is Side.BLACK:
+            rows, stores = rows[::-1], stores[::-1]
+        return cls(cls.tables, rows, stores, side, passed == "p", run, ply)
 
     @classmethod
-    def _parse_holes(cls, text: str) -> tuple[int, ...]:
+    def _parse_holes(cls, text: str) -> tuple[list[int], list[int]]:
+        """The seeds in White's and in Black's holes, each from their owner's left."""
         files = cls.tables.files
         rank2, rank1 = split_parts(text, "/", 2, "rank2/rank1", "ranks")
         black = split_parts(rank2, ",", len(files), "rank2", "holes")
         white = split_parts(rank1, ",", len(files), "rank1", "holes")
         lower = [parse_number(seeds, f"rank1 hole {file}1") for file, seeds in zip(files, white, strict=True)]
         upper = [parse_number(seeds, f"rank2 hole {file}2") for file, seeds in zip(files, black, strict=True)]
-        return (*lower, *reversed(upper))
+        return lower, upper[::-1]
 
     def __str__(self) -> str:
-        width = len(self.tables.files)
-        rank2 = ",".join(map(str, self._holes[: width - 1 : -1]))
-        rank1 = ",".join(map(str, self._holes[:width]))
-        white_store, black_store = self._stores
+        holes = list(map(str, self.holes))
+        width = len(holes) // 2
+        rank2 = ",".join(holes[: width - 1 : -1])
+        rank1 = ",".join(holes[:width])
+        white_store, black_store = self.stores
         passed = "p" if self._passed else "-"
-        side = self._side.letter
+        side = self.side.letter
         return f"{rank2}/{rank1} {side} {white_store} {black_store} {passed} {self._run} {self._ply}"
 
-    def legal_moves(self) -> Iterator[str]:
-        can_sow = False
-        for token, (hole, direction) in self.tables.sowings[self._side].items():
-            if not self._objection(hole, direction):
-                can_sow = True
-                yield token
-        if not can_sow and not self.outcome().decided:
-            yield PASS
-
     def is_legal(self, token: str) -> bool:
-        if token == PASS:
-            return not self._objection_to_pass()
-        sowing = self.tables.sowings[self._side].get(token)
-        return sowing is not None and not self._objection(*sowing)
+        return not self._objection(token, self._number(token))
 
     def play(self, token: str) -> Self:
-        sowing = self.tables.sowings[self._side].get(token)
-        if sowing is not None:
-            objection = self._objection(*sowing)
-            if not objection:
-                return self._sow(*sowing)
-        elif token == PASS:
-            objection = self._objection_to_pass()
-            if not objection:
-                return self._pass()
-        else:
-            objection = "no sowing of an own hole, nor a pass"
-        raise IllegalMove(token, self, objection)
-
-    def outcome(self) -> Outcome:
-        if self._judged is None:
-            self._judged = self._judge()
-        return self._judged
+        sowing = self._number(token)
+        objection = self._objection(token, sowing)
+        if objection:
+            raise IllegalMove(token, self, objection)
+        return self._pass() if sowing == NO_SOWING else self._sow(sowing)
 
     def outcome_by_match_rule(self, reason: Reason) -> Outcome:
         """Each player receives the seeds in his own holes, and the seeds are counted."""
-        white, black = self._stores
-        width = len(self.tables.files)
-        return _count(white + sum(self._holes[:width]), black + sum(self._holes[width:]), reason)
+        return self._count(self._own_store + add_up(self._own), reason)
 
     def key(self) -> Hashable:
-        return self._holes, self._side, self._stores, self._passed, self._run
+        # the other store holds all other seeds
+        return self._own, self._opponent, self._own_store, self._side, self._passed, self._run
 
     def board(self) -> Mapping[str, str]:
-        return {name: str(seeds) for name, seeds in zip(self.tables.names, self._holes, strict=True)}
+        return dict(zip(self._tables.names, map(str, self.holes), strict=True))
 
-    def _objection(self, hole: int, direction: int) -> str:
-        """Why the side to move may not sow this own hole in this direction; empty if it may."""
-        seeds = self._holes[hole]
-        if seeds >= self.tables.reach[direction][hole]:
-            if seeds > 1 or _becomes_capturable(self._holes[self.tables.paths[direction][hole][0]]):
-                return ""
-            return "a single seed may be sown only to capture"
+    def _find_moves(self) -> tuple[str, ...]:
+        tables = self._tables
+        forth, back = TURNS[self._run] if self._passed else ("", "")
+        legal = tables.find_sowings(self._own, self._opponent, forth != "", back != "")
+        if legal:
+            return tables.spell(self._side, legal)
+        return () if self.outcome().decided else ONLY_PASS
+
+    def _number(self, token: str) -> i64:
+        """The number of a sowing by the side to move, or ``NO_SOWING``."""
+        return self._tables.sowings[self._side].get(token, NO_SOWING)
+
+    def _objection(self, token: str, sowing: i64) -> str:
+        """Why the side to move may not play this token, numbered so; empty if it may."""
+        if sowing != NO_SOWING:
+            return self._objection_to_sowing(sowing)
+        if token == PASS:
+            return self._objection_to_pass()
+        return "no sowing of an own hole, nor a pass"
+
+    def _objection_to_sowing(self, sowing: i64) -> str:
+        tables = self._tables
+        hole, direction = sowing >> 1, sowing & 1
+        seeds = self._own >> HOLE_BITS * hole & HOLE_MASK
         if seeds < 2:
+            if seeds and tables.find_captures_with_one(self._own, self._opponent) >> sowing & 1:
+                return ""
             return "a single seed may be sown only to capture" if seeds else "the hole is empty"
+        if seeds >= (hole + 1 if direction else tables.width - hole):
+            return ""
         if not self._passed:
             return "no seed would reach the opponent's row"
         if not TURNS[self._run][direction]:
@@ -328,96 +416,87 @@ class DogonPosition(Position):
         return ""
 
     def _objection_to_pass(self) -> str:
-        if self._can_sow(self._side, self._passed):
+        if self._tables.can_sow(self._own, self._opponent, self._passed):
             return "a player who can sow may not pass"
         return "the game is over" if self.outcome().decided else ""
 
-    def _can_sow(self, side: int, passed: bool) -> bool:
-        """Whether ``side`` has a legal sowing; ``passed``: the other side passed immediately before.
-
-        The turning limit never takes a player's last sowing: the direction he sowed in stays open.
-        """
-        holes = self._holes
-        nearest = self.tables.nearest
-        for hole in self.tables.rows[side]:
-            seeds = holes[hole]
-            if seeds > 1 and (passed or seeds >= nearest[hole]):
-                return True
-        for hole, beside in self.tables.borders[side]:
-            if holes[hole] == 1 and _becomes_capturable(holes[beside]):
-                return True
-        return False
-
     def _judge(self) -> Outcome:
-        if self._can_sow(self._side, self._passed):
+        tables = self._tables
+        if tables.can_sow(self._own, self._opponent, self._passed):
             return UNDECIDED
-        other = self._side.other
-        if not self._can_sow(other, True):
+        if not tables.can_sow(self._opponent, self._own, True):
             return self.outcome_by_match_rule(Reason.SEEDS)
-        if self._stores[self._side] >= PASS_PRICE:
+        if self._own_store >= PASS_PRICE:
             return UNDECIDED
-        on_board = sum(self._holes)
-        white, black = self._stores
-        if other is Side.WHITE:
-            return _count(white + on_board, black, Reason.CANNOT_PAY)
-        return _count(white, black + on_board, Reason.CANNOT_PAY)
+        return self._count(self._own_store, Reason.CANNOT_PAY)
 
-    def _sow(self, hole: int, direction: int) -> Self:
-        tables = self.tables
-        holes = list(self._holes)
-        seeds = holes[hole]
-        holes[hole] = 0
-        path = tables.paths[direction][hole]
-        for target in path[:seeds]:
-            holes[target] += 1
-        captured = self._capture(holes, path[seeds - 1], direction)
-        white, black = self._stores
-        stores = (white, black + captured) if self._side else (white + captured, black)
+    def _count(self, own: i64, reason: Reason) -> Outcome:
+        """The outcome when the side to move ends with so many seeds, and the opponent with the others."""
+        others = self._tables.seeds - own
+        white, black = (others, own) if self._side else (own, others)
+        if white == black:
+            return Outcome(Result.DRAW, reason, white, black)
+        winner = Side.WHITE if white > black else Side.BLACK
+        return Outcome(Result.win_for(winner), reason, white, black)
+
+    def _sow(self, sowing: i64) -> Self:
+        tables = self._tables
+        direction = sowing & 1
+        seeds = self._own >> HOLE_BITS * (sowing >> 1) & HOLE_MASK
+        entry = sowing * (tables.seeds + 1) + seeds
+        own = self._own + tables.own_changes[entry]
+        reached: i64 = tables.opponent_changes[entry]
+        opponent = self._opponent + reached
+        captured = _find_captured(opponent, tables.ends[entry], HOLE_BITS if direction else -HOLE_BITS)
         # a legal sowing that stays in its own row is one after a pass
-        run = TURNS[self._run][direction] if seeds < tables.reach[direction][hole] else NO_RUN
-        return type(self)(tuple(holes), self._side.other, stores, False, run, self._ply + 1)
-
-    def _capture(self, holes: list[int], last: int, direction: int) -> int:
-        """Empty the opponent's holes captured by a sowing that ended in ``last``; return their seeds."""
-        opponent = self.tables.rows[1 - self._side]
-        before = self.tables.before[direction]
-        captured = 0
-        while last in opponent and 2 <= holes[last] <= 3:
-            captured += holes[last]
-            holes[last] = 0
-            last = before[last]
-        return captured
+        run = NO_RUN if reached else TURNS[self._run][direction]
+        stores = self._opponent_store, self._own_store + add_up(captured)
+        return self._after((opponent - captured, own), stores, False, run)
 
     def _pass(self) -> Self:
-        white, black = self._stores
-        paid = -PASS_PRICE if self._side is Side.WHITE else PASS_PRICE
-        stores = (white + paid, black - paid)
-        return type(self)(self._holes, self._side.other, stores, True, self._run, self._ply + 1)
+        stores = self._opponent_store + PASS_PRICE, self._own_store - PASS_PRICE
+        return self._after((self._opponent, self._own), stores, True, self._run)
 
 
+@final
 class KuleiPosition(DogonPosition):
     """Dogon on 2×6 holes with four seeds each."""
 
     __slots__ = ()
 
-    tables = _lay_out("abcdef", 4)
+    tables = KULEI
+
+    def _after(self, rows: tuple[i64, i64], stores: tuple[i64, i64], passed: bool, run: str) -> Self:
+        return KuleiPosition(KULEI, rows, stores, 1 - self._side, passed, run, self._ply + 1)
 
 
+@final
 class GagaraPosition(DogonPosition):
     """Dogon on 2×8 holes with six seeds each."""
 
     __slots__ = ()
 
-    tables = _lay_out("abcdefgh", 6)
+    tables = GAGARA
+
+    def _after(self, rows: tuple[i64, i64], stores: tuple[i64, i64], passed: bool, run: str) -> Self:
+        return GagaraPosition(GAGARA, rows, stores, 1 - self._side, passed, run, self._ply + 1)
 
 
-def _becomes_capturable(seeds: int) -> bool:
+def _becomes_capturable(seeds: i64) -> bool:
     """Whether a hole holding so many seeds will hold 2 or 3 with one more."""
     return 1 <= seeds <= 2
 
 
-def _count(white: int, black: int, reason: Reason) -> Outcome:
-    """The outcome when each player ends with so many seeds."""
-    if white == black:
-        return Outcome(Result.DRAW, reason, white, black)
-    return Outcome(Result.win_for(Side.WHITE if white > black else Side.BLACK), reason, white, black)
+def _find_captured(row: i64, end: i64, back: i64) -> i64:
+    """The seeds captured by a sowing that ended at this bit of the opponent's ``row``, each in its hole.
+
+    ``back`` leads to the first bit of the hole before; an ``end`` of -1 lies in the mover's own row.
+    """
+    captured: i64 = 0
+    while 0 <= end < WORD_BITS:
+        seeds = row >> end & HOLE_MASK
+        if not 2 <= seeds <= 3:
+            break
+        captured += seeds << end
+        end += back
+    return captured

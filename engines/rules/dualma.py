@@ -101,11 +101,11 @@ The rules published by Paschalis Antoniou, the inventor, told here in our own wo
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, Self, final
 
 from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side
-from engines.rules.hexagon import Hexagon, cells_of
+from engines.rules.hexagon import Hexagon, cell_at, cells_of, count_cells, lowest_cell
+from engines.rules.native import i64
 from engines.rules.notation import field_error, parse_turn, split_fields
 
 CREDIT: Final = "Paschalis Antoniou"
@@ -116,93 +116,115 @@ PASS: Final = "pass"
 BOARD: Final = Hexagon(5)
 
 _FIELDS: Final = ("rows", "side", "ply")
-_CENTRE: Final = 1 << BOARD.centre
+_CENTRE: Final[i64] = 1 << BOARD.centre
+_FULL: Final[i64] = BOARD.full
+_ROWS: Final = BOARD.lines(3)
 _CONTENTS: Final = frozenset(["w", "b", "ww", "wb", "bw", "bb"])
-_WINS: Final = tuple(Outcome(Result.win_for(side), Reason.THREE_IN_A_ROW) for side in Side)
+_SIDES: Final = (Side.BLACK, Side.WHITE)
+"""Who is to move, by the ply being even or odd."""
+_WINS: Final = tuple(Outcome(Result.win_for(side), Reason.THREE_IN_A_ROW) for side in _SIDES)
+"""By the ply of the winning move being even or odd."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Move:
     """One spelling of a movement and the cells it means, as sets of one cell."""
 
-    token: str
-    origin: int
-    target: int
-    """The cell moved to; in a bounce the single disc's."""
-    landing: int
-    """Where the disc comes to rest: ``target``, but for a bounce."""
-    height: int
-    """How high the stack must be that the disc leaves."""
+    __slots__ = ("height", "landing", "origin", "target", "token")
+
+    def __init__(self, path: tuple[int, ...], height: int) -> None:
+        self.token = "-".join(BOARD.names[cell] for cell in path)
+        self.origin: i64 = 1 << path[0]
+        self.target: i64 = 1 << path[1]
+        """The cell moved to; in a bounce the single disc's."""
+        self.landing: i64 = 1 << path[-1]
+        """Where the disc comes to rest: ``target``, but for a bounce."""
+        self.height: i64 = height
+        """How high the stack must be that the disc leaves."""
 
 
-def _steps_from(cell: int) -> tuple[_Move, ...]:
-    name = BOARD.names
-    return tuple(
-        _Move(f"{name[cell]}-{name[to]}", 1 << cell, 1 << to, 1 << to, 1) for to in BOARD.at_distance(cell, 1)
-    )
+class _Jump:
+    """The movement of a stack's top to a cell two steps away, and its bounces from there."""
+
+    __slots__ = ("around", "bounces", "move")
+
+    def __init__(self, origin: int, target: int) -> None:
+        self.move = _Move((origin, target), 2)
+        self.around: i64 = BOARD.around[target]
+        self.bounces = tuple(_Move((origin, target, to), 2) for to in cells_of(BOARD.around[target]))
 
 
-def _jumps_from(cell: int) -> tuple[tuple[_Move, tuple[_Move, ...]], ...]:
-    name = BOARD.names
-    jumps = []
-    for to in BOARD.at_distance(cell, 2):
-        token = f"{name[cell]}-{name[to]}"
-        bounces = [
-            _Move(f"{token}-{name[landing]}", 1 << cell, 1 << to, 1 << landing, 2)
-            for landing in cells_of(BOARD.around[to])
-        ]
-        jumps.append((_Move(token, 1 << cell, 1 << to, 1 << to, 2), tuple(bounces)))
-    return tuple(jumps)
+class _Cell:
+    """What the board tells of a cell, whatever stands there.
+
+    Sets of cells stand in attributes here, for these hold bare machine words when
+    compiled; a tuple of such numbers would hold each as an object.
+    """
+
+    __slots__ = ("far", "jumps", "name", "near", "only", "rows", "steps")
+
+    def __init__(self, cell: int) -> None:
+        far = BOARD.at_distance(cell, 2)
+        self.name = BOARD.names[cell]
+        self.only: i64 = 1 << cell
+        """The set of this cell alone."""
+        self.near: i64 = BOARD.around[cell]
+        """Where a single disc may step."""
+        self.far: i64 = sum(1 << to for to in far)
+        """Where the top of a stack may jump."""
+        self.steps = tuple(_Move((cell, to), 1) for to in BOARD.at_distance(cell, 1))
+        self.jumps = tuple(_Jump(cell, to) for to in far)
+        self.rows = tuple(row for row in _ROWS if row >> cell & 1)
+        """The rows of three that hold it."""
 
 
-_STEPS: Final = tuple(_steps_from(cell) for cell in BOARD.cells)
-"""By cell: the moves of a single disc on it."""
-
-_JUMPS: Final = tuple(_jumps_from(cell) for cell in BOARD.cells)
-"""By cell: the moves of the top of a stack of two on it, each with the bounces from where it lands."""
+_CELLS: Final = tuple(_Cell(cell) for cell in BOARD.cells)
+_PLACES: Final = {here.name: here.only for here in _CELLS}
+"""By name: the set of the cell alone."""
 
 _MOVES: Final = {
     move.token: move
-    for cell in BOARD.cells
-    for move in (*_STEPS[cell], *(m for jump, bounces in _JUMPS[cell] for m in (jump, *bounces)))
+    for here in _CELLS
+    for move in (*here.steps, *(move for jump in here.jumps for move in (jump.move, *jump.bounces)))
 }
 """Every movement that an empty board has room for; reading a token is looking it up."""
 
-_ROWS_THROUGH: Final = tuple(
-    tuple(line for line in BOARD.lines(3) if line >> cell & 1) for cell in BOARD.cells
-)
-"""By cell: the rows of three that hold it."""
 
-
-def _has_row(stacks: int, landing: int) -> bool:
+def _makes_row(stacks: i64, landing: i64) -> bool:
     """Whether these stacks make three in a row with the one on the cell in ``landing``."""
-    return any(row & stacks == row for row in _ROWS_THROUGH[landing.bit_length() - 1])
+    here = _CELLS[lowest_cell(landing)]
+    if not stacks & here.near:
+        return False  # any row through a cell holds a neighbour of it
+    return any(row & stacks == row for row in here.rows)
 
 
+@final
 class DualmaPosition(Position):
-    """A position as four sets of cells, the side to move, the ply and the outcome.
+    """A position as four sets of cells, the ply and the outcome.
 
-    ``_tops[side]`` are the cells whose topmost disc is that side's, ``_stacks``
+    ``_white`` and ``_black`` are the cells whose topmost disc is that side's, ``_stacks``
     the cells with two discs, ``_white_under`` those stacks whose lower disc is White's.
     ``_verdict`` is the outcome, known when a position is made: only a move that builds
     a row ends this game.
+
+    Moves are counted cell by cell without spelling them, and the one at an index is
+    found by these counts: only the moves of one disc are spelled for it.
     """
 
-    __slots__ = ("_ply", "_side", "_stacks", "_tops", "_verdict", "_white_under")
+    __slots__ = ("_black", "_ply", "_stacks", "_verdict", "_white", "_white_under")
 
     def __init__(
-        self, tops: tuple[int, int], stacks: int, white_under: int, side: Side, ply: int, verdict: Outcome
+        self, white: i64, black: i64, stacks: i64, white_under: i64, ply: i64, verdict: Outcome
     ) -> None:
-        self._tops = tops
+        self._white = white
+        self._black = black
         self._stacks = stacks
         self._white_under = white_under
-        self._side = side
         self._ply = ply
         self._verdict = verdict
 
     @property
     def side(self) -> Side:
-        return self._side
+        return _SIDES[self._ply & 1]
 
     @property
     def ply(self) -> int:
@@ -213,29 +235,45 @@ class DualmaPosition(Position):
         """Whether this is the placement phase."""
         return self._ply < DISCS
 
+    @property
+    def tops(self) -> tuple[int, int]:
+        """The cells with White's disc on top, and those with Black's, as bitboards of ``BOARD``."""
+        return self._white, self._black
+
+    @property
+    def stacks(self) -> int:
+        """The cells with two discs."""
+        return self._stacks
+
+    @property
+    def white_under(self) -> int:
+        """Those of the stacks whose lower disc is White's."""
+        return self._white_under
+
     @classmethod
     def initial(cls) -> Self:
-        return cls((0, 0), 0, 0, Side.BLACK, 0, UNDECIDED)
+        return cls(0, 0, 0, 0, 0, UNDECIDED)
 
     @classmethod
     def parse(cls, text: str) -> Self:
         rows, side_text, ply_text = split_fields(text, _FIELDS)
         held = BOARD.parse_rows(rows, _CONTENTS)
-        side, ply = parse_turn(side_text, ply_text, Side.BLACK)
+        _, ply = parse_turn(side_text, ply_text, Side.BLACK)
         _check_discs(rows, held, ply_text, ply)
-        tops = (_cells_holding(held, ("w", "ww", "bw")), _cells_holding(held, ("b", "bb", "wb")))
+        white = _cells_holding(held, ("w", "ww", "bw"))
+        black = _cells_holding(held, ("b", "bb", "wb"))
         stacks = _cells_holding(held, ("ww", "wb", "bw", "bb"))
         white_under = _cells_holding(held, ("ww", "wb"))
-        return cls(tops, stacks, white_under, side, ply, _find_verdict(tops, stacks, side))
+        return cls(white, black, stacks, white_under, ply, _find_verdict(white, black, stacks, ply))
 
     def __str__(self) -> str:
-        return f"{BOARD.format_rows(self._content)} {self._side.letter} {self._ply}"
+        return f"{BOARD.format_rows(self._content)} {self.side.letter} {self._ply}"
 
     def board(self) -> Mapping[str, str]:
         return {name: self._content(cell) for name, cell in BOARD.numbers.items()}
 
     def key(self) -> Hashable:
-        return self._tops, self._stacks, self._white_under, self._side
+        return self._white, self._black, self._stacks, self._white_under, self._ply & 1
 
     def outcome(self) -> Outcome:
         return self._verdict
@@ -245,80 +283,161 @@ class DualmaPosition(Position):
 
     def legal_moves(self) -> Iterator[str]:
         if self._verdict is not UNDECIDED:
-            return
+            return iter(())
         if self.placing:
-            yield from self._placements()
-            return
-        stuck = True
-        for token in self._movements():
-            stuck = False
-            yield token
-        if stuck:
-            yield PASS
+            return self._placements()
+        if self._is_stuck():
+            return iter((PASS,))
+        return self._movements(self._own)
+
+    def count_moves(self) -> int:
+        if self._verdict is not UNDECIDED:
+            return 0
+        if self.placing:
+            return self._places_left * (self._places_left - 1)
+        return self._count_movements() or 1  # the pass
+
+    def move_at(self, index: int) -> str:
+        token = ""
+        if self._verdict is UNDECIDED and index >= 0:
+            token = self._placement_at(index) if self.placing else self._movement_at(index)
+        if not token:
+            raise IndexError(f"no legal move at index {index}")
+        return token
 
     def is_legal(self, token: str) -> bool:
         return not self._objection(token)
 
-    def play(self, token: str) -> Self:
+    def play(self, token: str) -> DualmaPosition:
         objection = self._objection(token)
         if objection:
             raise IllegalMove(token, self, objection)
-        if token == PASS:
-            return self._after(self._tops, self._stacks, self._white_under, UNDECIDED)
         if self.placing:
-            black, white = (1 << BOARD.numbers[name] for name in token.split(":"))
-            return self._after((self._tops[0] | white, self._tops[1] | black), 0, 0, UNDECIDED)
+            black, white = _PLACES[token[:2]], _PLACES[token[3:]]
+            return self._after(self._white | white, self._black | black, 0, 0, UNDECIDED)
+        if token == PASS:
+            return self._after(self._white, self._black, self._stacks, self._white_under, UNDECIDED)
         return self._moved(_MOVES[token])
 
-    def _moved(self, move: _Move) -> Self:
+    def _moved(self, move: _Move) -> DualmaPosition:
         """The position after a legal movement: the disc is taken off its cell, then put down."""
-        side, stacks, white_under = self._side, self._stacks, self._white_under
-        white, black = self._tops
-        if side is Side.WHITE:
-            white ^= move.origin
-        else:
-            black ^= move.origin
-        if stacks & move.origin:
-            if white_under & move.origin:
-                white |= move.origin
-            else:
-                black |= move.origin
-            stacks ^= move.origin
-            white_under &= ~move.origin
+        black_under = self._stacks ^ self._white_under
+        white = self._white & ~move.origin | self._white_under & move.origin
+        black = self._black & ~move.origin | black_under & move.origin
         covered = (white | black) & move.landing
-        stacks |= covered
-        white_under |= covered & white
-        white &= ~covered
-        black &= ~covered
-        tops = (white | move.landing, black) if side is Side.WHITE else (white, black | move.landing)
-        won = covered and _has_row(tops[side] & stacks, covered)
-        return self._after(tops, stacks, white_under, _WINS[side] if won else UNDECIDED)
+        stacks = self._stacks & ~move.origin | covered
+        white_under = self._white_under & ~move.origin | white & move.landing
+        white &= ~move.landing
+        black &= ~move.landing
+        if self._ply & 1:
+            own = white = white | move.landing
+        else:
+            own = black = black | move.landing
+        verdict = UNDECIDED
+        if covered and _makes_row(own & stacks, covered):
+            verdict = _WINS[self._ply & 1]
+        return self._after(white, black, stacks, white_under, verdict)
 
-    def _after(self, tops: tuple[int, int], stacks: int, white_under: int, verdict: Outcome) -> Self:
-        return type(self)(tops, stacks, white_under, self._side.other, self._ply + 1, verdict)
+    def _after(
+        self, white: i64, black: i64, stacks: i64, white_under: i64, verdict: Outcome
+    ) -> DualmaPosition:
+        return DualmaPosition(white, black, stacks, white_under, self._ply + 1, verdict)
+
+    @property
+    def _places_left(self) -> int:
+        """How many cells there are for the next disc of the placement phase: never the centre."""
+        return len(_CELLS) - 1 - 2 * self._ply
+
+    @property
+    def _free(self) -> i64:
+        """The cells left for placements."""
+        return _FULL & ~(_CENTRE | self._white | self._black)
 
     def _placements(self) -> Iterator[str]:
-        empty = list(cells_of(BOARD.full & ~(self._tops[0] | self._tops[1] | _CENTRE)))
-        for black in empty:
-            for white in empty:
+        names = [BOARD.names[cell] for cell in cells_of(self._free)]
+        for black in names:
+            for white in names:
                 if white != black:
-                    yield f"{BOARD.names[black]}:{BOARD.names[white]}"
+                    yield f"{black}:{white}"
 
-    def _movements(self) -> Iterator[str]:
-        occupied = self._tops[0] | self._tops[1]
+    def _placement_at(self, index: int) -> str:
+        """The placement at this index, empty beyond them."""
+        others = self._places_left - 1
+        if index >= (others + 1) * others:
+            return ""
+        black = _CELLS[cell_at(self._free, index // others)]
+        white = _CELLS[cell_at(self._free ^ black.only, index % others)]
+        return f"{black.name}:{white.name}"
+
+    @property
+    def _own(self) -> i64:
+        """The cells with an active disc of the mover's."""
+        return self._white if self._ply & 1 else self._black
+
+    def _is_stuck(self) -> bool:
+        """Whether no active disc has a cell to go to; a bounce starts with a jump that is legal too."""
+        left = self._own
+        while left:
+            here = _CELLS[lowest_cell(left)]
+            reach = here.far if here.only & self._stacks else here.near
+            if reach & ~self._stacks:
+                return False
+            left &= left - 1
+        return True
+
+    def _count_movements(self) -> i64:
+        """How many movements there are, without spelling any."""
+        count: i64 = 0
+        left = self._own
+        while left:
+            count += self._count_from(_CELLS[lowest_cell(left)])
+            left &= left - 1
+        return count
+
+    def _count_from(self, here: _Cell) -> i64:
+        """How many movements the active disc of this cell has."""
+        if not here.only & self._stacks:
+            return count_cells(here.near & ~self._stacks)
+        count: i64 = 0
+        occupied = self._white | self._black
+        for jump in here.jumps:
+            target = jump.move.target
+            if not target & self._stacks:
+                count += 1
+                if target & occupied:
+                    count += count_cells(jump.around & ~occupied)
+        return count
+
+    def _movement_at(self, index: int) -> str:
+        """The movement at this index, or the pass; empty beyond them."""
+        left = self._own
+        while left:
+            here = _CELLS[lowest_cell(left)]
+            count: int = self._count_from(here)  # no machine word: the index may be larger than any
+            if index < count:
+                return list(self._movements(here.only))[index]
+            index -= count
+            left &= left - 1
+        return PASS if index == 0 and self._is_stuck() else ""
+
+    def _movements(self, left: i64) -> Iterator[str]:
+        """The movements of the active discs of these cells."""
         stacks = self._stacks
-        for cell in cells_of(self._tops[self._side]):
-            if not stacks >> cell & 1:
-                for move in _STEPS[cell]:
-                    if not move.target & stacks:
-                        yield move.token
+        occupied = self._white | self._black
+        while left:
+            here = _CELLS[lowest_cell(left)]
+            left &= left - 1
+            if not here.only & stacks:
+                for step in here.steps:
+                    if not step.target & stacks:
+                        yield step.token
                 continue
-            for jump, bounces in _JUMPS[cell]:
-                if jump.target & stacks:
+            for jump in here.jumps:
+                if jump.move.target & stacks:
                     continue
-                yield jump.token
-                if jump.target & occupied:
-                    for bounce in bounces:
+                yield jump.move.token
+                if jump.move.target & occupied:
+                    for bounce in jump.bounces:
                         if not bounce.landing & occupied:
                             yield bounce.token
 
@@ -329,35 +448,33 @@ class DualmaPosition(Position):
         if self.placing:
             return self._objection_to_placement(token)
         if token == PASS:
-            return "there is a legal move" if any(True for _ in self._movements()) else ""
+            return "" if self._is_stuck() else "there is a legal move"
         move = _MOVES.get(token)
         if move is None:
             return "no movement is spelled like that"
         return self._objection_to_movement(move)
 
     def _objection_to_placement(self, token: str) -> str:
-        black_name, _, white_name = token.partition(":")
-        black, white = BOARD.numbers.get(black_name), BOARD.numbers.get(white_name)
-        if black is None or white is None:
+        black, white = _PLACES.get(token[:2]), _PLACES.get(token[3:])
+        if black is None or white is None or token[2] != ":":
             return "a placement is two cells joined by a colon"
         if black == white:
             return "both discs on one cell"
-        chosen = 1 << black | 1 << white
-        if chosen & _CENTRE:
+        if (black | white) & _CENTRE:
             return "no disc may be placed on the centre"
-        if chosen & (self._tops[0] | self._tops[1]):
+        if (black | white) & (self._white | self._black):
             return "a cell is occupied"
         return ""
 
     def _objection_to_movement(self, move: _Move) -> str:
-        if not move.origin & self._tops[self._side]:
+        occupied = self._white | self._black
+        if not move.origin & self._own:
             return "the mover has no active disc there"
         if (2 if move.origin & self._stacks else 1) != move.height:
             return "a disc moves exactly as many cells as its stack is high"
         if move.target & self._stacks:
             return "no disc may land on a stack of two"
         if move.target != move.landing:
-            occupied = self._tops[0] | self._tops[1]
             if not move.target & occupied:
                 return "a disc bounces only off a single disc"
             if move.landing & occupied:
@@ -365,9 +482,9 @@ class DualmaPosition(Position):
         return ""
 
     def _content(self, cell: int) -> str:
-        if self._tops[0] >> cell & 1:
+        if self._white >> cell & 1:
             top = "w"
-        elif self._tops[1] >> cell & 1:
+        elif self._black >> cell & 1:
             top = "b"
         else:
             return ""
@@ -400,10 +517,10 @@ def _check_discs(rows: str, held: dict[int, str], ply_text: str, ply: int) -> No
         raise field_error("ply", ply_text, f"{white} discs of a colour are placed after {white} plies")
 
 
-def _find_verdict(tops: tuple[int, int], stacks: int, side: Side) -> Outcome:
+def _find_verdict(white: int, black: int, stacks: int, ply: int) -> Outcome:
     """The outcome of a position that was not reached by a move; the side that moved last comes first."""
-    for owner in (side.other, side):
-        own = tops[owner] & stacks
-        if any(_has_row(own, 1 << cell) for cell in cells_of(own)):
-            return _WINS[owner]
+    for parity in (1 - ply % 2, ply % 2):
+        own = (white if parity else black) & stacks
+        if any(_makes_row(own, 1 << cell) for cell in cells_of(own)):
+            return _WINS[parity]
     return UNDECIDED

@@ -105,12 +105,24 @@ Duovallis was invented by Frederik Adams in 2012; the rules are told in our own 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Self
+from operator import itemgetter
+from typing import Final, Self, final
 
-from engines.rules.base import MAX_NUMBER, UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side
+from engines.rules.base import MAX_NUMBER, UNDECIDED, IllegalMove, Outcome, Reason, Result, Side
+from engines.rules.native import i64
 from engines.rules.notation import field_error, parse_number, parse_turn, split_fields, split_parts
+from engines.rules.sowing import (
+    HOLE_BITS,
+    HOLE_MASK,
+    SIDES,
+    WORD_HOLES,
+    SowingPosition,
+    add_up,
+    pack,
+    unpack,
+)
 
 CREDIT: Final = "Frederik Adams, 2012"
 
@@ -139,75 +151,112 @@ PATHS: Final = (
 )
 BACK_ROWS: Final = ("a1 b1 c1 d1 e1 f1".split(), "a4 b4 c4 d4 e4 f4".split())
 FRONT_ROWS: Final = ("b3 c3 d3 e3".split(), "b2 c2 d2 e2".split())
-FACING: Final = tuple(
-    (file + one, file + other) for one, other in (("1", "2"), ("3", "4")) for file in "bcde"
-)
-
-# What is computed from it. Holes are numbered in the order of the position string.
+FACING: Final = {
+    **{file + "1": file + "2" for file in "bcde"},
+    **{file + "3": file + "4" for file in "bcde"},
+}
+"""What White captures from each of his holes."""
 
 NAMES: Final = tuple(file + rank for rank in "4321" for file in FILES)
-NUMBERS: Final = {name: hole for hole, name in enumerate(NAMES)}
-BACK: Final = tuple({name: NUMBERS[name] for name in row} for row in BACK_ROWS)
-FRONT: Final = tuple({name: NUMBERS[name] for name in row} for row in FRONT_ROWS)
-OWN: Final = tuple({**back, **front} for back, front in zip(BACK, FRONT, strict=True))
+# What is computed from it. A player's holes are numbered by their places on his path, from 0 on: the
+# back row, two neutral holes, the front row, and the other two neutral holes; these two follow the
+# opponent's back row on his path. Turned round the board is the same: one set of tables serves both sides.
+
+RING: Final = 14
+BACK_HOLES: Final = 6
+FRONT_HOLES: Final = 4
+BACK_BITS: Final = HOLE_BITS * BACK_HOLES
+FRONT_BITS: Final = HOLE_BITS * FRONT_HOLES
+FIRST_FRONT: Final = 8
+"""The place of the first hole of the front row."""
+
+OWN: Final = tuple(
+    {name: path.index(name) for name in (*back, *front)}
+    for path, back, front in zip(PATHS, BACK_ROWS, FRONT_ROWS, strict=True)
+)
+"""For each side: the holes he owns to their places, in the order in which moves are offered."""
+OWN_PLACES: Final = tuple(tuple(own.values()) for own in OWN)
+OPPOSITE: Final = tuple(
+    PATHS[Side.BLACK].index(FACING[name]) if name in FACING else -1 for name in PATHS[Side.WHITE]
+)
+"""For each place: that place of the opponent's path which is captured from it, or -1."""
+
+Stones = tuple[i64, i64, i64, i64]
+"""The stones of one colour, in four words: the first eight places of the mover's path, the other six,
+and what he never sows, the opponent's back row and front row, in the order of the opponent's path."""
 
 
-def _follow(path: list[str]) -> tuple[tuple[int, ...], ...]:
-    """For each hole: where the first, second, third … stone sown from it falls; empty off the path."""
-    ring = [NUMBERS[name] for name in path]
-    laps = ring * (MAX_STONES // len(ring) + 2)
-    starts = {hole: place + 1 for place, hole in enumerate(ring)}
-    return tuple(
-        tuple(laps[starts[hole] : starts[hole] + MAX_STONES]) if hole in starts else ()
-        for hole in range(len(NAMES))
-    )
+def _lay_out(side: Side) -> tuple[str, ...]:
+    """The holes in the order of ``Stones``, when this side is to move."""
+    path, other = PATHS[side], PATHS[side.other]
+    return (*path, *other[:BACK_HOLES], *other[FIRST_FRONT : FIRST_FRONT + FRONT_HOLES])
 
 
-def _face() -> tuple[int, ...]:
-    """For each hole: the opponent's hole that is captured from it, or -1."""
-    facing = [-1] * len(NAMES)
-    for pair in FACING:
-        one, other = (NUMBERS[name] for name in pair)
-        facing[one], facing[other] = other, one
-    return tuple(facing)
+LAYOUTS: Final = (_lay_out(Side.WHITE), _lay_out(Side.BLACK))
+IN_NAMES_ORDER: Final = tuple(itemgetter(*[layout.index(name) for name in NAMES]) for layout in LAYOUTS)
+"""For each side to move: takes the holes from the order of ``Stones`` to that of ``NAMES``."""
+IN_STONES_ORDER: Final = tuple(itemgetter(*[NAMES.index(name) for name in layout]) for layout in LAYOUTS)
+"""The reverse."""
 
 
-FOLLOWING: Final = (_follow(PATHS[0]), _follow(PATHS[1]))
-OPPOSITE: Final = _face()
-FRONT_HOLES: Final = frozenset({*FRONT[Side.WHITE].values(), *FRONT[Side.BLACK].values()})
+def _sow_lap(place: int) -> Iterator[tuple[int, int]]:
+    """For 0, 1, 2 … stones taken from this place: what is added to the two words of the path."""
+    ring = [0] * RING
+    yield 0, 0
+    for stones in range(1, MAX_STONES + 1):
+        ring[(place + stones) % RING] += 1
+        taken = stones << HOLE_BITS * (place % WORD_HOLES)
+        low, high = pack(ring[:WORD_HOLES]), pack(ring[WORD_HOLES:])
+        yield (low - taken, high) if place < WORD_HOLES else (low, high - taken)
 
 
-class DuovallisPosition(Position):
+STRIDE: Final = MAX_STONES + 1
+_LAPS: Final = [words for place in range(RING) for words in _sow_lap(place)]
+LOW: Final = tuple([low for low, _ in _LAPS])
+HIGH: Final = tuple([high for _, high in _LAPS])
+"""What a lap adds to the two words of the path, indexed by place · ``STRIDE`` + the stones taken there."""
+
+NOWHERE: Final = -1
+UNKNOWN: Final = -2
+"""What stands for the place of the first legal move: there is none; nobody has looked yet."""
+
+
+@final
+class DuovallisPosition(SowingPosition):
     """A position of Duovallis."""
 
-    __slots__ = ("_back_row_opens", "_judged", "_kept", "_ply", "_side", "_stones")
+    __slots__ = ("_first", "_kept", "_other", "_own")
 
-    def __init__(
-        self, stones: tuple[tuple[int, ...], tuple[int, ...]], side: Side, kept: tuple[int, int], ply: int
-    ) -> None:
+    def __init__(self, own: Stones, other: Stones, kept: tuple[i64, i64], side: i64, ply: i64) -> None:
         """For this module; everybody else calls ``initial`` or ``parse``, which check what they read.
 
-        ``stones`` are the white and the black ones in each hole.
+        ``own`` are the stones of the mover's colour, ``other`` those of the opponent's; ``kept`` lie
+        before the mover and before the opponent; ``side`` is the mover.
         """
-        self._stones = stones
-        self._side = side
+        self._own = own
+        self._other = other
         self._kept = kept
-        self._ply = ply
-        self._back_row_opens: bool | None = None
-        self._judged: Outcome | None = None
-
-    @property
-    def side(self) -> Side:
-        return self._side
-
-    @property
-    def ply(self) -> int:
-        return self._ply
+        super().__init__(side, ply)
+        self._first: i64 = UNKNOWN
 
     @property
     def stones(self) -> tuple[int, int]:
         """All white and all black stones in holes, whoever owns the hole."""
-        return sum(self._stones[Side.WHITE]), sum(self._stones[Side.BLACK])
+        own, other = _add_up_all(self._own), _add_up_all(self._other)
+        return (other, own) if self._side else (own, other)
+
+    @property
+    def holes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The white and the black stones in each hole, in the order of ``NAMES``."""
+        order = IN_NAMES_ORDER[self._side]
+        own, other = order(_unpack_all(self._own)), order(_unpack_all(self._other))
+        return (other, own) if self._side else (own, other)
+
+    @property
+    def kept(self) -> tuple[int, int]:
+        """The captured stones that lie before White and before Black, 0 to 2."""
+        own, other = self._kept
+        return (other, own) if self._side else (own, other)
 
     @classmethod
     def initial(cls) -> Self:
@@ -229,135 +278,211 @@ class DuovallisPosition(Position):
                 raise field_error(
                     FIELDS[0], board, f"{sum_of} is {weight} with the kept stones, over {MAX_WEIGHT}"
                 )
-        return cls(stones, side, kept, ply)
+        order = IN_STONES_ORDER[side]
+        own, other = _pack_all(order(stones[side])), _pack_all(order(stones[side.other]))
+        return cls(own, other, (kept[side], kept[side.other]), side, ply)
 
     def __str__(self) -> str:
-        holes = list(map(_format_hole, *self._stones))
+        holes = list(map(_format_hole, *self.holes))
         width = len(FILES)
         board = "/".join([",".join(holes[first : first + width]) for first in range(0, len(holes), width)])
-        white_kept, black_kept = self._kept
-        return f"{board} {self._side.letter} {white_kept} {black_kept} {self._ply}"
-
-    def legal_moves(self) -> Iterator[str]:
-        row = BACK if self._can_choose_back_row() else FRONT
-        for name, hole in row[self._side].items():
-            if self._is_eligible(hole) and self._ends(hole):
-                yield name
+        white_kept, black_kept = self.kept
+        return f"{board} {self.side.letter} {white_kept} {black_kept} {self._ply}"
 
     def is_legal(self, token: str) -> bool:
-        hole = OWN[self._side].get(token)
-        return hole is not None and not self._objection(hole) and self._ends(hole)
+        place = self._place(token)
+        return place != NOWHERE and not self._objection(place) and self._ends(place)
 
     def play(self, token: str) -> Self:
-        hole = OWN[self._side].get(token)
-        objection = "no hole of the side to move" if hole is None else self._objection(hole)
-        if hole is None or objection:
+        place = self._place(token)
+        objection = "no hole of the side to move" if place == NOWHERE else self._objection(place)
+        if objection:
             raise IllegalMove(token, self, objection)
-        own, opponent = self._mutable_stones()
-        last = _sow(own, opponent, hole, FOLLOWING[self._side])
+        own, other, last = _sow(self._own, self._other, place)
         if last == ENDLESS:
             raise IllegalMove(token, self, f"the sowing would take more than {MAX_LAPS} laps")
-        kept = list(self._kept)
-        if own[last] + opponent[last] == 1 and OPPOSITE[last] >= 0:
-            kept[self._side] = _capture(own, opponent, last, kept[self._side])
-        mine, theirs = tuple(own), tuple(opponent)
-        stones = (theirs, mine) if self._side else (mine, theirs)
-        return type(self)(stones, self._side.other, (kept[0], kept[1]), self._ply + 1)
-
-    def outcome(self) -> Outcome:
-        if self._judged is None:
-            self._judged = self._judge()
-        return self._judged
+        kept, others_kept = self._kept
+        if OPPOSITE[last] != NOWHERE and _is_alone(own, other, last):
+            own, other, kept = _capture(own, other, last, kept)
+        return DuovallisPosition(
+            _turn_round(other), _turn_round(own), (others_kept, kept), 1 - self._side, self._ply + 1
+        )
 
     def outcome_by_match_rule(self, reason: Reason) -> Outcome:
         return Outcome(Result.DRAW, reason)
 
     def key(self) -> Hashable:
-        return self._stones, self._side, self._kept
+        return self._own, self._other, self._kept, self._side
 
     def board(self) -> Mapping[str, str]:
-        return dict(zip(NAMES, map(_format_hole, *self._stones), strict=True))
+        return dict(zip(NAMES, map(_format_hole, *self.holes), strict=True))
 
     def _judge(self) -> Outcome:
-        can_move = self._can_choose_back_row() or any(
-            self._is_eligible(hole) and self._ends(hole) for hole in FRONT[self._side].values()
-        )
-        return UNDECIDED if can_move else Outcome(Result.win_for(self._side.other), Reason.NO_MOVE)
+        if self._find_first() != NOWHERE:
+            return UNDECIDED
+        return Outcome(Result.win_for(SIDES[1 - self._side]), Reason.NO_MOVE)
 
-    def _objection(self, hole: int) -> str:
+    def _place(self, token: str) -> i64:
+        """The place of an own hole, or ``NOWHERE``."""
+        return OWN[self._side].get(token, NOWHERE)
+
+    def _objection(self, place: i64) -> str:
         """Why the mover may not start from this own hole, if its sowing ends; empty if he may."""
-        if not self._is_eligible(hole):
+        if not self._is_eligible(place):
             return "a move needs two stones or more, at least half of them of the mover's colour"
-        if hole in FRONT_HOLES and self._can_choose_back_row():
+        if place >= FIRST_FRONT and self._can_choose_back_row():
             return "a front-row hole may be chosen only if no back-row hole can be"
         return ""
 
-    def _is_eligible(self, hole: int) -> bool:
+    def _is_eligible(self, place: i64) -> bool:
         """Whether an own hole holds at least two stones, at least half of the mover's colour."""
-        mine, theirs = self._stones[self._side][hole], self._stones[1 - self._side][hole]
-        return mine >= theirs and mine + theirs > 1
+        own, other = _look(self._own[0], self._own[1], self._other[0], self._other[1], place)
+        return own >= other and own + other > 1
 
     def _can_choose_back_row(self) -> bool:
-        if self._back_row_opens is None:
-            holes = [hole for hole in BACK[self._side].values() if self._is_eligible(hole)]
-            self._back_row_opens = any(map(self._ends, holes))
-        return self._back_row_opens
+        return NOWHERE < self._find_first() < BACK_HOLES
 
-    def _ends(self, hole: int) -> bool:
+    def _find_first(self) -> i64:
+        """The place of the first legal move, or ``NOWHERE``; found once."""
+        if self._first == UNKNOWN:
+            self._first = NOWHERE
+            for place in OWN_PLACES[self._side]:
+                if self._is_eligible(place) and self._ends(place):
+                    self._first = place
+                    break
+        return self._first
+
+    def _find_moves(self) -> tuple[str, ...]:
+        first = self._find_first()
+        places = OWN_PLACES[self._side]
+        row = places[:BACK_HOLES] if first < BACK_HOLES else places[BACK_HOLES:]
+        names = PATHS[self._side]
+        return tuple(
+            [
+                names[place]
+                for place in row
+                if place == first or (self._is_eligible(place) and self._ends(place))
+            ]
+        )
+
+    def _ends(self, place: i64) -> bool:
         """Whether the sowing from an eligible hole ends within the laps allowed."""
-        own, opponent = self._mutable_stones()
-        return _sow(own, opponent, hole, FOLLOWING[self._side]) != ENDLESS
-
-    def _mutable_stones(self) -> tuple[list[int], list[int]]:
-        """The mover's and the opponent's stones in each hole."""
-        return list(self._stones[self._side]), list(self._stones[1 - self._side])
+        return _sow(self._own, self._other, place)[2] != ENDLESS
 
 
-def _sow(
-    own: list[int],
-    opponent: list[int],
-    hole: int,
-    following: tuple[tuple[int, ...], ...],
-    max_laps: int = MAX_LAPS,
-) -> int:
-    """Sow lap after lap, in place, and return the hole in which the last stone falls; it holds
+def _sow(own: Stones, other: Stones, place: i64, max_laps: i64 = MAX_LAPS) -> tuple[Stones, Stones, i64]:
+    """Sow lap after lap; returns the stones then and the place in which the last one falls; it holds
     that stone alone if it was empty. ``ENDLESS`` if that takes more than ``max_laps`` laps.
 
     What follows depends on nothing but the stones on the board and the hole to be sown next. So
     when both come back as they were at an earlier lap, the sowing never ends, and the remaining
     laps need not be made. Laps are compared with a landmark that moves on at each power of two
-    (Brent's cycle detection); ten thousand laps, the worst case, take some ten milliseconds.
+    (Brent's cycle detection); ten thousand laps, the worst case, take some five milliseconds uncompiled.
     """
-    landmark_hole, landmark_own, landmark_opponent = ENDLESS, own, opponent
-    next_landmark = FIRST_LANDMARK
+    own_low, own_high, own_back, own_front = own
+    other_low, other_high, other_back, other_front = other
+    mine, theirs = _look(own_low, own_high, other_low, other_high, place)
+    landmark: i64 = NOWHERE
+    words_there = own_low, own_high, other_low, other_high
+    next_landmark: i64 = FIRST_LANDMARK
     for lap in range(max_laps):
-        theirs = opponent[hole]
-        stones = own[hole] + theirs
-        own[hole] = opponent[hole] = 0
-        route = following[hole]
-        for target in route[:theirs]:
-            opponent[target] += 1
-        for target in route[theirs:stones]:
-            own[target] += 1
-        hole = route[stones - 1]
-        theirs = opponent[hole]
-        if own[hole] < theirs or own[hole] + theirs == 1:
-            return hole
-        if hole == landmark_hole and own == landmark_own and opponent == landmark_opponent:
-            return ENDLESS
+        stones = mine + theirs
+        entry = place * STRIDE
+        # the opponent's stones are sown first: all stones fall where these leave off
+        low: i64 = LOW[entry + theirs]
+        high: i64 = HIGH[entry + theirs]
+        other_low += low
+        other_high += high
+        own_low += LOW[entry + stones] - low
+        own_high += HIGH[entry + stones] - high
+        place = (place + stones) % RING
+        # what _look does, without the call, which takes a fifth of a compiled lap
+        if place < WORD_HOLES:
+            shift = HOLE_BITS * place
+            mine, theirs = own_low >> shift & HOLE_MASK, other_low >> shift & HOLE_MASK
+        else:
+            shift = HOLE_BITS * (place - WORD_HOLES)
+            mine, theirs = own_high >> shift & HOLE_MASK, other_high >> shift & HOLE_MASK
+        if mine < theirs or mine + theirs == 1:
+            own = own_low, own_high, own_back, own_front
+            return own, (other_low, other_high, other_back, other_front), place
+        if place == landmark and words_there == (own_low, own_high, other_low, other_high):
+            return own, other, ENDLESS
         if lap == next_landmark:
-            landmark_hole, landmark_own, landmark_opponent = hole, own[:], opponent[:]
+            landmark, words_there = place, (own_low, own_high, other_low, other_high)
             next_landmark *= 2
-    return ENDLESS
+    return own, other, ENDLESS
 
 
-def _capture(own: list[int], opponent: list[int], hole: int, kept: int) -> int:
-    """Capture from ``hole`` whatever lies opposite, in place; return what the mover then keeps before him."""
-    captured = OPPOSITE[hole]
-    bought, kept = divmod(kept + opponent[captured], EXCHANGE)
-    own[hole] += own[captured] + bought
-    own[captured] = opponent[captured] = 0
-    return kept
+def _is_alone(own: Stones, other: Stones, place: i64) -> bool:
+    """Whether a single stone lies there."""
+    mine, theirs = _look(own[0], own[1], other[0], other[1], place)
+    return mine + theirs == 1
+
+
+def _capture(own: Stones, other: Stones, place: i64, kept: i64) -> tuple[Stones, Stones, i64]:
+    """Capture from ``place`` whatever lies opposite; returns the stones then, and what the mover keeps."""
+    own_low, own_high, own_back, own_front = own
+    other_low, other_high, other_back, other_front = other
+    captured: i64 = OPPOSITE[place]
+    freed, taken = _look(own_back, own_front, other_back, other_front, captured)
+    kept += taken
+    own_low, own_high = _put(own_low, own_high, place, freed + kept // EXCHANGE)
+    own_back, own_front = _put(own_back, own_front, captured, -freed)
+    other_back, other_front = _put(other_back, other_front, captured, -taken)
+    own = own_low, own_high, own_back, own_front
+    return own, (other_low, other_high, other_back, other_front), kept % EXCHANGE
+
+
+def _turn_round(stones: Stones) -> Stones:
+    """The same stones with the other player to move: the rows change their places, the neutral holes stay."""
+    low, high, back, front = stones
+    behind_back, behind_front = low >> BACK_BITS, high >> FRONT_BITS
+    return (
+        back + (behind_front << BACK_BITS),
+        front + (behind_back << FRONT_BITS),
+        low - (behind_back << BACK_BITS),
+        high - (behind_front << FRONT_BITS),
+    )
+
+
+def _look(own_low: i64, own_high: i64, other_low: i64, other_high: i64, place: i64) -> tuple[i64, i64]:
+    """The stones of both colours at a place of a path, given as words of eight holes and of the others."""
+    if place < WORD_HOLES:
+        shift = HOLE_BITS * place
+        return own_low >> shift & HOLE_MASK, other_low >> shift & HOLE_MASK
+    shift = HOLE_BITS * (place - WORD_HOLES)
+    return own_high >> shift & HOLE_MASK, other_high >> shift & HOLE_MASK
+
+
+def _put(low: i64, high: i64, place: i64, stones: i64) -> tuple[i64, i64]:
+    """The two words with so many more stones at a place."""
+    if place < WORD_HOLES:
+        return low + (stones << HOLE_BITS * place), high
+    return low, high + (stones << HOLE_BITS * (place - WORD_HOLES))
+
+
+def _add_up_all(stones: Stones) -> i64:
+    low, high, back, front = stones
+    return add_up(low) + add_up(high) + add_up(back) + add_up(front)
+
+
+def _pack_all(holes: Sequence[int]) -> Stones:
+    """The stones of 24 holes that follow each other in the order of ``Stones``."""
+    beyond = holes[RING:]
+    return (
+        pack(holes[:WORD_HOLES]),
+        pack(holes[WORD_HOLES:RING]),
+        pack(beyond[:BACK_HOLES]),
+        pack(beyond[BACK_HOLES:]),
+    )
+
+
+def _unpack_all(stones: Stones) -> bytes:
+    """The reverse of ``_pack_all``."""
+    low, high, back, front = stones
+    path = unpack(low, WORD_HOLES) + unpack(high, RING - WORD_HOLES)
+    return path + unpack(back, BACK_HOLES) + unpack(front, FRONT_HOLES)
 
 
 def _parse_holes(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:

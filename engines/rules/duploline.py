@@ -100,11 +100,21 @@ The rules published by José Manuel Astilleros García-Monge, the inventor, told
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, Self, final
 
 from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side
-from engines.rules.hexagon import Hexagon, cells_of
+from engines.rules.cellsets import BOARD as BOARD
+from engines.rules.cellsets import (
+    FULL,
+    count_steps,
+    has_line,
+    joined,
+    leavers,
+    may_leave,
+    next_to,
+)
+from engines.rules.hexagon import count_cells, lowest_cell
+from engines.rules.native import i64
 from engines.rules.notation import field_error, parse_turn, split_fields
 
 CREDIT: Final = "José Manuel Astilleros García-Monge"
@@ -115,15 +125,18 @@ DISC: Final = 0
 RING: Final = 1
 KINDS: Final = (DISC, RING)
 
-PITCH: Final = 8
-"""Longest row plus one: the eighth column is no cell and stops what is shifted off a row (see hexagon)."""
-
-BOARD: Final = Hexagon(4, PITCH)
-
 _FIELDS: Final = ("rows", "side", "ply")
 _CONTENTS: Final = frozenset(["D", "d", "R", "r", "DR", "Dr", "dR", "dr"])
 _LETTERS: Final = ("DR", "dr")
 """By side and kind, as in position strings."""
+
+_SPELLINGS: Final = tuple(
+    "".join(letter for place, letter in enumerate("DdRr") if pieces >> place & 1) for pieces in range(16)
+)
+"""What stands in a cell, by the bits of a white disc, a black disc, a white ring and a black ring."""
+
+_SIDES: Final = (Side.WHITE, Side.BLACK)
+"""By the ply's parity: who moves."""
 
 _WINS: Final = tuple(
     tuple(Outcome(Result.win_for(side), reason) for reason in (Reason.FOUR_DISCS, Reason.FOUR_RINGS))
@@ -134,38 +147,45 @@ _WINS: Final = tuple(
 _BOARD_FULL: Final = Outcome(Result.DRAW, Reason.BOARD_FULL)
 _NO_ACTION: Final = Outcome(Result.DRAW, Reason.NO_ACTION)
 
-_Pieces = tuple[int, int]
+_Pieces = tuple[i64, i64]
 """One side's pieces: the cells of its discs, the cells of its rings."""
 
+_Choices = tuple[i64, i64, i64]
+"""The actions of one kind that may be made: the cells of the adds (or of the replacements), the pieces
+that may move, and the cells where a piece may join another; a move leads from such a piece to such a cell
+beside it."""
 
-@dataclass(frozen=True, slots=True)
+
 class _Action:
     """One spelling of an action and the cells it means, as sets of one cell."""
 
-    token: str
-    kind: int
-    origin: int
-    """Empty for an add."""
-    target: int
+    __slots__ = ("kind", "origin", "target", "token")
+
+    def __init__(self, token: str, kind: int, origin: i64, target: i64) -> None:
+        self.token = token
+        self.kind = kind
+        self.origin = origin
+        """Empty for an add."""
+        self.target = target
 
 
 _ADDS: Final = tuple(
-    {cell: _Action(letter + name, kind, 0, 1 << cell) for name, cell in BOARD.numbers.items()}
+    tuple(_Action(letter + name, kind, 0, 1 << cell) for cell, name in enumerate(BOARD.names))
     for kind, letter in enumerate(_LETTERS[Side.WHITE])
 )
-"""By kind and cell."""
+"""By kind and cell number; those at a number that is no cell are never used."""
 
 _MOVES: Final = tuple(
-    {
-        cell: tuple(
-            _Action(f"{add.token}-{BOARD.names[to]}", kind, add.target, 1 << to)
-            for to in BOARD.at_distance(cell, 1)
+    tuple(
+        tuple(
+            _Action(f"{adds[cell].token}-{BOARD.names[to]}", kind, 1 << cell, 1 << to)
+            for to in (BOARD.at_distance(cell, 1) if name else ())
         )
-        for cell, add in adds.items()
-    }
+        for cell, name in enumerate(BOARD.names)
+    )
     for kind, adds in enumerate(_ADDS)
 )
-"""By kind and the cell left."""
+"""By kind and the number of the cell left."""
 
 _ACTIONS: Final = {
     action.token: action
@@ -175,37 +195,15 @@ _ACTIONS: Final = {
 }
 """Every action that the board has room for; reading one is looking it up."""
 
-_FULL: Final = BOARD.full
-_SHIFTS: Final = (1, PITCH, PITCH + 1)
-"""One step along each axis."""
+_FIRST_TURNS: Final = [_ADDS[kind][cell].token for kind in KINDS for cell in BOARD.cells]
+"""The legal turns of the empty board."""
 
 
-def _next_to(cells: int) -> int:
-    """The cells that have a neighbour in the set; they may belong to the set themselves."""
-    spread = (
-        cells << 1 | cells >> 1 | cells << PITCH | cells >> PITCH | cells << PITCH + 1 | cells >> PITCH + 1
-    )
-    return spread & _FULL
-
-
-def _joined(goal: int, within: int) -> bool:
-    """Whether one connected group of ``within`` holds all of ``goal``: a flood fill from one of its cells."""
-    reached = goal & -goal
-    while goal & ~reached:
-        grown = (reached | _next_to(reached)) & within
-        if grown == reached:
-            return False
-        reached = grown
-    return True
-
-
-def _has_line(pieces: int) -> bool:
-    """Whether the set has four consecutive cells on a line: a pair, and another pair two steps on."""
-    for shift in _SHIFTS:
-        pairs = pieces & pieces >> shift
-        if pairs & pairs >> 2 * shift:
-            return True
-    return False
+def _read(token: str) -> list[_Action]:
+    """The one or two actions of a turn; none when it is not spelled like a turn."""
+    words = token.split(":", 2)
+    found = [_ACTIONS[word] for word in words if word in _ACTIONS]
+    return found if len(found) == len(words) < 3 else []
 
 
 def _acted(mine: _Pieces, action: _Action) -> _Pieces:
@@ -218,37 +216,26 @@ def _acted(mine: _Pieces, action: _Action) -> _Pieces:
 class _Due:
     """An action of one kind that is due, and the board as its rules see it."""
 
-    __slots__ = ("_in_supply", "_joinable", "_kind", "_mine", "_occupied", "_opponent", "_unlocked")
+    __slots__ = ("_joinable", "_kind", "_leavers", "_mine", "_occupied", "_opponent", "_same", "_unlocked")
 
     def __init__(self, mine: _Pieces, theirs: _Pieces, kind: int) -> None:
-        same = mine[kind] | theirs[kind]
-        others = mine[1 - kind] | theirs[1 - kind]
+        discs, rings = mine[DISC] | theirs[DISC], mine[RING] | theirs[RING]
+        same, others = (discs, rings) if kind == DISC else (rings, discs)
         self._kind = kind
-        self._mine = mine[kind]
+        self._mine = mine[DISC] if kind == DISC else mine[RING]
+        self._same = same
+        """The cells with a piece of this kind, of either colour."""
         self._occupied = same | others
-        self._in_supply = self._mine.bit_count() < SUPPLY
         self._unlocked = self._mine & ~others
         self._joinable = others & ~same
         """Where a piece of this kind may join one of the other kind."""
         self._opponent = theirs[DISC] | theirs[RING]
-
-    def actions(self) -> Iterator[_Action]:
-        """The legal adds and moves, or the replacements where there are none."""
-        due = True
-        if self._in_supply:
-            for cell in cells_of(self._beside()):
-                due = False
-                yield _ADDS[self._kind][cell]
-        for move in self._moves():
-            due = False
-            yield move
-        if due and self._in_supply:
-            for cell in cells_of(self._joinable):
-                yield _ADDS[self._kind][cell]
+        self._leavers: i64 = -1
+        """The unlocked pieces that may leave their cells; -1 until somebody asks."""
 
     def possible(self) -> bool:
         """Whether there is any action, or a replacement of one."""
-        if self._in_supply and (self._joinable or self._beside()):
+        if self._in_supply() and (self._joinable or self._beside()):
             return True  # a joinable cell takes a replacement, unless an add or a move makes that needless
         return self._can_move()
 
@@ -256,7 +243,7 @@ class _Due:
         """Why an action of this kind is not legal now, or an empty text when it is."""
         if action.origin:
             return self._objection_to_move(action)
-        if not self._in_supply:
+        if not self._in_supply():
             return "the supply is used up"
         if not action.target & self._occupied:
             return "" if action.target & self._beside() else "an add must touch an opponent's piece"
@@ -273,59 +260,172 @@ class _Due:
             return "a disc and a ring that share a cell are locked"
         if not move.target & self._joinable:
             return "a piece moves only onto a single piece of the other kind"
-        return "" if self._may_leave(move.origin) else "the occupied cells would not form one group"
+        return "" if may_leave(move.origin, self._occupied) else "the occupied cells would not form one group"
 
-    def _beside(self) -> int:
+    def _in_supply(self) -> bool:
+        return count_cells(self._mine) < SUPPLY
+
+    def _beside(self) -> i64:
         """The empty cells beside the opponent's pieces."""
-        return _next_to(self._opponent) & ~self._occupied
-
-    def _moves(self) -> Iterator[_Action]:
-        for cell in cells_of(self._unlocked & _next_to(self._joinable)):
-            if self._may_leave(1 << cell):
-                for move in _MOVES[self._kind][cell]:
-                    if move.target & self._joinable:
-                        yield move
+        return next_to(self._opponent) & ~self._occupied
 
     def _can_move(self) -> bool:
-        return any(True for _ in self._moves())
+        return leavers(self._unlocked & next_to(self._joinable), self._occupied) != 0
 
-    def _may_leave(self, origin: int) -> bool:
-        """The connection rule for a piece that leaves its cell empty and joins an occupied one.
+    def wins(self, action: _Action) -> bool:
+        """Whether an action of this kind makes a line of four."""
+        return has_line((self._mine ^ action.origin) | action.target)
 
-        The cells are one group before, and every way through the cell left leads over
-        its neighbours: they stay one group if these neighbours are joined without it.
+    def actions(self) -> list[_Action]:
+        """The legal adds and moves, or the replacements where there are none."""
+        return _listed(self._kind, self._choices_after(0, 0))
+
+    def actions_after(self, first: _Action) -> list[_Action]:
+        """The same once an action of the other kind has been made, which is legal and has not won."""
+        return _listed(self._kind, self._choices_after(first.origin, first.target))
+
+    def count_after(self, first: _Action) -> i64:
+        """How many actions ``actions_after`` lists."""
+        adds, movers, joinable = self._choices_after(first.origin, first.target)
+        return count_cells(adds) + count_steps(movers, joinable)
+
+    def _choices_after(self, origin: i64, target: i64) -> _Choices:
+        """The choices once a piece of the other kind has left ``origin`` and come to ``target``."""
+        movers = self._leavers_after(origin, target)
+        joinable = (self._joinable ^ origin) | (target & ~self._same)
+        if not self._in_supply():
+            return 0, movers, joinable
+        adds = next_to(self._opponent) & ~((self._occupied ^ origin) | target)
+        if adds or movers & next_to(joinable):
+            return adds, movers, joinable
+        return joinable, 0, 0
+
+    def _leavers_after(self, origin: i64, target: i64) -> i64:
+        """The unlocked pieces that may leave their cells then.
+
+        All are tried anew only where a cell has been left empty. A replacement locks a piece
+        and does no more. After an add who could leave still can: the new piece touches one of
+        the opponent's, so none of the mover's is its only neighbour. But it may have joined
+        what one of them alone held together.
         """
-        rest = self._occupied & ~origin
-        return _joined(rest & _next_to(origin), rest)
+        if origin:
+            return leavers(self._unlocked & ~target, self._occupied ^ origin)
+        if self._leavers < 0:
+            self._leavers = leavers(self._unlocked, self._occupied)
+        free = self._leavers & ~target
+        held = self._unlocked ^ self._leavers
+        if not held or not target & ~self._occupied:
+            return free
+        return free | leavers(held, self._occupied | target)
 
 
-class DuplolinePosition(Position):
-    """A position as four sets of cells, the side to move and the ply.
+def _listed(kind: int, choices: _Choices) -> list[_Action]:
+    """The actions of a kind, always in the same order: adds by their cells, then moves by the cells left."""
+    adds, movers, joinable = choices
+    movers &= next_to(joinable)
+    found: list[_Action] = []
+    while adds:
+        found.append(_ADDS[kind][lowest_cell(adds)])
+        adds &= adds - 1
+    while movers:
+        found += [move for move in _MOVES[kind][lowest_cell(movers)] if move.target & joinable]
+        movers &= movers - 1
+    return found
 
-    ``_pieces[side][kind]`` are the cells with that side's discs or rings. ``_verdict``
-    is what the last turn settled, a line or a full board; whether the side to move
-    has any action is looked for only when the outcome is asked for.
+
+class _Turns:
+    """The legal turns of a position whose board is not empty, by their first actions.
+
+    There are hundreds of turns, but some thirty first actions alone. Counting goes through
+    these and counts the second ones of each as sets of cells, without listing them; the turn
+    at an index is then found by the counts. What both kinds of action share with the board at
+    the start of the turn is found once, and the first action changes it a little.
     """
 
-    __slots__ = ("_pieces", "_ply", "_side", "_verdict")
+    __slots__ = ("_counts", "_discs", "_firsts", "_rings", "_total")
 
-    def __init__(self, pieces: tuple[_Pieces, _Pieces], side: Side, ply: int, verdict: Outcome) -> None:
-        self._pieces = pieces
-        self._side = side
+    def __init__(self, mine: _Pieces, theirs: _Pieces) -> None:
+        self._discs = _Due(mine, theirs, DISC)
+        self._rings = _Due(mine, theirs, RING)
+        self._firsts = self._discs.actions() + self._rings.actions()
+        self._counts: list[int] = []
+        self._total = -1
+
+    def count(self) -> int:
+        if self._total < 0:
+            self._counts = [self._count_with(first) for first in self._firsts]
+            self._total = sum(self._counts)
+        return self._total
+
+    def at(self, index: int) -> str:
+        """The turn at an index below ``count``, which must have been asked for before."""
+        place = 0
+        while index >= self._counts[place]:
+            index -= self._counts[place]
+            place += 1
+        first = self._firsts[place]
+        seconds = self._seconds(first)
+        return f"{first.token}:{seconds[index].token}" if seconds else first.token
+
+    def tokens(self) -> Iterator[str]:
+        for first in self._firsts:
+            seconds = self._seconds(first)
+            if not seconds:
+                yield first.token
+            for second in seconds:
+                yield f"{first.token}:{second.token}"
+
+    def _count_with(self, first: _Action) -> i64:
+        """How many turns begin with this action; where no second one follows, it is a turn by itself."""
+        due, other = self._dues(first)
+        if due.wins(first):
+            return 1
+        return max(1, other.count_after(first))
+
+    def _seconds(self, first: _Action) -> list[_Action]:
+        due, other = self._dues(first)
+        return [] if due.wins(first) else other.actions_after(first)
+
+    def _dues(self, first: _Action) -> tuple[_Due, _Due]:
+        """The kind of the first action, and the other."""
+        return (self._discs, self._rings) if first.kind == DISC else (self._rings, self._discs)
+
+
+@final
+class DuplolinePosition(Position):
+    """A position as four sets of cells and the ply, which tells the side to move.
+
+    ``_mine`` are the cells with the mover's discs and rings, ``_theirs`` the opponent's.
+    ``_verdict`` is what the last turn settled, a line or a full board; whether the side to
+    move has any action is looked for only when the outcome is asked for. ``_turns`` are kept
+    once they have been counted, since who counts turns mostly goes on to draw one.
+    """
+
+    __slots__ = ("_mine", "_ply", "_theirs", "_turns", "_verdict")
+
+    def __init__(self, mine: _Pieces, theirs: _Pieces, ply: int, verdict: Outcome) -> None:
+        self._mine = mine
+        self._theirs = theirs
         self._ply = ply
         self._verdict = verdict
+        self._turns: _Turns | None = None
 
     @property
     def side(self) -> Side:
-        return self._side
+        return _SIDES[self._ply % 2]
 
     @property
     def ply(self) -> int:
         return self._ply
 
+    @property
+    def pieces(self) -> tuple[_Pieces, _Pieces]:
+        """For White and Black: the cells of his discs and those of his rings, as bitboards of ``BOARD``."""
+        return (self._theirs, self._mine) if self._ply % 2 else (self._mine, self._theirs)
+
     @classmethod
     def initial(cls) -> Self:
-        return cls(((0, 0), (0, 0)), Side.WHITE, 0, UNDECIDED)
+        return cls((0, 0), (0, 0), 0, UNDECIDED)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -333,25 +433,22 @@ class DuplolinePosition(Position):
         held = BOARD.parse_rows(rows, _CONTENTS)
         side, ply = parse_turn(side_text, ply_text, Side.WHITE)
         _check_pieces(rows, held, ply)
-        white, black = (
-            (_cells_with(held, letters[DISC]), _cells_with(held, letters[RING])) for letters in _LETTERS
-        )
-        return cls((white, black), side, ply, _find_verdict((white, black), side))
+        mine, theirs = _pieces_of(held, side), _pieces_of(held, side.other)
+        return cls(mine, theirs, ply, _find_verdict(mine, theirs, side))
 
     def __str__(self) -> str:
-        return f"{BOARD.format_rows(self._content)} {self._side.letter} {self._ply}"
+        return f"{BOARD.format_rows(self._content)} {self.side.letter} {self._ply}"
 
     def board(self) -> Mapping[str, str]:
         return {name: self._content(cell) for name, cell in BOARD.numbers.items()}
 
     def key(self) -> Hashable:
-        return self._pieces, self._side
+        return self.pieces, self.side
 
     def outcome(self) -> Outcome:
         if self._verdict is not UNDECIDED or self._is_empty:
             return self._verdict
-        mine, theirs = self._seats
-        if any(_Due(mine, theirs, kind).possible() for kind in KINDS):
+        if self._due(DISC).possible() or self._due(RING).possible():
             return UNDECIDED
         return _NO_ACTION
 
@@ -361,76 +458,69 @@ class DuplolinePosition(Position):
     def legal_moves(self) -> Iterator[str]:
         if self._verdict is not UNDECIDED:
             return
-        for kind in KINDS:
-            if self._is_empty:
-                yield from (add.token for add in _ADDS[kind].values())
-            else:
-                yield from self._turns(kind)
+        if self._is_empty:
+            yield from _FIRST_TURNS
+        else:
+            yield from (self._turns or _Turns(self._mine, self._theirs)).tokens()
+
+    def count_moves(self) -> int:
+        if self._verdict is not UNDECIDED:
+            return 0
+        return len(_FIRST_TURNS) if self._is_empty else self._found_turns().count()
+
+    def move_at(self, index: int) -> str:
+        if not 0 <= index < self.count_moves():
+            raise IndexError(f"no legal move at index {index}")
+        return _FIRST_TURNS[index] if self._is_empty else self._found_turns().at(index)
 
     def is_legal(self, token: str) -> bool:
-        return not self._objection(token)
+        return not self._objection(_read(token))
 
     def play(self, token: str) -> Self:
-        objection = self._objection(token)
+        actions = _read(token)
+        objection = self._objection(actions)
         if objection:
             raise IllegalMove(token, self, objection)
-        mine, theirs = self._seats
-        for word in token.split(":"):
-            action = _ACTIONS[word]
+        mine = self._mine
+        for action in actions:
             mine = _acted(mine, action)
-        pieces = (mine, theirs) if self._side is Side.WHITE else (theirs, mine)
         verdict = UNDECIDED
-        if _has_line(mine[action.kind]):
-            verdict = _WINS[self._side][action.kind]
-        elif _occupied(pieces) == _FULL:
+        if has_line(mine[DISC] if action.kind == DISC else mine[RING]):
+            verdict = _WINS[self.side][action.kind]
+        elif _occupied(mine, self._theirs) == FULL:
             verdict = _BOARD_FULL
-        return type(self)(pieces, self._side.other, self._ply + 1, verdict)
+        return DuplolinePosition(self._theirs, mine, self._ply + 1, verdict)
 
     @property
     def _is_empty(self) -> bool:
-        return not _occupied(self._pieces)
+        return self._ply == 0 and not _occupied(self._mine, self._theirs)
 
-    @property
-    def _seats(self) -> tuple[_Pieces, _Pieces]:
-        """The mover's pieces and the opponent's."""
-        white, black = self._pieces
-        return (white, black) if self._side is Side.WHITE else (black, white)
+    def _due(self, kind: int) -> _Due:
+        return _Due(self._mine, self._theirs, kind)
 
-    def _turns(self, kind: int) -> Iterator[str]:
-        """The legal turns that begin with an action of this kind."""
-        mine, theirs = self._seats
-        for first in _Due(mine, theirs, kind).actions():
-            after = _acted(mine, first)
-            alone = True
-            if not _has_line(after[kind]):
-                for second in _Due(after, theirs, 1 - kind).actions():
-                    alone = False
-                    yield f"{first.token}:{second.token}"
-            if alone:
-                yield first.token
+    def _found_turns(self) -> _Turns:
+        if self._turns is None:
+            self._turns = _Turns(self._mine, self._theirs)
+        return self._turns
 
-    def _objection(self, token: str) -> str:
-        """Why ``token`` is illegal, or an empty text when it is legal."""
+    def _objection(self, turn: list[_Action]) -> str:
+        """Why a turn as it was read is illegal, or an empty text when it is legal."""
         if self._verdict is not UNDECIDED:
             return "the game is over"
-        first_word, colon, second_word = token.partition(":")
-        first = _ACTIONS.get(first_word)
-        second = _ACTIONS.get(second_word)
-        if first is None or (colon and second is None):
+        if not turn:
             return "no turn is spelled like that"
         if self._is_empty:
-            return "the first turn adds a single piece" if first.origin or colon else ""
-        return self._objection_to_turn(first, second)
+            return "the first turn adds a single piece" if turn[0].origin or len(turn) > 1 else ""
+        return self._objection_to_turn(turn[0], turn[1] if len(turn) > 1 else None)
 
     def _objection_to_turn(self, first: _Action, second: _Action | None) -> str:
-        mine, theirs = self._seats
-        objection = _Due(mine, theirs, first.kind).objection(first)
+        due = self._due(first.kind)
+        objection = due.objection(first)
         if objection:
             return objection
-        after = _acted(mine, first)
-        if _has_line(after[first.kind]):
+        if due.wins(first):
             return "the first action wins already" if second else ""
-        due = _Due(after, theirs, 1 - first.kind)
+        due = _Due(_acted(self._mine, first), self._theirs, 1 - first.kind)
         if second is None:
             return "a second action is possible, and so it is due" if due.possible() else ""
         if second.kind == first.kind:
@@ -438,14 +528,19 @@ class DuplolinePosition(Position):
         return due.objection(second)
 
     def _content(self, cell: int) -> str:
-        return "".join(
-            _LETTERS[side][kind] for kind in KINDS for side in Side if self._pieces[side][kind] >> cell & 1
-        )
+        white, black = self.pieces
+        discs = white[DISC] >> cell & 1 | (black[DISC] >> cell & 1) << 1
+        rings = white[RING] >> cell & 1 | (black[RING] >> cell & 1) << 1
+        return _SPELLINGS[discs | rings << 2]
 
 
-def _occupied(pieces: tuple[_Pieces, _Pieces]) -> int:
-    white, black = pieces
-    return white[DISC] | white[RING] | black[DISC] | black[RING]
+def _occupied(mine: _Pieces, theirs: _Pieces) -> i64:
+    return mine[DISC] | mine[RING] | theirs[DISC] | theirs[RING]
+
+
+def _pieces_of(held: dict[int, str], side: Side) -> _Pieces:
+    disc, ring = _LETTERS[side]
+    return _cells_with(held, disc), _cells_with(held, ring)
 
 
 def _cells_with(held: dict[int, str], letter: str) -> int:
@@ -460,16 +555,16 @@ def _check_pieces(rows: str, held: dict[int, str], ply: int) -> None:
                 "rows", rows, f"{spelled.count(letter)} pieces {letter!r}, but there are {SUPPLY} of each"
             )
     cells = sum(1 << cell for cell in held)
-    if not _joined(cells, cells):
+    if not joined(cells, cells):
         raise field_error("rows", rows, "the occupied cells do not form one connected group")
     if not held and ply:
         raise field_error("rows", rows, "the board is empty only at the start, at ply 0")
 
 
-def _find_verdict(pieces: tuple[_Pieces, _Pieces], side: Side) -> Outcome:
+def _find_verdict(mine: _Pieces, theirs: _Pieces, side: Side) -> Outcome:
     """The verdict on a position that was not reached by a turn; the side that moved last comes first."""
-    for owner in (side.other, side):
+    for owner, pieces in ((side.other, theirs), (side, mine)):
         for kind in KINDS:
-            if _has_line(pieces[owner][kind]):
+            if has_line(pieces[kind]):
                 return _WINS[owner][kind]
-    return _BOARD_FULL if _occupied(pieces) == _FULL else UNDECIDED
+    return _BOARD_FULL if _occupied(mine, theirs) == FULL else UNDECIDED

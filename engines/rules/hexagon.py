@@ -32,6 +32,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from engines.rules.base import quote
+from engines.rules.native import i64
 from engines.rules.notation import field_error, split_parts
 
 DIRECTIONS: Final = ((0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0))
@@ -40,6 +41,13 @@ DIRECTIONS: Final = ((0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0))
 AXES: Final = DIRECTIONS[:3]
 """One direction for each of the three lines through a cell."""
 
+_PRIME: Final = 67
+"""The powers of two from 1 to 2**65 all leave different remainders by it: 2 is a primitive root."""
+
+_BY_REMAINDER: Final = {(1 << cell) % _PRIME: cell for cell in range(63)}
+_NUMBERS: Final = tuple(_BY_REMAINDER.get(remainder, -1) for remainder in range(_PRIME))
+"""The number of a cell by the remainder of the set of it alone."""
+
 
 def cells_of(bits: int) -> Iterator[int]:
     """The numbers of the cells in a set, ascending."""
@@ -47,6 +55,31 @@ def cells_of(bits: int) -> Iterator[int]:
         lowest = bits & -bits  # two's complement: all bits but the lowest set one cancel out
         yield lowest.bit_length() - 1
         bits ^= lowest
+
+
+def lowest_cell(bits: i64) -> i64:
+    """The number of the first cell in a set, which must not be empty.
+
+    By a table, as ``bit_length`` is a method of objects and slow where ``bits`` is a machine word.
+    """
+    return _NUMBERS[(bits & -bits) % _PRIME]
+
+
+def cell_at(bits: i64, index: i64) -> i64:
+    """The number of the cell at ``index`` of a set, from 0 on; there must be one."""
+    for _ in range(index):
+        bits &= bits - 1  # takes the lowest cell out
+    return lowest_cell(bits)
+
+
+def count_cells(bits: i64) -> i64:
+    """How many cells are in a set, counted in all its pairs of bits at once, then in fours, then in bytes.
+
+    The bytes add up in the remainder, for 256 leaves 1. ``bit_count`` is slow as ``bit_length`` is.
+    """
+    bits -= bits >> 1 & 0x1555555555555555
+    bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333)
+    return (bits + (bits >> 4) & 0x0F0F0F0F0F0F0F0F) % 255
 
 
 class Hexagon:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final
 
-from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason
+from engines.rules.base import IllegalMove, Outcome, Position, Reason
 from engines.rules.registry import Game
 
 REPETITIONS: Final = 3
@@ -64,4 +64,4 @@ class History:
             return self.position.outcome_by_match_rule(Reason.REPETITION)
         if self.position.ply >= self.ply_limit:
             return self.position.outcome_by_match_rule(Reason.PLY_LIMIT)
-        return UNDECIDED
+        return outcome

@@ -9,10 +9,10 @@ def perft(position: Position, depth: int) -> int:
     """How many sequences of exactly ``depth`` tokens the rules of the game allow from here.
 
     Two tokens that lead to the same position are two moves; match rules do not
-    apply. The cost is the count of the depth before, in played moves.
+    apply. The cost is the count of the depth before, in played moves: the last ply is counted, not played.
     """
     if depth == 0:
         return 1
     if depth == 1:
-        return sum(1 for _ in position.legal_moves())
+        return position.count_moves()
     return sum(perft(position.play(token), depth - 1) for token in position.legal_moves())

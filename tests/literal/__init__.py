@@ -3,7 +3,7 @@
 Each module spells one game out sentence by sentence over dictionaries keyed by
 cell name. Nothing here is clever; that is its use. A game is a class with
 ``parse``, ``text``, ``legal``, ``play`` and ``outcome``; an outcome is None or
-``(result, reason, white_score, black_score)``.
+``(result, reason, white_score, black_score)``. ``parse`` refuses what the rules refuse.
 """
 
 from tests.literal.base import LiteralGame

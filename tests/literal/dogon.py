@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from tests.literal.base import LiteralGame, LiteralOutcome, other
+from tests.literal.base import LiteralGame, LiteralOutcome, number, other, refuse_if, split, turn
 
 
 class LiteralDogon(LiteralGame):
     files: ClassVar[str]
+    all_seeds: ClassVar[int]
 
     def __init__(
         self,
@@ -28,14 +29,22 @@ class LiteralDogon(LiteralGame):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        board, side, white, black, passed, run, ply = text.split(" ")
-        rank2, rank1 = board.split("/")
+        board, side, white, black, passed, run, ply = split(text, " ", 7)
+        rank2, rank1 = split(board, "/", 2)
         holes = {}
-        for rank, numbers in (("1", rank1), ("2", rank2)):
-            for file, number in zip(cls.files, numbers.split(","), strict=True):
-                holes[file + rank] = int(number)
+        for rank, seeds in (("1", rank1), ("2", rank2)):
+            for file, in_hole in zip(cls.files, split(seeds, ",", len(cls.files)), strict=True):
+                holes[file + rank] = number(in_hole)
+        mover, plies = turn(side, ply, "w")
+        stores = {"w": number(white), "b": number(black)}
+        # `passed` is `p` if the move immediately before was a pass, else `-`
+        refuse_if(passed not in ("p", "-"), "passed")
+        # `run` is `-` or its last direction and the number of changes so far
+        refuse_if(run not in ("-", "+0", "-0", "+1", "-1", "+2", "-2"), "run")
         current = None if run == "-" else (run[0], int(run[1]))
-        return cls(holes, side, {"w": int(white), "b": int(black)}, passed == "p", current, int(ply))
+        # Dogon 48 / 96 seeds with the stores
+        refuse_if(sum(holes.values()) + stores["w"] + stores["b"] != cls.all_seeds, "seeds")
+        return cls(holes, mover, stores, passed == "p", current, plies)
 
     def text(self) -> str:
         ranks = [",".join(str(self.holes[file + rank]) for file in self.files) for rank in "21"]
@@ -131,7 +140,7 @@ class LiteralDogon(LiteralGame):
         # if the opponent would have no legal sowing either after that pass, the game ends at once without
         # payment, and each player receives the seeds in his own holes
         if not self.after_pass().sowings():
-            return self.own_holes("seeds")
+            return self.outcome_by_match_rule("seeds")
         # else, if he has fewer than two captured seeds, the game ends at once, and all seeds go to the
         # opponent
         if self.stores[self.side] < 2:
@@ -140,7 +149,8 @@ class LiteralDogon(LiteralGame):
             return self.counted("cannot-pay", seeds["w"], seeds["b"])
         return None
 
-    def own_holes(self, reason: str) -> LiteralOutcome:
+    def outcome_by_match_rule(self, reason: str) -> LiteralOutcome:
+        """Each player receives the seeds in his own holes and the seeds are counted."""
         return self.counted(reason, self.stores["w"] + self.row("w"), self.stores["b"] + self.row("b"))
 
     def legal(self) -> list[str]:
@@ -167,7 +177,9 @@ class LiteralDogon(LiteralGame):
 
 class LiteralKulei(LiteralDogon):
     files = "abcdef"
+    all_seeds = 48
 
 
 class LiteralGagara(LiteralDogon):
     files = "abcdefgh"
+    all_seeds = 96

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from tests.literal.base import LiteralGame, LiteralOutcome, other, win_for
+from tests.literal.base import LiteralGame, LiteralOutcome, other, refuse_if, split, turn, win_for
 from tests.literal.hexagon import DIRECTIONS, cells, format_rows, lines, neighbours, parse_rows, step
 
 SIZE = 5
@@ -20,8 +20,24 @@ class LiteralDualma(LiteralGame):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        rows, side, ply = text.split(" ")
-        return cls(parse_rows(SIZE, rows), side, int(ply))
+        rows, side, ply = split(text, " ", 3)
+        # a cell is `w`, `b` or a stack bottom first then top
+        board = parse_rows(SIZE, rows, ("w", "b", "ww", "wb", "bw", "bb"))
+        mover, plies = turn(side, ply, "b")
+        discs = "".join(board.values())
+        # more than 11 discs a colour, unequal numbers of them
+        refuse_if(discs.count("w") > 11 or discs.count("b") > 11, "discs")
+        refuse_if(discs.count("w") != discs.count("b"), "unequal")
+        if len(discs) < 22:
+            # in the placement phase a stack, a disc on the centre or a ply that is not the number of discs
+            # a colour
+            refuse_if(any(len(stack) == 2 for stack in board.values()), "stack")
+            refuse_if(board[CENTRE] != "", "centre")
+            refuse_if(plies != discs.count("w"), "ply")
+        else:
+            # in the movement phase a ply under 11
+            refuse_if(plies < 11, "ply")
+        return cls(board, mover, plies)
 
     def text(self) -> str:
         return f"{format_rows(SIZE, self.board)} {self.side} {self.ply}"

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import Self
 
-from tests.literal.base import LiteralGame, LiteralOutcome, other, win_for
+from tests.literal.base import (
+    LiteralGame,
+    LiteralOutcome,
+    number,
+    other,
+    refuse_if,
+    split,
+    turn,
+    win_for,
+)
 
 PATH = {
     "w": "a1 b1 c1 d1 e1 f1 f2 f3 e3 d3 c3 b3 a3 a2".split(),
@@ -31,14 +40,20 @@ class LiteralDuovallis(LiteralGame):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        board, side, white, black, ply = text.split(" ")
+        board, side, white_kept, black_kept, ply = split(text, " ", 5)
         stones = {}
-        for rank, holes in zip("4321", board.split("/"), strict=True):
-            for file, hole in zip("abcdef", holes.split(","), strict=True):
-                match = re.fullmatch(r"(?:(\d+)w)?(?:(\d+)b)?|0", hole)
-                assert match is not None
-                stones[file + rank] = {"w": int(match[1] or 0), "b": int(match[2] or 0)}
-        return cls(stones, {"w": int(white), "b": int(black)}, side, int(ply))
+        for rank, holes in zip("4321", split(board, "/", 4), strict=True):
+            for file, hole in zip("abcdef", split(holes, ",", 6), strict=True):
+                stones[file + rank] = parse_hole(hole)
+        mover, plies = turn(side, ply, "w")
+        kept = {"w": number(white_kept), "b": number(black_kept)}
+        # Duovallis kept stones over 2
+        refuse_if(max(kept.values()) > 2, "kept")
+        # white + 3·black or 3·white + black over 160, kept stones counted
+        white = sum(hole["w"] for hole in stones.values()) + kept["b"]
+        black = sum(hole["b"] for hole in stones.values()) + kept["w"]
+        refuse_if(white + 3 * black > 160 or 3 * white + black > 160, "stones")
+        return cls(stones, kept, mover, plies)
 
     def text(self) -> str:
         ranks = []
@@ -111,3 +126,15 @@ class LiteralDuovallis(LiteralGame):
         if self.legal():
             return None
         return win_for(other(self.side)), "no-move", None, None
+
+
+def parse_hole(text: str) -> dict[str, int]:
+    """A hole is `0`, `4w`, `3b` or `2w3b` (white first)."""
+    if text == "0":
+        return {"w": 0, "b": 0}
+    match = re.fullmatch(r"(?:([0-9]+)w)?(?:([0-9]+)b)?", text)
+    refuse_if(match is None or not text, "hole")
+    assert match is not None
+    white, black = (None if stones is None else number(stones) for stones in match.groups())
+    refuse_if(white == 0 or black == 0, "no stones of a colour are not written")
+    return {"w": white or 0, "b": black or 0}

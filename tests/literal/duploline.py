@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from tests.literal.base import LiteralGame, LiteralOutcome, other, win_for
+from tests.literal.base import LiteralGame, LiteralOutcome, other, refuse_if, split, turn, win_for
 from tests.literal.hexagon import cells, format_rows, lines, neighbours, parse_rows
 
 SIZE = 4
@@ -27,6 +27,9 @@ class Board:
 
     def occupied(self, cell: str) -> bool:
         return cell in self.at["disc"] or cell in self.at["ring"]
+
+    def empty(self) -> bool:
+        return not self.at["disc"] and not self.at["ring"]
 
     def holds_piece_of(self, cell: str, side: str) -> bool:
         return self.at["disc"].get(cell) == side or self.at["ring"].get(cell) == side
@@ -101,13 +104,20 @@ class LiteralDuploline(LiteralGame):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        rows, side, ply = text.split(" ")
+        rows, side, ply = split(text, " ", 3)
         board = Board({}, {})
-        for cell, contents in parse_rows(SIZE, rows).items():
+        # a cell is a disc, a ring, or disc then ring when both
+        spellings = ("D", "d", "R", "r", "DR", "Dr", "dR", "dr")
+        for cell, contents in parse_rows(SIZE, rows, spellings).items():
             for letter in contents:
                 kind, colour = COLOUR[letter]
                 board.at[kind][cell] = colour
-        return cls(board, side, int(ply))
+        mover, plies = turn(side, ply, "w")
+        # more than 18 pieces of a kind, pieces in more than one group, an empty board other than the start
+        refuse_if(any(board.supply(kind, colour) < 0 for kind, colour in LETTER), "supply")
+        refuse_if(not board.empty() and not board.connected(), "groups")
+        refuse_if(board.empty() and plies > 0, "empty")
+        return cls(board, mover, plies)
 
     def text(self) -> str:
         contents = {}
@@ -125,7 +135,9 @@ class LiteralDuploline(LiteralGame):
         if all(self.board.occupied(cell) for cell in CELLS):
             return "1/2-1/2", "board-full", None, None
         # If at the start of a turn neither kind has either, the game is drawn
-        if self.ply > 0 and not any(self.board.actions(kind, self.side) for kind in ("disc", "ring")):
+        if not self.board.empty() and not any(
+            self.board.actions(kind, self.side) for kind in ("disc", "ring")
+        ):
             return "1/2-1/2", "no-action", None, None
         return None
 
@@ -133,7 +145,7 @@ class LiteralDuploline(LiteralGame):
         if self.outcome() is not None:
             return []
         # White starts by placing one of his pieces on any cell: a turn of a single action.
-        if not any(self.board.occupied(cell) for cell in CELLS):
+        if self.board.empty():
             return [word + cell for word in "DR" for cell in CELLS]
         turns = []
         for kind, second_kind in (("disc", "ring"), ("ring", "disc")):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
+
+from tests.literal.base import refuse_if, split
+
 ROWS = {
     5: {
         "a": (1, 5),
@@ -52,16 +57,20 @@ def lines(size: int, length: int) -> list[list[str]]:
     return found
 
 
-def parse_rows(size: int, text: str) -> dict[str, str]:
-    """Rows from the top down; a number stands for that many empty cells."""
+def parse_rows(size: int, text: str, spellings: Collection[str]) -> dict[str, str]:
+    """Rows from the top down; a number stands for that many empty cells, else a cell has its spelling."""
     board = {}
-    for row, part in zip(reversed(ROWS[size]), text.split("/"), strict=True):
+    for row, part in zip(reversed(ROWS[size]), split(text, "/", len(ROWS[size])), strict=True):
         contents: list[str] = []
         for item in part.split(","):
-            contents += [""] * int(item) if item.isdigit() else [item]
+            is_number = re.fullmatch("[1-9]", item) is not None
+            refuse_if(not is_number and item not in spellings, "cell")
+            contents += [""] * int(item) if is_number else [item]
         low, high = ROWS[size][row]
-        for n, content in zip(range(low, high + 1), contents, strict=True):
-            board[f"{row}{n}"] = content
+        refuse_if(len(contents) != high - low + 1, "row")
+        board.update({f"{row}{n}": content for n, content in enumerate(contents, low)})
+    # One canonical spelling
+    refuse_if(format_rows(size, board) != text, "rows")
     return board
 
 

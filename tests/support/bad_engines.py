@@ -5,15 +5,18 @@
 MARK is to be found in the process list. WHEN is a word of the protocol, or ``start``; ``go:2`` is
 the second time only. WHAT is a function below that is called with DETAIL then; if it returns True
 the engine says nothing more to that word. Every engine has a fuse after which it ends by itself.
-It plays the moves of ``LINE``, which is legal in Dogon kulei, and tells of itself in ``info`` lines.
+It plays the moves of ``LINE``, which is legal in Dogon kulei, and off that line the first legal move; it
+tells of itself in ``info`` lines.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -23,7 +26,12 @@ FUSE_BYTES = 64 * 1024 * 1024
 LINE = "d1+ d2- a1- f2+ f1- b2- a1- c2+ b1+ b2+ e1+ f2- c1- d2+ f1+ a2-".split()
 
 move = ""
-"""The next of the line."""
+"""The one to answer with."""
+heard: list[str] = []
+"""The words of the last line."""
+game = 0
+blanks: str | None = None
+"""What parts words: None is any white space."""
 
 
 def say(text: str) -> None:
@@ -141,21 +149,80 @@ def look(_: str) -> bool:
     return False
 
 
+def spin(_: str) -> bool:
+    """Use a core until the fuse burns down, and go on."""
+    threading.Thread(target=_burn, daemon=True).start()
+    return False
+
+
+def _burn() -> None:
+    while True:
+        pass
+
+
+def narrow(_: str) -> bool:
+    """Part words at spaces alone from now on, so that a carriage return is one more letter."""
+    global blanks
+    blanks = " "
+    return False
+
+
+def tire(count: str) -> bool:
+    """Crash over a line of so many words."""
+    if len(heard) > int(count):
+        os._exit(9)
+    return False
+
+
+def whim(_: str) -> bool:
+    """Answer with any legal move."""
+    global move
+    move = random.choice(off_the_line())
+    return False
+
+
+def age(_: str) -> bool:
+    """Answer with another move in each game of the process."""
+    global move
+    moves = off_the_line()
+    move = moves[game % len(moves)]
+    return False
+
+
 WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
         also, only, many, leave, die, hang, resist, stop, late, flood, drip,
-        complain, close, multiply, dig, look,
+        complain, close, multiply, dig, look, spin, narrow, tire, whim, age,
     )
 }  # fmt: skip
 
 
+def off_the_line() -> list[str]:
+    """The legal moves where the last line, a ``position``, leads to."""
+    from engines.rules.registry import find_game
+
+    rules = find_game("dogon-kulei").position
+    end = heard.index("moves") if "moves" in heard else len(heard)
+    position = rules.parse(" ".join(heard[2:end])) if heard[1] == "fen" else rules.initial()
+    for token in heard[end + 1 :]:
+        position = position.play(token)
+    return list(position.legal_moves())
+
+
+def choose() -> str:
+    """The answer to the last line, a ``position``."""
+    played = heard[3:]
+    if heard[1] == "startpos" and len(played) < len(LINE) and played == LINE[: len(played)]:
+        return LINE[len(played)]
+    return off_the_line()[0]
+
+
 def main(arguments: list[str]) -> None:
-    global move
+    global move, heard, game
     signal.alarm(FUSE_SECONDS)
     plan = [tuple(arguments[at : at + 3]) for at in range(0, len(arguments), 3)]
     times: Counter[str] = Counter()
-    game = 0
 
     def misbehave(word: str) -> bool:
         times[word] += 1
@@ -165,12 +232,12 @@ def main(arguments: list[str]) -> None:
 
     misbehave("start")
     for line in sys.stdin.buffer:
-        words = line.decode().split()
-        word = words[0] if words else ""
+        heard = line.decode().rstrip("\n").split(blanks)
+        word = heard[0] if heard else ""
         if word == "quit" and not misbehave("quit"):
             return
         if word == "position":
-            move = LINE[len(words[words.index("moves") + 1 :]) if "moves" in words else 0]
+            move = choose()
         game += word == "uginewgame"
         if word == "isready":
             say(f"info string process {os.getpid()} game {game}\\n")
@@ -182,6 +249,7 @@ def main(arguments: list[str]) -> None:
             say("readyok\\n")
         elif word == "go":
             say("bestmove {move}\\n")
+    misbehave("end")
 
 
 if __name__ == "__main__":

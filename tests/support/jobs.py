@@ -27,6 +27,11 @@ def bad_engine(
     return EngineSpec(name, "1", command, options=options)
 
 
+def plan_of(text: str) -> tuple[str, ...]:
+    """The words of a plan written in one; a space inside a detail is written ``\\x20``."""
+    return tuple(word.replace(r"\x20", " ") for word in text.split(" ") if word)
+
+
 def job_of(one: EngineSpec, two: EngineSpec, *, games: int = 1, **more: Any) -> GameJob:
     """Games of six plies, colours alternating from ``one`` as White."""
     fields: dict[str, Any] = {

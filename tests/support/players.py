@@ -10,6 +10,7 @@ from engines.records import MoveNote, Record, build_record
 from engines.rules import find_game
 from engines.rules.history import History
 from engines.timecontrol import parse_time_control
+from workers.adjudication import Adjudicator
 from workers.referee import Choice, Match, PlayedGame, Turn
 
 Step = str | Choice | Exception
@@ -63,14 +64,16 @@ def match_of(
     fen: str | None = None,
     opening: str = "",
     control: str = "10+0",
+    black_control: str | None = None,
     ply_limit: int | None = None,
     margin_ms: int = 50,
+    adjudicator: Adjudicator | None = None,
 ) -> Match:
     game = find_game(code)
     start = None if fen is None else game.position.parse(fen)
-    return Match(
-        game, History(game, start, ply_limit), parse_time_control(control), margin_ms, tuple(opening.split())
-    )
+    controls = (parse_time_control(control), parse_time_control(black_control or control))
+    history = History(game, start, ply_limit)
+    return Match(game, history, controls, margin_ms, tuple(opening.split()), adjudicator)
 
 
 def record_of_played(

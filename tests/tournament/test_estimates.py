@@ -8,8 +8,9 @@ import random
 import pytest
 
 from engines.rules.base import Result
-from tournament.estimates import ELO, estimate
+from tournament.estimates import estimate
 from tournament.standings import Tally
+from workers.statistics import ELO
 
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
 FLAT = 1e6

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.bad_engines import LINE
-from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left, play_job, processes_with
+from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left, plan_of, play_job, processes_with
 from workers import players
 from workers.jobs import GameReport
 
@@ -68,10 +68,6 @@ FAULTS = [
     ("floods the handshake", r"ugi flood 1\x20option\n", LONG, "flood", "more than 1024 KiB of output"),
     ("declares without end", r"ugi many 99999\x20option\x20name", LONG, "flood", "more than 1024 KiB"),
 ]
-
-
-def plan_of(text: str) -> tuple[str, ...]:
-    return tuple(word.replace(r"\x20", " ") for word in text.split(" "))
 
 
 @pytest.fixture

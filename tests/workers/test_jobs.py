@@ -9,6 +9,7 @@ import pytest
 
 from engines.rules.base import Reason, Result
 from workers.jobs import (
+    DrawRule,
     EngineSpec,
     GameJob,
     GameReport,
@@ -17,6 +18,7 @@ from workers.jobs import (
     JsonValue,
     Progress,
     Release,
+    ResignRule,
     SideLog,
 )
 
@@ -24,12 +26,14 @@ SPEC = EngineSpec("Stone Age", "1.2", ("python3", "main.py"), "ab" * 32, options
 JOB = GameJob(
     job="0b5e",
     game="dogon-kulei",
-    engines=(SPEC, EngineSpec("Other", "", ("./run",), directory="/home/a")),
+    engines=(SPEC, EngineSpec("Other", "", ("./run",), directory="/home/a", time_control="9+0")),
     games=(JobGame("1/1/1/1", "a1", 0), JobGame("1/1/1/2", "a2", 1)),
     time_control="1+0.1",
     opening=("c1+", "f2-"),
     ply_limit=80,
     seed=7,
+    draw=DrawRule(40, 8, 10),
+    resign=ResignRule(3, 600),
 )
 REPORT = GameReport(
     key="1/1/1/1",

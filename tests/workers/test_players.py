@@ -15,7 +15,7 @@ import pytest
 from tests.support.jobs import bad_engine, job_of, nothing_left, play_job
 from workers import launch, players
 from workers.jobs import EngineSpec, GameReport
-from workers.players import derive_seed
+from workers.seeds import derive_seed
 
 DECLARES_SEED = r"option name UGI_Seed type spin default 0"
 DECLARES_VARIANT = r"option name UGI_Variant type combo default duovallis var duovallis var dogon-kulei\n"

@@ -346,3 +346,19 @@ def test_the_board_is_shown_at_the_start_and_after_each_move() -> None:
     match = match_of(opening="c1+ c2+", ply_limit=4, control="1+0")
     play_game(match, script(answer("d1+", 200)), script("d2+"), on_move=look)
     assert seen == [(2, 1000), (3, 800), (4, 800)]
+
+
+def test_each_player_has_its_own_time_control() -> None:
+    white, black = script(answer("d1+", ms=400)), script(answer("d2+", ms=100))
+    match = match_of(control="10+0.5", black_control="2+0.1;nodes=7", ply_limit=2)
+    play(match, white, black)
+    assert white.turns[0].go == Go(10_000, 2_000, 500, 100)
+    assert black.turns[0].go == Go(10_100, 2_000, 500, 100, nodes=7)
+    allowances = [player.turns[0].allowance_ns for player in (white, black)]
+    assert allowances == [10_050_000_000, 2_050_000_000]
+
+
+def test_in_dualma_black_is_the_first_player_and_has_his_own_time_control() -> None:
+    black = ScriptedPlayer([Forfeit(Termination.CRASH, "gone")])
+    play(match_of("dualma", control="9+0", black_control="1+0.2"), FirstMovePlayer(), black)
+    assert black.turns[0].go == Go(1_000, 9_000, 200, 0)

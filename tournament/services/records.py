@@ -20,6 +20,7 @@ from engines.records import (
 )
 from tournament.models import Game
 from workers.jobs import GameReport
+from workers.seeds import seed_header
 
 NOT_RATED = ("Rated", "no")
 """The header of a game that moves no ratings; a rebuild from records leaves it out."""
@@ -52,7 +53,7 @@ def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
         white_score=report.white_score,
         black_score=report.black_score,
         evidence=report.evidence,
-        more=() if rated else (NOT_RATED,),
+        more=(*(() if rated else (NOT_RATED,)), seed_header(game.pairing.seed, game.key)),
     )
 
 

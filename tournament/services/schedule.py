@@ -10,8 +10,9 @@ from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, parse_time_control
 from tournament.models import BotVersion, Tournament
-from tournament.openings import MAX_PLIES, Opening, OpeningError, draw_openings
-from tournament.pairing.berger import berger_rounds
+from workers.openings import MAX_PLIES, Opening, OpeningError, draw_openings
+from workers.pairing.berger import berger_rounds
+from workers.pairing.meetings import plan_meetings
 
 MAX_PAIRS = 1_000
 MAX_GAMES = 100_000
@@ -98,24 +99,17 @@ def plan_pairings(plan: Plan) -> Iterator[PlannedPairing]:
     """
     openings = {code: _openings(plan, code) for code in plan.players}
     tables = {code: berger_rounds(len(players)) for code, players in plan.players.items()}
-    rounds = max(len(table) for table in tables.values())
-    for cycle in range(plan.pairs):
-        for step in range(rounds):
-            number = 0
-            for code, table in tables.items():
-                for first, second in table[step] if step < len(table) else ():
-                    number += 1
-                    if cycle % 2:
-                        first, second = second, first
-                    yield PlannedPairing(
-                        code,
-                        cycle * rounds + step + 1,
-                        number,
-                        plan.players[code][first - 1],
-                        plan.players[code][second - 1],
-                        openings[code][cycle],
-                        pairing_seed(plan.seed, code, cycle * rounds + step + 1, number),
-                    )
+    for meeting in plan_meetings(tables, plan.pairs):
+        players = plan.players[meeting.ladder]
+        yield PlannedPairing(
+            meeting.ladder,
+            meeting.round,
+            meeting.number,
+            players[meeting.first - 1],
+            players[meeting.second - 1],
+            openings[meeting.ladder][meeting.cycle],
+            pairing_seed(plan.seed, meeting.ladder, meeting.round, meeting.number),
+        )
 
 
 def pairing_seed(seed: int, ladder: str, round_number: int, number: int) -> int:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Self
 
@@ -9,6 +10,7 @@ import pytest
 from engines.rules import GAMES, Game, Outcome, Position, Reason, Result, Side, find_game
 from engines.rules.conformance import check_game
 from engines.rules.dogon import KuleiPosition
+from tests.support.positions import DRAW
 
 KULEI = find_game("dogon-kulei")
 GAMES_TO_PLAY = {"dualma": 1, "duploline": 2}
@@ -19,37 +21,128 @@ def test_every_registered_game_conforms(game: Game) -> None:
     assert check_game(game, seed=7, games=GAMES_TO_PLAY.get(game.code, 10)) == []
 
 
-class ListsTwice(KuleiPosition):
+@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
+def test_moves_are_counted_and_numbered_as_they_are_listed_far_from_where_play_goes(game: Game) -> None:
+    rng = random.Random(7)
+    for _ in range(60):
+        text = DRAW[game.code](rng)
+        listed = list(game.position.parse(text).legal_moves())
+        assert game.position.parse(text).count_moves() == len(listed), text
+        for index in rng.sample(range(len(listed)), min(10, len(listed))):
+            assert game.position.parse(text).move_at(index) == listed[index], text
+
+
+class Altered(Position):
+    """Kulei as it is; each game below alters one thing of it.
+
+    Not derived from ``KuleiPosition``: of a compiled game nobody can derive.
+    """
+
+    def __init__(self, right: Position) -> None:
+        self.right = right
+
+    @property
+    def side(self) -> Side:
+        return self.right.side
+
+    @property
+    def ply(self) -> int:
+        return self.right.ply
+
+    @classmethod
+    def initial(cls) -> Self:
+        return cls(KuleiPosition.initial())
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        return cls(KuleiPosition.parse(text))
+
+    def __str__(self) -> str:
+        return str(self.right)
+
+    def legal_moves(self) -> Iterator[str]:
+        return self.right.legal_moves()
+
+    def is_legal(self, token: str) -> bool:
+        return self.right.is_legal(token)
+
+    def play(self, token: str) -> Self:
+        return type(self)(self.right.play(token))
+
+    def outcome(self) -> Outcome:
+        return self.right.outcome()
+
+    def key(self) -> Hashable:
+        return self.right.key()
+
+    def outcome_by_match_rule(self, reason: Reason) -> Outcome:
+        return self.right.outcome_by_match_rule(reason)
+
+    def board(self) -> Mapping[str, str]:
+        return self.right.board()
+
+
+class ListsTwice(Altered):
     def legal_moves(self) -> Iterator[str]:
         yield from super().legal_moves()
         yield from super().legal_moves()
 
 
-class ForgetsTheEnd(KuleiPosition):
+class ForgetsTheEnd(Altered):
     def outcome(self) -> Outcome:
-        return replace(super().outcome(), result=Result.DRAW, reason=Reason.SEEDS)
+        return Outcome(Result.DRAW, Reason.SEEDS)
 
 
-class PlaysAnything(KuleiPosition):
+class PlaysAnything(Altered):
     def play(self, token: str) -> Self:
         return super().play(token if self.is_legal(token) else next(self.legal_moves(), token))
 
 
-class CallsAnythingLegal(KuleiPosition):
+class CallsAnythingLegal(Altered):
     def is_legal(self, token: str) -> bool:
         return True
 
 
-class ReadsSpaces(KuleiPosition):
+class ReadsSpaces(Altered):
     @classmethod
     def parse(cls, text: str) -> Self:
         return super().parse(text.strip())
 
 
-class NeverChangesSides(KuleiPosition):
+class NeverChangesSides(Altered):
     @property
     def side(self) -> Side:
         return Side.WHITE
+
+
+class Miscounts(Altered):
+    def count_moves(self) -> int:
+        return super().count_moves() + 1
+
+
+class NamesTheFirstMoveAlways(Altered):
+    def move_at(self, index: int) -> str:
+        return super().move_at(min(index, 0))
+
+
+class TakesAnyCase(Altered):
+    def is_legal(self, token: str) -> bool:
+        return super().is_legal(token.lower())
+
+
+class ForgetsThePosition(Altered):
+    def key(self) -> Hashable:
+        return "always the same"
+
+
+class LosesAHole(Altered):
+    def board(self) -> Mapping[str, str]:
+        return {hole: seeds for hole, seeds in super().board().items() if seeds != "0"}
+
+
+class CallsAMatchRuleUndecided(Altered):
+    def outcome_by_match_rule(self, reason: Reason) -> Outcome:
+        return Outcome(Result.UNDECIDED, reason)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +154,12 @@ class NeverChangesSides(KuleiPosition):
         (CallsAnythingLegal, "'' is legal but not listed"),
         (ReadsSpaces, "w 0 0 - - 0 ' is read as a position"),
         (NeverChangesSides, "ply 1 is WHITE's"),
+        (Miscounts, "9 legal moves are counted, 8 listed"),
+        (NamesTheFirstMoveAlways, "move_at gives other moves than legal_moves"),
+        (TakesAnyCase, "is legal but not listed"),
+        (ForgetsThePosition, "leaves the key unchanged"),
+        (LosesAHole, "the board has other cells than at the start"),
+        (CallsAMatchRuleUndecided, "the match rule repetition gives"),
     ],
 )
 def test_a_broken_game_is_told_what_is_wrong(broken: type[Position], complaint: str) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from engines.rules.base import PositionError
-from engines.rules.hexagon import Hexagon, cells_of
+from engines.rules.hexagon import Hexagon, cell_at, cells_of, count_cells, lowest_cell
 
 PACKED = Hexagon(5)
 PITCHED = Hexagon(4, 8)
@@ -16,7 +18,7 @@ def names(board: Hexagon, cells: int) -> str:
     return " ".join(sorted(board.names[cell] for cell in cells_of(cells)))
 
 
-def test_rows_of_side_five_are_those_of_the_rules() -> None:
+def test_rows_are_lettered_from_the_bottom_and_those_of_side_5_are_a1_to_a5_up_to_i5_to_i9() -> None:
     assert [(board_row(PACKED, 0)), board_row(PACKED, 4), board_row(PACKED, 8)] == [
         "a1 a2 a3 a4 a5",
         "e1 e2 e3 e4 e5 e6 e7 e8 e9",
@@ -26,7 +28,7 @@ def test_rows_of_side_five_are_those_of_the_rules() -> None:
     assert [PACKED.names[row[0]] for row in PACKED.rows] == "a1 b1 c1 d1 e1 f2 g3 h4 i5".split()
 
 
-def test_rows_of_side_four_are_those_of_the_rules() -> None:
+def test_rows_of_side_4_are_a1_to_a4_up_to_g4_to_g7() -> None:
     assert [len(row) for row in PITCHED.rows] == [4, 5, 6, 7, 6, 5, 4]
     assert [PITCHED.names[row[0]] for row in PITCHED.rows] == "a1 b1 c1 d1 e2 f3 g4".split()
     assert [PITCHED.names[row[-1]] for row in PITCHED.rows] == "a4 b5 c6 d7 e7 f7 g7".split()
@@ -70,7 +72,9 @@ def test_names_and_numbers_are_inverse(board: Hexagon) -> None:
         (PITCHED, "c1", "b1 c2 d1 d2"),
     ],
 )
-def test_neighbours_are_those_written_down(board: Hexagon, cell: str, around: str) -> None:
+def test_a_cell_s_neighbours_are_two_beside_it_two_above_and_two_below(
+    board: Hexagon, cell: str, around: str
+) -> None:
     assert names(board, board.around[board.numbers[cell]]) == around
 
 
@@ -78,6 +82,22 @@ def test_neighbours_are_those_written_down(board: Hexagon, cell: str, around: st
 def test_neighbourhood_is_mutual(board: Hexagon) -> None:
     for cell in board.cells:
         assert all(board.around[near] >> cell & 1 for near in cells_of(board.around[cell]))
+
+
+@BOTH
+def test_a_cell_alone_is_the_first_of_its_set(board: Hexagon) -> None:
+    assert [lowest_cell(1 << cell) for cell in board.cells] == list(board.cells)
+
+
+@BOTH
+def test_the_cells_of_a_set_are_counted_and_found_by_their_index(board: Hexagon) -> None:
+    rng = random.Random(board.side)
+    for size in range(len(board.cells) + 1):
+        chosen = sorted(rng.sample(board.cells, size))
+        bits = sum(1 << cell for cell in chosen)
+        assert list(cells_of(bits)) == chosen
+        assert count_cells(bits) == size
+        assert [cell_at(bits, index) for index in range(size)] == chosen
 
 
 def test_a_step_of_two_goes_straight_on_in_each_direction() -> None:
@@ -99,7 +119,7 @@ def test_lines_are_all_there_once(board: Hexagon, length: int, count: int) -> No
     assert all(line.bit_count() == length for line in lines)
 
 
-def test_the_three_lines_of_nine_pass_through_the_centre() -> None:
+def test_the_three_lines_through_a_cell_follow_the_pairs_of_opposite_neighbours() -> None:
     assert {names(PACKED, line) for line in PACKED.lines(9)} == {
         "e1 e2 e3 e4 e5 e6 e7 e8 e9",
         "a1 b2 c3 d4 e5 f6 g7 h8 i9",

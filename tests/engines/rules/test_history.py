@@ -38,7 +38,7 @@ def test_a_refused_move_changes_nothing() -> None:
     assert (history.position, history.moves, history.outcome) == (before, ["c1"], UNDECIDED)
 
 
-def test_the_third_occurrence_ends_the_game_and_the_start_is_the_first() -> None:
+def test_a_position_that_occurs_for_the_third_time_ends_the_game_the_start_is_a_first_occurrence() -> None:
     history = History(KULEI, CIRCLE)
     for token in ONCE_ROUND * 2:
         assert not history.outcome.decided
@@ -47,7 +47,7 @@ def test_the_third_occurrence_ends_the_game_and_the_start_is_the_first() -> None
     assert history.outcome == Outcome(Result.BLACK_WINS, Reason.REPETITION, 16 + 3, 25 + 4)
 
 
-def test_no_move_can_be_played_after_the_end_by_a_match_rule() -> None:
+def test_no_move_can_be_played_after_the_end() -> None:
     history = History(KULEI, CIRCLE)
     for token in ONCE_ROUND * 2:
         history.play(token)
@@ -56,7 +56,7 @@ def test_no_move_can_be_played_after_the_end_by_a_match_rule() -> None:
     assert history.position.is_legal("pass")
 
 
-def test_the_ply_limit_ends_the_game_when_the_position_reaches_it() -> None:
+def test_the_ply_limit_is_reached_when_the_position_string_s_ply_field_is_not_less_than_it() -> None:
     history = History(DUOVALLIS, ply_limit=2)
     assert history.play("c1") is UNDECIDED
     assert history.play("d4") == Outcome(Result.DRAW, Reason.PLY_LIMIT)
@@ -69,12 +69,12 @@ def test_the_ply_limit_counts_the_plies_before_a_given_start() -> None:
         assert History(DUOVALLIS, start, ply_limit=limit).outcome.reason is Reason.PLY_LIMIT
 
 
-def test_at_the_ply_limit_dogon_counts_the_seeds_in_own_holes() -> None:
+def test_at_the_ply_limit_of_dogon_each_player_receives_the_seeds_in_his_own_holes() -> None:
     start = KULEI.position.parse("4,4,4,4,4,4/4,4,4,4,4,3 w 0 1 - - 500")
     assert History(KULEI, start).outcome == Outcome(Result.BLACK_WINS, Reason.PLY_LIMIT, 23, 25)
 
 
-def test_the_start_is_judged_by_the_rules_too() -> None:
+def test_the_start_position_is_judged_too() -> None:
     over = KULEI.position.parse("0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1")
     history = History(KULEI, over)
     assert history.outcome == Outcome(Result.DRAW, Reason.SEEDS, 24, 24)
@@ -82,12 +82,12 @@ def test_the_start_is_judged_by_the_rules_too() -> None:
         history.play("pass")
 
 
-def test_the_rules_come_before_the_ply_limit() -> None:
+def test_the_order_of_endings_is_the_rules_of_the_game_before_the_ply_limit() -> None:
     over = KULEI.position.parse("0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 501")
     assert History(KULEI, over).outcome.reason is Reason.SEEDS
 
 
-def test_repetition_comes_before_the_ply_limit() -> None:
+def test_the_order_of_endings_is_repetition_before_the_ply_limit() -> None:
     history = History(KULEI, CIRCLE, ply_limit=len(ONCE_ROUND) * 2)
     for token in ONCE_ROUND * 2:
         history.play(token)

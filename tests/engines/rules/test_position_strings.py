@@ -1,16 +1,32 @@
-"""Whatever is offered as a position or a move, only the documented errors come out."""
+"""Whatever is offered as a position or a move, only the documented errors come out, in a short line."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engines.rules import GAMES, Game, IllegalMove, PositionError
+from engines.rules import GAMES, Game, IllegalMove, Position, PositionError
+from tests.support.fuzz import noise
+from tests.support.records import random_moves
 
 ALPHABET = "0123456789,/ wbpDdRr+-\n\u0661é"
+LONGEST_COMPLAINT = 1000
 games = st.sampled_from(list(GAMES.values()))
 edits = st.lists(st.tuples(st.integers(0, 80), st.sampled_from(["", *ALPHABET])), min_size=1, max_size=3)
+
+
+def plays(game: Game, count: int = 30) -> list[Position]:
+    """The positions of a random game, first ones first."""
+    positions = [game.position.initial()]
+    for token in random_moves(game.code, 1)[:count]:
+        positions.append(positions[-1].play(token))
+    return positions
+
+
+POSITIONS = [position for game in GAMES.values() for position in plays(game)]
+TEXTS = [str(position) for position in POSITIONS]
+TOKENS = [token for game in GAMES.values() for token in random_moves(game.code, 1)[:30]]
 
 
 def edit(text: str, changes: list[tuple[int, str]]) -> str:
@@ -21,37 +37,50 @@ def edit(text: str, changes: list[tuple[int, str]]) -> str:
     return text
 
 
+def read(game: Game, text: str) -> Position | None:
+    """The position, or None when it is refused as documented."""
+    try:
+        position = game.position.parse(text)
+    except PositionError as refused:
+        complaint = str(refused)
+    else:
+        assert str(position) == text
+        return position
+    assert "\n" not in complaint
+    assert len(complaint) < LONGEST_COMPLAINT
+    return None
+
+
 @given(games, edits)
 def test_a_misspelled_position_is_refused_or_is_another_canonical_one(
     game: Game, changes: list[tuple[int, str]]
 ) -> None:
-    text = edit(str(game.position.initial()), changes)
-    try:
-        position = game.position.parse(text)
-    except PositionError:
-        return
-    assert str(position) == text
+    read(game, edit(str(game.position.initial()), changes))
 
 
-@given(games, st.text())
+@settings(max_examples=400)
+@given(games, noise(TEXTS))
 @example(GAMES["duovallis"], "/" * 100_000)
 @example(GAMES["dogon-kulei"], "9" * 100_000)
-def test_any_text_is_refused_in_one_short_line(game: Game, text: str) -> None:
-    with pytest.raises(PositionError) as refusal:
-        game.position.parse(text)
-    message = str(refusal.value)
-    assert "\n" not in message
-    assert len(message) < 1000
+@example(GAMES["dualma"], "")
+def test_any_bytes_are_refused_in_one_short_line_or_are_a_position(game: Game, text: str) -> None:
+    position = read(game, text)
+    if position is not None:
+        for token in position.legal_moves():
+            assert position.play(token).ply == position.ply + 1
+            break
 
 
-@given(games, st.text(max_size=12))
-def test_any_token_is_legal_or_refused(game: Game, token: str) -> None:
-    start = game.position.initial()
-    if start.is_legal(token):
-        assert start.play(token).ply == 1
+@settings(max_examples=400)
+@given(st.sampled_from(POSITIONS), noise(TOKENS))
+def test_any_bytes_are_a_legal_move_or_an_illegal_one(position: Position, token: str) -> None:
+    if position.is_legal(token):
+        assert position.play(token).ply == position.ply + 1
         return
-    with pytest.raises(IllegalMove):
-        start.play(token)
+    with pytest.raises(IllegalMove) as refused:
+        position.play(token)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < LONGEST_COMPLAINT
 
 
 @given(games)

@@ -1,0 +1,192 @@
+"""The moves worth looking at, the most promising first, found without making them.
+
+Few moves are simply all of them. DuAlma has up to 3,540 placements and DuploLine a
+thousand turns: there every cell gets a worth once, the best cells are combined, and
+each combination is asked of the rules. What wins at once is never missing.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, islice
+from typing import Final, cast
+
+from engines.bots.evaluation import BESIDE, BEYOND, CACHED, COMPANY, NEARNESS, THIRDS, rows_of_four
+from engines.rules.base import Position, Side
+from engines.rules.cellsets import BOARD as LINE
+from engines.rules.cellsets import next_to
+from engines.rules.dualma import BOARD as ALMA
+from engines.rules.dualma import DualmaPosition
+from engines.rules.duploline import KINDS, SUPPLY, DuplolinePosition
+from engines.rules.hexagon import cells_of
+
+Candidates = tuple[list[str], bool]
+"""Moves to look at, the most promising first, and whether these are all there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """What the search is told of a game's moves."""
+
+    candidates: Callable[[Position], Candidates]
+    winning_move: Callable[[Position], str | None]
+    """A move that wins at once, if one is easily seen; None says nothing."""
+
+
+def all_moves(position: Position) -> Candidates:
+    return list(position.legal_moves()), True
+
+
+def unseen(position: Position) -> None:
+    """Where a win is seen soon enough by playing the few moves there are."""
+
+
+# DuAlma
+
+CELLS: Final = 5
+"""Cells that are looked at for each of the two discs of a placement."""
+
+
+def candidates_dualma(position: Position) -> Candidates:
+    dualma = cast(DualmaPosition, position)
+    if not dualma.placing:
+        return all_moves(position)
+    white, black = dualma.tops
+    empty = list(cells_of(ALMA.full & ~(white | black | 1 << ALMA.centre)))
+    own, other = (white, black) if dualma.side is Side.WHITE else (black, white)
+    good = heapq.nlargest(CELLS, empty, key=lambda cell: company(cell, own))
+    bad = heapq.nsmallest(
+        CELLS, (cell for cell in empty if cell not in good), key=lambda cell: company(cell, other)
+    )
+    names = ALMA.names
+    if dualma.side is Side.WHITE:
+        return [f"{names[b]}:{names[a]}" for a in good for b in bad], False
+    return [f"{names[a]}:{names[b]}" for a in good for b in bad], False
+
+
+def company(cell: int, discs: int) -> int:
+    """What discs of its colour are worth to one on this cell."""
+    return COMPANY * (BESIDE[cell] & discs).bit_count() + NEARNESS * (BEYOND[cell] & discs).bit_count()
+
+
+def winning_movement(position: Position) -> str | None:
+    """A disc that can be put on a single one to complete a row of three stacks."""
+    dualma = cast(DualmaPosition, position)
+    own, other = dualma.tops if dualma.side is Side.WHITE else dualma.tops[::-1]
+    stacks = dualma.stacks
+    tops = own & stacks
+    if tops.bit_count() < 2:
+        return None
+    singles = (own | other) & ~stacks
+    for one, two in combinations(cells_of(tops), 2):
+        for cell in cells_of(THIRDS[one][two] & singles):
+            movers = BESIDE[cell] & own & ~stacks | BEYOND[cell] & tops & ~(1 << one | 1 << two)
+            for mover in cells_of(movers):
+                return f"{ALMA.names[mover]}-{ALMA.names[cell]}"
+    return None
+
+
+# DuploLine
+
+LETTERS: Final = "DR"
+"""By kind, as in tokens."""
+WIDTH: Final = 16
+"""Turns that are looked at."""
+ACTIONS: Final = 8
+"""Actions of each kind that are combined to turns."""
+BUILDING: Final = (1, 4, 20, 10_000)
+"""What it is worth to add to a row that holds so many own pieces of the kind, and none of the opponent's."""
+BLOCKING: Final = (0, 3, 15, 1_000)
+"""What it is worth to end a row that holds so many of the opponent's, and none of one's own."""
+ROWS: Final = tuple((row, tuple(cells_of(row))) for row in LINE.lines(4))
+
+Actions = list[tuple[int, str]]
+"""Actions of one kind, each behind its worth."""
+
+
+def candidates_duploline(position: Position) -> Candidates:
+    """The best disc actions combined with the best ring actions, in the first order that is legal."""
+    duploline = cast(DuplolinePosition, position)
+    white, black = duploline.pieces
+    mine, theirs = (white, black) if duploline.side is Side.WHITE else (black, white)
+    discs, rings = (heapq.nlargest(ACTIONS, actions(mine, theirs, kind)) for kind in KINDS)
+    turns = [(one + two, disc, ring) for one, disc in discs for two, ring in rings]
+    turns.sort(key=lambda turn: -turn[0])
+    orders = ((f"{disc}:{ring}", f"{ring}:{disc}") for _, disc, ring in turns)
+    legal = (next(filter(position.is_legal, tokens), "") for tokens in orders)
+    found = list(islice(filter(None, legal), WIDTH))
+    return (found, False) if found else all_moves(position)
+
+
+def actions(mine: tuple[int, int], theirs: tuple[int, int], kind: int) -> Iterator[tuple[int, str]]:
+    """What may be done with a piece of this kind, or nearly: groups torn and replacements are left out."""
+    worth = worth_of_cells(mine[kind], theirs[kind])
+    others = mine[1 - kind] | theirs[1 - kind]
+    occupied = mine[kind] | theirs[kind] | others
+    letter, names = LETTERS[kind], LINE.names
+    if mine[kind].bit_count() < SUPPLY:
+        for cell in cells_of(next_to(theirs[0] | theirs[1]) & ~occupied):
+            yield worth[cell], letter + names[cell]
+    joinable = others & ~(mine[kind] | theirs[kind])
+    for cell in cells_of(mine[kind] & ~others & next_to(joinable)):
+        for target in cells_of(LINE.around[cell] & joinable):
+            yield worth[target] - worth[cell], f"{letter}{names[cell]}-{names[target]}"
+
+
+@lru_cache(CACHED)
+def worth_of_cells(own: int, other: int) -> tuple[int, ...]:
+    """What a piece is worth on each cell: rows of four it builds, rows of the opponent's it ends."""
+    worth = [0] * len(LINE.names)
+    for row, cells in ROWS:
+        mine, theirs = (row & own).bit_count(), (row & other).bit_count()
+        if mine and theirs:
+            continue
+        for cell in cells:
+            worth[cell] += BLOCKING[theirs] if theirs else BUILDING[mine - (own >> cell & 1)]
+    return tuple(worth)
+
+
+def winning_turn(position: Position) -> str | None:
+    """A turn that completes a row of four."""
+    duploline = cast(DuplolinePosition, position)
+    white, black = duploline.pieces
+    mine, theirs = (white, black) if duploline.side is Side.WHITE else (black, white)
+    for kind in KINDS:
+        _, gaps = rows_of_four(mine[kind], theirs[kind])
+        for gap in cells_of(gaps):
+            for token in ways_to_fill(gap, mine, theirs, kind):
+                if position.is_legal(token) and position.play(token).outcome().decided:
+                    return token
+    return None
+
+
+def ways_to_fill(gap: int, mine: tuple[int, int], theirs: tuple[int, int], kind: int) -> Iterator[str]:
+    """Turns that bring a piece of this kind to a cell; those that are legal are among them."""
+    letter, other = LETTERS[kind], LETTERS[1 - kind]
+    names, cell = LINE.names, LINE.names[gap]
+    others = mine[1 - kind] | theirs[1 - kind]
+    yield letter + cell
+    if not others >> gap & 1:
+        return
+    moves = [f"{letter}{names[near]}-{cell}" for near in cells_of(LINE.around[gap] & mine[kind] & ~others)]
+    yield from moves
+    if mine[1 - kind] >> gap & 1:  # what is in the way goes
+        for near in cells_of(LINE.around[gap]):
+            yield f"{other}{cell}-{names[near]}:{letter}{cell}"
+    for empty in cells_of(LINE.full & ~(others | mine[kind] | theirs[kind]) if moves else 0):
+        for move in moves:  # what would be torn is tied together first
+            yield f"{other}{names[empty]}:{move}"
+
+
+FEW: Final = Guide(all_moves, unseen)
+GUIDES: Final = {
+    "duovallis": FEW,
+    "dualma": Guide(candidates_dualma, winning_movement),
+    "dogon-kulei": FEW,
+    "dogon-gagara": FEW,
+    "duploline": Guide(candidates_duploline, winning_turn),
+}
+"""By the ladder's code."""

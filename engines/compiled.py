@@ -1,0 +1,164 @@
+"""Finds the compiled form of the rules, where there is one of exactly these sources.
+
+``setup.py`` compiles the modules of ``engines/rules`` into a folder of ``engines/build``
+that is named after a digest of their sources and after the interpreter. The import hook
+here looks for the folder of the sources as they are now, so that a changed source never
+runs as its old compiled form: its folder is not there yet, and the rules run as plain
+Python. So they do where nothing was ever built, where a build is damaged, and where
+``DUARENA_PURE`` is set. Nobody who imports ``engines.rules`` sees which it was, but for the speed.
+
+Nothing is looked for before the rules are first imported. This module imports next to nothing,
+because every engine that uses the rules starts with it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
+from importlib.util import source_hash, spec_from_file_location
+from types import ModuleType
+from typing import Final
+
+PURE_VARIABLE: Final = "DUARENA_PURE"
+"""Set to anything but ``0``, it makes the rules run as plain Python."""
+
+RULES: Final = "engines.rules"
+PLAIN_MODULES: Final = ("__init__", "conformance", "native", "registry")
+"""Modules of the rules that stay plain Python; all others of that folder are compiled."""
+
+GROUP: Final = "duarena_rules"
+LIBRARY: Final = f"{GROUP}__mypyc"
+"""The one library that holds all compiled modules; mypyc's name for it, as a module that is imported."""
+
+SUFFIX: Final = EXTENSION_SUFFIXES[0]
+"""The end of a compiled module's file name, which names interpreter and platform."""
+
+DOCSTRING: Final = ".txt"
+"""The end of the name of the file beside a module that holds its docstring."""
+
+MANIFEST: Final = "manifest.txt"
+"""In a build's folder: the size in bytes and the name of each of its files, a line each."""
+
+
+INTERPRETER: Final = SUFFIX.removesuffix(".so")
+"""What the names of all builds for this interpreter end in."""
+
+
+def pure_is_asked_for() -> bool:
+    return os.environ.get(PURE_VARIABLE, "") not in ("", "0")
+
+
+def compiled_names(rules: str) -> list[str]:
+    """The modules to compile of this folder of rules, sorted."""
+    names = (name.removesuffix(".py") for name in os.listdir(rules) if name.endswith(".py"))
+    return sorted(name for name in names if name not in PLAIN_MODULES)
+
+
+def build_name(rules: str) -> str:
+    """The name of the folder that holds the compiled form of these sources for this interpreter."""
+    sources = bytearray()
+    for name in (*compiled_names(rules), "native"):
+        with open(os.path.join(rules, f"{name}.py"), "rb") as source:
+            text = source.read()
+        sources += b"%s %d\n" % (name.encode(), len(text)) + text
+    return source_hash(bytes(sources)).hex() + INTERPRETER
+
+
+NOT_COMPILED: Final = (
+    "these sources are not compiled; 'python setup.py' does that where there is a C compiler"
+)
+
+
+class BuildFinder:
+    """Finds the compiled modules of one ``engines`` folder; a finder for ``sys.meta_path``.
+
+    ``why_plain`` is empty while the compiled form is in use, else half a sentence for a user; it is
+    None until the rules are first imported, when all is decided once for the process.
+    """
+
+    def __init__(self, package: str) -> None:
+        self.why_plain: str | None = None
+        self._package = package
+        self._build = ""
+        self._undocumented: set[str] = set()
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Where the compiled module of this name is, or None to have its source found."""
+        package, _, module = name.rpartition(".")
+        if (package != RULES and name != LIBRARY) or module in PLAIN_MODULES:
+            return None
+        if self.why_plain is None:
+            self._decide()
+        file = os.path.join(self._build, module + SUFFIX)
+        if self.why_plain or not os.path.exists(file):  # a process outlived its build: the rest runs plain
+            return None
+        return spec_from_file_location(name, file, loader=_Loader(name, file))
+
+    def restore_docstrings(self) -> None:
+        """Of all that is loaded: compiled modules import each other without asking a finder."""
+        for name in tuple(self._undocumented):
+            module = sys.modules.get(f"{RULES}.{name.removesuffix(DOCSTRING)}")
+            if module is not None:
+                with open(os.path.join(self._build, name), encoding="utf-8") as docstring:
+                    module.__doc__ = docstring.read()
+                self._undocumented.remove(name)
+
+    def _decide(self) -> None:
+        self.why_plain = ""  # the library is found by this finder, too
+        self.why_plain = self._objection()
+
+    def _objection(self) -> str:
+        """Why the rules run as plain Python; loads the library if nothing speaks against it."""
+        if pure_is_asked_for():
+            return f"{PURE_VARIABLE} is set"
+        builds = os.path.join(self._package, "build")
+        if os.path.isdir(builds):
+            self._build = os.path.join(builds, build_name(os.path.join(self._package, "rules")))
+        if not os.path.isdir(self._build):
+            return NOT_COMPILED
+        try:
+            self._undocumented = {name for name in _check_files(self._build) if name.endswith(DOCSTRING)}
+            __import__(LIBRARY)
+        except (OSError, ValueError, ImportError) as error:
+            _warn(self._build, error)
+            return f"the compiled form in {self._build} cannot be used"
+        return ""
+
+
+class _Loader(ExtensionFileLoader):
+    """Loads a compiled module, and gives docstrings back, which the compiler drops."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        FINDER.restore_docstrings()
+
+
+def _check_files(build: str) -> list[str]:
+    """The names of a build's files. Raises if one is missing or too short, whose loading could be fatal."""
+    names = []
+    with open(os.path.join(build, MANIFEST), encoding="utf-8") as manifest:
+        for line in manifest:
+            size, name = line.split()
+            if os.path.getsize(os.path.join(build, name)) != int(size):
+                raise ValueError(f"{name} has not the {size} bytes it was made with")
+            names.append(name)
+    return names
+
+
+def _warn(build: str, error: Exception) -> None:
+    """To standard error, which is an engine's log; a process without one is not told."""
+    if sys.stderr is not None:
+        print(f"the rules run as plain Python: {build} is damaged ({error}); remove it", file=sys.stderr)
+
+
+FINDER: Final = BuildFinder(os.path.dirname(os.path.abspath(__file__)))
+"""The finder of the rules beside this module."""
+
+
+def install() -> None:
+    """Have the rules imported in their compiled form from now on; asked for by ``engines`` itself."""
+    sys.meta_path.insert(0, FINDER)

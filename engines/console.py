@@ -1,0 +1,53 @@
+"""What the commands of ``python -m engines`` and ``python -m workers`` share: how they end.
+
+What was asked for goes to standard output and nothing else does; a complaint is
+one sentence on standard error with exit code 2.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable
+
+BAD_INPUT = 2
+NOBODY_READS = 1
+INTERRUPTED = 130
+
+
+def run_command(command: Callable[[], int], *refusals: type[Exception]) -> int:
+    """Run ``command``; returns the exit code, its own if all is well.
+
+    ``refusals`` are what it raises over bad input, each a sentence fit for a user. An ``OSError``
+    is taken for standard output's: files that cannot be read are to be told of where they are opened.
+    """
+    if sys.stdout is None:
+        return complain("cannot write to standard output: it is closed")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # boards, and names of files
+    try:
+        code = command()
+        sys.stdout.flush()
+    except refusals as error:
+        return complain(str(error))
+    except OSError as error:
+        _stop_writing()
+        if isinstance(error, BrokenPipeError):
+            return NOBODY_READS
+        return complain(f"cannot write to standard output: {error.strerror}")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def complain(sentence: str) -> int:
+    """Without a standard error there is nobody to tell: ``print`` would take standard output instead."""
+    if sys.stderr is not None:
+        print(sentence, file=sys.stderr)
+    return BAD_INPUT
+
+
+def _stop_writing() -> None:
+    """Nobody reads any more, as in ``| head``: what is left to flush goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

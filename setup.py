@@ -1,0 +1,188 @@
+"""Compiles the rules with mypyc, from the same files that run as plain Python where this cannot be done.
+
+``python setup.py`` is all: it puts the compiled modules where ``engines/compiled.py`` finds them and
+says in one line what it did, or why it could not (exit code 1). Where they are already there it does
+nothing and says nothing. Two at once do not disturb each other, and a killed one leaves nothing that
+anybody would import. Needs a C compiler, Python's headers, and mypy and setuptools of requirements.txt.
+
+With a command of setuptools it is an ordinary setup script for the modules below the current folder, as for
+reading the C that mypyc makes of them. It builds nothing in place: Python would go on finding that, whatever
+became of the source beside it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from engines import compiled
+
+RULES = Path("engines") / "rules"
+BUILDS = Path(__file__).resolve().parent / "engines" / "build"
+FAILURE_LOG = BUILDS / "failure.log"
+SCRATCH_PREFIX = "unfinished-"
+IN_PLACE = {"--inplace", "-i", "develop"}
+FALLBACK_COMPILERS = ("cc", "gcc", "clang")
+
+
+class CannotCompile(Exception):
+    """There will be no compiled form; the text is the reason, half a sentence for a user."""
+
+
+def main() -> int:
+    """Make the compiled form of the sources as they are; returns the exit code."""
+    try:
+        if not _target(BUILDS.parent.parent).is_dir():
+            _check_tools()
+            _build_in_turn()
+    except (CannotCompile, OSError) as error:
+        print(f"rules: they run as plain Python, which is slower: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _target(tree: Path) -> Path:
+    """The folder to make for the sources of this tree."""
+    return BUILDS / compiled.build_name(str(tree / RULES))
+
+
+def _check_tools() -> None:
+    if compiled.pure_is_asked_for():
+        raise CannotCompile(f"{compiled.PURE_VARIABLE} is set")
+    if _find_compiler() is None:
+        raise CannotCompile("there is no C compiler (on Debian and Ubuntu: apt-get install gcc libc6-dev)")
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        package = f"python{sys.version_info.major}.{sys.version_info.minor}-dev"
+        raise CannotCompile(
+            f"there are no headers of this Python (on Debian and Ubuntu: apt-get install {package})"
+        )
+    for package in ("mypyc", "setuptools"):
+        if find_spec(package) is None:
+            raise CannotCompile(f"{package} is not installed (pip install -r requirements.txt)")
+
+
+def _find_compiler() -> str | None:
+    """The command of the compiler this Python was made with, or of another where that is not there."""
+    usual = os.environ.get("CC") or sysconfig.get_config_var("CC") or ""
+    for command in (usual, *FALLBACK_COMPILERS):
+        program, *_ = shlex.split(command) or [""]
+        if shutil.which(program):
+            return command
+    return None
+
+
+def _build_in_turn() -> None:
+    """Build unless somebody else did while we waited for him."""
+    BUILDS.mkdir(exist_ok=True)
+    with _lock():
+        if _target(BUILDS.parent.parent).is_dir():
+            return
+        print("rules: compiling them (once for these sources, about half a minute) ...", end="", flush=True)
+        try:
+            built = _build()
+        finally:
+            print(flush=True)
+        _remove_others(built)
+    print("rules: compiled", flush=True)
+
+
+@contextmanager
+def _lock() -> Iterator[None]:
+    """Held by one build at a time, and given up by the system when its process ends."""
+    with open(BUILDS / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _build() -> Path:
+    """Compile a copy of the sources, whose digest names the result, and move the whole into place."""
+    with TemporaryDirectory(prefix=SCRATCH_PREFIX, dir=BUILDS) as scratch:
+        tree = Path(scratch)
+        (tree / RULES).mkdir(parents=True)
+        (tree / "engines" / "__init__.py").touch()
+        for source in (BUILDS.parent / "rules").glob("*.py"):
+            shutil.copy(source, tree / RULES)
+        _run_setuptools(tree)
+        made = _collect(tree)
+        target = _target(tree)
+        made.rename(target)
+    return target
+
+
+def _run_setuptools(tree: Path) -> None:
+    """Have this file called as a setup script in ``tree``; what was said is kept where it fails."""
+    done = subprocess.run(
+        (sys.executable, __file__, "build_ext", "--build-lib", "lib", "--build-temp", "temp"),
+        cwd=tree,
+        env={**os.environ, "CC": _find_compiler() or "cc"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    if done.returncode:
+        FAILURE_LOG.write_bytes(done.stdout)
+        raise CannotCompile(f"compiling them failed, {FAILURE_LOG} tells why")
+    FAILURE_LOG.unlink(missing_ok=True)
+
+
+def _collect(tree: Path) -> Path:
+    """A folder of the libraries and the modules' docstrings, with the manifest of both."""
+    made = tree / "made"
+    made.mkdir()
+    for library in (tree / "lib").rglob(f"*{compiled.SUFFIX}"):
+        library.rename(made / library.name)
+    for name in compiled.compiled_names(str(tree / RULES)):
+        docstring = _docstring((tree / RULES / f"{name}.py").read_text(encoding="utf-8"))
+        (made / f"{name}{compiled.DOCSTRING}").write_text(docstring, encoding="utf-8")
+    sizes = [f"{file.stat().st_size} {file.name}\n" for file in sorted(made.iterdir())]
+    (made / compiled.MANIFEST).write_text("".join(sizes))
+    return made
+
+
+def _docstring(source: str) -> str:
+    """A module's docstring as it is without the compiler: as written, not cleaned."""
+    import ast
+
+    return ast.get_docstring(ast.parse(source), clean=False) or ""
+
+
+def _remove_others(built: Path) -> None:
+    """Remove this interpreter's builds of other sources, and what killed builds left behind."""
+    for folder in BUILDS.iterdir():
+        outdated = folder.name.endswith(compiled.INTERPRETER) and folder != built
+        if outdated or folder.name.startswith(SCRATCH_PREFIX):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_setuptools_command() -> None:
+    """What every setup script does, for the rules below the current folder."""
+    from mypyc.build import mypycify
+    from setuptools import setup
+
+    modules = [str(RULES / f"{name}.py") for name in compiled.compiled_names(str(RULES))]
+    extensions = mypycify(
+        ["--config-file=", "--strict", *modules], opt_level="3", debug_level="0", group_name=compiled.GROUP
+    )
+    setup(name="duarena-rules", packages=[], ext_modules=extensions)
+
+
+if __name__ == "__main__":
+    if IN_PLACE.intersection(sys.argv):
+        sys.exit(
+            "setup.py: nothing is built in place; without arguments it builds where engines/compiled.py looks"
+        )
+    elif sys.argv[1:]:
+        run_setuptools_command()
+    else:
+        sys.exit(main())

@@ -1,0 +1,215 @@
+"""Alphabeta: what it announces is true, what it is allowed it keeps to, the match rules are seen coming."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+
+from engines.bots.alphabeta_bot import twice_seen
+from engines.bots.candidates import GUIDES, Candidates, Guide
+from engines.bots.evaluation import worth_of
+from engines.protocol import Info
+from engines.rules.base import Position, Reason, Result
+from engines.rules.history import History
+from engines.rules.registry import GAMES
+from tests.engines.bots.test_bots import ask, best_move, infos, some_positions, winning_positions
+
+BOT = "alphabeta_bot"
+SOWING = ["duovallis", "dogon-kulei", "dogon-gagara"]
+REPEATING = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass"
+"""From ``REPEATED`` on; with ``e2-`` that position is there again."""
+REPEATED = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"
+
+
+def told_score(said: list[str]) -> Info:
+    """The last that was told of the game; the count of nodes comes after it."""
+    return [info for info in infos(said) if info.score is not None][-1]
+
+
+def mate_of(code: str, position: Position, go: str) -> int | None:
+    score = told_score(ask(BOT, code, f"fen {position}", go)).score
+    assert score is not None
+    return score.mate
+
+
+def late_positions(code: str, plies: int, seeds: int) -> Iterator[Position]:
+    """The position so many plies before the end of random games."""
+    for seed in range(seeds):
+        positions = list(some_positions(code, seed, plies=400))
+        if len(positions) > plies:
+            yield positions[-plies]
+
+
+def true_mate(position: Position, plies: int) -> int | None:
+    """In how many plies the mover wins, or loses as a negative number, by trying everything so far."""
+    outcome = position.outcome()
+    if outcome.decided or plies == 0:
+        return None
+    values = []
+    for token in position.legal_moves():
+        after = position.play(token)
+        ended = after.outcome()
+        if ended.decided:
+            values.append((worth_of(ended, position.side) > 0) - (worth_of(ended, position.side) < 0))
+            continue
+        reply = true_mate(after, plies - 1)
+        values.append(0 if reply is None else -reply - 1 if reply > 0 else 1 - reply)
+    wins = [value for value in values if value > 0]
+    if wins:
+        return min(wins)
+    return min(values) if values and all(value < 0 for value in values) else None
+
+
+@pytest.mark.parametrize("code", SOWING)
+@pytest.mark.parametrize("plies", [2, 3, 4])
+def test_mates_are_announced_as_trying_everything_finds_them(code: str, plies: int) -> None:
+    found = 0
+    for position in late_positions(code, plies, seeds=25):
+        mate = true_mate(position, 4)
+        found += mate is not None
+        assert mate_of(code, position, "go depth 4") == mate, position
+    assert found
+
+
+def test_a_loss_is_proven_and_the_end_put_off() -> None:
+    """Black has one sowing, after which White cannot be stopped: the seeds are counted."""
+    for position in late_positions("dogon-kulei", 2, seeds=60):
+        mate = true_mate(position, 4)
+        if mate is not None and mate < 0:
+            assert mate_of("dogon-kulei", position, "go depth 6") == mate
+            return
+    raise AssertionError("no loss among these games")
+
+
+@pytest.mark.parametrize("code", ["dualma", "duploline"])
+def test_a_mate_in_three_of_a_wide_game_holds_against_every_reply(code: str) -> None:
+    proven = 0
+    for position in positions_won_in_three(code):
+        said = ask(BOT, code, f"fen {position}", "go depth 3")
+        score = told_score(said).score
+        assert score is not None
+        if score.mate != 3:
+            continue
+        after = position.play(best_move(said))
+        for token in after.legal_moves():
+            reply = after.play(token)
+            assert reply.outcome().result is not Result.win_for(after.side)
+            assert GUIDES[code].winning_move(reply) is not None, (position, token)
+        proven += 1
+        if proven == 2:
+            return
+    raise AssertionError("no mate in three among these games")
+
+
+def positions_won_in_three(code: str) -> Iterator[Position]:
+    """Three plies before the end of games between equals that look one move ahead."""
+    for seed in range(20):
+        history = History(GAMES[code])
+        positions = []
+        while not history.outcome.decided:
+            positions.append(history.position)
+            history.play(best_move(ask("greedy_bot", code, f"fen {history.position}", seed=seed)))
+        if len(positions) > 3 and history.outcome.result is not Result.DRAW:
+            yield positions[-3]
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_win_in_one_is_announced_as_a_mate_with_the_move(code: str) -> None:
+    for position, wins in islice(winning_positions(code), 3):
+        said = ask(BOT, code, f"fen {position}", "go depth 3")
+        told = told_score(said)
+        assert told.score is not None
+        assert told.score.mate == 1
+        assert told.pv == (best_move(said),)
+        assert best_move(said) in wins
+
+
+@pytest.mark.parametrize("code", GAMES)
+@pytest.mark.parametrize("nodes", [1, 7, 100])
+def test_the_limit_of_nodes_is_exact(code: str, nodes: int) -> None:
+    position = list(some_positions(code, seed=2, plies=8))[-1]
+    assert infos(ask(BOT, code, f"fen {position}", f"go nodes {nodes}"))[-1].nodes == nodes
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_the_limit_of_depth_is_exact(code: str) -> None:
+    position = list(some_positions(code, seed=2, plies=8))[-1]
+    assert told_score(ask(BOT, code, f"fen {position}", "go depth 2")).depth == 2
+
+
+@pytest.mark.parametrize("code", GAMES)
+@pytest.mark.parametrize("go", ["go nodes 400", "go depth 3"])
+def test_the_same_seed_gives_the_same_search(code: str, go: str) -> None:
+    position = list(some_positions(code, seed=6, plies=9))[-1]
+    first, again = (ask(BOT, code, f"fen {position}", go) for _ in range(2))
+    assert [(told.depth, told.score, told.nodes, told.pv) for told in infos(first)] == [
+        (told.depth, told.score, told.nodes, told.pv) for told in infos(again)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("go", "seconds"),
+    [
+        ("go movetime 30", 0.03),
+        ("go p1time 500 p2time 500 p1inc 0 p2inc 0", 0.02),
+        ("go p1time 500 p2time 500 p1inc 20 p2inc 20", 0.035),
+        ("go p1time 1 p2time 1 p1inc 20 p2inc 20", 0.02),
+        ("go p1time 60000 p2time 60000 p1inc 0 p2inc 0 movetime 30", 0.03),
+        ("go p1time 60000 p2time 60000 p1inc 0 p2inc 0 nodes 50", 0.3),
+    ],
+)
+@pytest.mark.parametrize("code", GAMES)
+def test_every_time_control_is_kept_ten_times_over(code: str, go: str, seconds: float) -> None:
+    position = list(some_positions(code, seed=9, plies=10))[-1]
+    told = infos(ask(BOT, code, f"fen {position}", go))
+    assert told[-1].time_ms is not None
+    assert told[-1].time_ms < 10_000 * seconds
+
+
+def test_a_loss_among_the_candidates_makes_it_look_at_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given nothing but a candidate that loses, it finds a move that does not."""
+    guide = GUIDES["dogon-kulei"]
+    position, bad = next(
+        (position, bad)
+        for plies in (3, 5, 7)
+        for position in late_positions("dogon-kulei", plies, seeds=60)
+        if (true_mate(position, 5) or 0) >= 0
+        for bad in position.legal_moves()
+        if (true_mate(position.play(bad), 3) or 0) > 0
+    )
+
+    def candidates(asked: Position) -> Candidates:
+        return ([bad], False) if asked == position else guide.candidates(asked)
+
+    monkeypatch.setitem(GUIDES, "dogon-kulei", Guide(candidates, guide.winning_move))
+    assert best_move(ask(BOT, "dogon-kulei", f"fen {position}", "go depth 4")) != bad
+
+
+def test_a_position_seen_twice_is_known_to_end_the_game() -> None:
+    game = GAMES["dogon-kulei"]
+    history = History(game, game.position.parse(REPEATED))
+    for token in f"{REPEATING} e2- {REPEATING}".split():
+        history.play(token)
+        assert (history.start.key() in twice_seen(history)) == (len(history.moves) >= 22)
+    third = history.position.play("e2-")
+    assert third.key() in twice_seen(history)
+    assert history.play("e2-").reason is Reason.REPETITION
+
+
+def test_the_third_occurrence_is_seen_to_end_the_game() -> None:
+    """Black's last move of the round ends the game by repetition, and counting makes it his."""
+    played = f"fen {REPEATED} moves {REPEATING} e2- {REPEATING}"
+    said = ask(BOT, "dogon-kulei", played, "go depth 3")
+    score = told_score(said).score
+    assert score is not None
+    assert (best_move(said), score.mate) == ("e2-", 1)
+
+
+def test_the_ply_limit_is_seen_coming() -> None:
+    """One ply before the limit White, behind in the store but not at home, takes a win by counting."""
+    position = f"fen 0,1,0,0,0,0/0,0,12,12,0,0 w 11 12 - - {GAMES['dogon-kulei'].ply_limit - 2}"
+    score = told_score(ask(BOT, "dogon-kulei", position, "go depth 4")).score
+    assert score is not None
+    assert score.mate == 2

@@ -1,0 +1,71 @@
+"""What a search remembers: scores that count plies are kept for the position, not for the way to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from engines.bots.evaluation import MATE
+from engines.bots.table import BELIEVED, DECIDED, PROVEN, Bound, Entry, Table, disbelieved
+
+WINDOW = (-MATE, MATE)
+
+
+def kept(score: int, *, at: int, bound: Bound = Bound.EXACT, depth: int = 4) -> Entry:
+    table = Table()
+    table.keep("key", depth, score, bound, "a1", at)
+    entry = table.find("key")
+    assert entry is not None
+    return entry
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("win", [MATE, BELIEVED])
+def test_a_win_found_five_plies_on_is_the_same_number_of_plies_from_elsewhere(win: int, sign: int) -> None:
+    """Three plies from the root a win is seen two plies on; met after one ply it still is two plies on."""
+    entry = kept(sign * (win - 5), at=3)
+    assert entry.settles(4, *WINDOW, 3) == sign * (win - 5)
+    assert entry.settles(4, *WINDOW, 1) == sign * (win - 3)
+
+
+def test_a_score_that_counts_no_plies_is_the_same_from_everywhere() -> None:
+    assert kept(150, at=3).settles(4, *WINDOW, 1) == 150
+
+
+def test_a_shallower_search_settles_nothing() -> None:
+    assert kept(150, at=3, depth=4).settles(5, *WINDOW, 3) is None
+
+
+@pytest.mark.parametrize(
+    ("bound", "alpha", "beta", "settled"),
+    [
+        (Bound.AT_LEAST, 0, 150, True),
+        (Bound.AT_LEAST, 0, 151, False),
+        (Bound.AT_MOST, 150, 300, True),
+        (Bound.AT_MOST, 149, 300, False),
+    ],
+)
+def test_a_bound_settles_what_lies_beyond_the_window(
+    bound: Bound, alpha: int, beta: int, settled: bool
+) -> None:
+    entry = kept(150, at=0, bound=bound)
+    assert entry.settles(4, alpha, beta, 0) == (150 if settled else None)
+
+
+def test_a_full_table_takes_in_no_more_positions_but_learns_of_those_it_has() -> None:
+    table = Table(size=2)
+    for number, key in enumerate("abca"):
+        table.keep(key, number, 0, Bound.EXACT, "a1", 0)
+    assert len(table) == 2
+    assert table.find("c") is None
+    entry = table.find("a")
+    assert entry is not None
+    assert entry.depth == 3
+
+
+def test_a_loss_that_rests_on_candidates_is_believed_and_not_proven() -> None:
+    lost = disbelieved(4 - MATE)
+    assert lost == 4 - BELIEVED
+    assert -PROVEN < lost <= -DECIDED
+    assert disbelieved(lost) == lost
+    assert disbelieved(MATE - 4) == MATE - 4
+    assert disbelieved(-700) == -700

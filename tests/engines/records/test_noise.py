@@ -1,0 +1,51 @@
+"""Whatever bytes a file of records holds, its games and its errors come out, and nothing is raised."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import HealthCheck, example, given, settings
+
+from engines.__main__ import main
+from engines.records import Record, RecordError, find_disagreements, format_record, read_records
+from engines.rules import GAMES
+from tests.support.fuzz import noise
+from tests.support.records import random_moves, record_of
+
+GOOD = [format_record(record_of(code, random_moves(code, 1)[:20], book=2)) for code in GAMES]
+files = noise(GOOD)
+patient = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+
+
+@patient
+@given(files)
+@example('[FEN "' + "9" * 100_000 + '"]\n\n*')
+@example('[Game "dualma"]\n[PlyLimit "' + "9" * 5000 + '"]\n\n1. ' + "x" * 100_000 + " *")
+@example("{" * 50_000 + "\n" + "(" * 50_000)
+def test_any_bytes_are_records_and_errors(text: str) -> None:
+    for record in read_records(io.StringIO(text), "games.pgn"):
+        if isinstance(record, RecordError):
+            assert "\n" not in str(record)
+            continue
+        assert isinstance(record, Record)
+        for disagreement in find_disagreements(record):
+            assert disagreement.sentence
+
+
+@patient
+@given(files)
+def test_a_good_game_after_any_bytes_is_read(text: str) -> None:
+    (good,) = read_records(io.StringIO(GOOD[0]), "good.pgn")
+    *_, last = read_records(io.StringIO(f"{text}\n\n{GOOD[0]}"), "games.pgn")
+    assert last == good
+
+
+@settings(parent=patient, max_examples=50)
+@given(files)
+def test_verify_answers_any_file_with_an_exit_code(text: str) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "games.pgn"
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        assert main(["verify", str(path)]) in (0, 1)

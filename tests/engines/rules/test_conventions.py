@@ -1,0 +1,107 @@
+"""What all games have in common. A test a sentence of the common conventions."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from engines.rules import GAMES, Game, History, Outcome, Position, Reason, Result, Side, find_game
+from tests.support.mancala import dogon, duovallis
+
+every_game = pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
+
+
+def played(game: Game, seed: int = 5) -> Iterator[tuple[Position, list[str]]]:
+    """The positions of a random game with their legal moves, to the end."""
+    rng = random.Random(seed)
+    history = History(game)
+    while True:
+        tokens = list(history.position.legal_moves())
+        yield history.position, tokens
+        if history.outcome.decided:
+            return
+        history.play(rng.choice(tokens))
+
+
+@every_game
+def test_two_players_white_w_and_black_b(game: Game) -> None:
+    start = game.position.initial()
+    after = start.play(start.move_at(0))
+    assert {start.side, after.side} == {Side.WHITE, Side.BLACK}
+    letters = {Side.WHITE: " w ", Side.BLACK: " b "}
+    assert all(letters[position.side] in str(position) for position in (start, after))
+
+
+def test_who_starts_is_a_rule_of_each_game() -> None:
+    first = {code: game.position.initial().side.letter for code, game in GAMES.items()}
+    assert first == {
+        "duovallis": "w",
+        "dualma": "b",
+        "dogon-kulei": "w",
+        "dogon-gagara": "w",
+        "duploline": "w",
+    }
+
+
+def test_files_are_letters_from_white_s_left_to_right_and_ranks_count_upward_from_white_s_side() -> None:
+    kulei = dogon("""
+        2 | 1 . . . . 3 | 36
+        1 | 2 . . . . 6 |
+            a b c d e f
+    """).board()
+    assert [kulei[hole] for hole in ("a2", "f2", "a1", "f1")] == ["1", "3", "2", "6"]
+    four_ranks = duovallis("""
+        4 | 1w . . . . 2w |
+        3 | 1b . . . . 2b |
+        2 | 3w . . . . 4w |
+        1 | 3b . . . . 4b |
+             a b c d e  f
+    """).board()
+    corners = [four_ranks[file + rank] for rank in "4321" for file in "af"]
+    assert corners == ["1w", "2w", "1b", "2b", "3w", "4w", "3b", "4b"]
+
+
+@every_game
+def test_a_move_is_one_token_of_letters_digits_and_the_characters_of_a_symbol(game: Game) -> None:
+    for _, tokens in played(game):
+        assert all(re.fullmatch(r"[A-Za-z0-9+\-:_#=]+", token) for token in tokens)
+
+
+@every_game
+def test_a_move_token_has_exactly_one_spelling(game: Game) -> None:
+    # no two tokens of a position differ in case, spaces or doubled signs alone
+    for position, tokens in played(game):
+        assert len({token.lower() for token in tokens}) == len(tokens)
+        for token in tokens[:5]:
+            for other in (token.upper(), token.lower(), f"{token} ", f"+{token}", token.replace("-", "--")):
+                assert other == token or not position.is_legal(other)
+
+
+@every_game
+def test_the_last_field_of_a_position_string_is_the_number_of_plies_played(game: Game) -> None:
+    plies = [int(str(position).rsplit(" ", 1)[1]) for position, _ in played(game)]
+    assert plies == list(range(len(plies)))
+
+
+@every_game
+def test_the_position_after_the_last_move_of_a_game_is_written_like_any_other(game: Game) -> None:
+    for seed in range(4):
+        *_, (before, _), (last, _) = played(game, seed)
+        assert (last.side, last.ply) == (before.side.other, before.ply + 1)
+        assert game.position.parse(str(last)) == last
+        assert game.position.parse(str(last)).outcome() == last.outcome()
+
+
+def test_the_reasons_printed_with_a_result_are_these() -> None:
+    words = "three-in-a-row four-discs four-rings no-move seeds cannot-pay board-full no-action"
+    assert {str(reason) for reason in Reason if reason} == {*words.split(), "repetition", "ply-limit"}
+
+
+@pytest.mark.parametrize("code", ["duovallis", "dualma", "duploline"])
+@pytest.mark.parametrize("reason", [Reason.REPETITION, Reason.PLY_LIMIT])
+def test_by_a_match_rule_the_games_other_than_dogon_are_drawn(code: str, reason: Reason) -> None:
+    start = find_game(code).position.initial()
+    assert start.outcome_by_match_rule(reason) == Outcome(Result.DRAW, reason)

@@ -1,0 +1,284 @@
+"""The compiled form of the rules: made by ``setup.py``, found by ``engines.compiled``, never a wrong one."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from engines import compiled
+
+ROOT = Path(__file__).parents[2]
+RULES = ROOT / "engines" / "rules"
+
+COUNTING = '''"""A rules page, with a \\\\ in it."""
+
+from __future__ import annotations
+
+from engines.rules.native import i64
+
+
+def double(number: int) -> int:
+    small: i64 = number
+    return small * 2
+'''
+REPORT = """
+import sys
+sys.path.insert(0, '.')
+from engines.rules import counting
+from engines import compiled
+print(counting.double(21), type(counting.double).__name__, counting.__doc__)
+print(compiled.FINDER.why_plain)
+"""
+COMPILED = "42 builtin_function_or_method A rules page, with a \\ in it.\n\n"
+PLAIN = "42 function A rules page, with a \\ in it.\n"
+
+
+def bare_environment() -> dict[str, str]:
+    """This process's environment, without a word about compiling."""
+    return {name: value for name, value in os.environ.items() if name != compiled.PURE_VARIABLE}
+
+
+def run(
+    tree: Path, *words: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A Python on the sources of ``tree``, told nothing about compiling but by ``environment``."""
+    return subprocess.run(
+        (sys.executable, *words),
+        cwd=tree,
+        env=bare_environment() | (environment or {}),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def report(tree: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return run(tree, "-I", "-S", "-c", REPORT, environment=environment)
+
+
+def builds_of(tree: Path) -> Sequence[str]:
+    return sorted(file.name for file in (tree / "engines" / "build").iterdir() if file.is_dir())
+
+
+def library_of(tree: Path) -> Path:
+    return next((tree / "engines" / "build").rglob(f"{compiled.LIBRARY}*"))
+
+
+def lay_out(tree: Path) -> Path:
+    """A checkout with rules of one module, that compile in a moment."""
+    rules = tree / "engines" / "rules"
+    rules.mkdir(parents=True)
+    shutil.copy(ROOT / "setup.py", tree)
+    for name in ("__init__.py", "compiled.py"):
+        shutil.copy(ROOT / "engines" / name, rules.parent)
+    (rules / "__init__.py").touch()
+    shutil.copy(RULES / "native.py", rules)
+    (rules / "counting.py").write_text(COUNTING)
+    return tree
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    return lay_out(tmp_path / "small")
+
+
+@pytest.fixture(scope="module")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tree = lay_out(tmp_path_factory.mktemp("built") / "once")
+    done = run(tree, "setup.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    return tree
+
+
+@pytest.fixture
+def built(built_once: Path, tmp_path: Path) -> Path:
+    """As ``small``, with the compiled form."""
+    return Path(shutil.copytree(built_once, tmp_path / "built"))
+
+
+# Found or not
+
+
+@pytest.mark.slow
+def test_the_compiled_form_runs_where_it_was_made_of_these_sources(built: Path) -> None:
+    done = report(built)
+    assert (done.stdout, done.stderr) == (COMPILED, "")
+
+
+def test_without_a_compiled_form_the_rules_run_as_plain_python(small: Path) -> None:
+    done = report(small)
+    assert (done.stdout, done.stderr) == (f"{PLAIN}{compiled.NOT_COMPILED}\n", "")
+
+
+@pytest.mark.slow
+def test_a_changed_source_never_runs_as_its_old_compiled_form(built: Path) -> None:
+    source = built / "engines" / "rules" / "counting.py"
+    source.write_text(COUNTING.replace("small * 2", "small * 3"))
+    assert report(built).stdout.startswith("63 function ")
+    source.write_text(COUNTING)
+    assert report(built).stdout == COMPILED
+
+
+@pytest.mark.slow
+def test_a_new_module_beside_them_makes_the_compiled_form_an_old_one(built: Path) -> None:
+    (built / "engines" / "rules" / "another.py").touch()
+    assert report(built).stdout == f"{PLAIN}{compiled.NOT_COMPILED}\n"
+
+
+@pytest.mark.slow
+def test_a_variable_makes_the_rules_run_as_plain_python(built: Path) -> None:
+    assert report(built, DUARENA_PURE="1").stdout == f"{PLAIN}DUARENA_PURE is set\n"
+    assert report(built, DUARENA_PURE="0").stdout == COMPILED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", ["truncated", "missing", "garbage"])
+def test_a_damaged_compiled_form_is_told_and_left_alone(built: Path, damage: str) -> None:
+    library = library_of(built)
+    size = library.stat().st_size
+    if damage == "truncated":
+        os.truncate(library, size // 2)
+    elif damage == "missing":
+        library.unlink()
+    else:
+        library.write_bytes(bytes(size))
+    done = report(built)
+    assert done.stdout == f"{PLAIN}the compiled form in {library.parent} cannot be used\n"
+    assert done.stderr.startswith(f"the rules run as plain Python: {library.parent} is damaged (")
+    assert done.stderr.endswith("); remove it\n")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_process_that_outlives_its_compiled_form_goes_on_with_the_sources(built: Path) -> None:
+    begin = (
+        "import sys, shutil; sys.path.insert(0, '.'); from engines import compiled; import engines.rules\n"
+    )
+    decide = "compiled.FINDER.find_spec('engines.rules.counting'); shutil.rmtree('engines/build')\n"
+    done = run(built, "-I", "-c", begin + decide + REPORT)
+    assert (done.stdout, done.stderr) == (f"{PLAIN}\n", "")
+
+
+def test_these_rules_run_compiled_where_they_were_compiled() -> None:
+    build = ROOT / "engines" / "build" / compiled.build_name(str(RULES))
+    in_use = str(importlib.import_module("engines.rules.base").__file__)
+    assert in_use.endswith(compiled.SUFFIX) == (build.is_dir() and not compiled.pure_is_asked_for())
+
+
+@pytest.mark.parametrize("name", compiled.compiled_names(str(RULES)))
+def test_a_module_has_its_docstring_in_either_form(name: str) -> None:
+    source = (RULES / f"{name}.py").read_text()
+    module = importlib.import_module(f"engines.rules.{name}")
+    assert module.__doc__ == ast.get_docstring(ast.parse(source), clean=False)
+
+
+def test_the_rules_need_nothing_but_the_standard_library(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "engines", tmp_path / "engines", ignore=shutil.ignore_patterns("build", "*.pyc"))
+    for words, printed in (
+        (["perft", "dogon-kulei", "4"], "4882\n"),
+        (["moves", "dogon-gagara"], "a1-\nb1-\n"),
+        (["bench", "dogon-kulei", "--seconds", "0.001"], "rules: plain Python, "),
+    ):
+        command = f"import sys; sys.path.insert(0, '.'); from engines.__main__ import main; main({words})"
+        done = run(tmp_path, "-I", "-S", "-c", command)
+        assert done.stdout.startswith(printed), done.stderr
+        assert done.stderr == ""
+
+
+# Made or not
+
+
+@pytest.mark.slow
+def test_what_is_there_is_not_made_again(built: Path) -> None:
+    made = library_of(built).stat().st_mtime_ns
+    done = run(built, "setup.py")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert library_of(built).stat().st_mtime_ns == made
+
+
+@pytest.mark.slow
+def test_a_new_compiled_form_takes_the_place_of_the_old_and_of_unfinished_ones(built: Path) -> None:
+    old = builds_of(built)
+    (built / "engines" / "build" / "unfinished-abc").mkdir()
+    (built / "engines" / "rules" / "counting.py").write_text(COUNTING.replace("small * 2", "2 * small"))
+    done = run(built, "setup.py")
+    assert done.returncode == 0
+    assert done.stdout.endswith("rules: compiled\n")
+    assert len(builds_of(built)) == 1
+    assert builds_of(built) != old
+    assert report(built).stdout == COMPILED
+
+
+@pytest.mark.slow
+def test_of_two_builds_at_once_the_second_waits_and_finds_all_done(small: Path) -> None:
+    two = [
+        subprocess.Popen(
+            (sys.executable, "setup.py"),
+            cwd=small,
+            env=bare_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    told = [process.communicate() for process in two]
+    assert [process.returncode for process in two] == [0, 0]
+    assert [complaint for _, complaint in told] == ["", ""]
+    assert sorted(len(said.splitlines()) for said, _ in told) == [0, 2]
+    assert report(small).stdout == COMPILED
+
+
+def refused(tree: Path, **environment: str) -> str:
+    """What a build says that cannot be; the rules run as plain Python after it."""
+    done = run(tree, "setup.py", environment=environment)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert report(tree).stdout.startswith("42 function ")
+    return done.stderr.removeprefix("rules: they run as plain Python, which is slower: ").rstrip("\n")
+
+
+def test_without_a_compiler_the_packages_are_named_in_one_sentence(small: Path) -> None:
+    why = refused(small, PATH=str(small), CC="")
+    assert why == "there is no C compiler (on Debian and Ubuntu: apt-get install gcc libc6-dev)"
+    assert not (small / "engines" / "build").exists()
+
+
+def test_plain_python_asked_for_is_not_compiled(small: Path) -> None:
+    assert refused(small, DUARENA_PURE="1") == "DUARENA_PURE is set"
+
+
+def test_a_checkout_that_cannot_be_written_is_one_sentence(small: Path) -> None:
+    (small / "engines" / "build").touch()  # root may write everywhere, but not below a file
+    assert str(small / "engines" / "build") in refused(small)
+
+
+@pytest.mark.parametrize("option", ["--inplace", "-i"])
+def test_nothing_is_built_beside_its_source_where_it_would_outlive_a_change(small: Path, option: str) -> None:
+    done = run(small, "setup.py", "build_ext", option)
+    assert done.returncode == 1
+    assert done.stderr.startswith("setup.py: nothing is built in place; ")
+    assert list(small.rglob("*.so")) == []
+
+
+@pytest.mark.slow
+def test_what_does_not_compile_runs_as_plain_python_and_a_file_tells_why(small: Path) -> None:
+    source = small / "engines" / "rules" / "counting.py"
+    source.write_text(f"{COUNTING}\nwrong: int = 'a word'\n")
+    log = small / "engines" / "build" / "failure.log"
+    assert refused(small) == f"compiling them failed, {log} tells why"
+    assert "Incompatible types in assignment" in log.read_text()
+    assert builds_of(small) == []
+
+    source.write_text(COUNTING)
+    assert run(small, "setup.py").returncode == 0
+    assert not log.exists()

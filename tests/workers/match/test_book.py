@@ -1,0 +1,99 @@
+"""Openings drawn, and openings from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engines.rules.base import RulesError
+from engines.rules.history import History
+from engines.rules.registry import find_game
+from tests.support.matches import terms_of
+from workers.match import book
+from workers.match.book import Book, Start, make_books, parse_start
+from workers.match.options import Openings, Order
+from workers.match.words import OptionError
+
+KULEI = find_game("dogon-kulei")
+BOOK = """# comments and empty lines are passed over
+d1+ d2+
+
+5,5,5,5,0,5/5,4,4,0,5,5 w 0 0 - - 2
+5,5,5,5,0,5/5,4,4,0,5,5 w 0 0 - - 2 moves f1+
+f1+
+"""
+LINES = [
+    Start(moves=("d1+", "d2+")),
+    Start("5,5,5,5,0,5/5,4,4,0,5,5 w 0 0 - - 2"),
+    Start("5,5,5,5,0,5/5,4,4,0,5,5 w 0 0 - - 2", ("f1+",)),
+    Start(moves=("f1+",)),
+]
+
+
+def book_of(path: Path, text: str = BOOK, seed: int = 0, **more: object) -> Book:
+    path = path / "book.txt"
+    path.write_text(text)
+    openings = Openings(file=path, **more)  # type: ignore[arg-type]
+    return make_books(terms_of(openings=openings, seed=seed))["dogon-kulei"]
+
+
+def test_a_file_is_taken_line_by_line_from_the_chosen_one_and_round_again(tmp_path: Path) -> None:
+    assert [book_of(tmp_path).start(n) for n in range(6)] == [*LINES, *LINES[:2]]
+    assert [book_of(tmp_path, start=3).start(n) for n in range(3)] == [LINES[2], LINES[3], LINES[0]]
+
+
+def test_a_shuffled_file_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    orders = [
+        [book_of(tmp_path, seed=seed, order=Order.RANDOM).start(n) for n in range(4)] for seed in (1, 1, 2, 3)
+    ]
+    assert orders[0] == orders[1]
+    assert len({tuple(order) for order in orders}) > 1
+    assert all(set(order) == set(LINES) for order in orders)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("d1+\nd1+ d1+\n", "book.txt, line 2: illegal move 'd1[+]'"),
+        ("rnbqkbnr/8\n", "book.txt, line 1: "),
+        ("", "has 0 openings"),
+    ],
+)
+def test_a_line_that_cannot_be_played_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+    with pytest.raises(OptionError, match=complaint):
+        book_of(tmp_path, text)
+
+
+def test_a_start_beyond_the_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"start=5: .*book\.txt has 4 openings"):
+        book_of(tmp_path, start=5)
+
+
+def test_an_opening_that_leaves_nothing_to_play_is_refused() -> None:
+    game = find_game("duploline")
+    history = History(game)
+    while not history.outcome.decided:
+        history.play(next(history.position.legal_moves()))
+    with pytest.raises(RulesError, match="the game is over after"):
+        parse_start(game, " ".join(history.moves))
+
+
+def test_drawn_openings_do_not_depend_on_what_was_asked_for_first() -> None:
+    terms = terms_of(openings=Openings(plies=4), seed=3)
+    one, two = make_books(terms)["dogon-kulei"], make_books(terms)["dogon-kulei"]
+    assert [one.start(n) for n in (5, 0, 3)] == [two.start(n) for n in (5, 0, 3)]
+    assert one.start(0) != one.start(1)
+
+
+def test_openings_given_up_long_ago_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(book, "KEPT_OPENINGS", 3)
+    terms = terms_of(openings=Openings(plies=4), seed=3)
+    long_ago = make_books(terms)["dogon-kulei"]
+    expected = [long_ago.start(number) for number in range(10)]
+    assert [long_ago.start(number) for number in (0, 9, 7, 4)] == [expected[n] for n in (0, 9, 7, 4)]
+
+
+def test_openings_longer_than_any_game_are_refused() -> None:
+    with pytest.raises(OptionError, match=r"random:300: .* no random game of Dogon kulei"):
+        make_books(terms_of(openings=Openings(plies=300)))

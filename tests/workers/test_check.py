@@ -1,0 +1,214 @@
+"""The compliance check: engines of sense are clean, and each fault is told by name, with real processes."""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from engines.rules.registry import find_game
+from tests.support.jobs import bad_engine, nothing_left, plan_of, processes_with
+from workers.check import CannotCheck, Finding, Report, check_engine, format_finding, format_summary, subject
+from workers.check.bench import Bench
+from workers.check.run import CHECKS, HANDSHAKE, try_check
+from workers.check.subject import Budget
+from workers.launch import Launch, plan_launch
+
+DOGON = find_game("dogon-kulei")
+BY_NAME = {check.name: check for check in (HANDSHAKE, *CHECKS)}
+SEED_LINE = r"option\x20name\x20UGI_Seed\x20type\x20spin\x20default\x200\x20min\x200\x20max\x2099\n"
+
+
+@pytest.fixture
+def mark() -> str:
+    return f"mark-{uuid.uuid4()}"
+
+
+def launch_of(mark: str, plan: str) -> Launch:
+    return plan_launch(bad_engine(*plan_of(plan), mark=mark), None)
+
+
+def found_by(name: str, plan: str, mark: str, seconds: float = 60.0) -> Finding:
+    """What one check finds in an engine with this plan."""
+    bench = Bench(lambda: launch_of(mark, plan), Budget(seconds))
+    try:
+        return try_check(bench, BY_NAME[name], DOGON)
+    finally:
+        bench.clear()
+
+
+FAULTS = [
+    ("handshake", r"ugi only ugiok\n", "it says no 'id name'"),
+    ("handshake", "ugi leave 3", "it crashed: the process ended with exit code 3"),
+    ("handshake", "start die SIGSEGV", r"it crashed: .* signal 11 \(SIGSEGV\)"),
+    ("handshake", r"ugi also bestmove\x20d1+\n", "a bestmove came that nothing had asked for"),
+    ("handshake", r"ugi flood 1\x20option\n", "it floods: more than 1024 KiB of output"),
+    ("options", r"ugi also option\x20name\x20Hash\x20type\x20spun\n", "a type of check, spin, combo"),
+    (
+        "options",
+        r"ugi also option\x20name\x20Hash\x20type\x20spin\x20default\x209\x20min\x201\x20max\x204\n",
+        "option 'Hash' has the default 9, which is not from 1 to 4",
+    ),
+    ("options", rf"ugi also {SEED_LINE} setoption leave 4", "it crashed: the process ended with exit code 4"),
+    ("isready", "isready:2 only -", "no third of three readyok within 3 seconds"),
+    ("one answer", r"stop only bestmove\x20{move}\n", r"after its answer it said 'bestmove d1\+' as well"),
+    ("one answer", r"go also bestmove\x20{move}\n", r"after its answer it said 'bestmove d1\+' as well"),
+    ("unknown words", "joho leave 5", "it crashed: the process ended with exit code 5"),
+    ("unknown words", r"joho only bestmove\x20a1+\n", "a bestmove came that nothing had asked for"),
+    ("line ends", "start narrow -", r"no readyok to a line that ends in \\r\\n within 3 seconds"),
+    ("idle", "go spin -", r"with nothing to do it used 0\.\d\d s of processor time in 0\.5 s"),
+    ("legal moves", r"go only bestmove\x20a1+-\n", r"illegal move 'a1\+-' in position '4,4,4,4,4,4/4,4"),
+    ("legal moves", r"go:3 only bestmove\n", "the bestmove line named no move"),
+    (
+        "info lines",
+        r"go also info\x20depth\x20deep\n",
+        "'depth' is not followed by a number in 'info depth deep",
+    ),
+    (
+        "info lines",
+        r"go also info\x20pv\x20d1+\x20d1+\n",
+        r"move 2 of the pv cannot be played: illegal move 'd1\+'",
+    ),
+    (
+        "time control",
+        "go late 1.1",
+        r"to 'go p1time 1000 .*' the answer took 1\d\d\d ms of 1000.*, 3 times in a row",
+    ),
+    ("time control", "go hang -", "no bestmove to 'go p1time 1000 .*' within 3 seconds"),
+    ("time control", r"go drip info\x20depth\x201\n", "no bestmove to 'go p1time 1000 .*' within 3 seconds"),
+    ("stop", "go late 4", "no bestmove within 1 second of stop"),
+    ("long game", "position tire 30", "it crashed: the process ended with exit code 9"),
+    ("whole game", "go complain 100000", r"\d+ bytes of standard error in \d+ moves: in a long game"),
+    ("whole game", "go complain 17000000", "it floods: more than 16 MiB of standard error"),
+    (
+        "same seed",
+        f"ugi also {SEED_LINE} position whim -",
+        "with the same UGI_Seed and 'go nodes 50' it played",
+    ),
+    ("new game", "position age -", "after another game and uginewgame it played"),
+    ("quit", "quit only -", "2 seconds after quit it was still running$"),
+    ("quit", "go hang -", "2 seconds after quit in the middle of a search it was still running$"),
+    ("end of input", "end hang -", "2 seconds after the end of its input it was still running$"),
+    (
+        "end of input",
+        "end spin - end hang -",
+        r"after the end of its input it was still running, using \d\.\d s of processor time",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "plan", "sentence"), FAULTS)
+def test_the_fault_is_named_of_an_engine_that_does(
+    name: str, plan: str, sentence: str, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "READY_SECONDS", 3)
+    monkeypatch.setattr("workers.check.manners.READY_SECONDS", 3)
+    with nothing_left(mark):
+        finding = found_by(name, plan, mark)
+    assert re.search(sentence, finding.fault), finding
+    assert finding.check == name
+    assert finding.advice
+    assert "> ugi\n" in finding.lines
+
+
+def test_every_check_has_an_engine_that_fails_it() -> None:
+    assert {name for name, _, _ in FAULTS} == set(BY_NAME)
+
+
+def checked(mark: str, plan: str, seconds: float) -> Report:
+    return check_engine(lambda: launch_of(mark, plan), ladders=[DOGON], seconds=seconds)
+
+
+def test_an_engine_that_does_nothing_wrong_is_clean(mark: str) -> None:
+    with nothing_left(mark):
+        report = checked(mark, "go also info\\x20depth\\x201\\n", 60.0)
+    assert report.faults == ()
+    assert report.is_clean
+    assert [finding.check for finding in report.findings] == list(BY_NAME)
+    assert format_summary(report).startswith(f"Bad: no fault in {len(BY_NAME)} checks, ")
+
+
+@pytest.mark.parametrize(
+    ("plan", "sentence"),
+    [
+        ("go resist -", "no bestmove"),
+        ("go stop -", "no bestmove"),
+        (r"go drip info\x20string\x20x\n", "no bestmove"),
+        ("go drip x", "no bestmove"),
+        (r"go flood 1\x20info\x20x\n", "floods"),
+        (r"go flood 1\x20x", "floods"),
+        ("go die SIGKILL", "crashed"),
+        ("go close 1", "no bestmove"),
+    ],
+)
+def test_the_check_ends_in_its_time_and_leaves_nothing_of_an_engine_that_does(
+    plan: str, sentence: str, mark: str
+) -> None:
+    with nothing_left(mark):
+        started = time.monotonic()
+        report = checked(mark, plan, 3.0)
+        took = time.monotonic() - started
+    assert took < 3.0 + 3.0
+    assert not report.is_clean
+    assert all(sentence in finding.fault for finding in report.faults), report.faults
+
+
+def test_what_there_was_no_time_for_is_not_called_clean(mark: str) -> None:
+    report = checked(mark, "go late 0.3", 2.0)
+    assert report.faults == ()
+    assert not report.is_clean
+    assert format_finding(report.findings[-1]) == "end of input                       not tried"
+    assert re.search(r"no fault in \d+ checks, 2\.\d s; \d+ more were not tried", format_summary(report))
+
+
+def test_a_wait_that_the_end_cuts_short_is_told_with_its_lines(mark: str) -> None:
+    (finding,) = checked(mark, "ugi hang -", 0.5).findings
+    told = format_finding(finding)
+    assert told.startswith("handshake                          broken off when the time was up\n")
+    assert re.search(r"\n +0\.0\d\d > ugi$", told)
+
+
+def test_without_a_handshake_nothing_else_is_tried(mark: str) -> None:
+    report = checked(mark, "start leave 1", 60.0)
+    (finding,) = report.findings
+    assert finding.check == "handshake"
+    assert report.engine == ""
+
+
+def test_an_engine_of_no_known_ladder_needs_one_named(mark: str) -> None:
+    with pytest.raises(CannotCheck, match="claims no ladder by UGI_Variant: name one with --game"):
+        check_engine(lambda: launch_of(mark, ""), seconds=60.0)
+    assert processes_with(mark) == []
+
+
+def test_a_ladder_it_does_not_claim_cannot_be_checked(mark: str) -> None:
+    plan = r"ugi also option\x20name\x20UGI_Variant\x20type\x20combo\x20default\x20dualma\x20var\x20dualma\n"
+    with pytest.raises(CannotCheck, match="does not have 'dogon-kulei' among its UGI_Variant"):
+        checked(mark, plan, 60.0)
+
+
+def test_a_program_that_is_none_cannot_be_checked(tmp_path: Path) -> None:
+    missing = Launch(("/nowhere/engine",), {}, str(tmp_path), str(tmp_path / "scratch"))
+    with pytest.raises(CannotCheck, match="cannot start '/nowhere/engine': No such file"):
+        check_engine(lambda: missing, ladders=[DOGON], seconds=60.0)
+
+
+def test_a_fault_is_told_with_its_lines_its_log_and_what_to_do(mark: str) -> None:
+    plan = r"go complain 12 go only bestmove\x20\x1b[31m\n"
+    finding = found_by("legal moves", plan, mark)
+    told = format_finding(finding)
+    assert told.startswith("legal moves (dogon-kulei)          FAULT: illegal move '\\x1b[31m' in position ")
+    assert "    What to do: take the position from the line as it is, all of it\n" in told
+    assert re.search(r"      +\d\.\d\d\d > position startpos\n      +\d\.\d\d\d > go p1time 5000 ", told)
+    assert re.search(r"      +\d\.\d\d\d < bestmove \\x1b\[31m\n", told)
+    assert told.endswith("The last lines of its standard error:\n      FIRSTxxxLAST")
+
+
+def test_long_conversations_are_cut_in_the_report() -> None:
+    finding = Finding("stop", "", "no answer", "answer", "\n".join(["x" * 1000] * 100))
+    lines = format_finding(finding).splitlines()
+    assert len(lines) < 20
+    assert max(map(len, lines)) < 170

@@ -1,1 +1,0 @@
-"""Who meets whom: pure functions from players to pairs, no database."""

@@ -1,0 +1,128 @@
+"""Judgements on what an engine said, without any process: a sentence on what is wrong, or None."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from engines.protocol import (
+    VARIANT_OPTION,
+    IdName,
+    Info,
+    OptionDeclared,
+    OptionType,
+    UgiOk,
+    parse_engine_line,
+    parse_number,
+)
+from engines.rules.base import IllegalMove, Position, quote
+from engines.rules.registry import GAMES
+from workers.process import MAX_STDERR_BYTES
+
+MARGIN_MS = 50
+"""What a tournament grants on every move unless it says otherwise."""
+
+_NUMBERS = (
+    ("depth", "depth"),
+    ("seldepth", "seldepth"),
+    ("time", "time_ms"),
+    ("nodes", "nodes"),
+    ("nps", "nps"),
+)
+"""Words of an ``info`` line and the fields they are read into."""
+
+
+def judge_introduction(lines: Sequence[str]) -> str | None:
+    """On everything up to ``ugiok``, options apart."""
+    messages = [parse_engine_line(line) for line in lines]
+    if not any(isinstance(message, IdName) and message.name for message in messages):
+        return "it says no 'id name'"
+    if sum(isinstance(message, UgiOk) for message in messages) > 1:
+        return "it says ugiok more than once"
+    return None
+
+
+def judge_options(lines: Sequence[str]) -> str | None:
+    """On the ``option`` lines among these."""
+    seen: set[str] = set()
+    for line in lines:
+        if line.split()[:1] != ["option"]:
+            continue
+        option = parse_engine_line(line)
+        if not isinstance(option, OptionDeclared):
+            return f"an option needs a name and a type of check, spin, combo, button or string: {quote(line)}"
+        if option.name.casefold() in seen:
+            return f"option {quote(option.name)} is declared twice"
+        seen.add(option.name.casefold())
+        for wrong in _option_faults(option):
+            return f"option {quote(option.name)} {wrong}: {quote(line)}"
+    return None
+
+
+def _option_faults(option: OptionDeclared) -> Iterator[str]:
+    """What is wrong with one declaration, as the rest of a sentence."""
+    match option.type:
+        case OptionType.CHECK:
+            if option.default not in ("true", "false"):
+                yield "is a check whose default is neither true nor false"
+        case OptionType.SPIN:
+            yield from _spin_faults(option)
+        case OptionType.COMBO:
+            if option.default not in option.choices:
+                yield "is a combo whose default is none of its vars"
+    if option.name == VARIANT_OPTION:
+        if option.type is not OptionType.COMBO:
+            yield "must be a combo"
+        elif not set(option.choices) & set(GAMES):
+            yield f"has none of the ladders ({', '.join(GAMES)}) among its vars"
+
+
+def _spin_faults(option: OptionDeclared) -> Iterator[str]:
+    default = parse_number(option.default or "")
+    if default is None or option.min is None or option.max is None:
+        yield "is a spin and needs default, min and max, all numbers"
+    elif not option.min <= default <= option.max:
+        yield f"has the default {default}, which is not from {option.min} to {option.max}"
+
+
+def judge_info(line: str, position: Position) -> str | None:
+    """On one line of a search of ``position``; None for a line that is no ``info``, too."""
+    info = parse_engine_line(line)
+    if not isinstance(info, Info):
+        return None
+    words = line.partition(" string ")[0].split()
+    for word, field in _NUMBERS:
+        if word in words and getattr(info, field) is None:
+            return f"{word!r} is not followed by a number in {quote(line)}"
+    if "score" in words and info.score is None:
+        return f"'score' is not followed by 'cp' or 'mate' and a number in {quote(line)}"
+    return _judge_line_of_play(info.pv, position)
+
+
+def _judge_line_of_play(pv: Sequence[str], position: Position) -> str | None:
+    """On a pv: its moves must be playable one after the other, up to the game's end at most."""
+    for place, token in enumerate(pv, start=1):
+        if position.outcome().decided:
+            return f"the pv {quote(' '.join(pv))} goes on after the game's end"
+        try:
+            position = position.play(token)
+        except IllegalMove as error:
+            return f"move {place} of the pv cannot be played: {error}"
+    return None
+
+
+def judge_time(used_ms: int, limit_ms: int) -> str | None:
+    """On an answer's time against what was left for it."""
+    if used_ms <= limit_ms + MARGIN_MS:
+        return None
+    return f"the answer took {used_ms} ms of {limit_ms}, and {MARGIN_MS} ms are granted on top"
+
+
+def judge_log(stderr_bytes: int, moves: int, ply_limit: int) -> str | None:
+    """On standard error in so many of its own moves, were a game to last until the ply limit."""
+    expected = stderr_bytes * (ply_limit / 2) / moves if moves else 0
+    if expected <= MAX_STDERR_BYTES:
+        return None
+    return (
+        f"{stderr_bytes} bytes of standard error in {moves} moves: in a long game that would be over the "
+        f"{MAX_STDERR_BYTES >> 20} MiB at which it loses"
+    )

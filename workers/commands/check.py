@@ -1,0 +1,96 @@
+"""``python -m workers check``: what an engine does wrong, told before anybody else finds out."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from engines.console import complain, run_command
+from engines.rules.base import UnknownGame
+from engines.rules.registry import find_game
+from workers.check import CannotCheck, Finding, check_engine, format_finding, format_summary
+from workers.check.run import DEFAULT_SECONDS
+from workers.jobs import EngineSpec
+from workers.launch import find_program, plan_launch
+
+FAULTY = 1
+MAX_SECONDS = 3600.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = _parser().parse_args(arguments)
+    return run_command(lambda: _check(options), UnknownGame, CannotCheck)
+
+
+def _check(options: argparse.Namespace) -> int:
+    """Print what is found as it is found."""
+    command = options.words[1:] if options.words[:1] == ["--"] else options.words
+    if not command:
+        return complain("no command was given: write it after --, as in check -- python3 main.py")
+    folder = Path.cwd()
+    program = find_program(command[0], folder)
+    if program is None:
+        raise CannotCheck(f"cannot start {command[0]!r}: there is no such program that may be run")
+    spec = EngineSpec("engine", "", (program, *command[1:]), directory=str(folder))
+    report = check_engine(
+        lambda: plan_launch(spec, folder),
+        ladders=[find_game(code) for code in options.game],
+        options=options.option,
+        seconds=options.timeout,
+        on_finding=_print_finding,
+    )
+    print(format_summary(report))
+    return 0 if report.is_clean else FAULTY
+
+
+def _print_finding(finding: Finding) -> None:
+    print(format_finding(finding), flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m workers check",
+        usage="%(prog)s [-h] [--game GAME]... [--option NAME=VALUE]... [--timeout SECONDS] -- COMMAND...",
+        description="Check that an engine keeps to the protocol; exit code 0 if it does, 1 if it does not, "
+        "2 if it cannot be started.",
+    )
+    parser.add_argument(
+        "--game", action="append", default=[], metavar="GAME", help="a ladder to try (default: all it claims)"
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        type=_option,
+        metavar="NAME=VALUE",
+        help="to set in the engine, as in [options] of bot.toml",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=DEFAULT_SECONDS,
+        metavar="SECONDS",
+        help="for everything together (default: %(default)g)",
+    )
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="what starts the engine")
+    return parser
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals or not text.isprintable():
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds <= MAX_SECONDS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of seconds over 0 and up to {MAX_SECONDS:.0f}"
+        )
+    return seconds

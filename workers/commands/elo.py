@@ -1,0 +1,30 @@
+"""``python -m workers elo``: how much stronger one engine is, from the counts of a match."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from engines.console import run_command
+from workers.statistics import StatisticsError, estimate, parse_counts
+
+COUNTS_HELP = "L,D,W of games, or LL,LD,DD,WD,WW of pairs (DD with WL)"
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m workers elo",
+        description="Print Elo and normalized Elo with their 95 % errors, and the likelihood of superiority.",
+    )
+    parser.add_argument("--counts", required=True, metavar="COUNTS", help=COUNTS_HELP)
+    options = parser.parse_args(arguments)
+    return run_command(lambda: _print_estimate(options.counts), StatisticsError)
+
+
+def _print_estimate(counts: str) -> int:
+    found = estimate(parse_counts(counts))
+    print(
+        f"elo {found.elo:z.10f} {found.error:.10f} "
+        f"nelo {found.nelo:z.10f} {found.nelo_error:.10f} los {found.los:.10f}"
+    )
+    return 0

@@ -1,0 +1,113 @@
+"""``python -m workers replay``: a recorded game played again, up to the first move that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from engines.console import run_command
+from engines.records import Record, read_records
+from engines.rules.base import quote
+from workers.match.entrants import read_entrants, usual_store
+from workers.match.options import Entrant
+from workers.match.words import OptionError, Setting, split_arguments
+from workers.replay import Difference, ReplayError, replay_game
+from workers.runner import Seat, Worker
+from workers.seeds import SEED_HEADER, seed_of
+
+SAME, DIFFERS = 0, 1
+USAGE = """\
+usage: python -m workers replay FILE.pgn [--game ID] -engine cmd=… -engine cmd=… [-each KEY=VALUE…]
+
+Play a recorded game again under its limits and seed, and tell the first move that differs. The first
+engine is White, unless both have the names (name=…) that the record has the other way round; their keys
+are those of 'match'. --game is the record's GameId, needed where the file has more than one game.
+
+exit codes: 0 the same game; 1 another; 2 bad input"""
+HELP = {"-h", "-help", "--help"}
+FLAGS = ("game", "engine", "each")
+
+
+def main(arguments: Sequence[str]) -> int:
+    return run_command(lambda: _run(arguments), OptionError, ReplayError)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    if HELP & set(arguments):
+        print(USAGE)
+        return SAME
+    if not arguments or arguments[0].startswith("-"):
+        raise OptionError("FILE.pgn comes first: the file with the game's record")
+    settings = split_arguments(arguments[1:])
+    for setting in settings:
+        if setting.flag not in FLAGS:
+            setting.refuse(f"unknown option (known are {', '.join(f'-{flag}' for flag in FLAGS)})")
+    record = _read_game(arguments[0], _game_id(settings))
+    return _tell(record, _replay(record, _read_players(record, settings)))
+
+
+def _game_id(settings: Sequence[Setting]) -> str | None:
+    """The last one asked for."""
+    wanted = None
+    for setting in settings:
+        if setting.flag == "game":
+            if len(setting.words) != 1:
+                setting.refuse(f"takes one word, the game's id, not {len(setting.words)}")
+            wanted = setting.words[0]
+    return wanted
+
+
+def _read_game(name: str, wanted: str | None) -> Record:
+    """The game of this id, or the only one there is."""
+    found: list[Record] = []
+    try:
+        with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
+            for record in read_records(lines, name):
+                if isinstance(record, Record):
+                    found += [record] if wanted in (None, record.header("GameId")) else []
+                elif wanted is None:
+                    raise ReplayError(str(record))
+    except OSError as error:
+        raise ReplayError(f"cannot read {quote(name)}: {error.strerror}") from None
+    if len(found) == 1:
+        return found[0]
+    if wanted is None:
+        raise ReplayError(f"{name} has {len(found)} games: name one by --game and its GameId")
+    raise ReplayError(f"{name} has {len(found)} games with the id {quote(wanted)}")
+
+
+def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[Entrant, Entrant]:
+    """White's and Black's engine."""
+    engines = [setting for setting in settings if setting.flag == "engine"]
+    if len(engines) != 2:
+        raise OptionError(f"-engine: a game has two engines, not {len(engines)}")
+    each = [setting for setting in settings if setting.flag == "each"]
+    one, two = read_entrants(engines, each, ladders=(record.header("Game"),), store=usual_store())
+    if (one.name, two.name) == (record.header("Black"), record.header("White")):
+        return two, one
+    return one, two
+
+
+def _replay(record: Record, players: tuple[Entrant, Entrant]) -> Difference | None:
+    worker = Worker("replay", usual_store(), usual_store())
+    seats = [Seat(player.spec, record.header("Game"), worker) for player in players]
+    for seat in seats:
+        seat.player.seed = seed_of(record)
+    try:
+        return replay_game(record, seats[0].player, seats[1].player)
+    finally:
+        for seat in seats:
+            seat.kill()
+
+
+def _tell(record: Record, difference: Difference | None) -> int:
+    if seed_of(record) is None:
+        print(f"the record has no {SEED_HEADER}: engines that draw lots will draw others")
+    if difference is None:
+        print(f"the same game: {len(record.moves)} plies, {record.header('Termination')}, {record.result}")
+        return SAME
+    side = difference.position.side.name.lower()
+    print(f"first difference at ply {difference.ply}, {side} to move in position '{difference.position}'")
+    print(f"the record has: {difference.recorded}")
+    print(f"now it came to: {difference.played}")
+    return DIFFERS

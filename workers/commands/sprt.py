@@ -1,0 +1,34 @@
+"""``python -m workers sprt``: what the counts of a match say for one hypothesis against another."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from engines.console import run_command
+from workers.commands.elo import COUNTS_HELP
+from workers.statistics import Model, StatisticsError, llr, parse_counts
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = _parser().parse_args(arguments)
+    return run_command(lambda: _print_ratio(options), StatisticsError)
+
+
+def _print_ratio(options: argparse.Namespace) -> int:
+    ratio = llr(parse_counts(options.counts), options.elo0, options.elo1, Model(options.model))
+    print(f"llr {ratio:z.10f}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m workers sprt",
+        description="Print the generalized log-likelihood ratio of ELO1 against ELO0. "
+        "At risks of 5 % a test ends at -2.9444 and 2.9444.",
+    )
+    parser.add_argument("--model", required=True, choices=[str(model) for model in Model], help="Elo's scale")
+    parser.add_argument("--elo0", required=True, type=float, metavar="ELO0", help="the null hypothesis")
+    parser.add_argument("--elo1", required=True, type=float, metavar="ELO1", help="the alternative")
+    parser.add_argument("--counts", required=True, metavar="COUNTS", help=COUNTS_HELP)
+    return parser

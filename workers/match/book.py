@@ -1,0 +1,123 @@
+"""The openings of a match: drawn from its seed, or the lines of a file."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from engines.records.model import is_token
+from engines.rules.base import RulesError
+from engines.rules.history import History
+from engines.rules.registry import Game, find_game
+from workers.match.options import Openings, Order, Terms
+from workers.match.words import OptionError
+from workers.openings import Opening, OpeningError, iter_openings
+
+KEPT_OPENINGS = 1_000
+"""More than there are pairs under way: a pair that is given back wants its opening again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a game begins: a position (None: the initial one), and moves played from there."""
+
+    fen: str | None = None
+    moves: tuple[str, ...] = ()
+
+
+class Book(Protocol):
+    """The openings of one ladder; the same number is the same opening for whoever meets."""
+
+    def start(self, number: int) -> Start:
+        """Opening ``number``, from 0."""
+
+
+def make_books(terms: Terms) -> dict[str, Book]:
+    """A book for each ladder; raises ``OptionError`` for a file that holds anything but openings."""
+    return {code: _make_book(find_game(code), terms.openings, terms.seed) for code in terms.ladders}
+
+
+def _make_book(game: Game, openings: Openings, seed: int) -> Book:
+    if openings.file is not None:
+        return FileBook(game, openings, seed)
+    return DrawnBook(game, openings.plies, seed)
+
+
+class DrawnBook:
+    """Drawn in order, as they are asked for. Of a long match the last are kept, the others drawn again."""
+
+    def __init__(self, game: Game, plies: int, seed: int) -> None:
+        self._draw = partial(iter_openings, game, plies, seed)
+        self._begin()
+        try:
+            self.start(0)
+        except OpeningError as error:
+            raise OptionError(f"-openings random:{plies}: {error}") from None
+
+    def start(self, number: int) -> Start:
+        if number < self._count - len(self._kept):
+            self._begin()
+        while self._count <= number:
+            self._kept.append(next(self._source))
+            self._count += 1
+        return Start(moves=self._kept[number - self._count])
+
+    def _begin(self) -> None:
+        self._source: Iterator[Opening] = self._draw()
+        self._kept: deque[Opening] = deque(maxlen=KEPT_OPENINGS)
+        self._count = 0
+
+
+class FileBook:
+    """The lines of a file from the chosen one on, and round again when they are used up."""
+
+    def __init__(self, game: Game, openings: Openings, seed: int) -> None:
+        assert openings.file is not None
+        self._starts = list(_read_starts(game, openings.file))
+        if openings.order is Order.RANDOM:
+            random.Random(f"{seed}/{game.code}").shuffle(self._starts)
+        if not 1 <= openings.start <= len(self._starts):
+            raise OptionError(
+                f"-openings start={openings.start}: {openings.file} has {len(self._starts)} openings"
+            )
+        self._first = openings.start - 1
+
+    def start(self, number: int) -> Start:
+        return self._starts[(self._first + number) % len(self._starts)]
+
+
+def _read_starts(game: Game, path: Path) -> Iterator[Start]:
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError(f"-openings file={path}: cannot be read: {error}") from None
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                yield parse_start(game, line)
+            except RulesError as error:
+                raise OptionError(f"{path}, line {number}: {error}") from None
+
+
+def parse_start(game: Game, line: str) -> Start:
+    """An opening as a line of a file has it: moves, or a position string with ``moves …`` after it or not.
+
+    Raises ``RulesError`` for one that cannot be played, or that leaves nothing to play.
+    """
+    words = line.split()
+    if is_token(words[0]):
+        start = Start(moves=tuple(words))
+    else:
+        position, _, moves = line.strip().partition(" moves ")
+        start = Start(position, tuple(moves.split()))
+    history = History(game, None if start.fen is None else game.position.parse(start.fen))
+    for token in start.moves:
+        history.play(token)
+    if history.outcome.decided:
+        raise RulesError(f"the game is over after {line.strip()!r}: {history.outcome.reason}")
+    return start

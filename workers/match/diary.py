@@ -1,0 +1,67 @@
+"""What engines said, kept for their authors: of every game with a fault, and of all games on request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from workers.jobs import SideLog
+from workers.match.messages import SlotGame
+from workers.match.results import GameResult
+from workers.match.words import OptionError
+
+SHOWN_LINES = 50
+"""Of an engine at fault."""
+
+
+class Diary:
+    """Appends faults to a file beside the record file, and writes a file a game into ``folder``, if given.
+
+    Raises ``OptionError`` for a folder that cannot be made.
+    """
+
+    def __init__(self, records: Path, folder: Path | None = None) -> None:
+        self._faults = records.with_name(f"{records.name}.faults")
+        self._folder = folder
+        if folder is not None:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OptionError(f"-log {folder}: cannot be made: {error.strerror}") from None
+
+    def keep(self, game: GameResult, told: SlotGame) -> None:
+        if game.has_fault:
+            lines = (game_sentence(game), *evidence_lines(game, told))
+            with self._faults.open("a", encoding="utf-8", errors="replace") as file:
+                file.writelines(f"{line}\n" for line in lines)
+        if self._folder is not None:
+            path = self._folder / f"{game.key.replace('/', '-')}.log"
+            path.write_text("".join(_whole(game, told)), encoding="utf-8", errors="replace")
+
+
+def game_sentence(game: GameResult) -> str:
+    """A game on one line."""
+    return f"{game.key}  {game.white} - {game.black}  {game.result}  {game.termination}"
+
+
+def evidence_lines(game: GameResult, told: SlotGame) -> Iterator[str]:
+    """Why somebody is at fault, and the last he said: of a void, the last that either said."""
+    yield f"  {told.evidence}"
+    for name, log in ((game.white, told.white), (game.black, told.black)):
+        if game.is_void or game.culprit == name:
+            yield from _last_lines(name, log)
+
+
+def _last_lines(name: str, log: SideLog) -> Iterator[str]:
+    for title, text in (("lines", log.lines), ("standard error", log.stderr)):
+        if lines := text.splitlines()[-SHOWN_LINES:]:
+            yield f"  the last {title} of {name}:"
+            yield from (f"    {line}" for line in lines)
+
+
+def _whole(game: GameResult, told: SlotGame) -> Iterator[str]:
+    yield f"{game_sentence(game)}\n"
+    for name, log in ((game.white, told.white), (game.black, told.black)):
+        for title, text in (("lines", log.lines), ("standard error", log.stderr)):
+            if text:
+                yield f"\n{title} of {name}\n{text}"

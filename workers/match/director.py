@@ -1,0 +1,233 @@
+"""The director: gives a match's games to slots, and what they hand back to the record file and the ledger."""
+
+from __future__ import annotations
+
+import selectors
+import signal
+import socket
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+
+from engines.records import Termination
+from workers.jobs import GameJob, JobGame
+from workers.match.book import Book
+from workers.match.crew import Crew, Slot
+from workers.match.diary import Diary
+from workers.match.ledger import Ledger
+from workers.match.messages import Assignment, SlotGame
+from workers.match.options import MatchOptions
+from workers.match.pace import Pace
+from workers.match.plan import PlannedPair
+from workers.match.recordfile import RecordFile
+from workers.match.reports import Ending, Report
+from workers.match.results import GameResult
+
+TICK_SECONDS = 0.5
+PATIENCE_SECONDS = 3.0
+"""How long slots that were told to break off may take before they are ended."""
+
+
+class StopRequest:
+    """How urgently the match was asked to end: not, after the games under way (1), or now (2)."""
+
+    def __init__(self) -> None:
+        self.level = 0
+        self._wake_up, self.signalled = socket.socketpair()
+        self._wake_up.setblocking(False)
+        self.signalled.setblocking(False)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take SIGINT and SIGTERM for requests; each one more is more urgent."""
+        before = {number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        old = signal.set_wakeup_fd(self._wake_up.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(old)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            self._wake_up.close()
+            self.signalled.close()
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        self.level += 1
+
+
+class Director:
+    """One match, from its first game or where it was left to its end."""
+
+    def __init__(
+        self,
+        options: MatchOptions,
+        ledger: Ledger,
+        books: Mapping[str, Book],
+        crew: Crew,
+        file: RecordFile,
+        report: Report,
+        diary: Diary,
+    ) -> None:
+        self._options = options
+        self._ledger = ledger
+        self._books = books
+        self._crew = crew
+        self._file = file
+        self._report = report
+        self._diary = diary
+        self._stop = StopRequest()
+        self._obeyed = 0
+        self._kill_at = float("inf")
+        self._fault = False
+        self._pace = Pace(time.monotonic(), options.concurrency)
+
+    def run(self) -> Ending:
+        """Play what is left; every slot has ended when this returns."""
+        self._report.started(self._ledger, self._pace)
+        with self._stop.listening():
+            try:
+                self._give_out()
+                while self._crew.busy:
+                    self._wait()
+                    self._obey()
+                    self._give_out()
+                    self._report.tick()
+            finally:
+                self._crew.end()
+        ending = self._ending()
+        self._report.ended(ending)
+        return ending
+
+    def _ending(self) -> Ending:
+        if self._ledger.is_decided:
+            return Ending.DECIDED
+        if self._fault:
+            return Ending.FAULT
+        return Ending.STOPPED if self._stop.level else Ending.PLAYED
+
+    @property
+    def _urgency(self) -> int:
+        """As of a ``StopRequest``: how soon the match is to end, whoever wants it."""
+        return 2 if self._ledger.is_decided else max(self._stop.level, int(self._fault))
+
+    # Giving out
+
+    def _give_out(self) -> None:
+        while not self._urgency and (slot := self._crew.take()) is not None:
+            pair = self._ledger.next_pair()
+            if pair is None:
+                self._crew.release(slot)
+                return
+            slot.give(pair, self._assignment(pair))
+
+    def _assignment(self, pair: PlannedPair) -> Assignment:
+        options, terms = self._options, self._options.terms
+        one, two = terms.entrants[pair.first], terms.entrants[pair.second]
+        start = self._books[pair.ladder].start(pair.opening)
+        job = GameJob(
+            job=str(uuid.uuid4()),
+            game=pair.ladder,
+            engines=(one.spec, two.spec),
+            games=pair.games,
+            time_control=terms.time_control,
+            opening=start.moves,
+            fen=start.fen,
+            ply_limit=terms.ply_limit,
+            seed=terms.seed,
+            margin_ms=terms.margin_ms,
+            draw=terms.draw,
+            resign=terms.resign,
+        )
+        return Assignment(
+            job=job,
+            restart=(one.restart, two.restart),
+            event=options.event,
+            site=options.site,
+            round=str(pair.round),
+            keeps_lines=options.log is not None,
+        )
+
+    # Taking in
+
+    def _wait(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stop.signalled, selectors.EVENT_READ)
+            for slot in self._crew.busy:
+                selector.register(slot, selectors.EVENT_READ)
+            for key, _ in selector.select(TICK_SECONDS):
+                if isinstance(key.fileobj, Slot):
+                    self._hear(key.fileobj)
+                else:
+                    self._stop.signalled.recv(64)
+
+    def _hear(self, slot: Slot) -> None:
+        games = slot.read()
+        if games is None:
+            self._lose(slot)
+            return
+        for told in games:
+            self._take(slot, told)
+        if not slot.games:
+            self._crew.release(slot)
+
+    def _take(self, slot: Slot, told: SlotGame) -> None:
+        pair, game = slot.pair, slot.games.pop(0)
+        assert pair is not None
+        white, black = self._ledger.players(pair, game)
+        result = GameResult(told.key, pair.ladder, white, black, told.result, told.termination, told.fault)
+        self._pace.games += 1
+        if result.is_void:
+            self._take_void(pair, game, result, told)
+            return
+        self._file.append(told.record)
+        withdrawn = self._ledger.record(result)
+        self._tell(result, told)
+        if withdrawn is not None:
+            self._report.notice("withdrawn", f"{withdrawn} is withdrawn after forfeits in a row")
+        if not self._options.recover and result.termination in (Termination.CRASH, Termination.STALL):
+            self._fault = True
+            self._report.notice("fault", f"the match ends: {result.culprit} is at fault, and -recover is off")
+
+    def _take_void(self, pair: PlannedPair, game: JobGame, result: GameResult, told: SlotGame) -> None:
+        if self._ledger.void(pair, game, told.evidence):
+            self._file.append(told.record)
+        self._tell(result, told)
+
+    def _tell(self, result: GameResult, told: SlotGame) -> None:
+        self._report.game(result, told)
+        self._diary.keep(result, told)
+
+    def _lose(self, slot: Slot) -> None:
+        """A slot has ended: by itself, which is not supposed to happen, or because it was told to."""
+        if slot.pair is not None and slot.games:
+            self._ledger.give_back(slot.pair, slot.games, lost=not self._obeyed)
+            if not self._obeyed:
+                self._report.notice("lost", f"a slot has ended, game {slot.games[0].key} is played again")
+        self._crew.discard(slot)
+
+    # Stopping
+
+    def _obey(self) -> None:
+        """Pass on to the slots what became more urgent; one that is deaf is ended."""
+        urgency = self._urgency
+        if urgency > self._obeyed:
+            self._obeyed = urgency
+            self._tell_slots(urgency)
+        if time.monotonic() > self._kill_at:
+            for slot in self._crew.busy:
+                slot.kill()
+
+    def _tell_slots(self, urgency: int) -> None:
+        if urgency == 1:
+            self._report.notice("stopping", "the games under way are finished; once more breaks them off")
+        elif not self._ledger.is_decided:
+            self._report.notice("stopping", "the games under way are broken off")
+        for slot in self._crew.busy:
+            if urgency == 1:
+                slot.finish()
+            else:
+                slot.break_off()
+        if urgency > 1:
+            self._kill_at = time.monotonic() + PATIENCE_SECONDS

@@ -1,0 +1,87 @@
+"""Every game of a match, in the order of play: a pure function of its terms, computed as it is needed.
+
+Everybody meets everybody before anybody meets again, and all meetings of a cycle on one
+ladder have the same openings: standings half-way mean something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workers.jobs import JobGame
+from workers.match.options import Format, Terms
+from workers.pairing.berger import Pair, berger_rounds
+from workers.pairing.gauntlet import gauntlet_rounds
+from workers.pairing.meetings import Meeting, plan_meetings
+
+GAMES_A_PAIR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPair:
+    """Up to two games of one opening, colours reversed; engines are places among the match's.
+
+    ``number`` counts the pairs of a match from 0, ``opening`` is the opening's in its ladder's book.
+    """
+
+    number: int
+    ladder: str
+    round: int
+    first: int
+    second: int
+    opening: int
+    games: tuple[JobGame, ...]
+
+    @property
+    def key(self) -> str:
+        return pair_key(self.games[0].key)
+
+    def white_of(self, game: JobGame) -> int:
+        return (self.first, self.second)[game.white]
+
+    def black_of(self, game: JobGame) -> int:
+        return (self.second, self.first)[game.white]
+
+
+def pair_key(key: str) -> str:
+    """What both games of a pair share, from the key of either."""
+    meeting, _, game = key.rpartition("/")
+    return f"{meeting}/{(int(game) - 1) // GAMES_A_PAIR}"
+
+
+def plan_pairs(terms: Terms) -> Iterator[PlannedPair]:
+    """All pairs; a game's key is ``ladder/round/meeting/game`` and unique."""
+    table = _table(terms)
+    pairs_each = -(-terms.games // GAMES_A_PAIR)
+    number = 0
+    for meeting in plan_meetings(dict.fromkeys(terms.ladders, table), terms.rounds):
+        for pair in range(pairs_each):
+            yield PlannedPair(
+                number=number,
+                ladder=meeting.ladder,
+                round=meeting.round,
+                first=meeting.first - 1,
+                second=meeting.second - 1,
+                opening=meeting.cycle * pairs_each + pair,
+                games=_games(meeting, pair, terms.games),
+            )
+            number += 1
+
+
+def count_games(terms: Terms) -> int:
+    meetings = sum(map(len, _table(terms))) * len(terms.ladders)
+    return meetings * terms.rounds * terms.games
+
+
+def _table(terms: Terms) -> list[list[Pair]]:
+    players = len(terms.entrants)
+    return gauntlet_rounds(players) if terms.format is Format.GAUNTLET else berger_rounds(players)
+
+
+def _games(meeting: Meeting, pair: int, games: int) -> tuple[JobGame, ...]:
+    """Pair ``pair`` of a meeting of so many games; its first player is White in the first of the two."""
+    place = f"{meeting.ladder}/{meeting.round}/{meeting.number}"
+    first = pair * GAMES_A_PAIR
+    numbers = range(first, min(first + GAMES_A_PAIR, games))
+    return tuple(JobGame(f"{place}/{number + 1}", attempt="", white=number - first) for number in numbers)

@@ -1,0 +1,107 @@
+"""Games played, as far as standings need them: from a slot or from a record's headers. Arithmetic only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engines.records import Fault, Termination
+from engines.rules.base import Result
+from workers.match.plan import pair_key
+from workers.statistics import Pentanomial, Wdl
+
+HALF_POINTS = {Result.BLACK_WINS: 0, Result.DRAW: 1, Result.WHITE_WINS: 2}
+"""White's."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """One game with a result; ``white`` and ``black`` are the engines' names."""
+
+    key: str
+    ladder: str
+    white: str
+    black: str
+    result: Result
+    termination: str
+    fault: str
+
+    @property
+    def is_void(self) -> bool:
+        return self.termination == Termination.VOID
+
+    @property
+    def culprit(self) -> str | None:
+        """Who lost by its own fault."""
+        return {Fault.WHITE.value: self.white, Fault.BLACK.value: self.black}.get(self.fault)
+
+    @property
+    def has_fault(self) -> bool:
+        """Whether anybody, ourselves included, is to blame."""
+        return self.is_void or self.culprit is not None
+
+    def half_points(self, name: str) -> int:
+        points = HALF_POINTS[self.result]
+        return points if name == self.white else 2 - points
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """Both games of a pair: ``half_points``, 0 to 4, are those of ``name`` against ``other``."""
+
+    key: str
+    name: str
+    other: str
+    half_points: int
+
+
+class Scores:
+    """The games of a match added up, in whatever order they come. ``names`` are the engines', in order."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self.forfeits: Counter[tuple[str, str]] = Counter()
+        """By ladder and engine."""
+        self._games: Counter[tuple[str, str, str, int]] = Counter()
+        self._pairs: Counter[tuple[str, str, str, int]] = Counter()
+        self._halves: dict[str, GameResult] = {}
+
+    def add(self, game: GameResult) -> PairScore | None:
+        """Count a game; returns its pair when that is complete with it."""
+        self._games[game.ladder, game.white, game.black, HALF_POINTS[game.result]] += 1
+        if game.culprit is not None:
+            self.forfeits[game.ladder, game.culprit] += 1
+        key = pair_key(game.key)
+        other = self._halves.pop(key, None)
+        if other is None:
+            self._halves[key] = game
+            return None
+        one, two = sorted((game.white, game.black), key=self.names.index)
+        points = game.half_points(one) + other.half_points(one)
+        self._pairs[game.ladder, one, two, points] += 1
+        return PairScore(key, one, two, points)
+
+    def as_white(self, ladders: Sequence[str], name: str) -> Wdl:
+        """The games of ``name`` with White."""
+        counts = [0, 0, 0]
+        for (ladder, white, _, points), count in self._games.items():
+            if ladder in ladders and white == name:
+                counts[points] += count
+        return Wdl(*counts)
+
+    def as_black(self, ladders: Sequence[str], name: str) -> Wdl:
+        """The games of ``name`` with Black, wins being its own."""
+        counts = [0, 0, 0]
+        for (ladder, _, black, points), count in self._games.items():
+            if ladder in ladders and black == name:
+                counts[2 - points] += count
+        return Wdl(*counts)
+
+    def pairs(self, ladders: Sequence[str], name: str) -> Pentanomial:
+        """The complete pairs of ``name`` against everybody."""
+        counts = [0] * 5
+        for (ladder, one, two, points), count in self._pairs.items():
+            if ladder in ladders and name in (one, two):
+                counts[points if name == one else 4 - points] += count
+        return Pentanomial(*counts)

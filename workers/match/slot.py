@@ -1,0 +1,168 @@
+"""A slot: one process that plays a match's games one after the other, on a core of its own.
+
+Reads assignments on standard input and writes each game on standard output when it has ended.
+SIGTERM: the game under way is finished and nothing after it; SIGUSR1: it is broken off. The end of
+its input is its own, and no engine survives it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from engines.records import SIDE_CONTROLS, Fault, build_record, format_record
+from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
+from workers.match.messages import Assignment, SlotGame, SlotSetup
+from workers.match.options import Restart
+from workers.runner import Desk, FinishedGame, Seat, Stopped, Worker
+from workers.seeds import seed_header
+
+NO_LOG = SideLog()
+
+
+class Bench:
+    """The engines that live in a slot, each with its ladder, and when they are replaced."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._seats: dict[tuple[EngineSpec, str], tuple[Seat, Restart]] = {}
+
+    def seats(self, job: GameJob, restart: tuple[Restart, Restart]) -> tuple[Seat, Seat]:
+        """Both of a job; those who have no part in it leave, unless they are never restarted."""
+        wanted = [(spec, job.game) for spec in job.engines]
+        for key, (seat, when) in list(self._seats.items()):
+            if key not in wanted and when is not Restart.OFF:
+                del self._seats[key]
+                seat.close()
+        for key, when in zip(wanted, restart, strict=True):
+            if key not in self._seats:
+                self._seats[key] = (Seat(*key, self._worker), when)
+        one, two = (self._seats[key][0] for key in wanted)
+        return one, two
+
+    def begin_game(self) -> None:
+        """Close those who start anew for every game."""
+        for seat, when in self._seats.values():
+            if when is Restart.ON:
+                seat.close()
+
+    def close(self, *, at_once: bool) -> None:
+        for seat, _ in self._seats.values():
+            if at_once:
+                seat.kill()
+            else:
+                seat.close()
+        self._seats.clear()
+
+
+class Slot:
+    """The engines, and how the slot was told to end."""
+
+    def __init__(self, setup: SlotSetup) -> None:
+        self._worker = Worker(f"slot/{os.getpid()}", Path(setup.store), Path(setup.cache))
+        self._bench = Bench(self._worker)
+        self._is_finishing = False
+        self._is_breaking_off = False
+
+    def listen(self) -> None:
+        signal.signal(signal.SIGTERM, self._finish)
+        signal.signal(signal.SIGUSR1, self._break_off)
+        try:
+            for line in sys.stdin.buffer:
+                self._play(Assignment.from_json(json.loads(line)))
+                if self._is_finishing:
+                    break
+        except Stopped:
+            pass
+        finally:
+            self._bench.close(at_once=self._is_breaking_off)
+
+    def _finish(self, *_: object) -> None:
+        self._is_finishing = True
+
+    def _break_off(self, *_: object) -> None:
+        self._is_finishing = self._is_breaking_off = True
+
+    def _play(self, assignment: Assignment) -> None:
+        job = assignment.job
+        seats = self._bench.seats(job, assignment.restart)
+        desk = Desk(job, seats, self._worker, is_stopping=lambda: self._is_breaking_off)
+        for game in job.games:
+            if self._is_finishing:
+                return
+            self._bench.begin_game()
+            _tell(_told(assignment, desk.play(game)))
+
+
+def _told(assignment: Assignment, finished: FinishedGame) -> SlotGame:
+    played = finished.played
+    tells_all = assignment.keeps_lines or played.fault is not Fault.NONE
+    return SlotGame(
+        key=finished.game.key,
+        record=_record_text(assignment, finished),
+        result=played.result,
+        termination=played.termination,
+        fault=played.fault,
+        evidence=played.evidence,
+        white=finished.white if tells_all else NO_LOG,
+        black=finished.black if tells_all else NO_LOG,
+    )
+
+
+def _record_text(assignment: Assignment, finished: FinishedGame) -> str:
+    job, played = assignment.job, finished.played
+    white, black = _sides(job, finished.game)
+    controls = [spec.time_control or job.time_control for spec in (white, black)]
+    is_even = controls[0] == controls[1]
+    odds = () if is_even else zip(SIDE_CONTROLS, controls, strict=True)
+    record = build_record(
+        game=job.game,
+        white=white.name,
+        black=black.name,
+        moves=played.moves,
+        result=played.result,
+        termination=played.termination,
+        fault=played.fault,
+        time_control=controls[0] if is_even else job.time_control,
+        reason=played.reason,
+        white_version=white.version,
+        black_version=black.version,
+        game_id=finished.game.key,
+        event=assignment.event,
+        site=assignment.site,
+        date=datetime.fromisoformat(finished.started).strftime("%Y.%m.%d"),
+        round_name=assignment.round,
+        fen=job.fen,
+        ply_limit=job.ply_limit,
+        white_score=played.white_score,
+        black_score=played.black_score,
+        evidence=played.evidence,
+        more=(*odds, seed_header(job.seed, finished.game.key)),
+    )
+    return format_record(record)
+
+
+def _sides(job: GameJob, game: JobGame) -> tuple[EngineSpec, EngineSpec]:
+    one, two = job.engines
+    return (two, one) if game.white else (one, two)
+
+
+def _tell(game: SlotGame) -> None:
+    sys.stdout.write(json.dumps(game.to_json(), ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    setup = SlotSetup.from_json(json.loads(sys.argv[1]))
+    if setup.core is not None:
+        os.sched_setaffinity(0, {setup.core})
+    sys.stdout.reconfigure(encoding="utf-8", errors="surrogatepass")  # type: ignore[union-attr]
+    Slot(setup).listen()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+"""What a match between two engines says of their strengths: Elo, its error, superiority, and the SPRT.
+
+Arithmetic only. Games of a pair share their opening and are no independent draws: where pairs were
+played, count pairs (``Pentanomial``), whose variance already holds what the two games have in common.
+
+A cell without games counts as ``PRIOR`` of one, as on fishtest: every number below then exists, for
+no games at all, for one result only, for nothing but wins.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import re
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from engines.rules.base import quote
+
+PRIOR = 1e-3
+"""Games, or pairs, in a cell where none was played."""
+CONFIDENCE = 1.959963984540054
+"""Standard deviations of a two-sided 95 % interval."""
+ELO = 400.0 / math.log(10.0)
+"""One unit of the logistic scale, in Elo."""
+NORMALIZED_ELO = 800.0 / math.log(10.0)
+"""One standard deviation of a game's score above even, in normalized Elo."""
+EXTREME_SCORE = 1e-3
+"""Scores nearer to none or all than this have the Elo of this one, 1199.8, as on fishtest."""
+
+_COUNTS = re.compile(r"[0-9]{1,9}(?:,[0-9]{1,9}){2}(?:(?:,[0-9]{1,9}){2})?")
+
+
+class StatisticsError(ValueError):
+    """Counts, hypotheses or risks that cannot be; one sentence fit for a user."""
+
+
+class Counts:
+    """How often each score was reached, from none to all of the points: games, or pairs of games."""
+
+    __slots__ = ()
+
+    games_each: ClassVar[int]
+    """Games behind one count."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> tuple[int, ...]:
+        """The counts, by rising and equally spaced scores."""
+
+    @property
+    def games(self) -> int:
+        return self.games_each * sum(self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Wdl(Counts):
+    """Single games, by their result for the engine in question."""
+
+    losses: int = 0
+    draws: int = 0
+    wins: int = 0
+
+    games_each: ClassVar[int] = 1
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        return (self.losses, self.draws, self.wins)
+
+
+@dataclass(frozen=True, slots=True)
+class Pentanomial(Counts):
+    """Pairs of games, by both results together; ``dd`` has the pairs of a win and a loss in it."""
+
+    ll: int = 0
+    ld: int = 0
+    dd: int = 0
+    wd: int = 0
+    ww: int = 0
+
+    games_each: ClassVar[int] = 2
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        return (self.ll, self.ld, self.dd, self.wd, self.ww)
+
+
+def parse_counts(text: str) -> Wdl | Pentanomial:
+    """``L,D,W`` of games or ``LL,LD,DD,WD,WW`` of pairs; raises ``StatisticsError``."""
+    if not _COUNTS.fullmatch(text):
+        raise StatisticsError(
+            f"cannot read the counts {quote(text)}: write L,D,W, or LL,LD,DD,WD,WW of pairs"
+        )
+    cells = [int(word) for word in text.split(",")]
+    return Wdl(*cells) if len(cells) == 3 else Pentanomial(*cells)
+
+
+# How strong
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The difference of two strengths; errors are half the width of a 95 % interval.
+
+    ``elo`` is logistic; ``nelo`` normalized, in standard deviations of one game's score, which
+    openings and draws leave alone. ``los``, the likelihood of superiority, is from 0 to 1.
+    """
+
+    elo: float
+    error: float
+    nelo: float
+    nelo_error: float
+    los: float
+
+
+def estimate(counts: Counts) -> Estimate:
+    """Both Elos of ``counts``, of pairs by the variance of pairs.
+
+    The interval of ``elo`` is the normal approximation's of the score, put on the Elo scale, as fishtest
+    and fastchess publish it. Normalized Elo: Van den Bergh, "Normalized Elo" (cantate.be/Fishtest);
+    its error takes the variance as known.
+    """
+    number, scores, shares = _sample(counts)
+    mean, variance = _moments(scores, shares)
+    spread = math.sqrt(variance / number)
+    per_game = math.sqrt(counts.games_each * variance)
+    low, high = mean - CONFIDENCE * spread, mean + CONFIDENCE * spread
+    return Estimate(
+        elo=elo_of_score(mean),
+        error=(elo_of_score(high) - elo_of_score(low)) / 2.0,
+        nelo=(mean - 0.5) / per_game * NORMALIZED_ELO,
+        nelo_error=CONFIDENCE * NORMALIZED_ELO / math.sqrt(counts.games_each * number),
+        los=superiority((mean - 0.5) / spread),
+    )
+
+
+def elo_of_score(score: float) -> float:
+    """The Elo difference at which ``score`` (of one game, 0 to 1) is expected; see ``EXTREME_SCORE``."""
+    within = min(max(score, EXTREME_SCORE), 1.0 - EXTREME_SCORE)
+    return ELO * math.log(within / (1.0 - within))
+
+
+def score_of_elo(elo: float) -> float:
+    """The score expected of whoever is ``elo`` stronger, by the logistic curve of Elo's."""
+    return 1.0 / (1.0 + math.exp(-elo / ELO))
+
+
+def superiority(deviations: float) -> float:
+    """The probability of being the stronger, for a normal estimate so many standard deviations above even."""
+    return math.erfc(-deviations / math.sqrt(2.0)) / 2.0
+
+
+# Which of two hypotheses
+
+
+class Model(enum.StrEnum):
+    """The scale on which the hypotheses of an SPRT are given."""
+
+    LOGISTIC = "logistic"
+    NORMALIZED = "normalized"
+
+
+FARTHEST_ELO = {Model.LOGISTIC: 1000.0, Model.NORMALIZED: 200.0}
+"""Hypotheses are at most so far from zero; beyond it the normalized one cannot be fitted from everywhere."""
+_ROUNDS = 50
+_SETTLED = 1e-12
+
+
+def bounds(alpha: float, beta: float) -> tuple[float, float]:
+    """Where an SPRT stops: at or below the first H0 is accepted, at or above the second H1.
+
+    ``alpha`` is the risk to take H1 when H0 holds, ``beta`` the other. Wald, "Sequential Tests of
+    Statistical Hypotheses" (1945). Raises ``StatisticsError`` unless both are over 0 and together under 1.
+    """
+    if not (alpha > 0.0 and beta > 0.0 and alpha + beta < 1.0):
+        raise StatisticsError(f"alpha and beta must be over 0 and together under 1, not {alpha} and {beta}")
+    return math.log(beta / (1.0 - alpha)), math.log((1.0 - beta) / alpha)
+
+
+def llr(counts: Counts, elo0: float, elo1: float, model: Model) -> float:
+    """The generalized log-likelihood ratio of ``elo1`` against ``elo0``; above zero for ``elo1``.
+
+    Each hypothesis speaks by the distribution most likely under it, found exactly and not by an
+    expansion: Van den Bergh, "Comments on Normalized Elo" (cantate.be/Fishtest), after Li, Liu and
+    Ying, "Generalized Sequential Probability Ratio Test" (2014). Raises ``StatisticsError`` for hypotheses
+    beyond ``FARTHEST_ELO``.
+    """
+    for elo in (elo0, elo1):
+        if not abs(elo) <= FARTHEST_ELO[model]:
+            raise StatisticsError(
+                f"a hypothesis of {elo} Elo is beyond the {FARTHEST_ELO[model]:.0f} of the {model} model"
+            )
+    number, scores, shares = _sample(counts)
+    unit = math.sqrt(counts.games_each) / NORMALIZED_ELO
+
+    def fitted(elo: float) -> list[float]:
+        if model is Model.LOGISTIC:
+            return _fit_mean(scores, shares, score_of_elo(elo))
+        return _fit_deviations(scores, shares, elo * unit)
+
+    logarithms = (math.log(one / null) for null, one in zip(fitted(elo0), fitted(elo1), strict=True))
+    return number * sum(share * ratio for share, ratio in zip(shares, logarithms, strict=True))
+
+
+def _fit_mean(scores: Sequence[float], shares: Sequence[float], mean: float) -> list[float]:
+    """The most likely distribution of this mean (proposition 1.1 of the paper)."""
+    return _tilted(shares, [score - mean for score in scores])
+
+
+def _fit_deviations(scores: Sequence[float], shares: Sequence[float], deviations: float) -> list[float]:
+    """The most likely distribution whose mean is so many standard deviations above 1/2 (its section 4.1).
+
+    The condition is made linear at the last distribution found, beginning with the uniform one;
+    that settles within a few rounds.
+    """
+    fitted = [1.0 / len(scores)] * len(scores)
+    for _ in range(_ROUNDS):
+        mean, variance = _moments(scores, fitted)
+        deviation = math.sqrt(variance)
+        condition = [
+            score - 0.5 - deviations * deviation / 2.0 * (1.0 + ((score - mean) / deviation) ** 2)
+            for score in scores
+        ]
+        last, fitted = fitted, _tilted(shares, condition)
+        if max(abs(new - old) for new, old in zip(fitted, last, strict=True)) < _SETTLED:
+            break
+    return fitted
+
+
+def _tilted(shares: Sequence[float], condition: Sequence[float]) -> list[float]:
+    """The distribution most likely to give ``shares`` among those under which ``condition`` is 0 on average.
+
+    The condition must take both signs. The weight of the constraint is found by bisection:
+    what its slope decides falls without a break between the two poles.
+    """
+    low, high = -1.0 / max(condition), -1.0 / min(condition)
+    while low < (weight := (low + high) / 2.0) < high:
+        slope = sum(
+            share * value / (1.0 + weight * value) for share, value in zip(shares, condition, strict=True)
+        )
+        low, high = (weight, high) if slope > 0.0 else (low, weight)
+    return [share / (1.0 + weight * value) for share, value in zip(shares, condition, strict=True)]
+
+
+def _sample(counts: Counts) -> tuple[float, list[float], list[float]]:
+    """How many counts there are, the score of each cell (0 to 1), and its share."""
+    cells = [cell or PRIOR for cell in counts.cells]
+    number = sum(cells)
+    return (
+        number,
+        [place / (len(cells) - 1) for place in range(len(cells))],
+        [cell / number for cell in cells],
+    )
+
+
+def _moments(scores: Sequence[float], shares: Sequence[float]) -> tuple[float, float]:
+    """Mean and variance."""
+    mean = sum(score * share for score, share in zip(scores, shares, strict=True))
+    return mean, sum(share * (score - mean) ** 2 for score, share in zip(scores, shares, strict=True))
