@@ -24,6 +24,8 @@ PAGES = (
     "docs/operations.md",
     "docs/DESIGN.md",
     "docs/benchmarks.md",
+    "docs/strength.md",
+    "benchmarks/README.md",
 )
 README = (ROOT / "README.md").read_text()
 

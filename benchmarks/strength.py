@@ -1,0 +1,188 @@
+"""How strong the sample bots are: every pairing on every ladder, as a Markdown table.
+
+Each pairing is a match of the project's own runner (``python -m workers match``): an SPRT
+between its target share of the points (H1) and five hundredths less (H0), over at most a
+hundred pairs of games. A row says what came of it. The exit code is 1 if a target was
+missed, a game was forfeited or not played.
+
+    python -m benchmarks.strength --pairing alphabeta-greedy --ladder duploline
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from engines.rules.registry import GAMES
+from workers.statistics import elo_of_score
+
+SHORT_OF_TARGET: Final = 0.05
+"""How far below the target share the hypothesis lies that it is held against."""
+MOST_PAIRS: Final = 100
+"""Pairs of games after which the share of the points decides."""
+OPENING_PLIES: Final = 2
+HEAD: Final = (
+    "| pairing | ladder | won | drawn | lost | points | target | SPRT | forfeits |\n"
+    "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | ---: |"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A sample bot, and its time for a move as ``-engine`` takes it."""
+
+    name: str
+    module: str
+    time_control: str = "0.1/move"
+
+    def words(self) -> tuple[str, ...]:
+        command = f"cmd=python3 -m engines.bots.{self.module}"
+        return ("-engine", command, f"name={self.name}", f"tc={self.time_control}")
+
+
+RANDOM: Final = Contender("Random", "random_bot")
+GREEDY: Final = Contender("Greedy", "greedy_bot")
+ALPHABETA: Final = Contender("Alphabeta", "alphabeta_bot")
+HASTY: Final = Contender("Hasty Alphabeta", "alphabeta_bot", "0.025/move")
+MCTS: Final = Contender("MCTS", "mcts_bot")
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Who is to be stronger than whom, and by which share of the points."""
+
+    strong: Contender
+    weak: Contender
+    share: float
+    elsewhere: Mapping[str, float] = field(default_factory=dict)
+    """By ladder: where the target is another."""
+
+    def target(self, ladder: str) -> float:
+        return self.elsewhere.get(ladder, self.share)
+
+
+IN_DUALMA: Final = {"dualma": 0.75}
+"""Where the ply limit ends many a game in a draw."""
+PAIRINGS: Final = {
+    "greedy-random": Pairing(GREEDY, RANDOM, 0.80),
+    "alphabeta-greedy": Pairing(ALPHABETA, GREEDY, 0.90, IN_DUALMA),
+    "mcts-greedy": Pairing(MCTS, GREEDY, 0.90, IN_DUALMA),
+    "alphabeta-quarter": Pairing(ALPHABETA, HASTY, 0.60),
+}
+"""By the word for ``--pairing``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of one match, seen by the bot that is to be stronger."""
+
+    won: int
+    drawn: int
+    lost: int
+    verdict: str
+    """The hypothesis accepted; empty while neither was."""
+    forfeits: int
+    """Of either bot."""
+    complete: bool
+    """Whether all games were played, or all that it took to decide."""
+
+    @property
+    def share(self) -> float:
+        return (self.won + self.drawn / 2) / max(1, self.won + self.drawn + self.lost)
+
+    def meets(self, target: float) -> bool:
+        return self.complete and not self.forfeits and self.share >= target
+
+
+def main(arguments: Sequence[str]) -> int:
+    asked = _parser().parse_args(arguments)
+    asked.records.mkdir(parents=True, exist_ok=True)
+    print(HEAD, flush=True)
+    all_met = True
+    for name in asked.pairing or PAIRINGS:
+        for ladder in asked.ladder or GAMES:
+            target = PAIRINGS[name].target(ladder)
+            words = match_words(PAIRINGS[name], ladder, asked.pairs)
+            words += [
+                "-concurrency",
+                str(asked.concurrency),
+                "-records",
+                f"{asked.records / name}-{ladder}.pgn",
+            ]
+            found = read_events(play(words + ["-resume"] * asked.resume), PAIRINGS[name].strong.name)
+            print(format_row(PAIRINGS[name], ladder, target, found), flush=True)
+            all_met = all_met and found.meets(target)
+    return 0 if all_met else 1
+
+
+def match_words(pairing: Pairing, ladder: str, pairs: int) -> list[str]:
+    """The words after ``python -m workers match`` that say what is played; see docs/match.md."""
+    target = pairing.target(ladder)
+    least, most = elo_of_score(target - SHORT_OF_TARGET), elo_of_score(target)
+    return [
+        *(*pairing.strong.words(), *pairing.weak.words(), "-game", ladder, "-event", "Strength"),
+        *("-sprt", f"elo0={least:.2f}", f"elo1={most:.2f}", "model=logistic", "-pairs", str(pairs)),
+        *("-openings", f"random:{OPENING_PLIES}"),
+    ]
+
+
+def play(words: Sequence[str]) -> list[dict[str, Any]]:
+    """The events of a match; raises ``SystemExit`` when it came to no end, which it has told why."""
+    command = [sys.executable, "-m", "workers", "match", "-json", *words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode > 1:
+        raise SystemExit(done.returncode)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def read_events(events: Iterable[Mapping[str, Any]], strong: str) -> Finding:
+    """The last words of a match of two: its table, its test, how it ended."""
+    last = {event["event"]: event for event in events}
+    rows, ended = last["table"]["rows"], last["ended"]
+    row = next(row for row in rows if row["name"] == strong)
+    return Finding(
+        row["wins"],
+        row["draws"],
+        row["losses"],
+        last["sprt"]["verdict"] or "",
+        sum(row["forfeits"] for row in rows),
+        not (ended["halted"] or ended["left_out"]),
+    )
+
+
+def format_row(pairing: Pairing, ladder: str, target: float, found: Finding) -> str:
+    cells = (
+        f"{pairing.strong.name} – {pairing.weak.name}",
+        ladder,
+        *(found.won, found.drawn, found.lost, f"{found.share:.1%}", f"{target:.0%}"),
+        found.verdict or "undecided",
+        found.forfeits,
+    )
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m benchmarks.strength", description="Measure the sample bots.")
+    parser.add_argument(
+        "--pairing", action="append", choices=PAIRINGS, help="instead of all; may be repeated"
+    )
+    parser.add_argument("--ladder", action="append", choices=GAMES, help="instead of all; may be repeated")
+    parser.add_argument(
+        "--records", type=Path, default=Path("var/strength"), help="folder of the games played"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with the games in that folder")
+    parser.add_argument("--concurrency", type=int, default=2, help="games at a time (default 2)")
+    parser.add_argument(
+        "--pairs", type=int, default=MOST_PAIRS, help="of games at most (default %(default)s)"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

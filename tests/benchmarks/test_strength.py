@@ -1,0 +1,101 @@
+"""The benchmark of the sample bots: what it asks of the match runner, what it makes of the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import strength
+from benchmarks.strength import PAIRINGS, Finding, match_words, read_events
+from engines.bots import SAMPLE_BOTS
+from engines.rules import GAMES
+from workers.match.flags import read_options
+from workers.match.options import Format
+from workers.statistics import Model, score_of_elo
+
+WON = Finding(won=90, drawn=0, lost=10, verdict="H1", forfeits=0, complete=True)
+QUICK = ["--pairing", "greedy-random", "--ladder", "dogon-kulei", "--pairs", "1"]
+
+
+def row(name: str, wins: int, draws: int, losses: int, forfeits: int) -> dict[str, Any]:
+    return {"name": name, "wins": wins, "draws": draws, "losses": losses, "forfeits": forfeits}
+
+
+@pytest.mark.parametrize("name", PAIRINGS)
+@pytest.mark.parametrize("ladder", GAMES)
+def test_a_match_tests_the_target_against_five_hundredths_less(
+    name: str, ladder: str, tmp_path: Path
+) -> None:
+    terms = read_options(match_words(PAIRINGS[name], ladder, 100), tmp_path).terms
+    assert (terms.ladders, terms.format, terms.rounds, terms.games) == ((ladder,), Format.SPRT, 100, 2)
+    assert terms.sprt is not None
+    assert terms.sprt.model is Model.LOGISTIC
+    target = PAIRINGS[name].target(ladder)
+    assert score_of_elo(terms.sprt.elo1) == pytest.approx(target, abs=1e-4)
+    assert score_of_elo(terms.sprt.elo0) == pytest.approx(target - 0.05, abs=1e-4)
+    assert [entrant.spec.time_control for entrant in terms.entrants] == [
+        "0.1/move",
+        "0.025/move" if name == "alphabeta-quarter" else "0.1/move",
+    ]
+
+
+def test_every_sample_bot_is_measured() -> None:
+    measured = {contender.module for pair in PAIRINGS.values() for contender in (pair.strong, pair.weak)}
+    assert {bot.module for bot in SAMPLE_BOTS} <= measured
+
+
+def test_the_finding_is_the_stronger_ones_row_with_everybodys_forfeits() -> None:
+    events: list[dict[str, Any]] = [
+        {"event": "game"},
+        {"event": "table", "rows": [row("Weak", 5, 2, 13, 1), row("Strong", 13, 2, 5, 2)]},
+        {"event": "sprt", "verdict": None},
+        {"event": "ended", "halted": {}, "left_out": 0},
+    ]
+    found = read_events(events, "Strong")
+    assert found == Finding(won=13, drawn=2, lost=5, verdict="", forfeits=3, complete=True)
+    assert found.share == 0.7
+    events[-1] = {"event": "ended", "halted": {"a/1/1/1": "void"}, "left_out": 0}
+    assert not read_events(events, "Strong").complete
+
+
+def test_a_target_is_met_by_the_points_without_a_forfeit_in_all_games() -> None:
+    assert WON.meets(0.9)
+    assert not WON.meets(0.91)
+    assert not replace(WON, forfeits=1).meets(0.9)
+    assert not replace(WON, complete=False).meets(0.9)
+
+
+def test_a_missed_target_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    events: list[dict[str, Any]] = [
+        {"event": "table", "rows": [row("Greedy", 3, 0, 1, 0), row("Random", 1, 0, 3, 0)]},
+        {"event": "sprt", "verdict": "H0"},
+        {"event": "ended", "halted": {}, "left_out": 0},
+    ]
+    monkeypatch.setattr(strength, "play", lambda words: events)
+    assert strength.main([*QUICK, "--records", str(tmp_path)]) == 1
+
+
+def test_bots_are_measured_by_a_real_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*QUICK, "--records", str(tmp_path / "games")]
+    first = strength.main(words)
+    *head, measured = capsys.readouterr().out.splitlines()
+    assert head == strength.HEAD.splitlines()
+    pairing, ladder, *counts, points, target, verdict, forfeits = measured.strip("| ").split(" | ")
+    assert (pairing, ladder, target, verdict, forfeits) == (
+        "Greedy – Random",
+        "dogon-kulei",
+        "80%",
+        "undecided",
+        "0",
+    )
+    assert sum(map(int, counts)) == 2
+    assert first == (0 if float(points.rstrip("%")) >= 80 else 1)
+    assert [path.name for path in (tmp_path / "games").glob("*.pgn")] == ["greedy-random-dogon-kulei.pgn"]
+
+    assert strength.main([*words, "--resume"]) == first
+    assert capsys.readouterr().out.splitlines()[-1] == measured
+    with pytest.raises(SystemExit, match="2"):
+        strength.main(words)
