@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -88,7 +89,10 @@ class LineReport(_Teller):
 
 
 class ScreenReport(LineReport):
-    """On a terminal: the table and the progress stay at the bottom, faults and notices scroll by above."""
+    """On a terminal: the table and the progress stay at the bottom, faults and notices scroll by above.
+
+    Of several tables the last, which is of all ladders, has to do where not all have room.
+    """
 
     def __init__(self, out: TextIO | None = None) -> None:
         super().__init__(out)
@@ -120,7 +124,11 @@ class ScreenReport(LineReport):
 
     def _draw(self) -> None:
         self._refresh_at = time.monotonic() + REFRESH_SECONDS
-        lines = [*_picture(self._ledger), _progress(self._ledger, self._pace)]
+        room = shutil.get_terminal_size().lines - 2  # the progress, and the line of the cursor
+        lines = list(_picture(self._ledger))
+        if len(lines) > room:
+            lines = list(_picture(self._ledger, only_all=True))
+        lines = [*lines[:room], _progress(self._ledger, self._pace)]
         self._shown = len(lines)
         self._out.write("\x1b[?7l")  # a line too long is cut, not wrapped: what is wiped is what was drawn
         self._say(*lines)
@@ -209,8 +217,9 @@ def _tables(ledger: Ledger) -> list[tuple[str, ...]]:
     return [(code,) for code in ladders] + ([ladders] if len(ladders) > 1 else [])
 
 
-def _picture(ledger: Ledger) -> Iterator[str]:
-    for ladders in _tables(ledger):
+def _picture(ledger: Ledger, *, only_all: bool = False) -> Iterator[str]:
+    """Every table, or only that of all ladders together."""
+    for ladders in _tables(ledger)[-1 if only_all else 0 :]:
         yield " + ".join(ladders)
         yield from format_table(rank_rows(ledger.scores, ladders, ledger.withdrawn))
     if ledger.test is not None:
@@ -220,8 +229,7 @@ def _picture(ledger: Ledger) -> Iterator[str]:
 
 
 def _progress(ledger: Ledger, pace: Pace) -> str:
-    left = ledger.total - ledger.done - ledger.left_out - len(ledger.halted)
-    seconds = pace.remaining(time.monotonic(), left, ledger.running)
+    seconds = pace.remaining(time.monotonic(), ledger.left, ledger.running)
     doubt = "at most about" if ledger.test else "about"
     rest = "" if seconds is None else f", {doubt} {format_duration(seconds)} left"
     return f"{_count(ledger)} games, {ledger.running} under way or next{rest}"
