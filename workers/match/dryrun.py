@@ -23,7 +23,7 @@ def describe_match(options: MatchOptions) -> Iterator[str]:
             yield from _game_values(terms, books, pair)
         return
     yield from _toml(options)
-    yield f"# {count_games(terms)} games:"
+    yield f"# {count_games(terms).total()} games:"
     for pair in islice(plan_pairs(terms), SHOWN_PAIRS):
         for game in pair.games:
             white, black = terms.entrants[pair.white_of(game)], terms.entrants[pair.black_of(game)]

@@ -7,7 +7,7 @@ ledger comes to the same state.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from workers.jobs import JobGame
@@ -27,12 +27,17 @@ class Ledger:
 
     def __init__(self, terms: Terms, withdraw_after: int = 0) -> None:
         self.terms = terms
-        self.total = count_games(terms)
+        self._open = Counter(
+            {
+                frozenset(terms.entrants[place].name for place in two): games
+                for two, games in count_games(terms).items()
+            }
+        )
+        """Games of each two that have no result and were not given up."""
+        self._running: Counter[frozenset[str]] = Counter()
+        self.total = sum(self._open.values())
         self.done = 0
         """Games with a result."""
-        self.running = 0
-        self.left_out = 0
-        """Games that will not be played, because an engine was withdrawn."""
         self.withdrawn: list[str] = []
         self.halted: dict[str, str] = {}
         """Games given up, and why."""
@@ -52,30 +57,56 @@ class Ledger:
         """Whether a test has found its answer."""
         return self.test is not None and self.test.is_decided
 
+    @property
+    def running(self) -> int:
+        """Games given out."""
+        return self._running.total()
+
+    @property
+    def left_out(self) -> int:
+        """Games that will not be played, because an engine was withdrawn."""
+        return sum(
+            games - self._running[two]
+            for two, games in self._open.items()
+            if not two.isdisjoint(self.withdrawn)
+        )
+
+    @property
+    def left(self) -> int:
+        """Games still to be played, those under way included."""
+        return sum(self._open.values()) - self.left_out
+
     def restore(self, games: Iterable[GameResult]) -> None:
         """Take over games played before, in the order of their record file, before anything else.
 
-        Raises ``OptionError`` for a game that is not of this match.
+        Raises ``OptionError`` for a game that is not of this match, or that is there twice.
         """
-        found = {game.key: (game.white, game.black) for game in games if self._restore(game)}
+        found: dict[str, tuple[str, str]] = {}
+        for game in games:
+            players = (game.white, game.black)
+            if game.key in found:
+                raise OptionError(f"game {game.key} stands twice in the record file")
+            if not set(players) <= set(self.scores.names):
+                raise OptionError(_of_another_match(game.key, players))
+            if not game.is_void:  # one given up is tried again
+                found[game.key] = players
+                self.done += 1
+                self._count(game)
+        self._check_players(found)
         self._played = set(found)
+
+    def _check_players(self, played: Mapping[str, tuple[str, str]]) -> None:
+        """Whether each game, by its key, is one of the plan, between these two."""
+        found = dict(played)
         for pair in plan_pairs(self.terms):
             if not found:
                 return
             for game in pair.games:
                 players = found.pop(game.key, None)
                 if players is not None and players != self.players(pair, game):
-                    raise OptionError(f"game {game.key} of another match: {' and '.join(players)} played it")
+                    raise OptionError(_of_another_match(game.key, players))
         if found:
             raise OptionError(f"game {min(found)} is none of this match")
-
-    def _restore(self, game: GameResult) -> bool:
-        """Whether the game counts; one given up is tried again."""
-        if game.is_void:
-            return False
-        self.done += 1
-        self._count(game)
-        return True
 
     def next_pair(self) -> PlannedPair | None:
         """What to play now, or None when nothing is left to begin."""
@@ -83,7 +114,7 @@ class Ledger:
             return None
         pair = self._next_again() or self._next_planned()
         if pair is not None:
-            self.running += len(pair.games)
+            self._running[self._two(pair)] += len(pair.games)
         return pair
 
     def players(self, pair: PlannedPair, game: JobGame) -> tuple[str, str]:
@@ -93,7 +124,7 @@ class Ledger:
 
     def record(self, game: GameResult) -> str | None:
         """A running game has its result; returns the name of an engine that is withdrawn for it."""
-        self.running -= 1
+        self._running[frozenset((game.white, game.black))] -= 1
         self.done += 1
         return self._count(game)
 
@@ -115,8 +146,9 @@ class Ledger:
         )
 
     def _back(self, pair: PlannedPair, games: list[JobGame], why: str, *, give_up: bool) -> bool:
-        self.running -= len(games)
+        self._running[self._two(pair)] -= len(games)
         if give_up:
+            self._open[self._two(pair)] -= 1
             self.halted[games[0].key] = why
             self._skip(pair)
             games = games[1:]
@@ -140,19 +172,22 @@ class Ledger:
         return None
 
     def _leave_out(self, pair: PlannedPair) -> bool:
-        """Whether one of the two has been withdrawn: then the games are counted as left out."""
-        names = self.scores.names
-        if names[pair.first] not in self.withdrawn and names[pair.second] not in self.withdrawn:
+        """Whether one of the two has been withdrawn: then a test waits for the pair no longer."""
+        if self._two(pair).isdisjoint(self.withdrawn):
             return False
-        self.left_out += len(pair.games)
         self._skip(pair)
         return True
+
+    def _two(self, pair: PlannedPair) -> frozenset[str]:
+        names = self.scores.names
+        return frozenset((names[pair.first], names[pair.second]))
 
     def _skip(self, pair: PlannedPair) -> None:
         if self.test is not None:
             self.test.skip(pair.key)
 
     def _count(self, game: GameResult) -> str | None:
+        self._open[frozenset((game.white, game.black))] -= 1
         score = self.scores.add(game)
         if self.test is not None and score is not None:
             self.test.add(pair_key(game.key), score.half_points)
@@ -168,3 +203,7 @@ class Ledger:
             return None
         self.withdrawn.append(name)
         return name
+
+
+def _of_another_match(key: str, players: tuple[str, str]) -> str:
+    return f"game {key} of another match: {' and '.join(players)} played it"

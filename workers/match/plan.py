@@ -6,6 +6,7 @@ ladder have the same openings: standings half-way mean something.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -69,9 +70,11 @@ def plan_pairs(terms: Terms) -> Iterator[PlannedPair]:
             number += 1
 
 
-def count_games(terms: Terms) -> int:
-    meetings = sum(map(len, _table(terms))) * len(terms.ladders)
-    return meetings * terms.rounds * terms.games
+def count_games(terms: Terms) -> Counter[frozenset[int]]:
+    """How many games each two engines have."""
+    each = len(terms.ladders) * terms.rounds * terms.games
+    meetings = Counter(frozenset(place - 1 for place in pair) for cycle in _table(terms) for pair in cycle)
+    return Counter({two: met * each for two, met in meetings.items()})
 
 
 def _table(terms: Terms) -> list[list[Pair]]:

@@ -8,7 +8,6 @@ from tests.support.matches import game_of, terms_of
 from workers.match.ledger import MAX_LOST, MAX_VOIDS, Ledger
 from workers.match.options import Format, Sprt
 from workers.match.plan import PlannedPair, plan_pairs
-from workers.match.results import GameResult
 from workers.match.words import OptionError
 from workers.referee import BOTH_UNABLE
 
@@ -58,16 +57,21 @@ def test_a_void_in_the_file_is_played_again() -> None:
     assert (ledger.done, len(next_pair(ledger).games)) == (0, 2)
 
 
+FIRST = "dogon-kulei/1/1/1"
+
+
 @pytest.mark.parametrize(
-    ("game", "complaint"),
+    ("games", "complaint"),
     [
-        (game_of("dogon-kulei/2/1/1", "A", "B"), "game dogon-kulei/2/1/1 is none of this match"),
-        (game_of("dogon-kulei/1/1/1", "A", "C"), "dogon-kulei/1/1/1 of another match: A and C played it"),
+        (["dogon-kulei/2/1/1 A B"], "game dogon-kulei/2/1/1 is none of this match"),
+        ([f"{FIRST} B A"], f"{FIRST} of another match: B and A played it"),
+        ([f"{FIRST} A C", "dogon-kulei/1/1/2 C A"], f"{FIRST} of another match: A and C played it"),
+        ([f"{FIRST} A B", f"{FIRST} A B"], f"game {FIRST} stands twice in the record file"),
     ],
 )
-def test_games_of_another_match_are_refused(game: GameResult, complaint: str) -> None:
+def test_games_of_another_match_are_refused(games: list[str], complaint: str) -> None:
     with pytest.raises(OptionError, match=complaint):
-        Ledger(terms_of()).restore([game])
+        Ledger(terms_of()).restore([game_of(*game.split()) for game in games])
 
 
 def test_a_void_is_played_again_and_given_up_after_three() -> None:
@@ -79,6 +83,7 @@ def test_a_void_is_played_again_and_given_up_after_three() -> None:
         assert keys(pair) == ["dogon-kulei/1/1/1"]
     assert ledger.void(pair, pair.games[0], "no memory")
     assert ledger.halted == {"dogon-kulei/1/1/1": "no memory"}
+    assert ledger.left == 1
     assert ledger.next_pair() is None
 
 
@@ -116,9 +121,10 @@ def test_an_engine_is_withdrawn_after_forfeits_in_a_row_and_its_games_are_left_o
     forfeits = (("0-1", "white"), ("1-0", "black"))
     withdrawn = [play_one(ledger, pair, number, *how) for number, how in enumerate(forfeits)]
     assert withdrawn == [None, "A"]
+    assert (ledger.left_out, ledger.left) == (6, 2), "known at once, for the time that is left"
     play(ledger, next_pair(ledger), "1-0", "1-0")  # C - B
     assert ledger.next_pair() is None
-    assert (ledger.done, ledger.left_out, ledger.total) == (6, 6, 12)
+    assert (ledger.done, ledger.left_out, ledger.left, ledger.total) == (6, 6, 0, 12)
 
 
 def test_an_engine_that_plays_a_clean_game_begins_to_count_anew() -> None:
