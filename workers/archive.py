@@ -1,8 +1,9 @@
 """Zips as bundles may be: opened and judged by their central directory, before anything is unpacked.
 
 An uploaded zip is hostile until proven otherwise. Where readers of zips disagree
-(data around the archive, overlapping entries, zip64 at these sizes) it is refused,
-so that what was inspected is what is run.
+(data around the archive or between its entries, overlapping entries, zip64 at these sizes) it is
+refused, so that what was inspected is what is run. The directory alone is judged first, in the site's own
+process; what stands before each entry's data is read where it is unpacked, by ``check_layout``.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import io
 import os
 import stat
 import struct
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -21,6 +23,7 @@ from typing import BinaryIO
 from workers.manifest import BundleError
 
 MAX_ZIP_BYTES = 64 * 1024 * 1024
+"""Unless the site has another limit."""
 MAX_UNPACKED_BYTES = 256 * 1024 * 1024
 MAX_PATHS = 2000
 """Files and folders, the folders only implied by a file's path among them."""
@@ -37,8 +40,13 @@ _END = struct.Struct("<4s4H2LH")
 _END_SIGNATURE = b"PK\x05\x06"
 _ZIP64_LOCATOR_SIGNATURE = b"PK\x06\x07"
 _ZIP64_LOCATOR_BYTES = 20
-_LOCAL_HEADER_BYTES = 30
+_LOCAL = struct.Struct("<4s5H3L2H")
+_LOCAL_SIGNATURE = b"PK\x03\x04"
 _ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000
+_UTF8_FLAG = 0x800
+_DESCRIPTOR_FLAG = 0x8
+_DESCRIPTOR_BYTES = (12, 16, 20, 24)
+"""What may follow an entry's data and repeat its sizes: with or without a signature, in either width."""
 
 
 @contextmanager
@@ -53,27 +61,38 @@ def opened(source: bytes | BinaryIO | Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def read_zip(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
+def read_zip(file: BinaryIO, *, max_bytes: int | None = None) -> Iterator[zipfile.ZipFile]:
     """The archive in ``file``; whatever the reader trips over inside the block is a ``BundleError``."""
-    _check_end(file)
+    count = _check_end(file, max_bytes)
+    with complaining("the zip"), zipfile.ZipFile(file) as archive:
+        if len(archive.infolist()) != count:
+            found = len(archive.infolist())
+            raise BundleError(f"the zip says that it has {count} entries, and has {found}")
+        yield archive
+
+
+@contextmanager
+def complaining(what: str) -> Iterator[None]:
+    """Whatever a reader of zips trips over inside the block is a ``BundleError`` about ``what``."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, UnicodeDecodeError) as error:
-        raise BundleError(f"the zip is damaged: {error}") from None
+        yield
+    except UnicodeDecodeError as error:
+        raise BundleError(f"{what} has a name that is not UTF-8: {_cut(repr(error.object))}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error) as error:
+        raise BundleError(f"{what} is damaged: {_cut(str(error) or 'it ends too early')}") from None
     except (NotImplementedError, RuntimeError) as error:
-        raise BundleError(f"the zip cannot be read: {error}") from None
+        raise BundleError(f"{what} cannot be read: {_cut(str(error))}") from None
 
 
-def _check_end(file: BinaryIO) -> None:
-    """Hold the zip's end record against the limits before a reader builds its entries.
+def _check_end(file: BinaryIO, max_bytes: int | None) -> int:
+    """Hold the zip's end record against the limits before a reader builds its entries; returns their number.
 
     Also that the archive is the whole file and nothing else, and not zip64: there
     readers differ about which entries it has.
     """
     size = file.seek(0, os.SEEK_END)
-    if size > MAX_ZIP_BYTES:
-        raise BundleError(f"the zip is {size} bytes, more than {MAX_ZIP_BYTES}")
+    if max_bytes is not None and size > max_bytes:
+        raise BundleError(f"the zip is {size} bytes, more than {max_bytes}")
     tail_start = max(0, size - _END.size - 0xFFFF - _ZIP64_LOCATOR_BYTES)
     file.seek(tail_start)
     tail = file.read()
@@ -91,6 +110,7 @@ def _check_end(file: BinaryIO) -> None:
         raise BundleError(f"the zip has {count} entries, more than {MAX_PATHS}")
     if length > MAX_DIRECTORY_BYTES:
         raise BundleError(f"the zip's directory is {length} bytes, more than {MAX_DIRECTORY_BYTES}")
+    return int(count)
 
 
 def check_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -101,7 +121,7 @@ def check_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     for entry in archive.infolist():
         name = _checked_name(entry)
         if name in seen:
-            raise BundleError(f"the zip has two entries named {name!r}")
+            raise BundleError(f"the zip has two entries named {_cut(name)!r}")
         seen.add(name)
         _check_kind(entry)
         if entry.is_dir():
@@ -110,8 +130,28 @@ def check_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             files[name] = entry
         folders.update(_parents(name))
     _check_together(files, folders)
+    _check_alike(folders.union(files))
     _check_overlaps(archive)
     return files
+
+
+def check_layout(file: BinaryIO, archive: zipfile.ZipFile) -> None:
+    """That the entries lie one after the other from the file's start to the directory, and nothing between.
+
+    Reads what stands before each entry's data, which the directory does not tell: it may reach into the
+    next entry, or hide from it what another reader would find.
+    """
+    for entry, end in _spans(archive):
+        file.seek(entry.header_offset)
+        header = file.read(_LOCAL.size)
+        if len(header) < _LOCAL.size or not header.startswith(_LOCAL_SIGNATURE):
+            raise BundleError(f"entry {_cut(entry.filename)!r} is not where the zip's directory says")
+        _, _, flags, *_, name_bytes, extra_bytes = _LOCAL.unpack(header)
+        gap = end - entry.header_offset - _LOCAL.size - name_bytes - extra_bytes - entry.compress_size
+        if gap < 0:
+            raise BundleError(f"entry {_cut(entry.filename)!r} overlaps another part of the zip")
+        if gap and not (flags & _DESCRIPTOR_FLAG and gap in _DESCRIPTOR_BYTES):
+            raise BundleError(f"entry {_cut(entry.filename)!r} is followed by {gap} bytes of nothing's")
 
 
 def _checked_name(entry: zipfile.ZipInfo) -> str:
@@ -119,16 +159,20 @@ def _checked_name(entry: zipfile.ZipInfo) -> str:
     raw = entry.orig_filename
     name = raw.removesuffix("/")
     if not raw.isprintable() or raw != entry.filename:
-        raise BundleError(f"entry {raw!r} has a character in its name that no file of a bundle may have")
+        raise BundleError(
+            f"entry {_cut(raw)!r} has a character in its name that no file of a bundle may have"
+        )
+    if not (raw.isascii() or entry.flag_bits & _UTF8_FLAG):
+        raise BundleError(f"entry {_cut(raw)!r} has a name that is not marked as UTF-8")
     if "\\" in raw:
-        raise BundleError(f"entry {raw!r} has a backslash in its name")
+        raise BundleError(f"entry {_cut(raw)!r} has a backslash in its name")
     if raw.startswith("/") or name[1:2] == ":":
-        raise BundleError(f"entry {raw!r} has an absolute path")
+        raise BundleError(f"entry {_cut(raw)!r} has an absolute path")
     parts = name.split("/")
     if ".." in parts:
-        raise BundleError(f"entry {raw!r} leads out of the bundle")
+        raise BundleError(f"entry {_cut(raw)!r} leads out of the bundle")
     if "" in parts or "." in parts:
-        raise BundleError(f"entry {raw!r} is not a plain path")
+        raise BundleError(f"entry {_cut(raw)!r} is not a plain path")
     if len(parts) > MAX_DEPTH:
         raise BundleError(f"entry {_cut(raw)!r} is nested deeper than {MAX_DEPTH}")
     if len(raw.encode()) > MAX_PATH_BYTES or any(len(part.encode()) > MAX_PART_BYTES for part in parts):
@@ -137,7 +181,7 @@ def _checked_name(entry: zipfile.ZipInfo) -> str:
 
 
 def _check_kind(entry: zipfile.ZipInfo) -> None:
-    name = entry.filename
+    name = _cut(entry.filename)
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
         raise BundleError(f"entry {name!r} is a symbolic link")
@@ -156,7 +200,7 @@ def _check_kind(entry: zipfile.ZipInfo) -> None:
 def _check_together(files: Mapping[str, zipfile.ZipInfo], folders: set[str]) -> None:
     both = folders.intersection(files)
     if both:
-        raise BundleError(f"the zip has {min(both)!r} both as a file and as a folder")
+        raise BundleError(f"the zip has {_cut(min(both))!r} both as a file and as a folder")
     if len(files) + len(folders) > MAX_PATHS:
         raise BundleError(f"the zip has {len(files) + len(folders)} files and folders, more than {MAX_PATHS}")
     size = sum(entry.file_size for entry in files.values())
@@ -164,13 +208,31 @@ def _check_together(files: Mapping[str, zipfile.ZipInfo], folders: set[str]) -> 
         raise BundleError(f"the zip unpacks to {size} bytes, more than {MAX_UNPACKED_BYTES}")
 
 
+def _check_alike(paths: Iterable[str]) -> None:
+    """No two paths that some file system takes for one."""
+    known: dict[str, str] = {}
+    for path in sorted(paths):
+        other = known.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
+        if other != path:
+            raise BundleError(
+                f"entries {_cut(other)!r} and {_cut(path)!r} differ in nothing but case or accents"
+            )
+
+
 def _check_overlaps(archive: zipfile.ZipFile) -> None:
     """No byte of the file may serve two entries, nor an entry and the directory."""
+    for entry, end in _spans(archive):
+        if entry.header_offset + _LOCAL.size + len(entry.filename.encode()) + entry.compress_size > end:
+            raise BundleError(f"entry {_cut(entry.filename)!r} overlaps another part of the zip")
+
+
+def _spans(archive: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, int]]:
+    """The entries as they lie in the file, each with where the next, or the directory, begins."""
     entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
+    if entries and entries[0].header_offset:
+        raise BundleError("the zip has data before or after the archive")
     ends = [entry.header_offset for entry in entries[1:]] + [archive.start_dir]
-    for entry, end in zip(entries, ends, strict=True):
-        if entry.header_offset + _LOCAL_HEADER_BYTES + len(entry.filename) + entry.compress_size > end:
-            raise BundleError(f"entry {entry.filename!r} overlaps another part of the zip")
+    yield from zip(entries, ends, strict=True)
 
 
 def _parents(name: str) -> Iterator[str]:
@@ -179,5 +241,5 @@ def _parents(name: str) -> Iterator[str]:
         yield name
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= 80 else name[:77] + "..."
+def _cut(text: str) -> str:
+    return text if len(text) <= 120 else text[:117] + "..."

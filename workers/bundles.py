@@ -13,11 +13,19 @@ import shutil
 import stat
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from workers.archive import MAX_UNPACKED_BYTES, check_entries, opened, read_zip
+from workers.archive import (
+    MAX_UNPACKED_BYTES,
+    MAX_ZIP_BYTES,
+    check_entries,
+    check_layout,
+    complaining,
+    opened,
+    read_zip,
+)
 from workers.jobs import is_sha256
 from workers.manifest import (
     MANIFEST_NAME,
@@ -32,7 +40,9 @@ __all__ = [
     "BundleError",
     "Manifest",
     "bundle_path",
+    "drop_bundle",
     "fetch_bundle",
+    "hash_bundle",
     "inspect_bundle",
     "pack_bundle",
     "store_bundle",
@@ -42,13 +52,13 @@ __all__ = [
 CHUNK_BYTES = 1024 * 1024
 
 
-def inspect_bundle(source: bytes | BinaryIO | Path) -> Manifest:
+def inspect_bundle(source: bytes | BinaryIO | Path, *, max_bytes: int = MAX_ZIP_BYTES) -> Manifest:
     """Judge a zip without unpacking it; returns its manifest, raises ``BundleError``.
 
     Reads the central directory and ``bot.toml`` alone, so it is quick whatever was
     uploaded. A file object is left open, at any offset.
     """
-    with opened(source) as file, read_zip(file) as archive:
+    with opened(source) as file, read_zip(file, max_bytes=max_bytes) as archive:
         files = check_entries(archive)
         manifest = _read_manifest(archive, files)
         check_command(manifest, files)
@@ -62,14 +72,30 @@ def bundle_path(store: Path, sha256: str) -> Path:
     return store / sha256[:2] / f"{sha256}.zip"
 
 
-def store_bundle(store: Path, data: bytes) -> str:
+def hash_bundle(source: bytes | BinaryIO | Path) -> tuple[str, int]:
+    """The SHA-256 of a zip in hex, and its size in bytes; never whole in memory."""
+    digest, size = hashlib.sha256(), 0
+    with opened(source) as file:
+        for chunk in _chunks(file):
+            digest.update(chunk)
+            size += len(chunk)
+    return digest.hexdigest(), size
+
+
+def store_bundle(store: Path, source: bytes | BinaryIO | Path) -> str:
     """Put a zip into a store folder, whole or not at all; returns its SHA-256. May be repeated."""
-    sha256 = hashlib.sha256(data).hexdigest()
+    sha256, _ = hash_bundle(source)
     path = bundle_path(store, sha256)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_whole(path, data)
+        with opened(source) as file:
+            _write_whole(path, file)
     return sha256
+
+
+def drop_bundle(store: Path, sha256: str) -> None:
+    """Delete a bundle's bytes from a store folder. May be repeated."""
+    bundle_path(store, sha256).unlink(missing_ok=True)
 
 
 def fetch_bundle(sha256: str, *, store: Path, cache: Path) -> Path:
@@ -118,7 +144,7 @@ def pack_bundle(files: Mapping[str, bytes]) -> bytes:
 def _read_manifest(archive: zipfile.ZipFile, files: Mapping[str, zipfile.ZipInfo]) -> Manifest:
     if MANIFEST_NAME not in files:
         raise BundleError(f"the zip has no {MANIFEST_NAME} at its top{_misplaced(files)}")
-    with archive.open(files[MANIFEST_NAME]) as file:
+    with complaining(f"entry {MANIFEST_NAME!r}"), archive.open(files[MANIFEST_NAME]) as file:
         return parse_manifest(file.read(MAX_MANIFEST_BYTES + 1))
 
 
@@ -131,17 +157,22 @@ def _misplaced(files: Mapping[str, zipfile.ZipInfo]) -> str:
 
 
 def _check_hash(file: BinaryIO, sha256: str) -> None:
-    digest = hashlib.sha256()
-    while chunk := file.read(CHUNK_BYTES):
-        digest.update(chunk)
-    found = digest.hexdigest()
+    found, _ = hash_bundle(file)
     if found != sha256:
         raise BundleError(f"the bundle's SHA-256 is {found}, not {sha256}")
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    """All of a file from its start."""
+    file.seek(0)
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
 
 
 def _unpack(file: BinaryIO, folder: Path) -> None:
     with read_zip(file) as archive:
         files = check_entries(archive)
+        check_layout(file, archive)
         program = _read_manifest(archive, files).program
         left = MAX_UNPACKED_BYTES
         for name, entry in files.items():
@@ -155,12 +186,14 @@ def _unpack(file: BinaryIO, folder: Path) -> None:
 def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, limit: int) -> int:
     """Write one file and return its real size, which is not taken on trust."""
     size = 0
-    with archive.open(entry) as packed, path.open("xb") as file:
+    with complaining(f"entry {entry.filename!r}"), archive.open(entry) as packed, path.open("xb") as file:
         while chunk := packed.read(CHUNK_BYTES):
             size += len(chunk)
             if size > limit:
                 raise BundleError(f"the zip unpacks to more than {MAX_UNPACKED_BYTES} bytes")
             file.write(chunk)
+    if size != entry.file_size:
+        raise BundleError(f"entry {entry.filename!r} is {size} bytes, not {entry.file_size} as it says")
     return size
 
 
@@ -174,10 +207,11 @@ def _move_into_place(folder: Path, target: Path) -> Path:
     return target
 
 
-def _write_whole(path: Path, data: bytes) -> None:
+def _write_whole(path: Path, source: BinaryIO) -> None:
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
         try:
-            file.write(data)
+            for chunk in _chunks(source):
+                file.write(chunk)
             file.flush()
             os.fsync(file.fileno())
             os.chmod(file.name, 0o644)

@@ -150,10 +150,9 @@ def test_a_hostile_zip_is_refused_with_one_sentence(data: bytes, complaint: str,
     assert "\n" not in str(caught.value)
 
 
-def test_a_zip_over_the_upload_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MAX_ZIP_BYTES", 100)
+def test_a_zip_over_the_upload_limit_is_refused() -> None:
     with pytest.raises(BundleError, match=f"the zip is {len(GOOD)} bytes, more than 100"):
-        inspect_bundle(GOOD)
+        inspect_bundle(GOOD, max_bytes=100)
 
 
 def test_the_declared_size_of_all_files_together_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,38 @@
+"""A process that takes a zip in as site and worker do, for a test to look at from outside.
+
+    unpack_archive.py FILE CACHE
+
+Prints who refused it, ``site`` or ``worker``, and the refusal; ``unpacked`` when nobody did.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from pathlib import Path
+
+from workers.bundles import BundleError, hash_bundle, inspect_bundle, unpack_bundle
+
+MEMORY_BYTES = 512 * 1024 * 1024
+FILE_BYTES = 64 * 1024 * 1024
+CPU_SECONDS = 30
+
+
+def main(path: Path, cache: Path) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    who = "site"
+    try:
+        inspect_bundle(path)
+        who = "worker"
+        unpack_bundle(path, hash_bundle(path)[0], cache)
+        who = "unpacked"
+    except BundleError as refusal:
+        print(f"{who}: {refusal}")
+        return
+    print(who)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
