@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -153,11 +154,11 @@ class Desk:
     is_stopping: Callable[[], bool] = lambda: False
     _game: JobGame | None = field(default=None, init=False)
     _board: Board | None = field(default=None, init=False)
-    _told: float = field(default=0.0, init=False)
+    _told: float = field(default=-math.inf, init=False)
 
     def play(self, game: JobGame) -> FinishedGame:
         """One game; raises ``Stopped`` and nothing else. An engine at fault is ended, both after a void."""
-        self._game, self._board, self._told = game, None, 0.0
+        self._game, self._board, self._told = game, None, -math.inf
         white, black = self.seats[game.white], self.seats[1 - game.white]
         white.on_wait = black.on_wait = self._look_up
         started = _now()
