@@ -1,0 +1,119 @@
+"""Knock-outs: who loses a match is out; the last one left has won.
+
+The bracket is the usual one: the two best seeds can meet in the final alone, the four best in the
+semi-finals at the earliest, and where players are missing to a power of two the best seeds rest in
+the first round. A match begins with a number of pairs of games and goes on a pair at a time until one
+leads; is it level after all pairs that are allowed, the better seed goes on: that is the last resort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workers.pairing.met import Met
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How long a match is, in pairs of games."""
+
+    pairs: int
+    """Played in any case."""
+    extra: int
+    """At most, one at a time, while it is level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A match of the bracket; ``number`` counts from 1 in its round, from top to bottom.
+
+    ``first`` is the player from the upper line. Neither player is known before the matches that lead
+    here are decided; where ``second`` is missing in the first round, ``first`` rests and has won.
+    """
+
+    round: int
+    number: int
+    first: int | None
+    second: int | None
+    first_points: float = 0.0
+    second_points: float = 0.0
+    winner: int | None = None
+    by_last_resort: bool = False
+
+    @property
+    def is_bye(self) -> bool:
+        return self.winner is not None and self.second is None
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of games that are over."""
+        return round(self.first_points + self.second_points) // 2
+
+
+def seed_lines(players: int) -> list[int]:
+    """The seeds from the top of the bracket to its bottom; numbers above ``players`` stand for byes.
+
+    Raises ``ValueError`` for fewer than two.
+    """
+    if players < 2:
+        raise ValueError(f"a knock-out needs at least two players, not {players}")
+    lines = [1]
+    while len(lines) < players:
+        lines = [seed for line in lines for seed in (line, 2 * len(lines) + 1 - line)]
+    return lines
+
+
+def draw_bracket(players: int, met: Iterable[Met], length: Length) -> list[list[Match]]:
+    """All rounds of the bracket as far as they are decided; players are their seeds, from 1."""
+    played = {(one.round, one.players): one for one in met}
+    lines: list[int | None] = list(seed_lines(players))
+    rounds: list[list[Match]] = []
+    while len(lines) > 1:
+        number = len(rounds) + 1
+        drawn = [
+            _decide(Match(number, place // 2 + 1, lines[place], lines[place + 1]), players, played, length)
+            for place in range(0, len(lines), 2)
+        ]
+        rounds.append(drawn)
+        lines = [match.winner for match in drawn]
+    return rounds
+
+
+def pairs_due(match: Match, length: Length) -> int:
+    """How many pairs of games the match needs next, if all it has are over; 0 where it cannot go on."""
+    if match.winner is not None or match.first is None or match.second is None:
+        return 0
+    return 1 if match.pairs >= length.pairs else length.pairs - match.pairs
+
+
+def rounds_survived(players: int, bracket: list[list[Match]]) -> dict[int, int]:
+    """By player the matches won so far, rests included: those who won the same number share a place."""
+    won = dict.fromkeys(range(1, players + 1), 0)
+    for match in (match for drawn in bracket for match in drawn):
+        if match.winner is not None:
+            won[match.winner] = match.round
+    return won
+
+
+def _decide(
+    match: Match, players: int, played: dict[tuple[int, frozenset[int]], Met], length: Length
+) -> Match:
+    """The match with its points and, if there is one, its winner."""
+    first, second = match.first, match.second
+    if first is None or second is None:
+        return match
+    if first > players or second > players:
+        return Match(match.round, match.number, min(first, second), None, winner=min(first, second))
+    met = played.get((match.round, frozenset((first, second))))
+    if met is None:
+        return match
+    mine, theirs = met.first_points, met.second_points
+    if met.first != first:
+        mine, theirs = theirs, mine
+    level = Match(match.round, match.number, first, second, mine, theirs)
+    under_way = met.games % 2 or level.pairs < length.pairs
+    if under_way or (mine == theirs and level.pairs < length.pairs + length.extra):
+        return level
+    winner = min(first, second) if mine == theirs else first if mine > theirs else second
+    return Match(match.round, match.number, first, second, mine, theirs, winner, mine == theirs)
