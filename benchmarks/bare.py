@@ -1,0 +1,53 @@
+"""The floor under every match runner in Python: two engines, two pipes each, and nothing else.
+
+    python -m benchmarks.bare LINE_FILE GAMES COMMAND...
+
+Plays the same games as a match of ``COMMAND`` against itself, a line of output a game, but sees no
+rules, no clock, no fault and writes no record.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+GO = b"go p1time 10000 p2time 10000 p1inc 100 p2inc 100\n"
+
+
+def main() -> None:
+    line, games, command = Path(sys.argv[1]).read_text().split(), int(sys.argv[2]), sys.argv[3:]
+    engines = [_start(command) for _ in range(2)]
+    pipes = [_pipes(engine) for engine in engines]
+    for number in range(1, games + 1):
+        _play(pipes, len(line))
+        print(f"{number}/{games}  bare", flush=True)
+    for engine in engines:
+        engine.communicate()
+
+
+def _start(command: list[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+
+
+def _pipes(engine: subprocess.Popen[bytes]) -> tuple[int, int]:
+    """Its input and its output."""
+    assert engine.stdin is not None
+    assert engine.stdout is not None
+    return engine.stdin.fileno(), engine.stdout.fileno()
+
+
+def _play(pipes: list[tuple[int, int]], plies: int) -> None:
+    position = b"position startpos moves"
+    for ply in range(plies):
+        to_engine, from_engine = pipes[ply % 2]
+        os.write(to_engine, b"%b\n%b" % (position.removesuffix(b" moves"), GO))
+        answer = os.read(from_engine, 65536)
+        while not answer.endswith(b"\n"):
+            answer += os.read(from_engine, 65536)
+        position += b" " + answer[answer.rindex(b"bestmove ") + 9 : -1]
+
+
+if __name__ == "__main__":
+    main()

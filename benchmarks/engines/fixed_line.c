@@ -1,0 +1,139 @@
+/*
+ * An engine that plays one fixed line, as fast as an engine can answer.
+ *
+ *     fixed_line FILE [INFOS [THINK_MS]]
+ *
+ * FILE holds the line's moves, one a word. After as many moves as the `position` line
+ * lists, the next one of the line is the answer, with INFOS lines of `info` before it.
+ *
+ * With THINK_MS it keeps its processor busy for up to so many milliseconds a move, now more,
+ * now less, and says as `info nodes` how many nanoseconds went by for it: from reading `go` to the answer.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_MOVES = 1024, MAX_TOKEN = 40, ROOM = 1 << 16 };
+
+static char moves[MAX_MOVES][MAX_TOKEN + 1];
+static int move_count;
+static int played;
+static int info_count;
+static long think_ms;
+static long long read_ns;
+
+static char out[ROOM];
+static size_t out_size;
+
+static long long now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static void say(const char *text)
+{
+    size_t size = strlen(text);
+    if (out_size + size <= ROOM) {
+        memcpy(out + out_size, text, size);
+        out_size += size;
+    }
+}
+
+static void flush(void)
+{
+    for (size_t done = 0; done < out_size;) {
+        ssize_t written = write(1, out + done, out_size - done);
+        if (written <= 0)
+            exit(1);
+        done += (size_t)written;
+    }
+    out_size = 0;
+}
+
+static void think(void)
+{
+    char line[64];
+    long long until = read_ns + 1000000LL * (1 + played * 7L % think_ms);
+    while (now_ns() < until)
+        ;
+    snprintf(line, sizeof line, "info nodes %lld\n", now_ns() - read_ns);
+    say(line);
+}
+
+static void answer(void)
+{
+    for (int number = 0; number < info_count; number++)
+        say("info depth 12 score cp 31 nodes 123456 nps 1000000 time 123 pv a1 b2 c3 d4\n");
+    if (think_ms > 0)
+        think();
+    say("bestmove ");
+    say(played < move_count ? moves[played] : "resign");
+    say("\n");
+}
+
+static void count_moves(const char *line)
+{
+    const char *at = strstr(line, " moves ");
+    played = 0;
+    for (at = at ? at + strlen(" moves") : NULL; at != NULL; at = strchr(at + 1, ' '))
+        played++;
+}
+
+static void hear(const char *line)
+{
+    if (strncmp(line, "position", 8) == 0)
+        count_moves(line);
+    else if (strncmp(line, "go", 2) == 0)
+        answer();
+    else if (strcmp(line, "isready") == 0)
+        say("readyok\n");
+    else if (strcmp(line, "ugi") == 0)
+        say("id name Fixed line\nid author Duarena\nugiok\n");
+    else if (strcmp(line, "quit") == 0)
+        exit(0);
+}
+
+static void read_moves(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        perror(path);
+        exit(2);
+    }
+    while (move_count < MAX_MOVES && fscanf(file, "%40s", moves[move_count]) == 1)
+        move_count++;
+    fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+    static char in[ROOM];
+    size_t held = 0;
+    if (argc < 2) {
+        fprintf(stderr, "usage: fixed_line FILE [INFOS [THINK_MS]]\n");
+        return 2;
+    }
+    read_moves(argv[1]);
+    info_count = argc > 2 ? atoi(argv[2]) : 0;
+    think_ms = argc > 3 ? atol(argv[3]) : 0;
+    for (;;) {
+        ssize_t got = read(0, in + held, ROOM - held);
+        if (got <= 0)
+            return 0;
+        read_ns = now_ns();
+        held += (size_t)got;
+        char *line = in;
+        for (char *end; (end = memchr(line, '\n', held - (size_t)(line - in))) != NULL; line = end + 1) {
+            *end = '\0';
+            hear(line);
+        }
+        held -= (size_t)(line - in);
+        memmove(in, line, held);
+        flush();
+    }
+}

@@ -1,0 +1,199 @@
+"""What a move costs the match runner, beside what engines and pipes cost anybody: Markdown tables.
+
+Engines in C that answer at once play one fixed line against themselves in ``python -m workers match``:
+every move is refereed and clocked, every game recorded. The same line in a bare loop over raw pipes
+(``benchmarks.bare``), measured between the matches, is the floor of this machine at that moment.
+
+    nice -n -15 python -m benchmarks.overhead --ladder dualma --games 1000
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from benchmarks.machine import describe_machine
+from benchmarks.runs import (
+    BLOCKS,
+    ROOT,
+    Bench,
+    Broken,
+    Setup,
+    compile_engine,
+    pinned,
+    time_bare,
+    time_match,
+    time_start,
+)
+from engines.rules.registry import GAMES
+
+ROUNDS: Final = 3
+"""How often everything is measured, by turns; medians are printed."""
+LEAST_GAMES: Final = 2 * (BLOCKS + 1)
+INFOS: Final = 10
+"""Lines of ``info`` before an answer, where they are measured."""
+START_GAMES: Final = 110
+CLOCK_GAMES: Final = 10
+THINK_MS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One table: ``rows`` measures one ladder on two cores, in runs of so many games."""
+
+    columns: tuple[str, ...]
+    rows: Callable[[Bench, Sequence[int], int], Iterator[tuple[str, ...]]]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.games < LEAST_GAMES:
+        parser.error(f"--games must be at least {LEAST_GAMES}")
+    cores = sorted(os.sched_getaffinity(0))[-2:]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        engine = compile_engine(folder)
+        benches = [Bench(GAMES[code], engine, folder) for code in options.ladder or GAMES]
+        print(*describe_machine(), sep="\n")
+        try:
+            for part in options.part or PARTS:
+                for line in _table(PARTS[part], benches, cores, options.games):
+                    print(line, flush=True)
+        except Broken as why:
+            print(why, file=sys.stderr)
+            return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.overhead", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--ladder", action="append", choices=GAMES, help="this one alone; may be repeated")
+    parser.add_argument("--part", action="append", choices=PARTS, help="this table alone; may be repeated")
+    parser.add_argument("--games", type=int, default=550, help="of each run (%(default)s)")
+    return parser
+
+
+def _table(part: Part, benches: Sequence[Bench], cores: Sequence[int], games: int) -> Iterator[str]:
+    yield ""
+    yield _row(("ladder", *part.columns))
+    yield _row(("---", *("---:" for _ in part.columns)))
+    for bench in benches:
+        for row in part.rows(bench, cores, games):
+            yield _row((bench.game.code, *row))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def measure_moves(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
+    """One game at a time; the match's own process, its slot and the engines share one core."""
+    alone = frozenset(cores[-1:])
+    bare, compiled, pure = _medians(
+        lambda: time_bare(bench, cores[-1], games),
+        lambda: time_match(bench, Setup(alone), games),
+        lambda: time_match(bench, Setup(alone, pure=True), games),
+    )
+    compared = [f"{seconds / bare:.2f}" for seconds in (compiled, pure)]
+    yield (
+        str(bench.plies),
+        _us(bare, bench),
+        _us(compiled, bench),
+        compared[0],
+        _us(pure, bench),
+        compared[1],
+    )
+
+
+def measure_infos(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
+    """The same with engines that tell what they think."""
+    bare, match = _medians(
+        lambda: time_bare(bench, cores[-1], games, INFOS),
+        lambda: time_match(bench, Setup(frozenset(cores[-1:]), infos=INFOS), games),
+    )
+    yield _us(bare, bench), _us(match, bench), f"{match / bare:.2f}"
+
+
+def measure_two(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
+    """Two games at a time, each on a core of its own, beside one at a time with both cores to use."""
+    both = frozenset(cores)
+    one, two = _medians(
+        lambda: time_match(bench, Setup(both), games),
+        lambda: time_match(bench, Setup(both, at_a_time=2), games),
+    )
+    yield f"{1 / one:.0f}", f"{1 / two:.0f}", f"{one / two:.2f}"
+
+
+def measure_start(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
+    """What restarting both engines adds to a game, beside what their start and end take anybody."""
+    alone = frozenset(cores[-1:])
+    kept, restarted, start = _medians(
+        lambda: time_match(bench, Setup(alone), START_GAMES),
+        lambda: time_match(bench, Setup(alone, restart="on"), START_GAMES),
+        lambda: time_start(bench, cores[-1], START_GAMES),
+    )
+    added, own = (restarted - kept) * 1e3, 2 * start * 1e3
+    yield f"{added:.2f}", f"{own:.2f}", f"{added - own:.2f}"
+
+
+def measure_clock(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
+    """Charged times beside the engine's own: alone, and while a second game runs on the other core."""
+    for title, places in (("1", cores[-1:]), ("2", cores)):
+        beyond = sorted(abs(ns) / 1e6 for ns in _clock_differences(bench, places))
+        middle, late = statistics.median(beyond), beyond[len(beyond) * 99 // 100]
+        yield title, str(len(beyond)), f"{middle:.3f}", f"{late:.3f}", f"{beyond[-1]:.3f}"
+
+
+def _clock_differences(bench: Bench, cores: Sequence[int]) -> Iterator[int]:
+    """In nanoseconds, of all moves of games played at the same time, one on each core."""
+    words = (bench.game.code, str(CLOCK_GAMES), *bench.command(), "0", str(THINK_MS))
+    running = []
+    for core in cores:
+        with pinned(frozenset({core})):
+            argv = (sys.executable, "-m", "benchmarks.clock", *words)
+            running.append(subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=ROOT))
+    for process in running:
+        said, _ = process.communicate()
+        if process.returncode:
+            raise Broken(f"the clock's games ended with exit code {process.returncode}")
+        yield from map(int, said.split())
+
+
+def _us(seconds: float, bench: Bench) -> str:
+    """A game's time as microseconds a move."""
+    return f"{seconds / bench.plies * 1e6:.1f}"
+
+
+def _medians(*measures: Callable[[], float]) -> list[float]:
+    """Of each, measured by turns."""
+    rounds = [[measure() for measure in measures] for _ in range(ROUNDS)]
+    return [statistics.median(figures) for figures in zip(*rounds, strict=True)]
+
+
+PARTS: Final = {
+    "moves": Part(
+        ("plies", "bare, µs a move", "compiled rules", "over bare", "pure rules", "over bare"), measure_moves
+    ),
+    "infos": Part((f"bare, µs a move with {INFOS} info lines", "compiled rules", "over bare"), measure_infos),
+    "two": Part(("games a second, one at a time", "two at a time", "ratio"), measure_two),
+    "start": Part(
+        ("restarting both, ms a game", "both engines' own start and end", "beyond that"), measure_start
+    ),
+    "clock": Part(
+        ("games at a time", "moves", "charged beyond the engine's own, ms: median", "99 %", "most"),
+        measure_clock,
+    ),
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""The runs that ``benchmarks.overhead`` compares: matches, the bare loop, and an engine's own start."""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from benchmarks.lines import PLIES, draw_line
+from engines.records import RecordError, Termination, read_records
+from engines.rules.registry import Game
+
+ROOT: Final = Path(__file__).parents[1]
+ENGINE_SOURCE: Final = Path(__file__).parent / "engines" / "fixed_line.c"
+BLOCKS: Final = 10
+"""Parts of a run; the median of their rates counts, so that a disturbance does not."""
+TIME_CONTROL: Final = "10+0.1"
+
+_GAME = re.compile(r" *\d+/\d+  ")
+"""How a line about a game begins."""
+
+
+class Broken(Exception):
+    """A run that was not what it was to be: its time says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The engine, compiled, and its line, on one ladder; ``folder`` is for whatever runs leave."""
+
+    game: Game
+    engine: Path
+    folder: Path
+
+    @property
+    def line(self) -> Path:
+        path = self.folder / f"{self.game.code}.line"
+        if not path.exists():
+            path.write_text(" ".join(draw_line(self.game)))
+        return path
+
+    @property
+    def plies(self) -> int:
+        return len(self.line.read_text().split())
+
+    def command(self, infos: int = 0) -> tuple[str, ...]:
+        return (str(self.engine), str(self.line), *((str(infos),) if infos else ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How a match is played. ``cores`` are all it may use, the match's own process included."""
+
+    cores: frozenset[int]
+    at_a_time: int = 1
+    restart: str = "auto"
+    pure: bool = False
+    infos: int = 0
+
+
+def compile_engine(folder: Path) -> Path:
+    """The engine as a program; raises ``subprocess.CalledProcessError`` without a C compiler."""
+    program = folder / ENGINE_SOURCE.stem
+    subprocess.run(("cc", "-O2", "-o", program, ENGINE_SOURCE), check=True)
+    return program
+
+
+def time_match(bench: Bench, setup: Setup, games: int) -> float:
+    """Seconds a game takes in ``python -m workers match``, from process to record file."""
+    records = bench.folder / "match.pgn"
+    records.unlink(missing_ok=True)
+    command, *arguments = bench.command(setup.infos)
+    engine = ("-engine", f"cmd={command}", *(f"arg={word}" for word in arguments), f"restart={setup.restart}")
+    match = ("match", *engine, "name=One", *engine, "name=Two", "-game", bench.game.code, "-tc", TIME_CONTROL)
+    terms = ("-openings", "none", "-plylimit", str(PLIES), "-games", "2", "-rounds", str(games // 2))
+    conduct = ("-records", str(records), "-concurrency", str(setup.at_a_time))
+    environment = {**os.environ, **({"DUARENA_PURE": "1"} if setup.pure else {})}
+    argv = (sys.executable, "-m", "workers", *match, *terms, *conduct)
+    seconds = _time_games(argv, environment, setup.cores, games)
+    _check_records(records, games, bench.plies)
+    return seconds
+
+
+def time_bare(bench: Bench, core: int, games: int, infos: int = 0) -> float:
+    """Seconds a game takes in the bare loop."""
+    argv = (sys.executable, "-m", "benchmarks.bare", str(bench.line), str(games), *bench.command(infos))
+    return _time_games(argv, os.environ, frozenset({core}), games)
+
+
+def time_start(bench: Bench, core: int, times: int) -> float:
+    """Seconds that the engine itself needs: started, met, and told to quit."""
+    taken = []
+    with pinned(frozenset({core})):
+        for _ in range(times):
+            begun = time.monotonic()
+            with subprocess.Popen(
+                bench.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+            ) as engine:
+                engine.communicate(b"ugi\nisready\nquit\n")
+            taken.append(time.monotonic() - begun)
+    return statistics.median(taken)
+
+
+def _time_games(
+    argv: Sequence[str], environment: os._Environ[str] | dict[str, str], cores: frozenset[int], games: int
+) -> float:
+    """Seconds a game: the median over the blocks of a run, its beginning left out."""
+    with pinned(cores):
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=dict(environment), cwd=ROOT)
+    assert process.stdout is not None
+    ends = [time.monotonic() for line in process.stdout if _GAME.match(line)]
+    if process.wait() or len(ends) != games:
+        raise Broken(f"{len(ends)} of {games} games, exit code {process.returncode}: {' '.join(argv)}")
+    size = len(ends) // (BLOCKS + 1)
+    marks = ends[-1 - size * BLOCKS :: size]
+    return statistics.median((end - begin) / size for begin, end in pairwise(marks))
+
+
+def _check_records(path: Path, games: int, plies: int) -> None:
+    """Every game must be there, played to its end by the rules of the game or the match."""
+    with path.open() as file:
+        read = list(read_records(file, str(path)))
+    ends = {Termination.RULES, Termination.REPETITION, Termination.PLY_LIMIT}
+    for record in read:
+        if isinstance(record, RecordError):
+            raise Broken(str(record))
+        if record.header("Termination") not in ends or len(record.moves) != plies:
+            raise Broken(f"{record.source and record.source.at()}: not the line that was to be played")
+    if len(read) != games:
+        raise Broken(f"{path} holds {len(read)} games of {games}")
+
+
+@contextmanager
+def pinned(cores: frozenset[int]) -> Iterator[None]:
+    """Whatever is started within runs on these cores alone."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

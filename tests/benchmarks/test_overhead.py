@@ -1,0 +1,57 @@
+"""What is measured must be what it is said to be: whole games of a long legal line, refereed and recorded."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.lines import PLIES, draw_line
+from benchmarks.runs import ROOT, Bench, Broken, Setup, compile_engine, time_bare, time_match, time_start
+from engines.rules.history import History
+from engines.rules.registry import GAMES
+
+PLIES_ALLOWED = {"duploline": 50}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    folder = tmp_path_factory.mktemp("overhead")
+    return Bench(GAMES["duploline"], compile_engine(folder), folder)
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_line_is_legal_and_as_long_as_the_game_allows(code: str) -> None:
+    line = draw_line(GAMES[code])
+    history = History(GAMES[code], ply_limit=PLIES)
+    for token in line:
+        history.play(token)
+    assert history.outcome.decided
+    assert len(line) == PLIES_ALLOWED.get(code, PLIES)
+
+
+def test_a_match_a_bare_loop_and_a_start_are_timed(bench: Bench) -> None:
+    core = max(os.sched_getaffinity(0))
+    seconds = (
+        time_match(bench, Setup(frozenset({core}), infos=2), 12),
+        time_bare(bench, core, 12, 2),
+        time_start(bench, core, 3),
+    )
+    assert all(0 < taken < 10 for taken in seconds)
+
+
+def test_a_match_that_does_not_play_the_line_has_no_time(bench: Bench, tmp_path: Path) -> None:
+    short = Bench(bench.game, bench.engine, tmp_path)
+    short.line.write_text("Da1")
+    with pytest.raises(Broken, match="not the line that was to be played"):
+        time_match(short, Setup(frozenset(os.sched_getaffinity(0))), 12)
+
+
+def test_the_charge_for_a_move_is_told_beside_the_engines_own_time(bench: Bench) -> None:
+    argv = (sys.executable, "-m", "benchmarks.clock", bench.game.code, "1", *bench.command(), "0", "2")
+    said = subprocess.run(argv, check=True, capture_output=True, text=True, cwd=ROOT).stdout.split()
+    assert len(said) == bench.plies
+    assert all(int(beyond) > 0 for beyond in said)
