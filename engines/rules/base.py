@@ -11,12 +11,11 @@ import enum
 from abc import ABCMeta, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, Self
 
-from engines.rules.native import mypyc_attr
+from engines.rules.native import i64, mypyc_attr
 
-MAX_NUMBER = 999_999_999
+MAX_NUMBER: Final = 999_999_999
 """The largest number a position string may hold, in any field."""
 
 QUOTED_LENGTH = 80
@@ -115,6 +114,16 @@ class IllegalMove(RulesError):
         self.position = position
 
 
+def next_ply(ply: i64) -> i64:
+    """The ply after this one.
+
+    No position string can count beyond ``MAX_NUMBER``, and no game gets there. From a position
+    given there play goes on all the same: the ply goes back by one, which fits the side to move, and
+    comes again.
+    """
+    return ply + 1 if ply < MAX_NUMBER else ply - 1
+
+
 @mypyc_attr(allow_interpreted_subclasses=True)  # of this class; a compiled game cannot be derived from
 class Position(metaclass=ABCMeta):
     """One immutable position of one game, with everything its rules depend on.
@@ -133,7 +142,7 @@ class Position(metaclass=ABCMeta):
     @property
     @abstractmethod
     def ply(self) -> int:
-        """Plies played, the position string's last field."""
+        """Plies played, the position string's last field; ``next_ply`` tells where counting ends."""
 
     @classmethod
     @abstractmethod
@@ -162,8 +171,9 @@ class Position(metaclass=ABCMeta):
 
         With ``count_moves`` a move is drawn uniformly without listing thousands of others.
         """
-        for token in islice(self.legal_moves(), index, None) if index >= 0 else ():
-            return token
+        for place, token in enumerate(self.legal_moves()):
+            if place == index:
+                return token
         raise IndexError(f"no legal move at index {index}")
 
     @abstractmethod

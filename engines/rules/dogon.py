@@ -101,7 +101,7 @@ from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping
 from typing import ClassVar, Final, Self, final
 
-from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, Side
+from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, Side, next_ply
 from engines.rules.native import i64
 from engines.rules.notation import field_error, parse_number, parse_turn, split_fields, split_parts
 from engines.rules.sowing import HOLE_BITS, HOLE_MASK, WORD_BITS, SowingPosition, add_up, pack, unpack
@@ -467,7 +467,7 @@ class KuleiPosition(DogonPosition):
     tables = KULEI
 
     def _after(self, rows: tuple[i64, i64], stores: tuple[i64, i64], passed: bool, run: str) -> Self:
-        return KuleiPosition(KULEI, rows, stores, 1 - self._side, passed, run, self._ply + 1)
+        return KuleiPosition(KULEI, rows, stores, 1 - self._side, passed, run, next_ply(self._ply))
 
 
 @final
@@ -479,7 +479,7 @@ class GagaraPosition(DogonPosition):
     tables = GAGARA
 
     def _after(self, rows: tuple[i64, i64], stores: tuple[i64, i64], passed: bool, run: str) -> Self:
-        return GagaraPosition(GAGARA, rows, stores, 1 - self._side, passed, run, self._ply + 1)
+        return GagaraPosition(GAGARA, rows, stores, 1 - self._side, passed, run, next_ply(self._ply))
 
 
 def _becomes_capturable(seeds: i64) -> bool:

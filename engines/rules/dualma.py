@@ -103,7 +103,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Final, Self, final
 
-from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side
+from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side, next_ply
 from engines.rules.hexagon import Hexagon, cell_at, cells_of, count_cells, lowest_cell
 from engines.rules.native import i64
 from engines.rules.notation import field_error, parse_turn, split_fields
@@ -341,7 +341,7 @@ class DualmaPosition(Position):
     def _after(
         self, white: i64, black: i64, stacks: i64, white_under: i64, verdict: Outcome
     ) -> DualmaPosition:
-        return DualmaPosition(white, black, stacks, white_under, self._ply + 1, verdict)
+        return DualmaPosition(white, black, stacks, white_under, next_ply(self._ply), verdict)
 
     @property
     def _places_left(self) -> int:

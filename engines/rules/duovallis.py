@@ -110,7 +110,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final, Self, final
 
-from engines.rules.base import MAX_NUMBER, UNDECIDED, IllegalMove, Outcome, Reason, Result, Side
+from engines.rules.base import MAX_NUMBER, UNDECIDED, IllegalMove, Outcome, Reason, Result, Side, next_ply
 from engines.rules.native import i64
 from engines.rules.notation import field_error, parse_number, parse_turn, split_fields, split_parts
 from engines.rules.sowing import (
@@ -305,7 +305,7 @@ class DuovallisPosition(SowingPosition):
         if OPPOSITE[last] != NOWHERE and _is_alone(own, other, last):
             own, other, kept = _capture(own, other, last, kept)
         return DuovallisPosition(
-            _turn_round(other), _turn_round(own), (others_kept, kept), 1 - self._side, self._ply + 1
+            _turn_round(other), _turn_round(own), (others_kept, kept), 1 - self._side, next_ply(self._ply)
         )
 
     def outcome_by_match_rule(self, reason: Reason) -> Outcome:

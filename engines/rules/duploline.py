@@ -102,7 +102,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Final, Self, final
 
-from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side
+from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side, next_ply
 from engines.rules.cellsets import BOARD as BOARD
 from engines.rules.cellsets import (
     FULL,
@@ -489,7 +489,7 @@ class DuplolinePosition(Position):
             verdict = _WINS[self.side][action.kind]
         elif _occupied(mine, self._theirs) == FULL:
             verdict = _BOARD_FULL
-        return DuplolinePosition(self._theirs, mine, self._ply + 1, verdict)
+        return DuplolinePosition(self._theirs, mine, next_ply(self._ply), verdict)
 
     @property
     def _is_empty(self) -> bool:

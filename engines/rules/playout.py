@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engines.rules.base import Position
+from engines.rules.base import MAX_NUMBER, Position
 from engines.rules.native import i64
 
 _WORD: Final = 0xFFFFFFFF
@@ -40,7 +40,7 @@ def draw_game(start: Position, ply_limit: int, dice: Dice) -> list[str]:
     """
     moves: list[str] = []
     position = start
-    left: i64 = ply_limit - start.ply
+    left: i64 = min(ply_limit, MAX_NUMBER) - start.ply
     while left > 0:
         count: i64 = position.count_moves()
         if count == 0:

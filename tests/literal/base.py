@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Self
 
+MAX_NUMBER = 999_999_999
 LiteralOutcome = tuple[str, str, int | None, int | None]
 
 
@@ -36,6 +37,10 @@ class LiteralGame:
 
     def outcome(self) -> LiteralOutcome | None:
         raise NotImplementedError
+
+    def next_ply(self) -> int:
+        """Any number over 999999999 is refused: from there plies go back by one, and forth again."""
+        return self.ply + 1 if self.ply < MAX_NUMBER else self.ply - 1
 
     def outcome_by_match_rule(self, reason: str) -> LiteralOutcome:
         """In Dogon each player receives the seeds in his own holes; in the other games it is a draw."""

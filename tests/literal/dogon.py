@@ -125,7 +125,7 @@ class LiteralDogon(LiteralGame):
         stores = dict(self.stores)
         stores[self.side] -= 2
         stores[other(self.side)] += 2
-        return type(self)(dict(self.holes), other(self.side), stores, True, self.run, self.ply + 1)
+        return type(self)(dict(self.holes), other(self.side), stores, True, self.run, self.next_ply())
 
     def row(self, side: str) -> int:
         return sum(seeds for hole, seeds in self.holes.items() if self.owner(hole) == side)
@@ -172,7 +172,7 @@ class LiteralDogon(LiteralGame):
             else:
                 last_direction, changes = self.run
                 run = (direction, changes + (direction != last_direction))
-        return type(self)(holes, other(self.side), stores, False, run, self.ply + 1)
+        return type(self)(holes, other(self.side), stores, False, run, self.next_ply())
 
 
 class LiteralKulei(LiteralDogon):

@@ -98,4 +98,4 @@ class LiteralDualma(LiteralGame):
             path = token.split("-")
             board[path[0]] = board[path[0]][:-1]
             board[path[-1]] += self.side
-        return type(self)(board, other(self.side), self.ply + 1)
+        return type(self)(board, other(self.side), self.next_ply())

@@ -108,7 +108,7 @@ class LiteralDuovallis(LiteralGame):
             break
         else:
             return None
-        return type(self)(stones, kept, opponent, self.ply + 1)
+        return type(self)(stones, kept, opponent, self.next_ply())
 
     def legal(self) -> list[str]:
         back = [hole for hole in BACK[self.side] if self.may_start(hole) and self.sow(hole) is not None]

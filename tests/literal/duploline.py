@@ -164,4 +164,4 @@ class LiteralDuploline(LiteralGame):
         board = self.board
         for action in token.split(":"):
             board = board.after(action, self.side)
-        return type(self)(board, other(self.side), self.ply + 1)
+        return type(self)(board, other(self.side), self.next_ply())

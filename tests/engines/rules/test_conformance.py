@@ -32,6 +32,13 @@ def test_moves_are_counted_and_numbered_as_they_are_listed_far_from_where_play_g
             assert game.position.parse(text).move_at(index) == listed[index], text
 
 
+@pytest.mark.parametrize("index", [-1, 3540, 2**31, 2**63, 2**64, -(2**70)])
+def test_an_index_beyond_the_moves_is_an_index_error_however_large(index: int) -> None:
+    for position in (*(game.position.initial() for game in GAMES.values()), Altered.initial()):
+        with pytest.raises(IndexError, match=f"no legal move at index {index}$"):
+            position.move_at(index)
+
+
 class Altered(Position):
     """Kulei as it is; each game below alters one thing of it.
 

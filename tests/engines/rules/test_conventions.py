@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 import pytest
 
@@ -93,6 +94,19 @@ def test_the_position_after_the_last_move_of_a_game_is_written_like_any_other(ga
         assert (last.side, last.ply) == (before.side.other, before.ply + 1)
         assert game.position.parse(str(last)) == last
         assert game.position.parse(str(last)).outcome() == last.outcome()
+
+
+@every_game
+def test_no_position_string_holds_a_number_over_999999999_however_long_play_goes_on(game: Game) -> None:
+    *_, (position, _) = islice(played(game), 30)
+    board, _, *rest, _ = str(position).split(" ")
+    side = position.side if position.ply % 2 else position.side.other
+    position = game.position.parse(" ".join([board, side.letter, *rest, "999999999"]))
+    for _ in range(3):
+        after = position.play(position.move_at(0))
+        assert after.side is position.side.other
+        assert game.position.parse(str(after)) == after
+        position = after
 
 
 def test_the_reasons_printed_with_a_result_are_these() -> None:

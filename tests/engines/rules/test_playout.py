@@ -71,6 +71,11 @@ def test_the_ply_limit_counts_the_plies_before_the_start() -> None:
     assert draw_game(start, 3, dice) == []
 
 
+def test_a_ply_limit_may_be_larger_than_any_ply() -> None:
+    start = find_game("dogon-gagara").position.initial()
+    assert draw_game(start, 2**70, Dice(5)) == draw_game(start, 10**9, Dice(5))
+
+
 def test_the_same_seed_draws_the_same_games() -> None:
     start = find_game("dogon-gagara").position.initial()
     one, other = Dice(5), Dice(5)
