@@ -17,9 +17,10 @@ from workers.jobs import GameReport, Progress, Release
 
 @app.task(name="tournament.record")
 def record(message: Any) -> None:
-    """A game's report."""
-    if report := keeper.read(GameReport, message):
-        keeper.record(report)
+    """The reports of games that ended, or one of them."""
+    messages = message if isinstance(message, list) else [message]
+    if reports := [report for one in messages if (report := keeper.read(GameReport, one))]:
+        keeper.record_all(reports)
         dispatch.top_up()
 
 

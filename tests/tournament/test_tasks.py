@@ -46,8 +46,17 @@ def test_a_game_travels_through_its_messages(deal: Deal) -> None:
     assert Game.objects.filter(state="claimed").count() == 1
 
 
+def test_a_message_may_hold_many_games_and_what_cannot_be_read_costs_none_of_them(deal: Deal) -> None:
+    make_tournament(ladders=["dogon-kulei"])
+    (job,) = deal()
+    first, second = play_short(job)
+    tasks.record([first.to_json(), {"key": 1}, second.to_json(), first.to_json()])
+    assert set(Game.objects.values_list("state", flat=True)) == {"done"}
+    assert dict(Ignored.objects.values_list("reason", "count")) == {"unreadable": 1, "repeat": 1}
+
+
 def test_nothing_that_a_message_holds_raises() -> None:
-    messages: tuple[object, ...] = (None, 1, "x", [], {}, {"key": None})
+    messages: tuple[object, ...] = (None, 1, "x", [None], {}, {"key": None})
     for task in (tasks.record, tasks.progress, tasks.release):
         for message in messages:
             task(message)

@@ -9,12 +9,12 @@ from engines.records import Fault
 from tournament.models import BotVersion, Game, Tournament
 
 
-def count_finished(tournament_id: int) -> None:
-    """One more of its games is done or halted; part of the transaction that made it so.
+def count_finished(tournament_id: int, games: int = 1) -> None:
+    """So many more of its games are done or halted; part of the transaction that made them so.
 
     The last one finishes the tournament.
     """
-    Tournament.objects.filter(pk=tournament_id).update(games_done=F("games_done") + 1)
+    Tournament.objects.filter(pk=tournament_id).update(games_done=F("games_done") + games)
     tournament = Tournament.objects.get(pk=tournament_id)
     if tournament.state == Tournament.State.RUNNING and tournament.games_done >= tournament.games_total:
         _finish(tournament)

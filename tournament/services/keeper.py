@@ -10,27 +10,23 @@ from __future__ import annotations
 import datetime
 import logging
 import uuid
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 from django.utils import timezone
 
-from engines.records import Termination, clean_text, format_record
-from engines.rules.registry import find_game
+from engines.records import Termination, clean_text
 from engines.timecontrol import MAX_LIMIT
 from tournament import models
-from tournament.models import Attempt, Game, GameLog, GameRecord, Ladder, LiveGame, Tournament
-from tournament.ratings import fingerprint
+from tournament.models import Attempt, Game, LiveGame
 from tournament.services.attempts import give_back
-from tournament.services.finishing import count_finished
-from tournament.services.ratings import player_of, rate
-from tournament.services.records import find_faults, parse_time, record_of
+from tournament.services.records import WrongReport, read_record
+from tournament.services.storing import MAX_WORKER, Arrival, clean, may_be_rated, store_all, store_logs
 from tournament.services.sweep import LEASE
 from workers.jobs import GameReport, JobError, JsonValue, Progress, Release
 from workers.referee import BOTH_UNABLE
-
-MAX_WORKER = 120
 
 log = logging.getLogger("tournament.keeper")
 
@@ -71,33 +67,48 @@ def read(kind: type[Message], message: object) -> Message | None:
 
 def record(report: GameReport) -> Recorded | GivenBack | Ignored:
     """Store a game's report; may be repeated, and comes from a stranger until proven otherwise."""
-    attempt = _find_attempt(report.key, report.attempt)
-    if isinstance(attempt, Ignored):
-        return attempt
+    return record_all([report])[0]
+
+
+def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | Ignored]:
+    """Store the reports of a message in their order; returns what became of each.
+
+    Results are stored together; where the database takes offence at one of them, each alone.
+    """
     now = timezone.now()
-    _renew(attempt, now)
-    if report.termination == Termination.VOID:
-        return _give_back(attempt, report.evidence or "void without evidence", report, now)
-    game = _load(attempt)
-    if faults := find_faults(game, report):
-        log.error("the report of %s by %s is wrong: %s", game.key, report.worker, "; ".join(faults))
-        return _give_back(attempt, f"the worker's report was wrong: {faults[0]}", report, now)
-    return _store(attempt, game, report, now) or _ignore("late")
+    attempts = _find_attempts(reports)
+    _renew({attempt.job for attempt in attempts if isinstance(attempt, Attempt)}, now)
+    answers: dict[int, Recorded | GivenBack | Ignored] = {}
+    arrivals: dict[uuid.UUID, tuple[int, Arrival]] = {}
+    for number, (attempt, report) in enumerate(zip(attempts, reports, strict=True)):
+        if isinstance(attempt, Ignored):
+            answers[number] = attempt
+        elif attempt.pk in arrivals:
+            continue  # said twice in one message: looked at again once the first is stored
+        elif isinstance(looked_at := _look_at(attempt, report, now), Arrival):
+            arrivals[attempt.pk] = number, looked_at
+        else:
+            answers[number] = looked_at
+    stored = _store([arrival for _, arrival in arrivals.values()], now)
+    for number, arrival in arrivals.values():
+        sequence = stored.get(arrival.game.pk)
+        answers[number] = _ignore("late") if sequence is None else Recorded(arrival.game.pk, sequence)
+    return [answers[number] if number in answers else record(report) for number, report in enumerate(reports)]
 
 
 def progress(word: Progress) -> bool:
     """Renew the lease and show the moves; False if the attempt is not, or no longer, the game's."""
-    attempt = _find_attempt(word.key, word.attempt)
+    attempt = _find_attempt(word)
     if isinstance(attempt, Ignored):
         return False
     now = timezone.now()
     with transaction.atomic():
-        if not _renew(attempt, now):
+        if not _renew([attempt.job], now):
             return False
         started = Attempt.objects.filter(pk=attempt.pk, started_at__isnull=True)
-        started.update(started_at=now, worker=_clean(word.worker, MAX_WORKER))
+        started.update(started_at=now, worker=clean(word.worker, MAX_WORKER))
         shown = {
-            "moves": [[_clean(token), _clean(comment)] for token, comment in word.moves],
+            "moves": [[clean(token), clean(comment)] for token, comment in word.moves],
             "white_ms": _clock(word.white_ms),
             "black_ms": _clock(word.black_ms),
             "updated_at": now,
@@ -108,7 +119,7 @@ def progress(word: Progress) -> bool:
 
 def release(word: Release) -> GivenBack | Ignored:
     """A worker that stops gives a game back: it waits again, and nothing is held against anybody."""
-    attempt = _find_attempt(word.key, word.attempt)
+    attempt = _find_attempt(word)
     if isinstance(attempt, Ignored):
         return attempt
     if give_back(attempt, Attempt.End.RELEASED, timezone.now()):
@@ -119,13 +130,29 @@ def release(word: Release) -> GivenBack | Ignored:
 # Whose message it is
 
 
-def _find_attempt(key: str, attempt_id: str) -> Attempt | Ignored:
-    """The open attempt that a message speaks of."""
+def _find_attempt(word: Progress | Release) -> Attempt | Ignored:
+    return _find_attempts([word])[0]
+
+
+def _find_attempts(words: Sequence[GameReport | Progress | Release]) -> list[Attempt | Ignored]:
+    """The open attempt that each message speaks of, with all that its game needs to be recorded."""
+    rows = Attempt.objects.select_related(
+        "game__white__bot", "game__black__bot", "game__tournament", "game__pairing"
+    )
+    named = [_attempt_id(word.attempt) for word in words]
+    known = rows.in_bulk([pk for pk in named if pk])
+    found = [known.get(pk) if pk else None for pk in named]
+    return [_open_attempt(attempt, word.key) for attempt, word in zip(found, words, strict=True)]
+
+
+def _attempt_id(text: str) -> uuid.UUID | None:
     try:
-        uuid.UUID(attempt_id)
+        return uuid.UUID(text)
     except ValueError:
-        return _ignore("foreign")
-    attempt = Attempt.objects.select_related("game").filter(pk=attempt_id).first()
+        return None
+
+
+def _open_attempt(attempt: Attempt | None, key: str) -> Attempt | Ignored:
     if attempt is None or attempt.game.key != key:
         return _ignore("foreign")
     if attempt.ended_at is not None:
@@ -139,10 +166,25 @@ def _ignore(reason: str) -> Ignored:
     return Ignored(reason)
 
 
-def _renew(attempt: Attempt, now: datetime.datetime) -> int:
+def _renew(jobs: Collection[uuid.UUID], now: datetime.datetime) -> int:
     """A word about one game is a word about all games of its job, which wait for it."""
-    mates = Attempt.objects.filter(job=attempt.job, ended_at__isnull=True)
+    mates = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
     return mates.update(lease_until=now + LEASE)
+
+
+# What it says
+
+
+def _look_at(attempt: Attempt, report: GameReport, now: datetime.datetime) -> Arrival | GivenBack | Ignored:
+    """A result that may be stored; anything else is no result."""
+    if report.termination == Termination.VOID:
+        return _give_back(attempt, report.evidence or "void without evidence", report, now)
+    try:
+        record, text = read_record(attempt.game, report, rated=may_be_rated(attempt.game))
+    except WrongReport as error:
+        log.error("the report of %s by %s is wrong: %s", report.key, report.worker, error)
+        return _give_back(attempt, f"the worker's report was wrong: {error.faults[0]}", report, now)
+    return Arrival(attempt, report, record, text)
 
 
 @transaction.atomic
@@ -151,101 +193,35 @@ def _give_back(
 ) -> GivenBack | Ignored:
     """No result; if nobody will try again, what the engines said is all that tells their authors why."""
     evidence = clean_text(evidence)
-    Attempt.objects.filter(pk=attempt.pk).update(worker=_clean(report.worker, MAX_WORKER))
+    Attempt.objects.filter(pk=attempt.pk).update(worker=clean(report.worker, MAX_WORKER))
     hopeless = evidence.startswith(BOTH_UNABLE)
     if not give_back(attempt, Attempt.End.VOID, now, evidence=evidence, hopeless=hopeless):
         return _ignore("late")
     game = Game.objects.get(pk=attempt.game_id)
     if game.state == Game.State.HALTED:
-        _store_logs(game, report)
+        store_logs([(game, report)])
     return GivenBack(evidence)
 
 
-def _load(attempt: Attempt) -> Game:
-    rows = Game.objects.select_related("white__bot", "black__bot", "tournament", "pairing")
-    return rows.get(pk=attempt.game_id)
-
-
-# Storing
-
-
-@transaction.atomic
-def _store(attempt: Attempt, game: Game, report: GameReport, now: datetime.datetime) -> Recorded | None:
-    """Everything a result changes, or None if the attempt ended meanwhile."""
-    ladder = Ladder.objects.select_for_update().get(pk=game.ladder_id)
-    Tournament.objects.select_for_update().get(pk=game.tournament_id)
-    sequence = ladder.sequence + 1
-    mark = _fingerprint(game, report)
-    rated = _is_rated(game, mark)
-    mine = Game.objects.filter(pk=game.pk, attempt=attempt.pk, state=Game.State.CLAIMED, result__isnull=True)
-    stored = mine.update(
-        state=Game.State.DONE,
-        result=report.result,
-        termination=report.termination,
-        reason=report.reason,
-        fault=report.fault,
-        evidence=clean_text(report.evidence),
-        white_score=report.white_score,
-        black_score=report.black_score,
-        plies=len(report.moves),
-        sequence=sequence,
-        rated=rated,
-        fingerprint=mark,
-        started_at=parse_time(report.started),
-        finished_at=parse_time(report.finished),
-    )
-    if not stored:
-        return None
-    Ladder.objects.filter(pk=ladder.pk).update(sequence=sequence)
-    GameRecord.objects.create(game=game, text=format_record(record_of(game, report, rated=rated)))
-    _store_logs(game, report)
-    _close(attempt, report, now)
-    LiveGame.objects.filter(game=game).delete()
-    if rated:
-        rate(ladder.pk, sequence, game, report.result)
-    count_finished(game.tournament_id)
-    return Recorded(game.pk, sequence)
-
-
-def _close(attempt: Attempt, report: GameReport, now: datetime.datetime) -> None:
-    Attempt.objects.filter(pk=attempt.pk).update(
-        worker=_clean(report.worker, MAX_WORKER),
-        started_at=attempt.started_at or now,
-        ended_at=now,
-        end=Attempt.End.RECORDED,
-    )
-
-
-def _store_logs(game: Game, report: GameReport) -> None:
-    sides = ((GameLog.Side.WHITE, report.white), (GameLog.Side.BLACK, report.black))
-    GameLog.objects.bulk_create(
-        GameLog(game=game, side=side, stderr=_clean(told.stderr), lines=_clean(told.lines))
-        for side, told in sides
-    )
-
-
-def _fingerprint(game: Game, report: GameReport) -> str:
-    start = game.pairing.fen or str(find_game(game.ladder_id).position.initial())
-    moves = (token for token, _ in report.moves)
-    return fingerprint(player_of(game.white), player_of(game.black), start, moves)
-
-
-def _is_rated(game: Game, mark: str) -> bool:
-    """Not rated: validations, unrated tournaments, two bots of one owner, exact repeats of a rated game."""
-    tournament = game.tournament
-    if not tournament.rated or tournament.kind == Tournament.Kind.VALIDATION:
-        return False
-    white, black = game.white.bot, game.black.bot
-    if white.pk == black.pk or (white.owner_id is not None and white.owner_id == black.owner_id):
-        return False
-    return not Game.objects.filter(ladder_id=game.ladder_id, fingerprint=mark, rated=True).exists()
+def _store(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, int]:
+    """Completion sequences by game; one that cannot be stored costs no other its result."""
+    if not arrivals:
+        return {}
+    try:
+        return store_all(arrivals, now)
+    except (DataError, IntegrityError):
+        if len(arrivals) == 1:
+            raise
+        log.exception("%d results cannot be stored together, each is stored alone", len(arrivals))
+    stored: dict[int, int] = {}
+    for arrival in arrivals:
+        try:
+            stored |= store_all([arrival], now)
+        except (DataError, IntegrityError):
+            log.exception("the result of %s cannot be stored", arrival.game.key)
+    return stored
 
 
 def _clock(shown_ms: int | None) -> int | None:
     """A clock as far as a column holds it."""
     return None if shown_ms is None else min(max(shown_ms, -MAX_LIMIT), MAX_LIMIT)
-
-
-def _clean(text: str, limit: int | None = None) -> str:
-    """Text a database can hold: PostgreSQL refuses NUL."""
-    return text.replace("\0", "\ufffd")[:limit]

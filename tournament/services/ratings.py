@@ -5,7 +5,8 @@ Both take the steps of ``tournament.ratings.Fold``, so they store the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,29 +47,46 @@ def player_of(version: BotVersion) -> Player:
     return version.bot.name, version.number
 
 
-# One game more
+# Games and their rows
 
 
-def rate(ladder: str, sequence: int, game: Game, result: Result) -> None:
-    """Rate one recorded game; part of the transaction that stores its result under the ladder's lock."""
-    versions = {player_of(game.white): game.white_id, player_of(game.black): game.black_id}
-    # All rated versions of both bots: a new one looks at its elder sisters, at nobody else's.
-    known = LadderRating.objects.filter(
-        ladder_id=ladder, version__bot_id__in=(game.white.bot_id, game.black.bot_id)
-    ).select_related("version__bot")
-    rows = {player_of(row.version): row for row in known}
-    fold = Fold(ladder_scale(ladder), {player: _standing(row) for player, row in rows.items()})
-    changes = fold.add(RatedGame(player_of(game.white), player_of(game.black), result))
-    RatingEvent.objects.bulk_create(
-        _event(ladder, sequence, game.pk, versions[change.player], change) for change in changes
-    )
-    for player, version in versions.items():
-        values = _row(fold.standings[player])
-        if player in rows:
-            LadderRating.objects.filter(pk=rows[player].pk).update(**values)
-        else:
-            LadderRating.objects.create(ladder_id=ladder, version_id=version, **values)
-    _count_pair(ladder, game, result)
+@dataclass(frozen=True, slots=True)
+class RatedRow:
+    """One rated game with the rows it belongs to."""
+
+    sequence: int
+    game: int
+    white: int
+    black: int
+    rated: RatedGame
+
+    @classmethod
+    def of(cls, game: Game, sequence: int, result: Result) -> RatedRow:
+        rated = RatedGame(player_of(game.white), player_of(game.black), result)
+        return cls(sequence, game.pk, game.white_id, game.black_id, rated)
+
+
+class _Accounts:
+    """What games added to a fold make of a ladder's rows."""
+
+    def __init__(self, ladder: str, fold: Fold) -> None:
+        self.ladder = ladder
+        self.fold = fold
+        self.versions: dict[Player, int] = {}
+        """Those who played."""
+        self.events: list[RatingEvent] = []
+        self.pairs: Counter[tuple[int, int, Result]] = Counter()
+
+    def add(self, row: RatedRow) -> None:
+        changes = self.fold.add(row.rated)
+        for change, version in zip(changes, (row.white, row.black), strict=True):
+            self.versions[change.player] = version
+            self.events.append(_event(self.ladder, row.sequence, row.game, version, change))
+        self.pairs[row.white, row.black, row.rated.result] += 1
+
+    def store_events(self) -> None:
+        RatingEvent.objects.bulk_create(self.events)
+        self.events.clear()
 
 
 def _standing(row: LadderRating) -> Standing:
@@ -100,14 +118,44 @@ def _event(ladder: str, sequence: int, game: int, version: int, change: Change) 
     )
 
 
-def _count_pair(ladder: str, game: Game, result: Result) -> None:
-    pair: dict[str, Any] = {"ladder_id": ladder, "white_id": game.white_id, "black_id": game.black_id}
-    column = _COLUMNS[result]
-    if not PairScore.objects.filter(**pair).update(**{column: F(column) + 1}):
-        PairScore.objects.create(**pair, **{column: 1})
-
-
 _COLUMNS = {Result.WHITE_WINS: "wins", Result.DRAW: "draws", Result.BLACK_WINS: "losses"}
+
+
+# Some games more
+
+
+def rate(ladder: str, played: Sequence[RatedRow]) -> None:
+    """Rate games in their completion sequence; part of the transaction that stores their results
+    under the ladder's lock."""
+    if not played:
+        return
+    versions = {version for row in played for version in (row.white, row.black)}
+    # All rated versions of these bots: a new one looks at its elder sisters, at nobody else's.
+    known = LadderRating.objects.filter(
+        ladder_id=ladder, version__bot__in=BotVersion.objects.filter(pk__in=versions).values("bot")
+    ).select_related("version__bot")
+    rows = {player_of(row.version): row for row in known}
+    accounts = _Accounts(
+        ladder, Fold(ladder_scale(ladder), {player: _standing(r) for player, r in rows.items()})
+    )
+    for row in played:
+        accounts.add(row)
+    accounts.store_events()
+    for player, version in accounts.versions.items():
+        values = _row(accounts.fold.standings[player])
+        if player in rows:
+            LadderRating.objects.filter(pk=rows[player].pk).update(**values)
+        else:
+            LadderRating.objects.create(ladder_id=ladder, version_id=version, **values)
+    _count_pairs(ladder, accounts.pairs)
+
+
+def _count_pairs(ladder: str, counts: Mapping[tuple[int, int, Result], int]) -> None:
+    for (white, black, result), count in counts.items():
+        pair: dict[str, Any] = {"ladder_id": ladder, "white_id": white, "black_id": black}
+        column = _COLUMNS[result]
+        if not PairScore.objects.filter(**pair).update(**{column: F(column) + count}):
+            PairScore.objects.create(**pair, **{column: count})
 
 
 # All games anew
@@ -127,17 +175,6 @@ class Rebuilt:
     changed: bool
     """Whether the tables held anything else before."""
     standings: Mapping[Player, Standing]
-
-
-@dataclass(frozen=True, slots=True)
-class _Played:
-    """One rated game with the rows it belongs to."""
-
-    sequence: int
-    game: int
-    white: int
-    black: int
-    rated: RatedGame
 
 
 def rebuild(ladder: str | None = None) -> list[Rebuilt]:
@@ -162,37 +199,19 @@ def _rebuild(code: str, records: Iterable[Record | RecordError] | None) -> Rebui
     for table in (RatingEvent, LadderRating, PairScore):
         table.objects.filter(ladder_id=code).delete()
     played = _played(code) if records is None else _played_in(code, records)
-    fold, versions, count = _fold_into_events(code, played)
+    accounts = _Accounts(code, Fold(ladder_scale(code)))
+    for row in played:
+        accounts.add(row)
+        if len(accounts.events) >= BATCH:
+            accounts.store_events()
+    accounts.store_events()
+    standings = accounts.fold.standings
     LadderRating.objects.bulk_create(
-        LadderRating(ladder_id=code, version_id=versions[player], **_row(standing))
-        for player, standing in fold.standings.items()
+        LadderRating(ladder_id=code, version_id=accounts.versions[player], **_row(standing))
+        for player, standing in standings.items()
     )
-    return Rebuilt(code, count, before != _contents(code), fold.standings)
-
-
-def _fold_into_events(code: str, played: Iterable[_Played]) -> tuple[Fold, dict[Player, int], int]:
-    """Store the events in batches and the pairs at the end; returns the table they lead to."""
-    fold, count = Fold(ladder_scale(code)), 0
-    versions: dict[Player, int] = {}
-    pairs: dict[tuple[int, int], PairScore] = {}
-    events: list[RatingEvent] = []
-    for one in played:
-        count += 1
-        changes = fold.add(one.rated)
-        for change, version in zip(changes, (one.white, one.black), strict=True):
-            versions[change.player] = version
-            events.append(_event(code, one.sequence, one.game, version, change))
-        pair = pairs.setdefault(
-            (one.white, one.black), PairScore(ladder_id=code, white_id=one.white, black_id=one.black)
-        )
-        column = _COLUMNS[one.rated.result]
-        setattr(pair, column, getattr(pair, column) + 1)
-        if len(events) >= BATCH:
-            RatingEvent.objects.bulk_create(events)
-            events.clear()
-    RatingEvent.objects.bulk_create(events)
-    PairScore.objects.bulk_create(pairs.values(), batch_size=BATCH)
-    return fold, versions, count
+    _count_pairs(code, accounts.pairs)
+    return Rebuilt(code, accounts.pairs.total(), before != _contents(code), standings)
 
 
 def _contents(code: str) -> tuple[list[tuple[object, ...]], ...]:
@@ -211,16 +230,16 @@ def _contents(code: str) -> tuple[list[tuple[object, ...]], ...]:
     )
 
 
-def _played(code: str) -> Iterator[_Played]:
+def _played(code: str) -> Iterator[RatedRow]:
     games = Game.objects.by_completion(code).filter(rated=True)
     players = {v.pk: player_of(v) for v in BotVersion.objects.select_related("bot")}
     rows = games.values_list("sequence", "id", "white_id", "black_id", "result")
     for sequence, game, white, black, result in rows.iterator(BATCH):
         rated = RatedGame(players[white], players[black], Result(result or "*"))
-        yield _Played(sequence or 0, game, white, black, rated)
+        yield RatedRow(sequence or 0, game, white, black, rated)
 
 
-def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[_Played]:
+def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[RatedRow]:
     """The rated games of records; who they belong to is looked up, what they say is not."""
     versions = {player_of(v): v.pk for v in BotVersion.objects.select_related("bot")}
     rows = Game.objects.by_completion(code).values_list("key", "id", "sequence")
@@ -232,7 +251,7 @@ def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[_
         if key not in games:
             raise RebuildError(f"game {key!r}: the site has recorded no such game of {code!r}")
         game, sequence = games[key]
-        yield _Played(sequence, game, versions[rated.white], versions[rated.black], rated)
+        yield RatedRow(sequence, game, versions[rated.white], versions[rated.black], rated)
 
 
 def rated_games(ladder: str, records: Iterable[Record | RecordError]) -> Iterator[tuple[str, RatedGame]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 
 from django.conf import settings
 
@@ -24,6 +25,14 @@ from workers.seeds import seed_header
 
 NOT_RATED = ("Rated", "no")
 """The header of a game that moves no ratings; a rebuild from records leaves it out."""
+
+
+class WrongReport(ValueError):
+    """A report that cannot be; ``faults`` are sentences, at least one."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
 
 
 def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
@@ -57,19 +66,27 @@ def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
     )
 
 
-def find_faults(game: Game, report: GameReport) -> list[str]:
-    """Everything in a report that cannot be, as sentences; it is published only with none."""
+def read_record(game: Game, report: GameReport, *, rated: bool) -> tuple[Record, str]:
+    """What will be published, as a record and as PGN; raises ``WrongReport`` for what cannot be."""
     try:
-        record = record_of(game, report, rated=True)
+        record = record_of(game, report, rated=rated)
         parse_time(report.finished)
-        format_record(record)
+        text = format_record(record)
     except (ValueError, RecordError) as error:
-        return [str(error)]
+        raise WrongReport([str(error)]) from error
     faults = verify_record(record)
     opening = tuple(move.token for move in record.moves if move.book)
     if opening != game.pairing.opening_moves:
         faults.append(f"the given moves are {' '.join(opening)!r}, not {game.pairing.opening!r}")
-    return faults
+    if faults:
+        raise WrongReport(faults)
+    return record, text
+
+
+def without_rating(record: Record) -> Record:
+    """The record of a game that moves no ratings after all."""
+    *others, seed = record.headers
+    return replace(record, headers=(*others, NOT_RATED, seed))
 
 
 def parse_time(text: str) -> datetime.datetime:

@@ -12,7 +12,7 @@ from django.db import connections, transaction
 
 from tests.support.schedule import FakeBroker, make_tournament, play_short
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
-from tournament.services import dispatch, keeper
+from tournament.services import dispatch, keeper, storing
 from tournament.services.ratings import rebuild
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -80,7 +80,7 @@ def test_a_failed_transaction_leaves_nothing_and_the_report_can_come_again(
     (job,) = queues.take()
     first, second = play_short(job)
     with monkeypatch.context() as patch:
-        patch.setattr(keeper, "count_finished", lambda *_: 1 / 0)
+        patch.setattr(storing, "count_finished", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             keeper.record(first)
     assert not GameRecord.objects.exists()

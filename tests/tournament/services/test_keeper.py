@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import datetime
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import StringIO
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 
 from engines.records import Record, read_records, verify_record
 from engines.rules.base import Result
@@ -35,7 +37,8 @@ from tournament.models import (
     RatingEvent,
     Tournament,
 )
-from tournament.services import keeper
+from tournament.services import keeper, storing
+from tournament.services.ratings import rebuild
 from workers.jobs import GameJob, GameReport, Release
 from workers.referee import BOTH_UNABLE
 
@@ -117,6 +120,76 @@ def test_a_late_report_of_an_earlier_attempt_is_ignored(deal: Deal) -> None:
     assert isinstance(keeper.record(play(again, again.games[0])), keeper.Recorded)
     assert keeper.record(early) == keeper.Ignored("late")
     assert counted("late") == 2
+
+
+def standing_rows() -> list[tuple[object, ...]]:
+    return list(
+        LadderRating.objects.order_by("version").values_list("version__bot__name", "mu", "sigma", "games")
+    )
+
+
+def test_games_in_one_message_are_rated_in_their_order_like_games_in_many(deal: Deal, settings: Any) -> None:
+    settings.SLOTS = 50
+    for name in ("Together", "Apart"):
+        versions = [make_version(f"{name} {n}") for n in (1, 2, 3)]
+        make_tournament(versions=versions, pairs=3, ladders=["duploline"], name=name)
+    jobs = deal()
+    reports = [report for job in jobs for report in play_all(job)]
+    together = [report for report in reports if report.key.startswith("together")]
+    apart = [report for report in reports if report.key.startswith("apart")]
+    told = keeper.record_all(together)
+    assert [answer.sequence for answer in told if isinstance(answer, keeper.Recorded)] == [*range(1, 19)]
+    one_by_one = [keeper.record(report) for report in apart]
+    assert all(isinstance(answer, keeper.Recorded) for answer in one_by_one)
+    assert len(rows := standing_rows()) == 6
+    assert rebuild("duploline")[0].changed is False
+    assert standing_rows() == rows
+
+
+def test_of_a_message_the_wrong_the_void_the_late_and_the_repeated_cost_the_others_nothing(
+    deal: Deal,
+) -> None:
+    make_tournament(bots=3, pairs=2)
+    reports = [report for job in deal() for report in play_all(job)]
+    wrong = replace(reports[1], result=Result("1-0" if reports[1].result == "0-1" else "0-1"))
+    keeper.release(Release(reports[3].key, reports[3].attempt, "host/1"))
+    message = [reports[0], wrong, void(reports[2]), reports[3], foreign(reports[4]), reports[5], reports[0]]
+    told = keeper.record_all(message)
+    assert told[0] == keeper.Recorded(game_of(reports[0]).pk, 1)
+    assert isinstance(told[1], keeper.GivenBack)
+    assert told[2] == keeper.GivenBack("the disk is full")
+    assert told[3:5] == [keeper.Ignored("late"), keeper.Ignored("foreign")]
+    assert told[5] == keeper.Recorded(game_of(reports[5]).pk, 2)
+    assert told[6] == keeper.Ignored("repeat")
+    assert Tournament.objects.get().games_done == 2
+
+
+def test_a_result_that_the_database_refuses_costs_the_others_nothing(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_tournament(bots=3)
+    reports = [report for job in deal() for report in play_all(job)]
+    refused, store_all = game_of(reports[2]).pk, storing.store_all
+
+    def store(arrivals: Sequence[storing.Arrival], now: datetime.datetime) -> dict[int, int]:
+        if refused in [arrival.game.pk for arrival in arrivals]:
+            raise IntegrityError("no")
+        return store_all(arrivals, now)
+
+    monkeypatch.setattr(keeper, "store_all", store)
+    told = keeper.record_all(reports)
+    assert [n for n, answer in enumerate(told) if not isinstance(answer, keeper.Recorded)] == [2]
+    assert game_of(reports[2]).state == Game.State.CLAIMED
+
+
+def test_of_two_games_in_one_message_that_repeat_each_other_the_first_is_rated(deal: Deal) -> None:
+    make_tournament(pairs=2)
+    first, *others = [report for job in deal() for report in play_all(job)]
+    third = next(report for report in others if game_of(report).white_id == game_of(first).white_id)
+    same = replace(first, key=third.key, attempt=third.attempt)
+    keeper.record_all([first, same])
+    assert [game_of(report).rated for report in (first, third)] == [True, False]
+    assert [published(game_of(report)).header("Rated") for report in (first, third)] == ["", "no"]
 
 
 @pytest.mark.parametrize("attempt", ["", "no uuid", "00000000-0000-0000-0000-000000000000"])
