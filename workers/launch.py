@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import engines
+from engines import compiled
 from workers.jobs import EngineSpec
 from workers.manifest import find_interpreter
 
@@ -36,8 +37,8 @@ class Launch:
 def plan_launch(spec: EngineSpec, folder: Path | None) -> Launch:
     """Plan a start of ``spec`` in ``folder`` (None: an empty one), making a fresh scratch folder for it.
 
-    The engine sees nothing of the worker's environment; ``import engines`` works in
-    Python, and no other package of ours is on its path.
+    The engine sees nothing of the worker's environment but a wish for plain Python rules
+    (``engines.compiled``); ``import engines`` works in Python, and no other package of ours is on its path.
     """
     scratch = Path(tempfile.mkdtemp(prefix="duarena-engine-"))
     home, sdk = scratch / "home", scratch / "sdk"
@@ -66,7 +67,8 @@ def find_program(word: str, folder: Path) -> str | None:
 
 
 def _environment(home: Path, sdk: Path) -> dict[str, str]:
-    return {
+    pure = {compiled.PURE_VARIABLE: "1"} if compiled.pure_is_asked_for() else {}
+    return pure | {
         "PATH": ENGINE_PATH,
         "HOME": str(home),
         "TMPDIR": str(home),

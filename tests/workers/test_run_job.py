@@ -211,6 +211,7 @@ def test_an_engine_sees_its_bundle_and_nothing_of_the_workers_environment(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv("REDIS_URL", "redis://secret")
     monkeypatch.setenv("DUARENA_CACHE", "secret")
+    monkeypatch.delenv("DUARENA_PURE", raising=False)
     spec = bundled(tmp_path, "ugi", "look", "-")
     (report,) = play_job(job_of(spec, bad_engine()), folder=tmp_path).reports
     assert report.termination == "ply limit", report.evidence
@@ -231,6 +232,16 @@ def test_an_engine_sees_its_bundle_and_nothing_of_the_workers_environment(
     home = Path(seen["environment"]["HOME"])
     assert tmp_path in home.parents
     assert not home.exists(), "the note in its home folder is left"
+
+
+def test_rules_wanted_as_plain_python_are_plain_in_engines_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DUARENA_PURE", "1")
+    program = "import engines.rules, sys; print(engines.compiled.FINDER.why_plain, file=sys.stderr)"
+    spec = EngineSpec("A", "1", ("python3", "-c", program), directory=str(tmp_path))
+    (report,) = play_job(job_of(spec, bad_engine())).reports
+    assert report.white.stderr == "DUARENA_PURE is set\n"
 
 
 def test_an_engine_can_import_the_kit_and_none_of_our_other_rooms(tmp_path: Path) -> None:
