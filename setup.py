@@ -1,9 +1,10 @@
 """Compiles the rules with mypyc, from the same files that run as plain Python where this cannot be done.
 
 ``python setup.py`` is all: it puts the compiled modules where ``engines/compiled.py`` finds them and
-says in one line what it did, or why it could not (exit code 1). Where they are already there it does
-nothing and says nothing. Two at once do not disturb each other, and a killed one leaves nothing that
-anybody would import. Needs a C compiler, Python's headers, and mypy and setuptools of requirements.txt.
+says in one line what it did, or why it could not (exit code 1). Where they are there already, and
+whole, it does nothing and says nothing. Two at once do not disturb each other, and a killed one
+leaves nothing that anybody would import. Needs a C compiler, Python's headers, and mypy and setuptools
+of requirements.txt.
 
 With a command of setuptools it is an ordinary setup script for the modules below the current folder, as for
 reading the C that mypyc makes of them. It builds nothing in place: Python would go on finding that, whatever
@@ -42,7 +43,7 @@ class CannotCompile(Exception):
 def main() -> int:
     """Make the compiled form of the sources as they are; returns the exit code."""
     try:
-        if not _target(BUILDS.parent.parent).is_dir():
+        if not _is_made():
             _check_tools()
             _build_in_turn()
     except (CannotCompile, OSError) as error:
@@ -54,6 +55,16 @@ def main() -> int:
 def _target(tree: Path) -> Path:
     """The folder to make for the sources of this tree."""
     return BUILDS / compiled.build_name(str(tree / RULES))
+
+
+def _is_made() -> bool:
+    """Whether the compiled form of the sources as they are is there, and none of it is damaged."""
+    names = compiled.compiled_names(str(BUILDS.parent / "rules"))
+    try:
+        compiled.read_build(str(_target(BUILDS.parent.parent)), names)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _check_tools() -> None:
@@ -85,7 +96,7 @@ def _build_in_turn() -> None:
     """Build unless somebody else did while we waited for him."""
     BUILDS.mkdir(exist_ok=True)
     with _lock():
-        if _target(BUILDS.parent.parent).is_dir():
+        if _is_made():
             return
         print("rules: compiling them (once for these sources, about half a minute) ...", end="", flush=True)
         try:
@@ -111,10 +122,12 @@ def _build() -> Path:
         (tree / RULES).mkdir(parents=True)
         (tree / "engines" / "__init__.py").touch()
         for source in (BUILDS.parent / "rules").glob("*.py"):
-            shutil.copy(source, tree / RULES)
+            if source.stem.isidentifier():  # else it is what an editor leaves there for a while
+                shutil.copy(source, tree / RULES)
         _run_setuptools(tree)
         made = _collect(tree)
         target = _target(tree)
+        shutil.rmtree(target, ignore_errors=True)  # a damaged one
         made.rename(target)
     return target
 
@@ -145,8 +158,8 @@ def _collect(tree: Path) -> Path:
     for name in compiled.compiled_names(str(tree / RULES)):
         docstring = _docstring((tree / RULES / f"{name}.py").read_text(encoding="utf-8"))
         (made / f"{name}{compiled.DOCSTRING}").write_text(docstring, encoding="utf-8")
-    sizes = [f"{file.stat().st_size} {file.name}\n" for file in sorted(made.iterdir())]
-    (made / compiled.MANIFEST).write_text("".join(sizes))
+    lines = [f"{compiled.checksum(file.read_bytes())} {file.name}\n" for file in sorted(made.iterdir())]
+    (made / compiled.MANIFEST).write_text("".join(lines))
     return made
 
 

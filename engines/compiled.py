@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import sys
+from binascii import crc32
 from collections.abc import Sequence
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 from importlib.util import source_hash, spec_from_file_location
@@ -39,7 +40,7 @@ DOCSTRING: Final = ".txt"
 """The end of the name of the file beside a module that holds its docstring."""
 
 MANIFEST: Final = "manifest.txt"
-"""In a build's folder: the size in bytes and the name of each of its files, a line each."""
+"""In a build's folder: the checksum and the name of each of its other files, a line each."""
 
 
 INTERPRETER: Final = SUFFIX.removesuffix(".so")
@@ -53,7 +54,8 @@ def pure_is_asked_for() -> bool:
 def compiled_names(rules: str) -> list[str]:
     """The modules to compile of this folder of rules, sorted."""
     names = (name.removesuffix(".py") for name in os.listdir(rules) if name.endswith(".py"))
-    return sorted(name for name in names if name not in PLAIN_MODULES)
+    # what editors leave there for a while is named so that nobody can import it
+    return sorted(name for name in names if name.isidentifier() and name not in PLAIN_MODULES)
 
 
 def build_name(rules: str) -> str:
@@ -64,6 +66,30 @@ def build_name(rules: str) -> str:
             text = source.read()
         sources += b"%s %d\n" % (name.encode(), len(text)) + text
     return source_hash(bytes(sources)).hex() + INTERPRETER
+
+
+def checksum(content: bytes) -> str:
+    """What a manifest tells of a file."""
+    return f"{crc32(content):08x}"
+
+
+def read_build(build: str, names: Sequence[str]) -> dict[str, str]:
+    """The docstrings of these modules, by name, from the folder of a build that is whole.
+
+    Raises ``OSError`` or ``ValueError`` if a file is missing or not as it was made: loading it could be
+    fatal.
+    """
+    with open(os.path.join(build, MANIFEST), encoding="utf-8") as manifest:
+        made = {name: check for check, name in map(str.split, manifest)}
+    docstrings = {}
+    for name in (LIBRARY + SUFFIX, *[name + end for name in names for end in (SUFFIX, DOCSTRING)]):
+        with open(os.path.join(build, name), "rb") as file:
+            content = file.read()
+        if checksum(content) != made.get(name):
+            raise ValueError(f"{name} is not as it was made")
+        if name.endswith(DOCSTRING):
+            docstrings[name.removesuffix(DOCSTRING)] = content.decode()
+    return docstrings
 
 
 NOT_COMPILED: Final = (
@@ -82,7 +108,8 @@ class BuildFinder:
         self.why_plain: str | None = None
         self._package = package
         self._build = ""
-        self._undocumented: set[str] = set()
+        self._docstrings: dict[str, str] = {}
+        """Of the modules that are not loaded yet."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -100,12 +127,10 @@ class BuildFinder:
 
     def restore_docstrings(self) -> None:
         """Of all that is loaded: compiled modules import each other without asking a finder."""
-        for name in tuple(self._undocumented):
-            module = sys.modules.get(f"{RULES}.{name.removesuffix(DOCSTRING)}")
+        for name in tuple(self._docstrings):
+            module = sys.modules.get(f"{RULES}.{name}")
             if module is not None:
-                with open(os.path.join(self._build, name), encoding="utf-8") as docstring:
-                    module.__doc__ = docstring.read()
-                self._undocumented.remove(name)
+                module.__doc__ = self._docstrings.pop(name)
 
     def _decide(self) -> None:
         self.why_plain = ""  # the library is found by this finder, too
@@ -115,13 +140,13 @@ class BuildFinder:
         """Why the rules run as plain Python; loads the library if nothing speaks against it."""
         if pure_is_asked_for():
             return f"{PURE_VARIABLE} is set"
-        builds = os.path.join(self._package, "build")
+        builds, rules = os.path.join(self._package, "build"), os.path.join(self._package, "rules")
         if os.path.isdir(builds):
-            self._build = os.path.join(builds, build_name(os.path.join(self._package, "rules")))
+            self._build = os.path.join(builds, build_name(rules))
         if not os.path.isdir(self._build):
             return NOT_COMPILED
         try:
-            self._undocumented = {name for name in _check_files(self._build) if name.endswith(DOCSTRING)}
+            self._docstrings = read_build(self._build, compiled_names(rules))
             __import__(LIBRARY)
         except (OSError, ValueError, ImportError) as error:
             _warn(self._build, error)
@@ -135,18 +160,6 @@ class _Loader(ExtensionFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
         FINDER.restore_docstrings()
-
-
-def _check_files(build: str) -> list[str]:
-    """The names of a build's files. Raises if one is missing or too short, whose loading could be fatal."""
-    names = []
-    with open(os.path.join(build, MANIFEST), encoding="utf-8") as manifest:
-        for line in manifest:
-            size, name = line.split()
-            if os.path.getsize(os.path.join(build, name)) != int(size):
-                raise ValueError(f"{name} has not the {size} bytes it was made with")
-            names.append(name)
-    return names
 
 
 def _warn(build: str, error: Exception) -> None:

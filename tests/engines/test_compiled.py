@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -140,22 +140,62 @@ def test_a_variable_makes_the_rules_run_as_plain_python(built: Path) -> None:
     assert report(built, DUARENA_PURE="0").stdout == COMPILED
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("damage", ["truncated", "missing", "garbage"])
-def test_a_damaged_compiled_form_is_told_and_left_alone(built: Path, damage: str) -> None:
-    library = library_of(built)
-    size = library.stat().st_size
-    if damage == "truncated":
-        os.truncate(library, size // 2)
-    elif damage == "missing":
-        library.unlink()
-    else:
-        library.write_bytes(bytes(size))
-    done = report(built)
-    assert done.stdout == f"{PLAIN}the compiled form in {library.parent} cannot be used\n"
-    assert done.stderr.startswith(f"the rules run as plain Python: {library.parent} is damaged (")
+def truncate(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def blank(file: Path) -> None:
+    """As after a power cut: the file has its size, and nothing in it."""
+    file.write_bytes(bytes(file.stat().st_size))
+
+
+def flip_a_bit(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def assert_told_as_damaged(tree: Path) -> None:
+    (build,) = builds_of(tree)
+    folder = tree / "engines" / "build" / build
+    done = report(tree)
+    assert done.stdout == f"{PLAIN}the compiled form in {folder} cannot be used\n"
+    assert done.stderr.startswith(f"the rules run as plain Python: {folder} is damaged (")
     assert done.stderr.endswith("); remove it\n")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [compiled.LIBRARY + compiled.SUFFIX, f"counting{compiled.SUFFIX}", "counting.txt", compiled.MANIFEST],
+)
+@pytest.mark.parametrize("damage", [truncate, blank, flip_a_bit, Path.unlink])
+def test_a_damaged_compiled_form_is_told_and_left_alone(
+    built: Path, damage: Callable[[Path], None], name: str
+) -> None:
+    damage(library_of(built).parent / name)
+    assert_told_as_damaged(built)
+
+
+@pytest.mark.slow
+def test_a_compiled_form_that_this_machine_cannot_load_is_told(built: Path) -> None:
+    library = library_of(built)
+    library.write_bytes(b"made for another one")
+    manifest = library.parent / compiled.MANIFEST
+    lines = [line for line in manifest.read_text().splitlines() if not line.endswith(library.name)]
+    lines.append(f"{compiled.checksum(library.read_bytes())} {library.name}")
+    manifest.write_text("\n".join(lines))
+    assert_told_as_damaged(built)
+
+
+@pytest.mark.slow
+def test_what_an_editor_leaves_beside_the_sources_for_a_while_changes_nothing(built: Path) -> None:
+    rules = built / "engines" / "rules"
+    (rules / ".#counting.py").symlink_to("nobody@nowhere")
+    (rules / "counting (copy).py").write_text("half a line of")
+    done = report(built)
+    assert (done.stdout, done.stderr) == (COMPILED, "")
 
 
 @pytest.mark.slow
@@ -206,9 +246,19 @@ def test_what_is_there_is_not_made_again(built: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_damaged_is_made_anew(built: Path) -> None:
+    blank(library_of(built))
+    done = run(built, "setup.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("rules: compiled\n")
+    assert report(built).stdout == COMPILED
+
+
+@pytest.mark.slow
 def test_a_new_compiled_form_takes_the_place_of_the_old_and_of_unfinished_ones(built: Path) -> None:
     old = builds_of(built)
     (built / "engines" / "build" / "unfinished-abc").mkdir()
+    (built / "engines" / "rules" / ".#counting.py").symlink_to("what.an.editor.leaves")
     (built / "engines" / "rules" / "counting.py").write_text(COUNTING.replace("small * 2", "2 * small"))
     done = run(built, "setup.py")
     assert done.returncode == 0
