@@ -24,16 +24,15 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections import Counter
 from collections.abc import Hashable, Iterator
 from typing import Final
 
-from engines.bots.candidates import GUIDES
+from engines.bots.candidates import GUIDES, other_moves
+from engines.bots.endings import Endings
 from engines.bots.evaluation import EVALUATIONS, MATE, worth_of
 from engines.bots.pace import Pace
 from engines.bots.table import DECIDED, MAX_PLIES, PROVEN, Bound, Table, disbelieved
-from engines.rules.base import Outcome, Position, Reason, Side
-from engines.rules.history import REPETITIONS, History
+from engines.rules.base import Position, Side
 from engines.sdk import Turn, run
 
 INFINITY: Final = 2 * MATE
@@ -69,9 +68,8 @@ class Search:
         """By distance from the root: the last move that refuted the one before it."""
         self.merits: tuple[dict[str, int], dict[str, int]] = ({}, {})
         """By side: how often, weighted by depth, a move has done so anywhere."""
-        self.repeated = twice_seen(turn.history)
-        self.ply_limit = turn.history.ply_limit
-        self.limit_is_near = turn.position.ply + MAX_DEPTH >= self.ply_limit
+        self.endings = Endings(turn.history)
+        self.limit_is_near = turn.position.ply + MAX_DEPTH >= self.endings.ply_limit
         self.best = next(turn.position.legal_moves())
 
     def choose(self) -> str:
@@ -92,7 +90,7 @@ class Search:
             if DECIDED <= abs(score) < PROVEN:
                 self.report(depth, score)
                 if score < 0 and not complete:
-                    moves, complete = moves + others(self.turn.position, moves), True
+                    moves, complete = [*moves, *other_moves(self.turn.position, moves)], True
                 score = self.prove(moves, complete, depth)
             self.report(depth, score)
             if abs(score) >= DECIDED or not PACE.may_begin() or (len(moves) == 1 and self.is_timed):
@@ -115,7 +113,7 @@ class Search:
         if self.nodes >= self.most_nodes or PACE.must_answer():
             raise OutOfTime
         self.nodes += 1
-        outcome = self.outcome(position)
+        outcome = self.endings.outcome(position)
         if outcome.decided:
             return worth_of(outcome, position.side, distance)
         if depth == 0:
@@ -131,7 +129,7 @@ class Search:
             self.order(moves, entry.move if entry else "", position.side, distance)
         score = self.try_moves(position, moves, complete, depth, alpha, beta, distance)
         if self.proving and score <= -DECIDED and not complete:
-            moves += others(position, moves)
+            moves += other_moves(position, moves)
             score = self.try_moves(position, moves, True, depth, alpha, beta, distance)
         return score
 
@@ -173,17 +171,6 @@ class Search:
         """Near the ply limit the same position is worth something else when it is reached later."""
         return (position.key(), position.ply) if self.limit_is_near else position.key()
 
-    def outcome(self, position: Position) -> Outcome:
-        """With the match rules; repetitions are counted over the moves played, not over those imagined."""
-        outcome = position.outcome()
-        if outcome.decided:
-            return outcome
-        if self.repeated and position.key() in self.repeated:
-            return position.outcome_by_match_rule(Reason.REPETITION)
-        if position.ply >= self.ply_limit:
-            return position.outcome_by_match_rule(Reason.PLY_LIMIT)
-        return outcome
-
     def order(self, moves: list[str], first: str, side: Side, distance: int) -> None:
         """The best move known before, then what refuted most; equals stay as they are."""
         merits, killer = self.merits[side], self.killers[distance]
@@ -214,22 +201,6 @@ class Search:
                 return
             yield entry.move
             position = position.play(entry.move)
-
-
-def others(position: Position, moves: list[str]) -> list[str]:
-    """The legal moves that are not among these."""
-    known = set(moves)
-    return [token for token in position.legal_moves() if token not in known]
-
-
-def twice_seen(history: History) -> frozenset[Hashable]:
-    """The positions of this game whose next occurrence ends it."""
-    position = history.start
-    seen = Counter([position.key()])
-    for token in history.moves:
-        position = position.play(token)
-        seen[position.key()] += 1
-    return frozenset(key for key, times in seen.items() if times >= REPETITIONS - 1)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ each combination is asked of the rules. What wins at once is never missing.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, islice
@@ -38,6 +38,12 @@ class Guide:
 
 def all_moves(position: Position) -> Candidates:
     return list(position.legal_moves()), True
+
+
+def other_moves(position: Position, known: Collection[str]) -> Iterator[str]:
+    """The legal moves that are not among these, lazily."""
+    known = frozenset(known)
+    return (token for token in position.legal_moves() if token not in known)
 
 
 def unseen(position: Position) -> None:

@@ -7,11 +7,10 @@ from itertools import islice
 
 import pytest
 
-from engines.bots.alphabeta_bot import twice_seen
 from engines.bots.candidates import GUIDES, Candidates, Guide
 from engines.bots.evaluation import worth_of
 from engines.protocol import Info
-from engines.rules.base import Position, Reason, Result
+from engines.rules.base import Position, Result
 from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tests.engines.bots.test_bots import ask, best_move, infos, some_positions, winning_positions
@@ -185,17 +184,6 @@ def test_a_loss_among_the_candidates_makes_it_look_at_the_rest(monkeypatch: pyte
 
     monkeypatch.setitem(GUIDES, "dogon-kulei", Guide(candidates, guide.winning_move))
     assert best_move(ask(BOT, "dogon-kulei", f"fen {position}", "go depth 4")) != bad
-
-
-def test_a_position_seen_twice_is_known_to_end_the_game() -> None:
-    game = GAMES["dogon-kulei"]
-    history = History(game, game.position.parse(REPEATED))
-    for token in f"{REPEATING} e2- {REPEATING}".split():
-        history.play(token)
-        assert (history.start.key() in twice_seen(history)) == (len(history.moves) >= 22)
-    third = history.position.play("e2-")
-    assert third.key() in twice_seen(history)
-    assert history.play("e2-").reason is Reason.REPETITION
 
 
 def test_the_third_occurrence_is_seen_to_end_the_game() -> None:

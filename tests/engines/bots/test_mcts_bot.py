@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from engines.bots import mcts_bot
-from engines.bots.mcts_bot import MEMORY, Node
+from engines.bots.candidates import GUIDES, Candidates, Guide
+from engines.bots.mcts_bot import MEMORY
 from engines.protocol import Info
 from engines.rules.base import Position, Result, Side
 from engines.rules.history import History
@@ -47,10 +48,11 @@ def mate_of(code: str, position: str, go: str) -> int | None:
     return score.mate
 
 
-def test_it_imports_the_rules_and_the_sdk_and_no_other_bot() -> None:
+def test_it_imports_what_bots_share_and_no_other_bot() -> None:
     imported = re.findall(r"^from (engines[.\w]*) import", SOURCE.read_text(), re.MULTILINE)
     assert imported
-    assert all(name == "engines.sdk" or name.startswith("engines.rules.") for name in imported)
+    assert not any(name.endswith("_bot") for name in imported)
+    assert all(name.startswith(("engines.sdk", "engines.rules.", "engines.bots.")) for name in imported)
 
 
 def test_it_runs_as_a_loose_file_far_from_the_package(tmp_path: Path) -> None:
@@ -198,8 +200,8 @@ def test_a_repetition_is_seen_coming(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cycle gone through twice but for its last move, which ends the game: it is the only one looked at."""
     start = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"
     way = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass"
-    last = mcts_bot.Knowledge(6.0, lambda position: ([(0.0, "e2-")], False))
-    monkeypatch.setitem(mcts_bot.GAMES, "dogon-kulei", last)
+    guide = Guide(lambda position: (["e2-"], False), lambda position: None)
+    monkeypatch.setitem(GUIDES, "dogon-kulei", guide)
     once, twice = f"moves {way}", f"moves {way} e2- {way}"
     assert mate_of("dogon-kulei", f"fen {start} {once}", "go nodes 2") is None
     MEMORY.forget()
@@ -223,12 +225,22 @@ def endings(code: str, seeds: Sequence[int], before: int) -> list[Position]:
     return [list(some_positions(code, seed, plies=400))[-before] for seed in seeds]
 
 
-@pytest.mark.parametrize("candidates", [40, 1])
+def first_only(guide: Guide) -> Guide:
+    """A guide that takes the first of the moves for the only one worth looking at."""
+
+    def candidates(position: Position) -> Candidates:
+        return guide.candidates(position)[0][:1], False
+
+    return Guide(candidates, guide.winning_move)
+
+
+@pytest.mark.parametrize("guided", [False, True])
 @pytest.mark.parametrize("code", ["duovallis", "dogon-kulei"])
 def test_mates_announced_are_mates_however_few_moves_were_looked_at_first(
-    code: str, candidates: int, monkeypatch: pytest.MonkeyPatch
+    code: str, guided: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mcts_bot, "MOST_CANDIDATES", candidates)
+    if guided:
+        monkeypatch.setitem(GUIDES, code, first_only(GUIDES[code]))
     announced = 0
     for position in endings(code, range(24), before=3):
         MEMORY.forget()
@@ -239,36 +251,3 @@ def test_mates_announced_are_mates_however_few_moves_were_looked_at_first(
         winner = position.side if mate > 0 else position.side.other
         assert is_forced(position, winner, abs(mate)), (position, mate)
     assert announced >= 4
-
-
-def test_a_position_is_not_lost_before_all_its_moves_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    position = GAMES["dogon-kulei"].position.initial()
-    node = Node("", 0.5)
-    node.position = position
-    first, *_ = position.legal_moves()
-    node.grow([(0.5, first)], complete=False)
-    child = node.children[0]
-    child.verdict = 0.0
-    node.settle(child)
-    assert not node.verdict
-    assert {each.token for each in node.children} == set(position.legal_moves())
-    lose_all(node)
-    assert node.verdict == 1, "whoever moved here has won"
-    assert node.plies == len(node.children) - 1, "and it takes as long as the loser can make it"
-
-
-def lose_all(node: Node) -> None:
-    for plies, child in enumerate(list(node.undecided)):
-        child.verdict, child.plies = 0.0, plies
-        node.settle(child)
-
-
-def test_a_draw_is_taken_rather_than_the_worse_half() -> None:
-    node = Node("", 0.5)
-    node.grow([(0.4, "a"), (0.3, "b")], complete=True)
-    drawn, other = node.children[1], node.children[0]
-    drawn.verdict = 0.5
-    node.settle(drawn)
-    assert node.best() is drawn
-    other.total = other.least = 0.9
-    assert node.best() is other

@@ -1,0 +1,41 @@
+"""How a game stands that a search looks ahead into, the match rules included.
+
+Repetitions are counted over the moves played, not over those imagined: a position
+that the game has seen twice ends it wherever the search meets it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+
+from engines.rules.base import Outcome, Position, Reason
+from engines.rules.history import REPETITIONS, History
+
+
+class Endings:
+    """The ends ahead of one position of a game, by the rules, by repetition and by the ply limit."""
+
+    def __init__(self, history: History) -> None:
+        self.repeated = twice_seen(history)
+        self.ply_limit = history.ply_limit
+
+    def outcome(self, position: Position) -> Outcome:
+        outcome = position.outcome()
+        if outcome.decided:
+            return outcome
+        if self.repeated and position.key() in self.repeated:
+            return position.outcome_by_match_rule(Reason.REPETITION)
+        if position.ply >= self.ply_limit:
+            return position.outcome_by_match_rule(Reason.PLY_LIMIT)
+        return outcome
+
+
+def twice_seen(history: History) -> frozenset[Hashable]:
+    """The positions of this game whose next occurrence ends it."""
+    position = history.start
+    seen = Counter([position.key()])
+    for token in history.moves:
+        position = position.play(token)
+        seen[position.key()] += 1
+    return frozenset(key for key, times in seen.items() if times >= REPETITIONS - 1)
