@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.rules import PositionError, find_game
+from tests.engines.rules.test_dualma_movement import MIDDLE
 from tests.support.hexagons import drawn, dualma
 
 GAME = find_game("dualma")
@@ -13,17 +14,6 @@ START = "5/6/7/8/9/8/7/6/5 b 0"
 STUCK = "5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21"
 PLACING = "5/6/7/3,w,4/3,b,5/8/7/6/5"
 ELEVEN_PAIRS = "b,w,b,w,b/w,b,w,b,w,w/7/8/9/8/7/w,b,w,b,w,b/b,w,b,w,b"
-MIDDLE = """
-            b w b w b
-           w . . . . b
-          . . wb . . . .
-         . . . . . . . .
-        . . b . bw b w . .
-         . . . w . . . .
-          . . . . . . .
-           b . . . . w
-            w b w b w
-"""
 
 
 def test_a_position_is_rows_side_ply_with_the_rows_from_i_down_to_a() -> None:
