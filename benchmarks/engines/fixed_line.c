@@ -1,10 +1,11 @@
 /*
- * An engine that plays one fixed line, as fast as an engine can answer.
+ * An engine that plays a fixed line, as fast as an engine can answer.
  *
  *     fixed_line FILE [INFOS [THINK_MS]]
  *
  * FILE holds the line's moves, one a word. After as many moves as the `position` line
- * lists, the next one of the line is the answer, with INFOS lines of `info` before it.
+ * lists, the next one of the line is the answer, with INFOS lines of `info` before it. Of several
+ * lines, each begun by the word `line`, the seed of the game picks one.
  *
  * With THINK_MS it keeps its processor busy for up to so many milliseconds a move, now more,
  * now less, and says as `info nodes` how many nanoseconds went by for it: from reading `go` to the answer.
@@ -16,10 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_MOVES = 1024, MAX_TOKEN = 40, ROOM = 1 << 16 };
+enum { MAX_LINES = 4096, MAX_MOVES = 1 << 18, MAX_TOKEN = 40, ROOM = 1 << 16 };
 
 static char moves[MAX_MOVES][MAX_TOKEN + 1];
 static int move_count;
+static int starts[MAX_LINES + 1];
+static int line_count;
+static int chosen;
 static int played;
 static int info_count;
 static long think_ms;
@@ -72,7 +76,8 @@ static void answer(void)
     if (think_ms > 0)
         think();
     say("bestmove ");
-    say(played < move_count ? moves[played] : "resign");
+    int next = starts[chosen] + played;
+    say(next < starts[chosen + 1] ? moves[next] : "resign");
     say("\n");
 }
 
@@ -92,8 +97,13 @@ static void hear(const char *line)
         answer();
     else if (strcmp(line, "isready") == 0)
         say("readyok\n");
-    else if (strcmp(line, "ugi") == 0)
-        say("id name Fixed line\nid author Duarena\nugiok\n");
+    else if (strcmp(line, "ugi") == 0) {
+        say("id name Fixed line\nid author Duarena\n");
+        if (line_count > 1)
+            say("option name UGI_Seed type spin default 0 min 0 max 2147483647\n");
+        say("ugiok\n");
+    } else if (strncmp(line, "setoption name UGI_Seed value ", 30) == 0)
+        chosen = (int)(atol(line + 30) % line_count);
     else if (strcmp(line, "quit") == 0)
         exit(0);
 }
@@ -105,8 +115,13 @@ static void read_moves(const char *path)
         perror(path);
         exit(2);
     }
-    while (move_count < MAX_MOVES && fscanf(file, "%40s", moves[move_count]) == 1)
-        move_count++;
+    while (move_count < MAX_MOVES && fscanf(file, "%40s", moves[move_count]) == 1) {
+        if (strcmp(moves[move_count], "line") != 0)
+            move_count++;
+        else if (move_count > starts[line_count] && line_count < MAX_LINES - 1)
+            starts[++line_count] = move_count;
+    }
+    starts[++line_count] = move_count;
     fclose(file);
 }
 

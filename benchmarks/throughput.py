@@ -1,0 +1,158 @@
+"""Games a second through the whole site: database, dispatcher, Redis, Celery, game workers, record keeper.
+
+Four bots in C that answer at once play a rated round robin in a site like that of ``./arena up``,
+without sandbox: each pair of games by two processes, every move refereed, every game replayed by the record
+keeper and rated. At the end ratings made anew must be the same to the bit, and each game be recorded once.
+
+    nice -n -15 python -m benchmarks.throughput
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.machine import describe_machine
+from benchmarks.runs import Broken, compile_engine
+from engines.rules.playout import Dice, draw_game
+from engines.rules.registry import GAMES, Game
+from tournament.embedded.console import Console
+from tournament.embedded.instance import Instance, running_instance
+from tournament.embedded.options import Options
+from workers.bundles import inspect_bundle, pack_bundle, store_bundle
+
+if TYPE_CHECKING:
+    from tournament.models import BotVersion, Tournament
+
+BOTS: Final = 4
+MEETINGS: Final = BOTS * (BOTS - 1) // 2
+LINES: Final = 500
+LEAST_PLIES: Final = 40
+PLY_LIMIT: Final = 100
+LOOK_S: Final = 0.25
+MARGINS: Final = (0.1, 0.9)
+"""The part of the games between which time is taken: starting and ending are not throughput."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    print(*describe_machine(), sep="\n")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        zips = pack_bots(GAMES[options.ladder], folder)
+        site = Options("up", folder / "site", workers=options.slots)
+        with running_instance(
+            site, Console(sys.stderr), lambda: _prepare(zips, options.ladder, options.games)
+        ) as instance:
+            rate = _watch(instance)
+        _check()
+    print(f"- {options.ladder}, {options.slots} slots: {rate:.0f} games a second recorded")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.throughput", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--ladder", choices=GAMES, default="dogon-kulei")
+    parser.add_argument("--games", type=int, default=12_000, help="about as many (%(default)s)")
+    parser.add_argument("--slots", type=int, default=2, help="games at a time (%(default)s)")
+    return parser
+
+
+def pack_bots(game: Game, folder: Path) -> list[bytes]:
+    """The bots' zips: the same program and lines, under different names."""
+    program = compile_engine(folder).read_bytes()
+    lines = " line ".join(" ".join(moves) for moves in islice(draw_lines(game), LINES))
+    zips = []
+    for number in range(1, BOTS + 1):
+        manifest = (
+            f'[bot]\nname = "Instant {number}"\nversion = "1"\ncommand = ["./engine", "lines"]\n'
+            f'games = ["{game.code}"]\n'
+        )
+        zips.append(pack_bundle({"bot.toml": manifest.encode(), "engine": program, "lines": lines.encode()}))
+    return zips
+
+
+def draw_lines(game: Game) -> Iterator[list[str]]:
+    """Random games that are long enough."""
+    for seed in count(1):
+        moves = draw_game(game.position.initial(), PLY_LIMIT, Dice(seed))
+        if len(moves) >= LEAST_PLIES:
+            yield moves
+
+
+def _prepare(zips: Sequence[bytes], ladder: str, games: int) -> None:
+    from tournament.services.tournaments import create_round_robin, start
+
+    begun = time.monotonic()
+    tournament = create_round_robin(
+        None,
+        name="Throughput",
+        versions=[_register(content) for content in zips],
+        ladders=[ladder],
+        pairs=max(1, games // 2 // MEETINGS),
+        time_control="10+0.1",
+        seed=1,
+        opening_plies=0,
+        ply_limit=PLY_LIMIT,
+    )
+    start(tournament)
+    print(f"- {tournament.games_total} games made in {time.monotonic() - begun:.1f} s")
+
+
+def _register(content: bytes) -> BotVersion:
+    from django.conf import settings
+
+    from tournament.models import Bot, BotVersion, Bundle
+    from tournament.services.bots import add_version
+
+    bundle = Bundle.objects.create(sha256=store_bundle(settings.BUNDLES, content), size=len(content))
+    manifest = inspect_bundle(content)
+    bot = Bot.objects.register(None, manifest.name)
+    return add_version(bot, bundle, manifest, state=BotVersion.State.VALID)
+
+
+def _watch(instance: Instance) -> float:
+    """Games a second between the margins."""
+    from tournament.models import Tournament
+
+    marks: list[tuple[float, int]] = []
+    tournament: Tournament = Tournament.objects.get()
+    first, last = (share * tournament.games_total for share in MARGINS)
+    while not tournament.is_over:
+        instance.supervisor.tend()
+        instance.supervisor.wait(LOOK_S)
+        tournament.refresh_from_db()
+        if first <= tournament.games_done <= last:
+            marks.append((time.monotonic(), tournament.games_done))
+        if instance.supervisor.stopping:
+            raise Broken("stopped before all games were played")
+    if len(marks) < 2:
+        raise Broken("too few games to measure: ask for more with --games")
+    (begun, before), (ended, after) = marks[0], marks[-1]
+    return (after - before) / (ended - begun)
+
+
+def _check() -> None:
+    """Whatever its speed: all games recorded once, rated as a rebuild rates them."""
+    from tournament.models import Game, GameRecord, Tournament
+    from tournament.services.ratings import rebuild
+
+    tournament = Tournament.objects.get()
+    done = Game.objects.filter(state=Game.State.DONE, fault="none", plies__gte=LEAST_PLIES).count()
+    if not done == GameRecord.objects.count() == tournament.games_total:
+        raise Broken(f"{done} games and {GameRecord.objects.count()} records of {tournament.games_total}")
+    (rebuilt,) = rebuild(tournament.ladders[0])
+    if rebuilt.changed:
+        raise Broken("ratings made anew differ")
+    print(f"- all recorded once, {rebuilt.games} rated, ratings made anew are the same")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
