@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from kombu.exceptions import OperationalError
 
 from workers.celery import RECORDS, app, is_stopping
 from workers.courier import Courier
-from workers.jobs import GameJob, GameReport, JobError, JsonValue, Progress, Release
+from workers.jobs import GameJob, GameReport, JobError, Progress, Release
+from workers.outbox import Outbox
 from workers.runner import Line, Worker, refuse_job, run_job
 
 log = logging.getLogger("workers.tasks")
@@ -24,17 +26,23 @@ REPORT_RETRY = {"max_retries": 60, "interval_start": 0.2, "interval_step": 0.5, 
 
 @app.task(name="workers.play")
 def play(message: Any) -> None:
-    """A job's games; each is reported when it ends, what is left at a stop is given back."""
+    """One job or several; their games are reported as they end, what is left at a stop is given back."""
     worker = _worker()
+    with Outbox(_report) as outbox:
+        for job in message if isinstance(message, list) else [message]:
+            _play(job, worker, outbox)
+
+
+def _play(message: object, worker: Worker, outbox: Outbox[GameReport]) -> None:
     try:
         job = GameJob.from_json(message)
     except JobError as error:
         log.error("a job cannot be read: %s", error)
         for refusal in refuse_job(message, worker, error):
-            _report(refusal)
+            outbox.put(refusal)
         return
-    for game in run_job(job, worker, Line(_report, _courier.tell, is_stopping)):
-        _send("tournament.release", Release(game.key, game.attempt, worker.name))
+    for game in run_job(job, worker, Line(outbox.put, _courier.tell, is_stopping)):
+        _send("tournament.release", Release(game.key, game.attempt, worker.name).to_json())
 
 
 def _worker() -> Worker:
@@ -49,8 +57,8 @@ def _worker() -> Worker:
     )
 
 
-def _report(report: GameReport) -> None:
-    _send("tournament.record", report)
+def _report(reports: Sequence[GameReport]) -> None:
+    _send("tournament.record", [report.to_json() for report in reports])
 
 
 def _tell(progress: Progress) -> None:
@@ -63,5 +71,5 @@ def _tell(progress: Progress) -> None:
 _courier = Courier(_tell)
 
 
-def _send(task: str, value: JsonValue) -> None:
-    app.send_task(task, args=[value.to_json()], queue=RECORDS, retry=True, retry_policy=REPORT_RETRY)
+def _send(task: str, message: object) -> None:
+    app.send_task(task, args=[message], queue=RECORDS, retry=True, retry_policy=REPORT_RETRY)

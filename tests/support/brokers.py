@@ -22,7 +22,7 @@ from celery import Celery
 
 from tests.support.jobs import wait_until
 from tournament.embedded.redis_server import answers, broker_url, find_redis_server
-from workers.jobs import GameJob
+from workers.jobs import GameJob, GameReport
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 @dataclass(frozen=True)
 class Message:
     task: str
-    value: dict[str, Any]
+    value: Any
 
 
 class Broker:
@@ -62,6 +62,15 @@ class Broker:
             assert message is not None, f"no {task} came, only {messages}"
             messages.append(message)
         return messages
+
+    def receive_reports(self, count: int, seconds: float = 20) -> tuple[list[GameReport], list[Message]]:
+        """So many games' reports, and the messages among which they came."""
+        reports: list[GameReport] = []
+        messages: list[Message] = []
+        while len(reports) < count:
+            messages += self.receive_until("tournament.record", seconds=seconds)
+            reports += [GameReport.from_json(value) for value in messages[-1].value]
+        return reports, messages
 
     def close(self) -> None:
         self._client.close()

@@ -13,7 +13,7 @@ import pytest
 from tests.support.bad_engines import LINE
 from tests.support.brokers import Broker, running_broker, running_worker
 from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
-from workers.jobs import GameReport, Progress, Release
+from workers.jobs import Progress, Release
 
 pytestmark = pytest.mark.slow
 
@@ -37,11 +37,10 @@ def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp
     job = job_of(bad_engine(mark=mark), bad_engine("go:1", "leave", "3", mark=mark), games=2)
     with running_worker(broker, tmp_path) as worker:
         broker.send(job)
-        messages = broker.receive_until("tournament.record", 2)
+        (first, second), messages = broker.receive_reports(2)
         worker.terminate()
         assert worker.wait(10) == 0
     told = [Progress.from_json(m.value) for m in messages if m.task == "tournament.progress"]
-    first, second = [GameReport.from_json(m.value) for m in messages if m.task == "tournament.record"]
     assert told[0].key == "spring/1/1/1"
     assert [(r.key, r.attempt, r.fault, r.termination) for r in (first, second)] == [
         ("spring/1/1/1", "attempt-1", "black", "crash"),
