@@ -44,6 +44,26 @@ for game in GAMES.values():
     except IndexError as error:
         print(error)
 """
+COMPLAINTS_TELL = """
+import random
+from engines.rules import GAMES, RulesError
+from engines.rules.playout import Dice, draw_game
+from tests.support.agreement import misspelled
+def answer(ask, text):
+    try:
+        return ask(text)
+    except RulesError as error:
+        return error
+for game in GAMES.values():
+    rng = random.Random(3)
+    position = game.position.initial()
+    for token in draw_game(position, 40, Dice(3)):
+        for wrong in misspelled([token], rng):
+            print(repr(wrong), position.is_legal(wrong), answer(position.play, wrong))
+        for wrong in misspelled(str(position).split(' '), rng):
+            print(answer(game.position.parse, str(position).replace(wrong[:-1], wrong)))
+        position = position.play(token)
+"""
 
 
 def played(start: Position, moves: list[str]) -> Position:
@@ -117,6 +137,13 @@ def test_both_forms_of_the_rules_play_the_same_games() -> None:
     here, plain = told_by_both_forms(BOTH_FORMS_TELL)
     assert here == plain
     assert here.count("\n") == 2 * len(GAMES)
+
+
+def test_complaints_about_what_is_misspelled_are_the_same_in_both_forms() -> None:
+    here, plain = told_by_both_forms(COMPLAINTS_TELL)
+    assert here == plain
+    assert here.count("illegal move") > 500
+    assert here.count("bad ") > 500
 
 
 def test_positions_outcomes_and_errors_are_the_same_in_both_forms() -> None:
