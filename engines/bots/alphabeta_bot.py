@@ -24,19 +24,23 @@ from __future__ import annotations
 
 import contextlib
 import gc
+from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from typing import Final
 
 from engines.bots.candidates import GUIDES, other_moves
 from engines.bots.endings import Endings
-from engines.bots.evaluation import EVALUATIONS, MATE, worth_of
+from engines.bots.evaluation import EVALUATIONS, MATE, WIN_NEXT, worth_of
 from engines.bots.pace import Pace
 from engines.bots.table import DECIDED, MAX_PLIES, PROVEN, Bound, Table, disbelieved
 from engines.rules.base import Position, Side
 from engines.sdk import Turn, run
 
+Merits = defaultdict[str, int]
 INFINITY: Final = 2 * MATE
 MAX_DEPTH: Final = MAX_PLIES // 2
+NODES_BETWEEN_LOOKS: Final = 16
+"""A look at the clock costs as much as half a node; so many take some tenths of a millisecond."""
 PACE: Final = Pace()
 
 
@@ -60,13 +64,15 @@ class Search:
         self.most_nodes = INFINITY if nodes is None else nodes
         self.most_depth = MAX_DEPTH if depth is None else min(depth, MAX_DEPTH)
         self.nodes = 0
+        self.next_look = 0
+        """The nodes after which the limits are looked at again."""
         self.is_timed = turn.clock.budget_ms is not None
         self.table = Table()
         self.proving = False
         """Whether losses are searched that rest on candidates alone."""
         self.killers = [""] * (MAX_DEPTH + 1)
         """By distance from the root: the last move that refuted the one before it."""
-        self.merits: tuple[dict[str, int], dict[str, int]] = ({}, {})
+        self.merits: tuple[Merits, Merits] = (defaultdict(int), defaultdict(int))
         """By side: how often, weighted by depth, a move has done so anywhere."""
         self.endings = Endings(turn.history)
         self.limit_is_near = turn.position.ply + MAX_DEPTH >= self.endings.ply_limit
@@ -84,6 +90,9 @@ class Search:
         moves, complete = self.guide.candidates(self.turn.position)
         if complete:
             self.turn.random.shuffle(moves)
+        win = self.guide.winning_move(self.turn.position)
+        if win is not None:
+            moves, complete = [win], False
         self.best = moves[0]
         for depth in range(1, self.most_depth + 1):
             score = self.search_root(moves, complete, depth)
@@ -110,18 +119,19 @@ class Search:
 
     def search(self, position: Position, depth: int, alpha: int, beta: int, distance: int) -> int:
         """The worth of ``position`` to its mover, exact between ``alpha`` and ``beta``, else a bound."""
-        if self.nodes >= self.most_nodes or PACE.must_answer():
-            raise OutOfTime
+        if self.nodes >= self.next_look:
+            self.look()
         self.nodes += 1
         outcome = self.endings.outcome(position)
         if outcome.decided:
             return worth_of(outcome, position.side, distance)
         if depth == 0:
-            return self.evaluate(position)
+            return self.evaluate_leaf(position, distance)
         entry = self.table.find(self.key_of(position))
-        known = entry and entry.settles(depth, alpha, beta, distance)
-        if known is not None:
-            return known
+        if entry is not None:
+            known = entry.settles(depth, alpha, beta, distance)
+            if known is not None:
+                return known
         if self.guide.winning_move(position) is not None:
             return MATE - distance - 1
         moves, complete = self.guide.candidates(position)
@@ -132,6 +142,19 @@ class Search:
             moves += other_moves(position, moves)
             score = self.try_moves(position, moves, True, depth, alpha, beta, distance)
         return score
+
+    def look(self) -> None:
+        """At the limits of the search; raises ``OutOfTime`` when one is reached."""
+        if self.nodes >= self.most_nodes or PACE.must_answer():
+            raise OutOfTime
+        self.next_look = min(self.nodes + NODES_BETWEEN_LOOKS, self.most_nodes)
+
+    def evaluate_leaf(self, position: Position, distance: int) -> int:
+        """What the evaluation says; a win that it takes for near is made sure of."""
+        worth = self.evaluate(position)
+        if worth > WIN_NEXT // 2 and self.guide.winning_move(position) is not None:
+            return MATE - distance - 1
+        return worth
 
     def try_moves(
         self,
@@ -173,19 +196,16 @@ class Search:
 
     def order(self, moves: list[str], first: str, side: Side, distance: int) -> None:
         """The best move known before, then what refuted most; equals stay as they are."""
-        merits, killer = self.merits[side], self.killers[distance]
-        moves.sort(
-            key=lambda token: (
-                INFINITY if token == first else MATE if token == killer else merits.get(token, 0)
-            ),
-            reverse=True,
-        )
+        moves.sort(key=self.merits[side].__getitem__, reverse=True)
+        for token in (self.killers[distance], first):
+            if token in moves:
+                moves.remove(token)
+                moves.insert(0, token)
 
     def praise(self, token: str, side: Side, depth: int, distance: int) -> None:
         """Take note that a move has refuted the one before it."""
         self.killers[distance] = token
-        merits = self.merits[side]
-        merits[token] = merits.get(token, 0) + depth * depth
+        self.merits[side][token] += depth * depth
 
     def report(self, depth: int, score: int) -> None:
         plies = MATE - abs(score)

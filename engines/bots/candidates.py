@@ -2,7 +2,8 @@
 
 Few moves are simply all of them. DuAlma has up to 3,540 placements and DuploLine a
 thousand turns: there every cell gets a worth once, the best cells are combined, and
-each combination is asked of the rules. What wins at once is never missing.
+each combination is asked of the rules. A win at once may be missing: it is for
+``winning_move`` to find.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import heapq
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Final, cast
 
 from engines.bots.evaluation import BESIDE, BEYOND, CACHED, COMPANY, NEARNESS, THIRDS, rows_of_four
@@ -103,11 +104,17 @@ WIDTH: Final = 16
 """Turns that are looked at."""
 ACTIONS: Final = 8
 """Actions of each kind that are combined to turns."""
+COMBINED: Final = [(i, j) for i in range(ACTIONS) for j in range(ACTIONS) if (i + 1) * (j + 1) <= WIDTH]
+"""Places in the order of worth of a disc and a ring action that can be one of the best turns together."""
 BUILDING: Final = (1, 4, 20, 10_000)
 """What it is worth to add to a row that holds so many own pieces of the kind, and none of the opponent's."""
 BLOCKING: Final = (0, 3, 15, 1_000)
 """What it is worth to end a row that holds so many of the opponent's, and none of one's own."""
 ROWS: Final = tuple((row, tuple(cells_of(row))) for row in LINE.lines(4))
+
+ADDS: Final = [[letter + name for name in LINE.names] for letter in LETTERS]
+MOVES: Final = [[[f"{add}-{target}" for target in LINE.names] for add in adds] for adds in ADDS]
+"""Their tokens, by kind and cell numbers."""
 
 Actions = list[tuple[int, str]]
 """Actions of one kind, each behind its worth."""
@@ -118,28 +125,34 @@ def candidates_duploline(position: Position) -> Candidates:
     duploline = cast(DuplolinePosition, position)
     white, black = duploline.pieces
     mine, theirs = (white, black) if duploline.side is Side.WHITE else (black, white)
-    discs, rings = (heapq.nlargest(ACTIONS, actions(mine, theirs, kind)) for kind in KINDS)
-    turns = [(one + two, disc, ring) for one, disc in discs for two, ring in rings]
-    turns.sort(key=lambda turn: -turn[0])
-    orders = ((f"{disc}:{ring}", f"{ring}:{disc}") for _, disc, ring in turns)
-    legal = (next(filter(position.is_legal, tokens), "") for tokens in orders)
-    found = list(islice(filter(None, legal), WIDTH))
+    discs, rings = (sorted(actions(mine, theirs, kind), reverse=True)[:ACTIONS] for kind in KINDS)
+    turns = sorted(
+        (-discs[i][0] - rings[j][0], i, j) for i, j in COMBINED if i < len(discs) and j < len(rings)
+    )
+    found: list[str] = []
+    for _, i, j in turns:
+        disc, ring = discs[i][1], rings[j][1]
+        if position.is_legal(token := f"{disc}:{ring}") or position.is_legal(token := f"{ring}:{disc}"):
+            found.append(token)
+            if len(found) == WIDTH:
+                break
     return (found, False) if found else all_moves(position)
 
 
-def actions(mine: tuple[int, int], theirs: tuple[int, int], kind: int) -> Iterator[tuple[int, str]]:
+def actions(mine: tuple[int, int], theirs: tuple[int, int], kind: int) -> Actions:
     """What may be done with a piece of this kind, or nearly: groups torn and replacements are left out."""
     worth = worth_of_cells(mine[kind], theirs[kind])
-    others = mine[1 - kind] | theirs[1 - kind]
-    occupied = mine[kind] | theirs[kind] | others
-    letter, names = LETTERS[kind], LINE.names
+    same, others = mine[kind] | theirs[kind], mine[1 - kind] | theirs[1 - kind]
+    adds, moves = ADDS[kind], MOVES[kind]
+    found: Actions = []
     if mine[kind].bit_count() < SUPPLY:
-        for cell in cells_of(next_to(theirs[0] | theirs[1]) & ~occupied):
-            yield worth[cell], letter + names[cell]
-    joinable = others & ~(mine[kind] | theirs[kind])
+        beside = next_to(theirs[0] | theirs[1]) & ~(same | others)
+        found = [(worth[cell], adds[cell]) for cell in cells_of(beside)]
+    joinable = others & ~same
     for cell in cells_of(mine[kind] & ~others & next_to(joinable)):
         for target in cells_of(LINE.around[cell] & joinable):
-            yield worth[target] - worth[cell], f"{letter}{names[cell]}-{names[target]}"
+            found.append((worth[target] - worth[cell], moves[cell][target]))
+    return found
 
 
 @lru_cache(CACHED)

@@ -16,12 +16,12 @@ from typing import Final, cast
 
 from engines.rules.base import Outcome, Position, Result, Side
 from engines.rules.cellsets import BOARD as LINE
-from engines.rules.cellsets import PITCH, SLANT, next_to
+from engines.rules.cellsets import PITCH, SLANT, has_line, may_leave, next_to
 from engines.rules.dogon import DogonPosition
 from engines.rules.dualma import BOARD as ALMA
 from engines.rules.dualma import DualmaPosition
 from engines.rules.duovallis import BACK_ROWS, NAMES, DuovallisPosition
-from engines.rules.duploline import SUPPLY, DuplolinePosition
+from engines.rules.duploline import KINDS, SUPPLY, DuplolinePosition
 from engines.rules.hexagon import cells_of
 
 MATE: Final = 1_000_000
@@ -167,8 +167,9 @@ SINGLE: Final = 10
 PAIR: Final = 40
 TRIPLE: Final = 120
 """What a row of four is worth that holds one, two, three pieces of one kind, all of one colour."""
-READY: Final = 400
-"""What it is worth beyond that if the missing piece can be played, while the opponent is to move."""
+READY: Final = (0, 400, 1_500, 6_000)
+"""What it is worth beyond that if so many of the missing pieces can be played, while the opponent is to
+move: against one of them he needs an action, against two his turn, against three nothing helps for long."""
 STARTS: Final = tuple(
     sum(line & -line for line in LINE.lines(4) if line & line >> axis & line >> 2 * axis) for axis in AXES
 )
@@ -180,8 +181,8 @@ def evaluate_duploline(position: Position) -> int:
     duploline = cast(DuplolinePosition, position)
     white, black = duploline.pieces
     mine, theirs = (white, black) if duploline.side is Side.WHITE else (black, white)
-    worth = 0
-    for kind in (0, 1):
+    worth = threats = 0
+    for kind in KINDS:
         value, gaps = rows_of_four(mine[kind], theirs[kind])
         worth += value
         if gaps and playable(gaps, mine, theirs, kind):
@@ -189,8 +190,8 @@ def evaluate_duploline(position: Position) -> int:
         value, gaps = rows_of_four(theirs[kind], mine[kind])
         worth -= value
         if gaps:
-            worth -= READY * playable(gaps, theirs, mine, kind).bit_count()
-    return worth
+            threats += playable(gaps, theirs, mine, kind).bit_count()
+    return worth - READY[min(threats, len(READY) - 1)]
 
 
 @lru_cache(CACHED)
@@ -218,10 +219,15 @@ def rows_of_four(own: int, other: int) -> tuple[int, int]:
 
 
 def playable(gaps: int, own: tuple[int, int], other: tuple[int, int], kind: int) -> int:
-    """The cells ``own`` can put a piece of this kind on; whether a group would be torn is not asked."""
+    """The cells where ``own`` completes a row with a single action."""
     others = own[1 - kind] | other[1 - kind]
     found = gaps & ~others & next_to(other[0] | other[1]) if own[kind].bit_count() < SUPPLY else 0
-    return found | gaps & others & next_to(own[kind] & ~others)
+    unlocked, occupied = own[kind] & ~others, own[kind] | other[kind] | others
+    for gap in cells_of(gaps & others & next_to(unlocked)):
+        for mover in cells_of(LINE.around[gap] & unlocked):
+            if has_line(own[kind] ^ (1 << mover | 1 << gap)) and may_leave(1 << mover, occupied):
+                found |= 1 << gap
+    return found
 
 
 EVALUATIONS: Final[dict[str, Callable[[Position], int]]] = {

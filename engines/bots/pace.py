@@ -13,8 +13,8 @@ from typing import Final
 
 from engines.sdk import Turn
 
-FIRST_STALL_S: Final = 0.010
-"""What is kept in reserve before anything is known of the machine."""
+FIRST_STALL_S: Final = 0.025
+"""What is kept in reserve before anything is known of the machine, on which other engines start just then."""
 STALL_KEPT: Final = 0.9
 """How much of the longest wait is expected again in the next move."""
 MOST_RESERVED: Final = 0.5

@@ -125,6 +125,17 @@ def test_a_win_in_one_is_announced_as_a_mate_with_the_move(code: str) -> None:
         assert best_move(said) in wins
 
 
+def test_a_win_in_one_is_played_that_is_no_candidate() -> None:
+    """Black's disc on e3 stands in the way of his fourth ring, and steps aside."""
+    position = GAMES["duploline"].position.parse(
+        "1,d,D,r/1,d,D,R,1/r,d,Dr,r,R,1/1,D,d,R,R,r,1/2,d,R,2/2,D,2/4 b 11"
+    )
+    moves, _ = GUIDES["duploline"].candidates(position)
+    assert not any(position.play(token).outcome().decided for token in moves)
+    said = ask(BOT, "duploline", f"fen {position}", "go depth 2")
+    assert position.play(best_move(said)).outcome().result is Result.BLACK_WINS
+
+
 @pytest.mark.parametrize("code", GAMES)
 @pytest.mark.parametrize("nodes", [1, 7, 100])
 def test_the_limit_of_nodes_is_exact(code: str, nodes: int) -> None:

@@ -73,3 +73,27 @@ def test_a_row_of_three_discs_wins_next_unless_a_disc_is_in_the_way(fourth: str,
     rows = f"4/5/2,D,r,2/D,D,D,{cell},3/6/5/4".replace("D,1,3", "D,4")
     value = worth("duploline", f"{rows} w 6")
     assert (value > WIN_NEXT // 2) == wins
+
+
+def test_a_row_is_not_completed_by_one_of_its_own_pieces() -> None:
+    """The disc on d3 stands beside the ring on d4 that lacks a disc, but belongs to the row already.
+
+    ::
+
+          e   . . . r . .
+         d   D D D r . . .
+    """
+    assert abs(worth("duploline", "4/5/3,r,2/D,D,D,r,3/6/5/4 w 6")) < WIN_NEXT // 2
+
+
+def test_a_second_threat_is_worth_more_than_the_first() -> None:
+    """Black's pieces make an end of White's row playable for him, and then the other.
+
+    ::
+
+          e   r . . d . .
+         d   . D D D . . .
+    """
+    row = "1,D,D,D,3/6/5/4 b 7"
+    none, one, two = (worth("duploline", f"4/5/{cells}/{row}") for cells in ("6", "3,d,2", "r,2,d,2"))
+    assert 0 < none - one < one - two
