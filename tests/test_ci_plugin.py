@@ -63,3 +63,13 @@ def test_in_ci_a_file_that_skips_itself_fails(tmp_path: Path) -> None:
 def test_ci_is_what_the_variable_says(value: str, is_ci: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", value)
     assert ci_plugin.in_ci() == is_ci
+
+
+def test_tests_without_walls_to_try_are_named_also_in_ci(tmp_path: Path) -> None:
+    source = (
+        f"import pytest\n\ndef test_walls():\n    pytest.skip({ci_plugin.NOT_RUN + 'no control group'!r})\n"
+    )
+    answer = run(tmp_path, source, "true")
+    assert answer.returncode == 0
+    told = answer.stdout[answer.stdout.index("- not run -") :]
+    assert "no control group\n  test_sample.py::test_walls\n" in told

@@ -60,7 +60,8 @@ class EngineSpec(JsonValue):
     ``bundle`` is the SHA-256 of the zip to fetch (lower-case hex); ``directory`` is a
     folder of this machine instead, for engines run by their own author. With neither,
     the command runs in an empty folder. ``time_control`` is its own, where it has another
-    than the job's.
+    than the job's. ``trusted``: whoever gives out the job answers for it, so it may run where
+    there is no sandbox.
     """
 
     name: str
@@ -70,6 +71,7 @@ class EngineSpec(JsonValue):
     directory: str | None = None
     options: tuple[tuple[str, str], ...] = ()
     time_control: str | None = None
+    trusted: bool = False
 
     def __post_init__(self) -> None:
         if not self.command:

@@ -20,29 +20,38 @@ import engines
 from engines import compiled
 from workers.jobs import EngineSpec
 from workers.manifest import find_interpreter
+from workers.sandbox.cell import Cell
+from workers.sandbox.enclosure import Sandbox
 
 ENGINE_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One start of one engine. ``scratch`` is its own temporary folder, removed when the engine has ended."""
+    """One start of one engine. ``scratch`` is its own temporary folder, removed when the engine has ended.
+
+    ``cell`` are the walls it runs behind, for the process to end with it; None is none.
+    """
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
     folder: str
     scratch: str
+    cell: Cell | None = None
 
 
-def plan_launch(spec: EngineSpec, folder: Path | None) -> Launch:
+def plan_launch(spec: EngineSpec, folder: Path | None, sandbox: Sandbox | None = None) -> Launch:
     """Plan a start of ``spec`` in ``folder`` (None: an empty one), making a fresh scratch folder for it.
 
     The engine sees nothing of the worker's environment but a wish for plain Python rules
     (``engines.compiled``); ``import engines`` works in Python, and no other package of ours is on its path.
+    Raises ``OSError``.
     """
     scratch = Path(tempfile.mkdtemp(prefix="duarena-engine-"))
     home, sdk = scratch / "home", scratch / "sdk"
     home.mkdir()
+    if sandbox is not None:
+        return _confined(spec, home if folder is None else folder.resolve(), scratch, sandbox)
     sdk.mkdir()
     (sdk / "engines").symlink_to(Path(engines.__file__).resolve().parent)
     place = home if folder is None else folder.resolve()
@@ -52,6 +61,15 @@ def plan_launch(spec: EngineSpec, folder: Path | None) -> Launch:
         folder=str(place),
         scratch=str(scratch),
     )
+
+
+def _confined(spec: EngineSpec, place: Path, scratch: Path, sandbox: Sandbox) -> Launch:
+    try:
+        cell = sandbox.make_cell(spec.command, place)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    return Launch(cell.argv, cell.environment, "/", str(scratch), cell)
 
 
 def find_program(word: str, folder: Path) -> str | None:

@@ -33,7 +33,14 @@ from engines.records import Termination, note_from_info
 from workers.clocks import NS_PER_MS
 from workers.conversation import Conversation
 from workers.launch import Launch
-from workers.process import EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
+from workers.process import (
+    EngineExited,
+    EngineFault,
+    EngineFlooded,
+    EngineOverLimit,
+    EngineProcess,
+    EngineSilent,
+)
 from workers.referee import Choice, Forfeit, Turn, Void
 from workers.seeds import fit_seed
 
@@ -73,6 +80,7 @@ class UgiPlayer:
         self._is_playing = False
         self._position = b""
         self._played = 0
+        self._cpu_ns: int | None = None
         self._log = Conversation()
 
     # What the referee asks
@@ -89,12 +97,13 @@ class UgiPlayer:
             else:
                 self._process.on_wait = self._on_wait
                 self._process.begin_game()
+                self._process.wake()
             self._begin_game()
             self._is_playing = True
         except EngineSilent as fault:
-            raise Forfeit(Termination.STALL, str(fault)) from None
+            raise self._silenced() or Forfeit(Termination.STALL, str(fault)) from None
         except EngineFault as fault:
-            raise _forfeit(fault) from None
+            raise _verdict(fault) from None
 
     def choose(self, turn: Turn) -> Choice:
         allowance_ns = UNTIMED_SECONDS * NS if turn.allowance_ns is None else turn.allowance_ns
@@ -103,17 +112,18 @@ class UgiPlayer:
             self._refuse_answers_in_advance(process)
             question = self._question(turn)
             self._log.sent(question)
+            process.wake()
             asked_ns = time.monotonic_ns()
             deadline_ns = asked_ns + allowance_ns
             process.write(question, deadline_ns)
             return self._read_answer(process, asked_ns, deadline_ns)
         except EngineSilent as silence:
             waited_ms = allowance_ns // NS_PER_MS
-            raise Forfeit(
+            raise self._silenced() or Forfeit(
                 Termination.TIME, f"no answer within {waited_ms} ms, margin included: {silence}"
             ) from None
         except EngineFault as fault:
-            raise _forfeit(fault) from None
+            raise _verdict(fault) from None
 
     def finish(self, winner: Winner, reason: str) -> None:
         is_playing, self._is_playing = self._is_playing, False
@@ -141,6 +151,7 @@ class UgiPlayer:
         if process is None:
             return
         process.on_wait = _go_on
+        process.wake()
         try:
             if not process.has_exited():
                 deadline_ns = _seconds_from_now(QUIT_SECONDS)
@@ -161,11 +172,12 @@ class UgiPlayer:
 
     def _start(self) -> EngineProcess:
         """Raises ``EngineExited`` for a program that is none, ``Void`` when this machine cannot."""
-        launch = self._plan()
+        launch: Launch | None = None
         try:
+            launch = self._plan()
             return EngineProcess(launch, on_wait=self._on_wait)
         except OSError as error:
-            if error.filename == launch.argv[0]:
+            if launch is not None and launch.cell is None and error.filename == launch.argv[0]:
                 raise EngineExited(f"the program cannot be started: {error.strerror}") from None
             raise Void(f"no process can be started: {error.strerror or error}") from error
 
@@ -183,6 +195,18 @@ class UgiPlayer:
             news.append(SetOption(SEED_OPTION, str(fit_seed(self.seed, seed_option))))
         self._ask([*news, UgiNewGame(), IsReady()], ReadyOk, "readyok")
         self._running.end_move()
+        self._rest(self._running)
+
+    def _rest(self, process: EngineProcess) -> int | None:
+        """Have the engine wait for its turn; returns the processor time it used since it waited last."""
+        process.rest()
+        before, self._cpu_ns = self._cpu_ns, process.cpu_ns()
+        return None if before is None or self._cpu_ns is None else max(0, self._cpu_ns - before)
+
+    def _silenced(self) -> Forfeit | Void | None:
+        """What kept an engine from answering, should a limit of its walls have done so."""
+        over = None if self._process is None else self._process.limit_reached()
+        return None if over is None else _verdict(over)
 
     @property
     def _running(self) -> EngineProcess:
@@ -249,7 +273,12 @@ class UgiPlayer:
                 said.append(line)
         used_ns = process.arrived_ns - asked_ns
         process.end_move()
-        note = note_from_info(last_info(said), ms=round(used_ns / NS_PER_MS))
+        cpu_ns = self._rest(process)
+        note = note_from_info(
+            last_info(said),
+            ms=round(used_ns / NS_PER_MS),
+            cpu_ms=None if cpu_ns is None else round(cpu_ns / NS_PER_MS),
+        )
         return Choice(message.move, used_ns, note)
 
 
@@ -273,6 +302,11 @@ def _encoded(message: ServerMessage) -> bytes:
     return format_message(message).encode() + b"\n"
 
 
-def _forfeit(fault: EngineFault) -> Forfeit:
+def _verdict(fault: EngineFault) -> Forfeit | Void:
+    """Whose fault it was that an engine ended; that walls fail is ours."""
+    if isinstance(fault, EngineOverLimit):
+        if fault.termination is Termination.VOID:
+            return Void(str(fault))
+        return Forfeit(fault.termination, str(fault))
     termination = Termination.FLOOD if isinstance(fault, EngineFlooded) else Termination.CRASH
     return Forfeit(termination, str(fault))

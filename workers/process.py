@@ -19,8 +19,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import IO
 
+from engines.records import Termination
+from workers.endings import exit_sentence, signal_sentence
 from workers.launch import Launch
 from workers.reaper import Reaper, remove_scratch
+from workers.sandbox.cell import GATE, Cell, Ending
+from workers.sandbox.enclosure import SAMPLER
 
 MAX_LINE_BYTES = 64 * 1024
 MAX_MOVE_OUTPUT_BYTES = 1024 * 1024
@@ -52,6 +56,14 @@ class EngineFlooded(EngineFault):
     """It said more than it may."""
 
 
+class EngineOverLimit(EngineExited):
+    """A limit of its walls ended it, or walls that failed (``void``)."""
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(ending.sentence)
+        self.termination = ending.termination
+
+
 class EngineProcess:
     """One running engine. Whoever starts one must ``kill`` it.
 
@@ -74,11 +86,14 @@ class EngineProcess:
         self._mind_ns = 0
         self._stderr = Ends(KEPT_STDERR_BYTES)
         self._killed = False
+        self._cell = launch.cell
+        control_groups = () if self._cell is None else self._cell.control_groups
         try:
-            # Before the engine: a worker may be killed while it starts one.
-            reaper.watch(launch.scratch)
+            reaper.watch(launch.scratch, control_groups=control_groups)
             self._popen = _spawn(launch)
         except BaseException:
+            if self._cell is not None:
+                self._cell.end()
             remove_scratch(launch.scratch)
             reaper.forget(launch.scratch)
             raise
@@ -89,7 +104,8 @@ class EngineProcess:
             raise
 
     def _watch(self) -> None:
-        self._reaper.watch(self._launch.scratch, self._popen.pid)
+        control_groups = () if self._cell is None else self._cell.control_groups
+        self._reaper.watch(self._launch.scratch, self._popen.pid, control_groups)
         self._in, self._out, self._err = (stream.fileno() for stream in _streams(self._popen))
         self._exit = os.pidfd_open(self._popen.pid)
         self._poll = select.poll()
@@ -97,6 +113,34 @@ class EngineProcess:
             os.set_blocking(descriptor, False)
         for descriptor in (self._out, self._err, self._exit):
             self._poll.register(descriptor, select.POLLIN)
+        if self._cell is not None:
+            self._enter(self._cell)
+
+    def _enter(self, cell: Cell) -> None:
+        """Let the engine behind its walls begin: from now on nothing of it can be lost."""
+        cell.started(self._popen.pid)
+        if not cell.freezes:
+            SAMPLER.watch(cell)
+        self.write(GATE, time.monotonic_ns())
+
+    def wake(self) -> None:
+        """Let an engine that rests run again."""
+        if self._cell is not None:
+            self._cell.thaw()
+
+    def rest(self) -> None:
+        """Let an engine behind walls compute nothing until ``wake``; one without them goes on."""
+        if self._cell is not None:
+            self._cell.freeze()
+
+    def cpu_ns(self) -> int | None:
+        """The processor time it has used so far, or None: that is measured behind walls alone."""
+        return None if self._cell is None else self._cell.cpu_ns()
+
+    def limit_reached(self) -> EngineOverLimit | None:
+        """The limit that has cost the engine a process, though it lives on."""
+        ending = None if self._cell is None else self._cell.limit_reached()
+        return None if ending is None else EngineOverLimit(ending)
 
     def write(self, data: bytes, deadline_ns: int) -> None:
         """Write all of it; raises ``EngineSilent`` if the engine has not read enough by the deadline.
@@ -190,6 +234,9 @@ class EngineProcess:
     def _end(self) -> None:
         self._killed = True
         self._kill_group()
+        if self._cell is not None:
+            SAMPLER.forget(self._cell)
+            self._cell.end()
         os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
         for stream in _streams(self._popen):
             stream.close()
@@ -210,6 +257,8 @@ class EngineProcess:
             os.killpg(self._popen.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             self._popen.kill()
+        if self._cell is not None:
+            self._cell.kill()
 
     def _wait_to_write(self, deadline_ns: int) -> None:
         """Wait until there is room, reading meanwhile: an engine may be stuck in a write of its own."""
@@ -226,7 +275,7 @@ class EngineProcess:
 
     def _read_ready(self, ready: list[tuple[int, int]]) -> None:
         if len(ready) == 1 and ready[0][0] == self._exit:
-            raise EngineExited(self._exit_sentence())
+            raise self._exited()
         self._read_streams(ready)
 
     def _read_streams(self, ready: list[tuple[int, int]]) -> None:
@@ -274,15 +323,18 @@ class EngineProcess:
         """How the process ended, leaving it to be reaped; None while it runs."""
         return os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
 
-    def _exit_sentence(self) -> str:
+    def _exited(self) -> EngineExited:
+        """What to say of its end."""
         status = self._status()
-        if status is None or status.si_code == os.CLD_EXITED:
-            return f"the process ended with exit code {status.si_status if status else '?'}"
-        try:
-            name = f" ({signal.Signals(status.si_status).name})"
-        except ValueError:
-            name = ""
-        return f"the process was ended by signal {status.si_status}{name}"
+        if status is None:
+            return EngineExited(exit_sentence("?"))
+        described = exit_sentence if status.si_code == os.CLD_EXITED else signal_sentence
+        how = described(status.si_status)
+        if self._cell is None:
+            return EngineExited(how)
+        ending = self._cell.explain(how)
+        crashed = ending.termination is Termination.CRASH
+        return EngineExited(ending.sentence) if crashed else EngineOverLimit(ending)
 
 
 class Ends:
@@ -319,6 +371,7 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
         stderr=subprocess.PIPE,
         cwd=launch.folder,
         env=dict(launch.environment),
+        pass_fds=() if launch.cell is None else launch.cell.descriptors,
         bufsize=0,
         start_new_session=True,
     )

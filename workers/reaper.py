@@ -1,10 +1,10 @@
 """The reaper: a small process that outlives a worker just long enough to end its engines.
 
 An engine must not survive its worker, not even one that was killed outright.
-The worker tells its reaper of every engine's scratch folder and process group
-through a pipe, of the folder before the engine starts; when the pipe closes,
-whatever the worker has not taken back is killed and removed. Run as a program,
-this file is the reaper itself.
+The worker tells its reaper of every engine's scratch folder, control groups and
+process group through a pipe, of the folder before the engine starts; when the
+pipe closes, whatever the worker has not taken back is killed and removed. Run
+as a program, this file is the reaper itself.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 NO_GROUP = 0
 """In place of the number of a group that has not been started yet."""
+END_SECONDS = 2.0
+"""For what was killed to be gone."""
 
 
 class Reaper:
@@ -29,24 +32,26 @@ class Reaper:
     """
 
     def __init__(self) -> None:
-        self._watched: dict[str, int] = {}
+        self._watched: dict[str, bytes] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
-    def watch(self, folder: str, group: int = NO_GROUP) -> None:
-        """From now on ``folder`` is removed, and ``group`` killed, should this process vanish.
+    def watch(self, folder: str, group: int = NO_GROUP, control_groups: Sequence[str] = ()) -> None:
+        """From now on ``folder`` is removed, and both groups killed, should this process vanish.
 
-        May be repeated for a folder, when its group is known.
+        ``control_groups`` are folders of hierarchies, removed as well. May be repeated for a
+        folder, when its group is known.
         """
         if self._owner != os.getpid():
             self._start_anew()
-        self._watched[folder] = group
-        self._tell(_line(b"+", group, folder))
+        line = _line(b"+", group, folder, control_groups)
+        self._watched[folder] = line
+        self._tell(line)
 
     def forget(self, folder: str) -> None:
         """The folder is gone, and the group with it. Nothing if it is not watched."""
-        if (group := self._watched.pop(folder, None)) is not None:
-            self._tell(_line(b"-", group, folder))
+        if self._watched.pop(folder, None) is not None:
+            self._tell(_line(b"-", NO_GROUP, folder))
 
     def close(self) -> None:
         """End the reaper, and with it whatever is still watched."""
@@ -88,28 +93,89 @@ class Reaper:
             self._process.stdin.close()
             self._start()
             assert self._process.stdin is not None
-            known = [_line(b"+", group, folder) for folder, group in self._watched.items()]
-            self._process.stdin.write(b"".join(known))
+            self._process.stdin.write(b"".join(self._watched.values()))
 
 
-def _line(sign: bytes, group: int, folder: str) -> bytes:
-    return b"%s %d %s\n" % (sign, group, os.fsencode(folder))
+def _line(sign: bytes, group: int, folder: str, control_groups: Sequence[str] = ()) -> bytes:
+    return b"%s %d %s\n" % (sign, group, b"\0".join(map(os.fsencode, (folder, *control_groups))))
 
 
 def reap(lines: Iterable[bytes]) -> None:
     """Follow a worker's lines until they end, then kill the groups that are left."""
-    watched: dict[str, int] = {}
+    watched: dict[str, tuple[int, list[str]]] = {}
     for line in lines:
-        sign, group, folder = line.rstrip(b"\n").split(b" ", 2)
+        sign, group, places = line.rstrip(b"\n").split(b" ", 2)
+        folder, *control_groups = map(os.fsdecode, places.split(b"\0"))
         if sign == b"+":
-            watched[os.fsdecode(folder)] = int(group)
+            watched[folder] = int(group), control_groups
         else:
-            watched.pop(os.fsdecode(folder), None)
-    for path, number in watched.items():
+            watched.pop(folder, None)
+    for path, (number, control_groups) in watched.items():
         if number != NO_GROUP:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(number, signal.SIGKILL)
+        end_group(control_groups)
         remove_scratch(path)
+
+
+def end_group(folders: Sequence[str]) -> None:
+    """Kill all that is in a control group and remove it; ``folders`` are its places in the hierarchies."""
+    until = time.monotonic() + END_SECONDS
+    for pause in (0.0, 0.0, 0.001, *[0.01] * 1000):
+        time.sleep(pause)
+        kill_group(folders)
+        left = [folder for folder in folders if not _is_removed(folder)]
+        if not left or time.monotonic() > until:
+            return
+
+
+def kill_group(folders: Sequence[str]) -> None:
+    """All at once where the kernel can; else frozen first, so that none starts another meanwhile.
+
+    What is frozen dies when it thaws, without having run.
+    """
+    for folder in folders:
+        if _written(folder, "cgroup.kill", b"1"):
+            return
+    for folder in folders:
+        _written(folder, "freezer.state", b"FROZEN")
+    for folder in folders:
+        for process in _members(folder):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+    for folder in folders:
+        _written(folder, "freezer.state", b"THAWED")
+
+
+def _written(folder: str, name: str, word: bytes) -> bool:
+    try:
+        descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        os.write(descriptor, word)
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _members(folder: str) -> list[int]:
+    try:
+        with open(os.path.join(folder, "cgroup.procs")) as file:
+            # 0 is one that this process's namespace does not know; to kill() it is our own group.
+            return [number for line in file if (number := int(line)) > 0]
+    except OSError:
+        return []
+
+
+def _is_removed(folder: str) -> bool:
+    try:
+        os.rmdir(folder)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False  # what is in it has not ended yet
+    return True
 
 
 def remove_scratch(path: str) -> None:

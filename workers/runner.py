@@ -26,6 +26,8 @@ from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Pro
 from workers.launch import Launch, plan_launch
 from workers.players import UgiPlayer
 from workers.referee import Board, Match, PlayedGame, Void, play_game
+from workers.sandbox.enclosure import Sandbox
+from workers.sandbox.policy import Policy, Refused
 from workers.seeds import derive_seed
 
 PROGRESS_SECONDS = 2.0
@@ -35,11 +37,19 @@ log = logging.getLogger("workers.runner")
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Who plays, and where it finds bundles (``store``) and keeps them unpacked (``cache``)."""
+    """Who plays, and where it finds bundles (``store``) and keeps them unpacked (``cache``).
+
+    ``policy`` says behind which walls.
+    """
 
     name: str
     store: Path
     cache: Path
+    policy: Policy = field(default_factory=Policy)
+
+    def walls_for(self, spec: EngineSpec) -> Sandbox | None:
+        """The walls of an engine, None for none; raises ``Refused``."""
+        return self.policy.walls_for(trusted=spec.trusted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +131,18 @@ class Seat:
 
     def _plan(self) -> Launch:
         spec = self._spec
+        try:
+            walls = self._worker.walls_for(spec)
+        except Refused as refused:
+            raise Void(str(refused)) from None
         if spec.bundle is None:
-            return plan_launch(spec, None if spec.directory is None else Path(spec.directory))
+            return plan_launch(spec, None if spec.directory is None else Path(spec.directory), walls)
         try:
             folder = fetch_bundle(spec.bundle, store=self._worker.store, cache=self._worker.cache)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error  # no paths of ours in public
             raise Void(f"the bundle of {spec.name} cannot be had: {why}") from error
-        return plan_launch(spec, folder)
+        return plan_launch(spec, folder, walls)
 
 
 @dataclass(frozen=True, slots=True)

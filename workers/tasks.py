@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import socket
@@ -17,6 +18,9 @@ from workers.courier import Courier
 from workers.jobs import GameJob, GameReport, JobError, Progress, Release
 from workers.outbox import Outbox
 from workers.runner import Line, Worker, refuse_job, run_job
+from workers.sandbox.levels import describe
+from workers.sandbox.policy import Policy, make_policy, write_verdict
+from workers.sandbox.probe import probe
 
 log = logging.getLogger("workers.tasks")
 
@@ -47,14 +51,27 @@ def _play(message: object, worker: Worker, outbox: Outbox[GameReport]) -> None:
 
 def _worker() -> Worker:
     """This process, and its folders as the environment names them."""
-    cache = os.environ.get("DUARENA_CACHE") or os.path.join(
-        tempfile.gettempdir(), f"duarena-cache-{os.getuid()}"
-    )
     return Worker(
         name=f"{socket.gethostname()}/{os.getpid()}",
         store=Path(os.environ.get("DUARENA_BUNDLES", "bundles")),
-        cache=Path(cache),
+        cache=_cache(),
+        policy=settle_policy(),
     )
+
+
+def _cache() -> Path:
+    usual = os.path.join(tempfile.gettempdir(), f"duarena-cache-{os.getuid()}")
+    return Path(os.environ.get("DUARENA_CACHE") or usual)
+
+
+@functools.cache
+def settle_policy() -> Policy:
+    """Try out once, before the first game, which walls hold here; the cache folder keeps what was found."""
+    verdict, sandbox = probe(socket.gethostname())
+    for line in describe(verdict):
+        log.warning("%s", line)
+    write_verdict(_cache(), verdict)
+    return make_policy(verdict, sandbox, os.environ)
 
 
 def _report(reports: Sequence[GameReport]) -> None:

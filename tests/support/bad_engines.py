@@ -23,6 +23,7 @@ from collections.abc import Callable
 
 FUSE_SECONDS = 20
 FUSE_BYTES = 64 * 1024 * 1024
+FUSE_PROCESSES = 100
 LINE = "d1+ d2- a1- f2+ f1- b2- a1- c2+ b1+ b2+ e1+ f2- c1- d2+ f1+ a2-".split()
 
 move = ""
@@ -160,6 +161,51 @@ def _burn() -> None:
         pass
 
 
+def burn(seconds: str) -> bool:
+    """Use so much processor time."""
+    until = time.process_time() + float(seconds)
+    while time.process_time() < until:
+        pass
+    return False
+
+
+def take(size: str) -> bool:
+    """Use so much memory, at most the fuse's three times."""
+    held = [b"x" * 1024 * 1024 for _ in range(min(int(size), 3 * FUSE_BYTES) >> 20)]
+    return hang(str(len(held)))
+
+
+def share(size: str) -> bool:
+    """Fill files that exist in memory alone."""
+    for _ in range(min(int(size), 3 * FUSE_BYTES) >> 23):
+        os.write(os.memfd_create("shared"), b"x" * 8 * 1024 * 1024)
+    return hang("")
+
+
+def crowd(count: str) -> bool:
+    """Start so many processes, and give up if that fails."""
+    children: list[int] = []
+    try:
+        for _ in range(min(int(count), FUSE_PROCESSES)):
+            child = os.fork()
+            if child == 0:
+                hang("")
+                os._exit(0)
+            children.append(child)
+    except OSError:
+        time.sleep(1)  # for those who count now and then
+        os._exit(7)
+    return False
+
+
+def fill(size: str) -> bool:
+    """Write a file of so many bytes, as a program does that takes the usual signals as they come."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    with open(os.path.join(os.environ["HOME"], "full"), "wb") as file:
+        file.writelines(b"x" * 1024 * 1024 for _ in range(min(int(size), FUSE_BYTES) >> 20))
+    return False
+
+
 def narrow(_: str) -> bool:
     """Part words at spaces alone from now on, so that a carriage return is one more letter."""
     global blanks
@@ -193,7 +239,7 @@ WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
         also, only, many, leave, die, hang, resist, stop, late, flood, drip,
-        complain, close, multiply, dig, look, spin, narrow, tire, whim, age,
+        complain, close, multiply, dig, look, spin, burn, take, share, crowd, fill, narrow, tire, whim, age,
     )
 }  # fmt: skip
 

@@ -15,8 +15,10 @@ from typing import Any
 from tests.support import bad_engines
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress
 from workers.runner import Line, Worker, run_job
+from workers.sandbox.policy import Policy
 
 PATIENCE_SECONDS = 5.0
+NO_WALLS = Policy()
 
 
 def bad_engine(
@@ -55,11 +57,15 @@ class Played:
 
 
 def play_job(
-    job: GameJob, *, is_stopping: Callable[[], bool] = lambda: False, folder: Path = Path("/nowhere")
+    job: GameJob,
+    *,
+    is_stopping: Callable[[], bool] = lambda: False,
+    folder: Path = Path("/nowhere"),
+    policy: Policy = NO_WALLS,
 ) -> Played:
     played = Played()
     line = Line(played.reports.append, played.progress.append, is_stopping)
-    played.returned = run_job(job, Worker("tester", folder / "store", folder / "cache"), line)
+    played.returned = run_job(job, Worker("tester", folder / "store", folder / "cache", policy), line)
     return played
 
 

@@ -7,7 +7,7 @@ import signal
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -234,7 +234,7 @@ def test_a_program_that_is_none_leaves_nothing(tmp_path: Path, argv: tuple[str, 
 @pytest.mark.parametrize("started", [False, True])
 def test_an_engine_that_cannot_be_watched_is_ended(tmp_path: Path, started: bool) -> None:
     class Broken(Reaper):
-        def watch(self, folder: str, group: int = NO_GROUP) -> None:
+        def watch(self, folder: str, group: int = NO_GROUP, control_groups: Sequence[str] = ()) -> None:
             if started == (group != NO_GROUP):
                 raise OSError("no more processes")
 

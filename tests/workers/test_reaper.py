@@ -25,8 +25,8 @@ from workers.reaper import Reaper
 
 watch = Reaper.watch
 
-def watch_and_say(self, folder, group=0):
-    watch(self, folder, group)
+def watch_and_say(self, folder, group=0, control_groups=()):
+    watch(self, folder, group, control_groups)
     if group:
         print("watched", flush=True)
 

@@ -1,0 +1,159 @@
+"""Games behind walls: they are played as ever, and a limit that ends one is told as such."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.jobs import job_of, nothing_left, play_job, wait_until
+from tests.support.walls import walled_engine
+from workers.jobs import GameReport
+from workers.sandbox.enclosure import Sandbox
+from workers.sandbox.limits import Limits
+from workers.sandbox.policy import Policy
+
+MEBIBYTE = 1024 * 1024
+
+
+@pytest.fixture(autouse=True)
+def no_group_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No control group outlives its engine."""
+    yield
+    for name in ("sandbox", "level_a"):
+        walls = request.node.funcargs.get(name)
+        if walls is not None and walls.parent is not None:
+            mine = f"engine-{os.getpid()}-*"
+            folders = [Path(folder) for folder in walls.parent.folders.values()]
+            assert not [group for folder in folders for group in folder.glob(mine)]
+
+
+def play(sandbox: Sandbox, folder: Path, *plan: str, **more: Any) -> GameReport:
+    """A game of the bad engine with this plan, as White, against a good one."""
+    one = walled_engine(folder / "one", *plan, mark=str(folder))
+    two = walled_engine(folder / "two", name="Good", mark=str(folder))
+    with nothing_left(str(folder)):
+        played = play_job(job_of(one, two, **more), policy=Policy(sandbox))
+    [report] = played.reports
+    return report
+
+
+def test_a_game_is_played_and_the_processor_time_of_every_move_is_noted(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    report = play(sandbox, tmp_path, "go:2", "burn", "0.3")
+    assert report.termination == "ply limit"
+    comments = [comment for _, comment in report.moves]
+    assert all(" cpu " in f" {comment}" for comment in comments)
+    assert float(comments[2].partition("cpu ")[2].rstrip("s")) >= 0.25
+
+
+def test_an_engine_sees_its_folder_and_nothing_of_the_machine(sandbox: Sandbox, tmp_path: Path) -> None:
+    report = play(sandbox, tmp_path, "start", "look", "-")
+    seen = json.loads(report.white.stderr)
+    assert seen["cwd"] == "/engine"
+    assert seen["files"] == ["bad_engines.py"]
+    assert seen["environment"] == {
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/tmp",
+        "TMPDIR": "/tmp",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": "/sdk",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PWD": "/engine",
+    }
+
+
+@pytest.mark.parametrize(
+    ("plan", "termination", "evidence"),
+    [
+        (("go", "leave", "3"), "crash", "the process ended with exit code 3"),
+        (("go", "leave", "0"), "crash", "the process ended with exit code 0"),
+        (("go", "die", "SIGSEGV"), "crash", "the process was ended by signal 11 (SIGSEGV)"),
+        (("go", "die", "SIGKILL"), "crash", "the process was ended by signal 9 (SIGKILL)"),
+        (("start", "leave", "1"), "crash", "the process ended with exit code 1"),
+        (("go", "flood", r"1 info x\n"), "flood", "more than 1024 KiB of output in one move"),
+        (("go", "also", r"bestmove a1+\nbestmove a1+\n"), "illegal move", None),
+    ],
+)
+def test_faults_are_told_as_they_are_without_walls(
+    sandbox: Sandbox, tmp_path: Path, plan: tuple[str, ...], termination: str, evidence: str | None
+) -> None:
+    report = play(sandbox, tmp_path, *plan)
+    assert (report.termination, report.fault) == (termination, "white")
+    assert evidence is None or report.evidence == evidence
+
+
+@pytest.mark.parametrize("what", ["hang", "resist", "stop"])
+def test_an_engine_that_hangs_loses_on_time(sandbox: Sandbox, tmp_path: Path, what: str) -> None:
+    report = play(sandbox, tmp_path, "go:2", what, "-", time_control="0.2+0")
+    assert (report.termination, report.fault) == ("time forfeit", "white")
+
+
+@pytest.mark.parametrize("what", ["take", "share"])
+def test_an_engine_that_takes_too_much_memory_is_ended_for_that(
+    sandbox: Sandbox, tmp_path: Path, what: str
+) -> None:
+    walls = replace(sandbox, limits=Limits(memory=64 * MEBIBYTE))
+    report = play(walls, tmp_path, "go:2", what, str(192 * MEBIBYTE), time_control="20+0")
+    assert (report.termination, report.fault) == ("memory limit", "white"), (
+        report.evidence,
+        report.white.stderr,
+    )
+    assert report.evidence == "memory limit 64 MB"
+
+
+def test_an_engine_that_fails_for_want_of_processes_is_told_so(sandbox: Sandbox, tmp_path: Path) -> None:
+    report = play(sandbox, tmp_path, "go:2", "crowd", "80", time_control="20+0")
+    assert (report.termination, report.fault) == ("process limit", "white")
+    assert report.evidence == "64 processes; the process ended with exit code 7"
+
+
+def test_an_engine_that_writes_too_long_a_file_is_ended_for_that(sandbox: Sandbox, tmp_path: Path) -> None:
+    report = play(sandbox, tmp_path, "go:2", "fill", str(17 * MEBIBYTE))
+    assert (report.termination, report.evidence) == ("file limit", "a file over 16 MB")
+
+
+def test_an_engine_that_uses_up_its_processor_time_is_ended_for_that(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    walls = replace(sandbox, limits=Limits(cpu_seconds=1))
+    report = play(walls, tmp_path, "go:2", "burn", "5", time_control="20+0")
+    assert (report.termination, report.evidence) == ("cpu limit", "1 seconds of processor time")
+
+
+def test_the_side_that_waits_computes_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
+    """One engine spins in a thread of its own all the time; its opponent takes half a second to answer."""
+    one = walled_engine(tmp_path / "one", "isready", "spin", "-")
+    two = walled_engine(tmp_path / "two", "go", "late", "0.5")
+    [report] = play_job(job_of(one, two, ply_limit=3), policy=Policy(sandbox)).reports
+    assert report.termination == "ply limit"
+    spent = [float(comment.partition("cpu ")[2].rstrip("s")) for _, comment in report.moves]
+    assert spent[2] < 0.25  # of White's second move, the half second of Black's included
+
+
+def test_a_worker_whose_walls_fail_voids_the_game(sandbox: Sandbox, tmp_path: Path) -> None:
+    broken = replace(sandbox, tools=replace(sandbox.tools, filter=b"no filter"))
+    report = play(broken, tmp_path)
+    assert (report.termination, report.result, report.fault) == ("void", "*", "infrastructure")
+    assert report.evidence.startswith("the sandbox failed: the process ended with exit code ")
+
+
+def test_an_engine_that_cannot_be_started_has_crashed(sandbox: Sandbox, tmp_path: Path) -> None:
+    one = replace(walled_engine(tmp_path / "one"), command=("nothing-like-this",))
+    [report] = play_job(job_of(one, walled_engine(tmp_path / "two")), policy=Policy(sandbox)).reports
+    assert (report.termination, report.evidence) == ("crash", "the process ended with exit code 127")
+    assert "nothing-like-this" in report.white.stderr
+
+
+def test_the_first_process_is_known_out_here(level_b: Sandbox, tmp_path: Path) -> None:
+    cell = level_b.make_cell(("sh",), tmp_path)
+    assert wait_until(lambda: cell.init() is None)
+    cell.end()
+    cell.end()

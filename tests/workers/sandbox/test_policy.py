@@ -1,0 +1,94 @@
+"""Who may run behind which walls; nothing degrades in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest.mock import sentinel
+
+import pytest
+
+from tests.support.jobs import bad_engine, job_of, play_job
+from workers.sandbox.levels import Level, SettingError, Verdict, Want, describe, needed_level
+from workers.sandbox.policy import Policy, Refused, make_policy, read_verdict, write_verdict
+
+SANDBOX = sentinel.sandbox
+LACK = Want("a control group", "sudo ./arena up")
+
+
+def verdict(level: Level) -> Verdict:
+    return Verdict(level, () if level is Level.A else (LACK,))
+
+
+@pytest.mark.parametrize(
+    ("level", "setting", "plays"),
+    [
+        (Level.A, "", True),
+        (Level.A, "A", True),
+        (Level.A, "B", True),
+        (Level.B, "", False),
+        (Level.B, "A", False),
+        (Level.B, "B", True),
+        (Level.B, "b", True),
+        (Level.C, "", False),
+        (Level.C, "B", False),
+    ],
+)
+def test_uploads_play_at_level_a_or_at_b_where_the_operator_says_so(
+    level: Level, setting: str, plays: bool
+) -> None:
+    sandbox = None if level is Level.C else SANDBOX
+    policy = make_policy(verdict(level), sandbox, {"DUARENA_SANDBOX": setting})
+    assert policy.walls_for(trusted=True) is sandbox
+    if plays:
+        assert policy.walls_for(trusted=False) is SANDBOX
+    else:
+        with pytest.raises(Refused, match=f"level {level} .* missing: a control group"):
+            policy.walls_for(trusted=False)
+
+
+@pytest.mark.parametrize("level", Level)
+def test_an_operator_who_trusts_all_has_no_walls(level: Level) -> None:
+    policy = make_policy(verdict(level), SANDBOX, {"DUARENA_TRUST_UPLOADS": "1"})
+    assert policy == Policy()
+    assert policy.walls_for(trusted=False) is None
+
+
+@pytest.mark.parametrize("word", ["C", "off", "1", "AB"])
+def test_a_setting_that_is_none_lets_no_upload_play(word: str) -> None:
+    with pytest.raises(SettingError, match=f"DUARENA_SANDBOX is '{word}': it may be A or B"):
+        needed_level(word)
+    policy = make_policy(verdict(Level.A), SANDBOX, {"DUARENA_SANDBOX": word})
+    with pytest.raises(Refused, match="may be A or B"):
+        policy.walls_for(trusted=False)
+    assert policy.walls_for(trusted=True) is SANDBOX
+
+
+def test_a_verdict_says_what_is_missing_and_what_helps() -> None:
+    lines = describe(verdict(Level.B))
+    assert lines[0].startswith("Sandbox: level B")
+    assert lines[1:] == ["  missing: a control group (sudo ./arena up)"]
+    assert describe(verdict(Level.A)) == ["Sandbox: level A, all walls hold."]
+
+
+def test_what_was_found_is_kept_and_read_back(tmp_path: Path) -> None:
+    assert read_verdict(tmp_path / "none") is None
+    found = Verdict(Level.B, (LACK,), "2026-01-02T03:04:05+00:00", "host", "v1")
+    write_verdict(tmp_path / "cache", verdict(Level.A))
+    write_verdict(tmp_path / "cache", found)
+    assert read_verdict(tmp_path / "cache") == found
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["sandbox.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"level": "D"}', '{"level": "A", "more": 1}'])
+def test_a_word_that_cannot_be_read_is_no_word(tmp_path: Path, text: str) -> None:
+    (tmp_path / "sandbox.json").write_text(text)
+    assert read_verdict(tmp_path) is None
+
+
+def test_a_strangers_engine_is_not_started_by_a_worker_that_refuses_it() -> None:
+    policy = Policy(refusal="there is no sandbox")
+    played = play_job(job_of(bad_engine("start", "look", "-"), bad_engine()), policy=policy)
+    [report] = played.reports
+    assert (report.termination, report.result) == ("void", "*")
+    assert report.evidence == "uploaded bots are not run by this worker: there is no sandbox"
+    assert report.white.stderr == ""

@@ -1,0 +1,97 @@
+"""The walls as arguments: pure, so what stands in them can be read off."""
+
+from __future__ import annotations
+
+from workers.sandbox.limits import Limits, prlimit_words
+from workers.sandbox.walls import OUTER_ENVIRONMENT, Walls, bwrap_arguments
+
+WALLS = Walls(
+    "/cache/abc",
+    links={"/bin": "usr/bin"},
+    mounts={"/usr": "/usr", "/sdk/engines": "/app/engines"},
+    tried=("/etc/x",),
+)
+
+
+def words_of(walls: Walls, limits: Limits | None = None) -> list[str]:
+    arguments = bwrap_arguments(walls, limits or Limits(), filter_at=7, status_at=8)
+    assert arguments.endswith(b"\0")
+    return arguments.decode().split("\0")[:-1]
+
+
+def follows(words: list[str], *wanted: str) -> bool:
+    """Whether these words stand one after the other."""
+    return any(tuple(words[at : at + len(wanted)]) == wanted for at in range(len(words)))
+
+
+def test_every_namespace_is_its_own() -> None:
+    words = words_of(WALLS)
+    for name in ("user", "ipc", "pid", "net", "uts"):
+        assert f"--unshare-{name}" in words
+    assert {"--unshare-cgroup-try", "--disable-userns", "--die-with-parent", "--new-session"} <= set(words)
+    assert follows(words, "--cap-drop", "ALL")
+
+
+def test_the_environment_is_empty_but_for_what_engines_need() -> None:
+    words = words_of(WALLS)
+    cleared = words.index("--clearenv")
+    assert "--setenv" not in words[:cleared]
+    names = [words[at + 1] for at, word in enumerate(words) if word == "--setenv"]
+    assert names == [
+        "PATH",
+        "HOME",
+        "TMPDIR",
+        "LANG",
+        "PYTHONPATH",
+        "PYTHONUNBUFFERED",
+        "PYTHONDONTWRITEBYTECODE",
+    ]
+    assert set(OUTER_ENVIRONMENT) == {"PATH", "LANG"}
+
+
+def test_all_that_is_mounted_of_the_machine_is_read_only() -> None:
+    words = words_of(WALLS)
+    assert "--bind" not in words
+    assert follows(words, "--ro-bind", "/cache/abc", "/engine", "--chdir", "/engine")
+    assert follows(words, "--ro-bind", "/app/engines", "/sdk/engines")
+    assert follows(words, "--ro-bind-try", "/etc/x", "/etc/x")
+    assert follows(words, "--symlink", "usr/bin", "/bin")
+
+
+def test_what_can_be_written_to_is_small_and_the_rest_is_closed_last() -> None:
+    words = words_of(WALLS, Limits(tmp=1234))
+    for folder in ("/tmp", "/dev/shm"):
+        assert follows(words, "--size", "1234", "--perms", "1777", "--tmpfs", folder)
+    assert follows(words, "--remount-ro", "/dev", "--remount-ro", "/")
+    assert not {"--ro-bind", "--tmpfs", "--dev", "--proc"} & set(words[words.index("--remount-ro") :])
+
+
+def test_nothing_is_mounted_below_the_engines_folder() -> None:
+    words = words_of(WALLS)
+    assert [word for word in words if word.startswith("/engine")] == ["/engine", "/engine"]
+
+
+def test_a_folder_with_any_name_arrives_as_it_is() -> None:
+    name = "/cache/a b\udcff\n$(x)"
+    arguments = bwrap_arguments(Walls(name), Limits(), filter_at=7, status_at=8)
+    assert b"--ro-bind\0/cache/a b\xff\n$(x)\0/engine\0" in arguments
+
+
+def test_limits_become_the_words_of_prlimit() -> None:
+    limits = Limits(processes=5, open_files=6, file_size=7, cpu_seconds=8)
+    words = prlimit_words(limits)
+    assert (words[0], words[-1]) == ("prlimit", "--")
+    assert {"--nproc=5:5", "--nofile=6:6", "--fsize=7:7", "--core=0:0", "--cpu=8:9", "--msgqueue=0:0"} <= set(
+        words
+    )
+
+
+def test_without_a_limit_of_processor_time_none_is_set() -> None:
+    assert not any(word.startswith("--cpu") for word in prlimit_words(Limits()))
+
+
+def test_the_usual_limits_are_those_that_authors_are_told() -> None:
+    limits = Limits()
+    assert limits.memory_sentence == "memory limit 256 MB"
+    assert limits.processes_sentence == "64 processes"
+    assert (limits.tmp, limits.file_size, limits.open_files) == (64 << 20, 16 << 20, 256)

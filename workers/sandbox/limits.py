@@ -1,0 +1,62 @@
+"""What one engine may use of a machine, all its processes together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes in bytes. ``cpu_seconds`` is processor time of a process in all its games, by default no limit.
+
+    ``tmp`` is the size of ``/tmp`` and of ``/dev/shm`` each, in memory, and counts as such.
+    """
+
+    memory: int = 256 * MEBIBYTE
+    processes: int = 64
+    """Threads count as processes."""
+    tmp: int = 64 * MEBIBYTE
+    file_size: int = 16 * MEBIBYTE
+    open_files: int = 256
+    cpu_seconds: int | None = None
+    locked_memory: int = 64 * 1024
+    pending_signals: int = 256
+
+    @property
+    def memory_sentence(self) -> str:
+        return f"memory limit {self.memory // MEBIBYTE} MB"
+
+    @property
+    def processes_sentence(self) -> str:
+        return f"{self.processes} processes"
+
+    @property
+    def file_sentence(self) -> str:
+        return f"a file over {self.file_size // MEBIBYTE} MB"
+
+    @property
+    def cpu_sentence(self) -> str:
+        return f"{self.cpu_seconds} seconds of processor time"
+
+
+def prlimit_words(limits: Limits) -> tuple[str, ...]:
+    """The command that sets them and becomes the engine, to run inside the namespaces.
+
+    Outside them the limit of processes would count all that the worker's user runs.
+    """
+    pairs = [
+        ("nproc", limits.processes),
+        ("nofile", limits.open_files),
+        ("fsize", limits.file_size),
+        ("core", 0),
+        ("memlock", limits.locked_memory),
+        ("msgqueue", 0),
+        ("sigpending", limits.pending_signals),
+    ]
+    words = [f"--{name}={value}:{value}" for name, value in pairs]
+    if limits.cpu_seconds is not None:
+        # The soft limit's signal tells which limit it was; the hard one kills a second later.
+        words.append(f"--cpu={limits.cpu_seconds}:{limits.cpu_seconds + 1}")
+    return ("prlimit", *words, "--")

@@ -1,0 +1,77 @@
+"""Who may run here, and behind which walls."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from workers.jobs import JobError
+from workers.sandbox.enclosure import Sandbox
+from workers.sandbox.levels import SETTING, SettingError, Verdict, needed_level
+
+TRUST = "DUARENA_TRUST_UPLOADS"
+"""``1``: strangers' programs are run without walls."""
+VERDICT_FILE = "sandbox.json"
+"""In the cache folder: what the last probe on this machine found."""
+
+
+class Refused(Exception):
+    """An engine is not run here; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """``sandbox`` goes around every engine, None is no walls; ``refusal`` says why strangers' do not run.
+
+    The default is that of an author's own machine: every engine is his, and runs as it is.
+    """
+
+    sandbox: Sandbox | None = None
+    refusal: str = ""
+
+    def walls_for(self, *, trusted: bool) -> Sandbox | None:
+        """The walls for an engine; ``trusted`` says that the site answers for it. Raises ``Refused``."""
+        if self.refusal and not trusted:
+            raise Refused(f"uploaded bots are not run by this worker: {self.refusal}")
+        return self.sandbox
+
+
+def make_policy(verdict: Verdict, sandbox: Sandbox | None, environment: Mapping[str, str]) -> Policy:
+    """What a site's worker does with what the probe found."""
+    if trusts_all(environment):
+        return Policy()
+    try:
+        needed = needed_level(environment.get(SETTING, ""))
+    except SettingError as error:
+        return Policy(sandbox, str(error))
+    if verdict.admits(needed):
+        return Policy(sandbox)
+    lacks = "; ".join(want.lack for want in verdict.wants)
+    return Policy(
+        sandbox, f"its sandbox is of level {verdict.level} and level {needed} is asked for; missing: {lacks}"
+    )
+
+
+def trusts_all(environment: Mapping[str, str]) -> bool:
+    return environment.get(TRUST, "").lower() in {"1", "true", "yes", "on"}
+
+
+def write_verdict(folder: Path, verdict: Verdict) -> None:
+    """Keep what a probe found, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor, written = tempfile.mkstemp(dir=folder, prefix=f".{VERDICT_FILE}-")
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(verdict.to_json(), file)
+    os.replace(written, folder / VERDICT_FILE)
+
+
+def read_verdict(folder: Path) -> Verdict | None:
+    """What the last probe found; None where none has been, or its word cannot be read."""
+    try:
+        return Verdict.from_json(json.loads((folder / VERDICT_FILE).read_text()))
+    except (OSError, ValueError, JobError):
+        return None

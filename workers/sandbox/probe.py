@@ -1,0 +1,188 @@
+"""Tries out, at every start of a worker, which walls hold on this machine.
+
+Nothing is taken on trust: an engine that tries to get out is started with the very arguments
+that every engine is, and what it reached decides.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.records import Termination
+from workers.jobs import EngineSpec
+from workers.launch import plan_launch
+from workers.process import EngineFault, EngineOverLimit, EngineProcess
+from workers.sandbox import canary
+from workers.sandbox.enclosure import NoSandbox, Sandbox, find_tools
+from workers.sandbox.hierarchies import VARIABLE, find_parent
+from workers.sandbox.host import NEEDED, missing_programs
+from workers.sandbox.levels import Level, Verdict, Want
+
+TRIAL_SECONDS = 20
+"""For one engine of the probe; it takes a tenth of a second."""
+DECOY = "DUARENA_DECOY"
+"""A variable of the worker that no engine may see."""
+GREED = 2
+"""How many times its memory an engine tries to take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of an engine of the probe: its line, or why it ended without one, and its standard error."""
+
+    line: str
+    fault: EngineFault | None
+    stderr: str
+
+
+def probe(worker: str = "") -> tuple[Verdict, Sandbox | None]:
+    """Which walls hold here, and the sandbox made of them; None at level C. Takes about a second."""
+    level, wants, sandbox = _judge()
+    version = f"v{sandbox.parent.version}" if sandbox is not None and sandbox.parent is not None else ""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return Verdict(level, tuple(wants), now, worker, version), sandbox
+
+
+def _judge() -> tuple[Level, list[Want], Sandbox | None]:
+    if wants := list(_hindrances()):
+        return Level.C, wants, None
+    try:
+        tools = find_tools()
+    except NoSandbox as error:
+        return Level.C, [Want(str(error))], None
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # bwrap would wait for ever
+    parent = find_parent(os.environ.get(VARIABLE, ""))
+    if parent is not None:
+        parent.clear()
+        full = Sandbox(tools, parent)
+        if not (wants := _try_out(full)):
+            return Level.A, [], full
+    else:
+        wants = [NO_GROUP]
+    partial = Sandbox(tools, None)
+    if failed := _try_out(partial):
+        return Level.C, failed, None
+    return Level.B, wants, partial
+
+
+NO_GROUP = Want(
+    "a control group of this user's own, with limits on memory and processes",
+    "start ./arena as root, which makes one and becomes another user, or under systemd with Delegate=yes",
+)
+AS_ROOT = Want(
+    "an unprivileged user: this is root, whom no wall holds",
+    "start ./arena, which becomes another user, or do so",
+)
+
+
+def _hindrances() -> Iterator[Want]:
+    if os.geteuid() == 0:
+        yield AS_ROOT
+    for name in missing_programs():
+        yield Want(f"the program {name}", f"apt-get install {NEEDED[name]}")
+
+
+def _try_out(sandbox: Sandbox) -> list[Want]:
+    """What is wrong with these walls; empty where all hold."""
+    wants = _try_walls(sandbox)
+    return wants or _try_memory(sandbox)
+
+
+def _try_walls(sandbox: Sandbox) -> list[Want]:
+    word, limits = secrets.token_hex(), sandbox.limits
+    with tempfile.TemporaryDirectory(prefix="duarena-probe-") as folder, _listener() as listener:
+        secret = Path(folder, "secret")
+        secret.write_text(word)
+        facts = {
+            "secret": str(secret),
+            "port": str(listener.getsockname()[1]),
+            "word": word,
+            "open_files": str(limits.open_files),
+            "file_size": str(limits.file_size),
+            "processes": str(limits.processes),
+        }
+        os.environ[DECOY] = word
+        try:
+            trial = _run(sandbox, "try", json.dumps(facts))
+        finally:
+            del os.environ[DECOY]
+        if not trial.line:
+            return [_failure(trial)]
+        held: dict[str, bool] = json.loads(trial.line)
+        held["network"] = held["network"] and not _was_reached(listener)
+    missing = {trial.__name__ for trial in canary.TRIALS} - held.keys()
+    fallen = [name for name, holds in held.items() if not holds] + sorted(missing)
+    return [Want(f"walls that hold: an engine got past those of {', '.join(fallen)}")] if fallen else []
+
+
+def _try_memory(sandbox: Sandbox) -> list[Want]:
+    trial = _run(sandbox, "eat", str(GREED * sandbox.limits.memory))
+    ended = isinstance(trial.fault, EngineOverLimit) and trial.fault.termination is Termination.MEMORY
+    return [] if ended else [Want(f"a limit of memory that holds: an engine {trial.line or trial.fault}")]
+
+
+def _run(sandbox: Sandbox, *arguments: str) -> Trial:
+    with tempfile.TemporaryDirectory(prefix="duarena-canary-") as folder:
+        os.chmod(folder, 0o755)
+        shutil.copy(canary.__file__, Path(folder, "canary.py"))
+        spec = EngineSpec("canary", "", ("python3", "-S", "canary.py", *arguments))
+        try:
+            process = EngineProcess(plan_launch(spec, Path(folder), sandbox))
+        except OSError as error:
+            return Trial("", EngineFault(str(error)), "")
+        try:
+            line = process.read_line(time.monotonic_ns() + TRIAL_SECONDS * 10**9)
+            return Trial(line.decode("utf-8", "replace"), None, "")
+        except EngineFault as fault:
+            return Trial("", fault, process.take_stderr().decode("utf-8", "replace"))
+        finally:
+            process.kill()
+
+
+def _failure(trial: Trial) -> Want:
+    """Why an engine did not even start, with what helps against the common causes."""
+    said = trial.stderr.strip().partition("\n")[0]
+    for word, want in _CAUSES.items():
+        if word in said:
+            return want
+    return Want(f"a sandbox that starts: {trial.fault}" + (f" ({said})" if said else ""))
+
+
+_CAUSES = {
+    "--disable-userns": Want("bubblewrap 0.8 or newer", "of Debian 12, Ubuntu 24.04 and later"),
+    "uid map": Want(
+        "user namespaces for this user: the system forbids them",
+        "on Ubuntu an AppArmor profile for bwrap, see docs/sandbox.md",
+    ),
+    "new namespace": Want(
+        "user namespaces for this user: the system or the container forbids them", "see docs/sandbox.md"
+    ),
+}
+
+
+@contextlib.contextmanager
+def _listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        yield listener
+
+
+def _was_reached(listener: socket.socket) -> bool:
+    try:
+        listener.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,112 @@
+"""Lets an unprivileged user reach what root alone can: a checkout or an interpreter below a closed folder.
+
+In a mount namespace of this process and what it starts, every closed folder on the way is covered
+by an empty one that holds the wanted folders alone. Nobody else sees it, and nothing is changed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+CLONE_NEWNS = 0x00020000
+MS_BIND = 0x1000
+MS_REC = 0x4000
+MS_SLAVE = 0x80000
+MNT_DETACH = 2
+
+
+class OutOfReach(Exception):
+    """A folder that cannot be opened to the user; the text names it and says why."""
+
+
+def closed_folders(path: Path, uid: int, gid: int) -> list[Path]:
+    """The folders on the way to ``path``, itself included, that the user cannot enter; outermost first."""
+    return [folder for folder in (*reversed(path.parents), path) if not _may_enter(folder, uid, gid)]
+
+
+def _may_enter(folder: Path, uid: int, gid: int) -> bool:
+    status = folder.stat()
+    if status.st_uid == uid:
+        return bool(status.st_mode & stat.S_IXUSR)
+    return bool(status.st_mode & (stat.S_IXGRP if status.st_gid == gid else stat.S_IXOTH))
+
+
+def open_way(folders: Sequence[Path], links: Sequence[Path], uid: int, gid: int) -> None:
+    """Make these folders reachable for the user, in a mount namespace of this process; to be called as root.
+
+    Does nothing where all are. ``links`` are symbolic links that must lead where they did. Raises
+    ``OutOfReach``.
+    """
+    places = sorted({path.resolve() for path in folders})
+    closed = sorted({folder for path in places for folder in closed_folders(path, uid, gid)})
+    for path in places:
+        if path in closed:
+            raise OutOfReach(f"{path} is closed to other users (chmod o+rx would open it)")
+    if not closed:
+        return
+    steps = list(_steps(links))
+    library = ctypes.CDLL(None, use_errno=True)
+    _call("unshare", library.unshare(CLONE_NEWNS))
+    _mount(library, "none", "/", "", MS_REC | MS_SLAVE)
+    with tempfile.TemporaryDirectory(prefix="duarena-reach-") as aside:
+        _mount(library, "duarena", aside, "tmpfs", 0, "mode=700")
+        try:
+            _cover(library, Path(aside), places, _outermost(closed))
+        finally:
+            library.umount2(aside.encode(), MNT_DETACH)
+    for link, target in steps:
+        if not os.path.lexists(link):
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(target)
+
+
+def _cover(library: ctypes.CDLL, aside: Path, places: Sequence[Path], closed: Sequence[Path]) -> None:
+    """Lay an empty folder over each closed one, and what is wanted of it back to its place."""
+    hidden = [path for path in places if any(path.is_relative_to(folder) for folder in closed)]
+    for number, path in enumerate(hidden):
+        (aside / str(number)).mkdir()
+        _mount(library, str(path), str(aside / str(number)), "", MS_BIND | MS_REC)
+    for folder in closed:
+        _mount(library, "duarena", str(folder), "tmpfs", 0, "mode=755")
+    for number, path in enumerate(hidden):
+        path.mkdir(parents=True, exist_ok=True)
+        _mount(library, str(aside / str(number)), str(path), "", MS_BIND | MS_REC)
+
+
+def _outermost(folders: Iterable[Path]) -> list[Path]:
+    """Those that lie in none of the others."""
+    found: list[Path] = []
+    for folder in sorted(folders):
+        if not any(folder.is_relative_to(other) for other in found):
+            found.append(folder)
+    return found
+
+
+def _steps(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """The symbolic links that lead from these paths to what they are in the end."""
+    for path in paths:
+        while path.is_symlink():
+            target = os.readlink(path)
+            yield path, target
+            path = path.parent / target
+
+
+def _mount(library: ctypes.CDLL, source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    words = (
+        source.encode(),
+        target.encode(),
+        kind.encode() or None,
+        ctypes.c_ulong(flags),
+        options.encode() or None,
+    )
+    _call(f"mount on {target}", library.mount(*words))
+
+
+def _call(what: str, result: int) -> None:
+    if result != 0:
+        raise OutOfReach(f"{what}: {os.strerror(ctypes.get_errno())}")

@@ -1,0 +1,155 @@
+"""System calls an engine is refused, and their numbers on the processors we know.
+
+Everything else is allowed: engines are any programs. Refused is what reaches past the
+namespaces, what only a system's administrator needs, what widens the kernel's open side
+without use to a player of games, and what carries words between two bots that share
+nothing but read-only files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+X86_64 = "x86_64"
+AARCH64 = "aarch64"
+
+# number on x86_64, number on aarch64 (the kernel's generic table); None: not there.
+_REFUSED: dict[str, tuple[int | None, int | None]] = {
+    # Other processes
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "kcmp": (312, 272),
+    "pidfd_getfd": (438, 438),
+    # Namespaces and mounts; clone and clone3 are looked at apart
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "move_mount": (429, 429),
+    "open_tree": (428, 428),
+    "open_tree_attr": (467, 467),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "statmount": (457, 457),
+    "listmount": (458, 458),
+    # The kernel's own
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "reboot": (169, 142),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "memfd_secret": (447, 447),
+    "vmsplice": (278, 75),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "syslog": (103, 116),
+    "acct": (163, 89),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "personality": (135, 92),
+    "vhangup": (153, 58),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "lookup_dcookie": (212, 18),
+    "nfsservctl": (180, 42),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "modify_ldt": (154, None),
+    "uselib": (134, None),
+    "_sysctl": (156, None),
+    "sysfs": (139, None),
+    # Clocks
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171),
+    # Files by handle, and words between bots: locks and watches on files that both may read
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "fanotify_init": (300, 262),
+    "fanotify_mark": (301, 263),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "inotify_add_watch": (254, 27),
+    "flock": (73, 32),
+    # Priorities, and other cores than the game's
+    "sched_setaffinity": (203, 122),
+    "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "mbind": (237, 235),
+    "set_mempolicy": (238, 237),
+    "set_mempolicy_home_node": (450, 450),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A processor as a filter sees it. ``refused`` are system calls' numbers by name."""
+
+    name: str
+    audit: int
+    """``AUDIT_ARCH_…`` of ``<linux/audit.h>``."""
+    refused: dict[str, int]
+    clone: int
+    clone3: int
+    fcntl: int
+    ioctl: int
+    socket: int
+    socketpair: int
+    first_foreign: int | None = None
+    """From this number on calls are another kind of program's: x32 on x86_64."""
+
+
+def _numbers(column: int) -> dict[str, int]:
+    return {name: number for name, pair in _REFUSED.items() if (number := pair[column]) is not None}
+
+
+MACHINES = {
+    X86_64: Machine(
+        X86_64,
+        0xC000003E,
+        _numbers(0),
+        clone=56,
+        clone3=435,
+        fcntl=72,
+        ioctl=16,
+        socket=41,
+        socketpair=53,
+        first_foreign=0x40000000,
+    ),
+    AARCH64: Machine(
+        AARCH64,
+        0xC00000B7,
+        _numbers(1),
+        clone=220,
+        clone3=435,
+        fcntl=25,
+        ioctl=29,
+        socket=198,
+        socketpair=199,
+    ),
+}
+"""By the name that ``os.uname().machine`` has for it."""
