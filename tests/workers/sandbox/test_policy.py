@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import sentinel
 
@@ -87,7 +88,8 @@ def test_a_word_that_cannot_be_read_is_no_word(tmp_path: Path, text: str) -> Non
 
 def test_a_strangers_engine_is_not_started_by_a_worker_that_refuses_it() -> None:
     policy = Policy(refusal="there is no sandbox")
-    played = play_job(job_of(bad_engine("start", "look", "-"), bad_engine()), policy=policy)
+    stranger = replace(bad_engine("start", "look", "-"), trusted=False)
+    played = play_job(job_of(stranger, bad_engine()), policy=policy)
     [report] = played.reports
     assert (report.termination, report.result) == ("void", "*")
     assert report.evidence == "uploaded bots are not run by this worker: there is no sandbox"
