@@ -24,7 +24,7 @@ NO_WALLS = Policy()
 def bad_engine(
     *plan: str, name: str = "Bad", mark: str = "mark", options: tuple[tuple[str, str], ...] = ()
 ) -> EngineSpec:
-    """``plan`` is WHEN, WHAT and DETAIL as ``bad_engines`` has them, as often as wanted. It needs no walls."""
+    """``plan`` is WHEN, WHAT and DETAIL as ``bad_engines`` has them, as often as wanted. Needs no walls."""
     command = ("python3", "-S", bad_engines.__file__, mark, *plan)
     return EngineSpec(name, "1", command, options=options, trusted=True)
 
