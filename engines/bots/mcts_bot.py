@@ -3,9 +3,13 @@
 From top to bottom: ``choose`` has ``Search`` make one simulation after the other. A
 simulation goes down the tree to a position not looked at before, which is one node,
 adds its moves, and carries what they promise back up. What a move promises is what
-``evaluation`` says of the position after it, as a chance to win; games played to the
-end by lot say less here and take longer. How the tree is grown is told in ``tree``,
-which moves are looked at in ``candidates``, when to answer in ``pace``.
+``evaluation`` says of the position after it, as a chance to win. How the tree is grown
+is told in ``tree``, which moves are looked at in ``candidates``, when to answer in
+``pace``.
+
+No game is played on by lot. Against itself without, with six plies of that before the
+evaluation it had 48 % of the points in Duovallis and in Dogon kulei, 50 in DuAlma and 32 in
+DuploLine; with games played to the end 20 % in Dogon kulei.
 
 The score is the chance ``p`` to win, as the tree sees it, in hundredths of
 ``ln(p / (1 - p))``: 0 is even, 100 is 73 %, 220 is 90 %. The percentage stands beside it.
@@ -16,29 +20,32 @@ from __future__ import annotations
 
 import gc
 import math
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 
 from engines.bots.candidates import GUIDES, Candidates, other_moves
 from engines.bots.endings import Endings
-from engines.bots.evaluation import EVALUATIONS
+from engines.bots.evaluation import EVALUATIONS, MATE, worth_of
 from engines.bots.pace import Pace
-from engines.bots.tree import DRAWN, LOST, WON, Node, carry_up
-from engines.rules.base import Outcome, Position, Result, Side
+from engines.bots.tree import LOST, WON, Node, carry_up
+from engines.rules.base import Position
 from engines.sdk import Turn, run
 
 SCALES: Final = {
     "duovallis": 1200.0,
     "dualma": 150.0,
-    "dogon-kulei": 600.0,
+    "dogon-kulei": 500.0,
     "dogon-gagara": 800.0,
-    "duploline": 250.0,
+    "duploline": 900.0,
 }
-"""By the ladder's code: of two positions, the one that is worth so much more wins 73 % to 50."""
+"""By the ladder's code: to be ahead by so much is a chance of 73 %.
+
+About what games of the bot against itself show; in Duovallis it plays better for believing less.
+"""
 SURE: Final = 12.0
 """The most that is believed of what is not proven, in such units."""
-BATCH: Final = 4
-"""Moves that are added at a time where not all are worth looking at."""
+BATCH: Final = 16
+"""Moves that are added at a time to those worth looking at first."""
 A_PLY: Final = 400
 """Simulations that ``go depth`` gets for each ply: a tree has no depth that it is done with."""
 FULL: Final = 300_000
@@ -130,18 +137,15 @@ class Search:
         carry_up(path)
 
     def expand(self, node: Node, position: Position) -> None:
-        """Add the moves, or a few more of many."""
+        """Add the moves worth looking at first, or else some of the others."""
         if node.children:
             tokens = list(islice(node.rest, BATCH))
             complete = len(tokens) < BATCH
         else:
             tokens, complete = self.candidates(position)
-            at_once = len(tokens) if complete or node is self.root else BATCH
+            node.rest = other_moves(position, tokens)
             if node is self.root:
                 self.turn.random.shuffle(tokens)  # equals stay in this order
-            if not complete:
-                node.rest = chain(tokens[at_once:], other_moves(position, tokens))
-            tokens = tokens[:at_once]
         self.size += len(tokens)
         node.grow([self.look(position, token) for token in tokens], complete)
 
@@ -154,7 +158,7 @@ class Search:
         after = position.play(token)
         outcome = self.endings.outcome(after)
         if outcome.decided:
-            share = share_of(outcome, position.side)
+            share = (1 + worth_of(outcome, position.side) / MATE) / 2
             return Node(token, share, share)
         promise = -self.evaluate(after) / self.scale
         return Node(token, 1 / (1 + math.exp(-max(-SURE, min(SURE, promise)))))
@@ -191,13 +195,6 @@ def size_of(tree: Node) -> int:
         size += len(children)
         nodes.extend(children)
     return size
-
-
-def share_of(outcome: Outcome, side: Side) -> float:
-    """What ``side`` gets of the point."""
-    if outcome.result is Result.DRAW:
-        return DRAWN
-    return WON if outcome.result is Result.win_for(side) else LOST
 
 
 if __name__ == "__main__":

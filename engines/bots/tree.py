@@ -23,7 +23,7 @@ from typing import Final
 
 from engines.rules.base import Position
 
-EXPLORATION: Final = 0.15
+EXPLORATION: Final = 0.05
 """How much a move is worth trying only because it was tried less than others."""
 MINIMAX: Final = 0.5
 """The part of a move's chance that comes from the best reply; the rest is the mean."""
@@ -32,6 +32,7 @@ WIDENING: Final = 2.0
 WON: Final = 1.0
 DRAWN: Final = 0.5
 LOST: Final = 0.0
+NO_MORE: Final[Iterator[str]] = iter(())
 
 
 class Node:
@@ -59,6 +60,7 @@ class Node:
         """None before the node is visited."""
         self.visits = 1
         self.chance = chance
+        """What the move is taken to be worth; see ``count``."""
         self.total = chance
         """Of the chances found, one a visit."""
         self.left = chance
@@ -71,16 +73,16 @@ class Node:
         """Those children that are not proven."""
         self.assured = LOST
         """What the best of the others gives to the side to move."""
-        self.rest: Iterator[str] = iter(())
+        self.rest = NO_MORE
         """The moves that are not among the children, once there are any; the most promising first."""
         self.complete = False
         """Whether the children are all the moves there are."""
 
     def is_narrow(self) -> bool:
         """Whether the visits are worth more moves than were looked at, or all of those are proven."""
-        if not self.undecided:
-            return not self.complete
-        return not self.complete and len(self.children) < WIDENING * math.sqrt(self.visits)
+        if self.complete:
+            return False
+        return not self.undecided or len(self.children) < WIDENING * math.sqrt(self.visits)
 
     def select(self) -> Node:
         """The child to visit next: a good one, or one that was visited little (UCB1)."""
@@ -95,8 +97,9 @@ class Node:
         if best is not None and self.assured <= best.chance:
             return best
         proven = [child for child in self.children if child.verdict == self.assured]
-        soonest = 1 if self.assured == LOST else -1
-        return max(proven, key=lambda child: soonest * child.plies, default=None)
+        if self.assured == LOST:
+            return max(proven, key=lambda child: child.plies, default=None)
+        return min(proven, key=lambda child: child.plies)
 
     def grow(self, children: Sequence[Node], complete: bool) -> None:
         """Add moves; ``complete`` if there are no others now."""
