@@ -25,6 +25,16 @@ def send_sweep(as_of: datetime.datetime) -> None:
     _send("tournament.sweep", as_of.isoformat(), RECORDS)
 
 
+def clear_games() -> None:
+    """Drop the jobs that wait; those a worker holds are not among them."""
+    from tournament.celery import app
+
+    with app.connection_for_write() as connection:
+        channel: Any = connection.default_channel
+        channel.queue_declare(queue=GAMES)
+        channel.queue_purge(queue=GAMES)
+
+
 def queue_length(name: str) -> int:
     """How many messages wait; those a worker holds are not among them."""
     from tournament.celery import app

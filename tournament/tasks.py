@@ -10,7 +10,7 @@ import datetime
 from typing import Any
 
 from tournament.celery import app
-from tournament.services import dispatch, keeper
+from tournament.services import calendar, dispatch, keeper
 from tournament.services import sweep as sweeping
 from workers.jobs import GameReport, Progress, Release
 
@@ -40,6 +40,8 @@ def release(message: Any) -> None:
 
 @app.task(name="tournament.dispatch")
 def dispatch_games() -> None:
+    """First what is due, so that the games it makes are given out at once."""
+    calendar.tend()
     dispatch.fill_buffer()
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import random
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
 from tournament.models import Bot, BotVersion, Bundle, Game, Tournament, User
-from tournament.services.tournaments import create_round_robin, start
+from tournament.services.tournaments import Terms, create, create_round_robin, start
 from workers.bundles import pack_bundle
 from workers.jobs import BOOK, GameJob, GameReport, JobGame, Progress, SideLog
 
@@ -35,6 +36,9 @@ class FakeBroker:
 
     def send_sweep(self, as_of: object) -> None:
         self.sweeps.append(as_of)
+
+    def clear_games(self) -> None:
+        self.jobs.clear()
 
     def queue_length(self, name: str) -> int:
         return self.lengths.get(name, 0)
@@ -100,6 +104,28 @@ def make_tournament(
         opening_plies=opening_plies,
         rated=rated,
     )
+    if running:
+        start(tournament)
+    return tournament
+
+
+def make_event(
+    kind: Tournament.Kind,
+    *,
+    bots: int = 4,
+    ladders: Sequence[str] = (LADDER,),
+    running: bool = True,
+    versions: Sequence[BotVersion] = (),
+    **terms: Any,
+) -> Tournament:
+    """A tournament of any kind, of the versions given or of new bots of nobody's; see ``Terms``."""
+    entered = list(versions) or [make_version(f"Bot {n}", games=ladders) for n in range(1, bots + 1)]
+    fixed = {"name": "Test event", "pairs": 1, "time_control": "1+0.1", "seed": 1, "opening_plies": 0}
+    if kind == Tournament.Kind.SWISS:
+        fixed |= {"rounds": 3}
+    given = {"kind": kind, "versions": entered, "ladders": list(ladders), **fixed, **terms}
+    owner = given.pop("owner", None)
+    tournament = create(owner, Terms(**given))
     if running:
         start(tournament)
     return tournament
@@ -174,8 +200,13 @@ def forfeit(report: GameReport, evidence: str = "no answer") -> GameReport:
     )
 
 
-def play_short(job: GameJob) -> Iterator[GameReport]:
-    """The job's games, cut short after a few random plies and adjudicated at random; quick to replay."""
+def play_short(
+    job: GameJob, result_of: Callable[[GameJob, JobGame], Result] | None = None
+) -> Iterator[GameReport]:
+    """The job's games, cut short after a few random plies and adjudicated; quick to replay.
+
+    Without ``result_of`` their results are drawn at random, from their keys alone.
+    """
     for game in job.games:
         source = random.Random(game.key)
         history = History(find_game(job.game))
@@ -186,7 +217,8 @@ def play_short(job: GameJob) -> Iterator[GameReport]:
             token = next(history.position.legal_moves())
             history.play(token)
             moves.append((token, ""))
-        result = source.choice([Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW])
+        drawn = source.choice([Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW])
+        result = result_of(job, game) if result_of else drawn
         yield GameReport(
             key=game.key,
             attempt=game.attempt,

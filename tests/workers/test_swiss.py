@@ -38,7 +38,7 @@ def play_on(players: int, rounds: int, points: Sequence[float]) -> Iterator[tupl
     met: list[Met] = []
     taken = 0
     for number in range(1, rounds + 1):
-        pairs = swiss_round(players, met)
+        pairs = swiss_round(players, met, GAMES)
         yield list(met), pairs
         made = [points[(taken + place) % len(points)] for place in range(len(pairs))]
         taken += len(pairs)
@@ -97,7 +97,7 @@ def test_no_round_is_better_than_the_one_that_is_paired(
     players: int, rounds: int, points: list[float]
 ) -> None:
     for met, pairs in play_on(players, rounds, points):
-        seats = take_seats(players, met)
+        seats = take_seats(players, met, GAMES)
         best = min(cost(other, players) for other in all_rounds(seats))
         assert cost(seated(pairs, seats), players) == best
 
@@ -111,7 +111,7 @@ def test_nobody_meets_anybody_again_while_that_can_be_avoided(
         known = Counter(one.players for one in met)
         fewest = min(
             sum(known[frozenset((a.player, b.player))] for a, b in other if b is not None)
-            for other in all_rounds(take_seats(players, met))
+            for other in all_rounds(take_seats(players, met, GAMES))
         )
         assert sum(known[frozenset(pair)] for pair in pairs) == fewest
 
@@ -128,27 +128,27 @@ def test_everybody_rests_once_before_anybody_rests_twice(players: int, points: l
 
 
 def test_the_last_one_rests_and_scores_as_if_he_had_won_all_games() -> None:
-    pairs = swiss_round(5, [])
+    pairs = swiss_round(5, [], GAMES)
     assert pairs == [(1, 3), (2, 4)]
     met = play(pairs, 1, [2, 2])
-    assert swiss_points(5, met) == {1: 2, 2: 2, 3: 0, 4: 0, 5: 2}
-    (one, two) = swiss_round(5, met)
+    assert swiss_points(5, met, GAMES) == {1: 2, 2: 2, 3: 0, 4: 0, 5: 2}
+    (one, two) = swiss_round(5, met, GAMES)
     assert {*one, *two} == {1, 2, 3, 5}, "the fourth is the last who has not rested"
 
 
 def test_the_first_half_meets_the_second_half_of_those_with_equal_points() -> None:
-    first = swiss_round(8, [])
+    first = swiss_round(8, [], GAMES)
     assert first == [(1, 5), (2, 6), (3, 7), (4, 8)]
     met = play(first, 1, [2, 2, 2, 2])
-    second = swiss_round(8, met)
+    second = swiss_round(8, met, GAMES)
     assert second == [(3, 1), (4, 2), (7, 5), (8, 6)], "in even rounds the better placed is second"
-    third = swiss_round(8, met + play(second, 2, [0, 0, 0, 0]))
+    third = swiss_round(8, met + play(second, 2, [0, 0, 0, 0]), GAMES)
     assert third[0] == (1, 2)
 
 
 def test_the_leaders_meet_when_they_have_not_met() -> None:
     met = play([(1, 3), (2, 4)], 1, [1.5, 1.5])
-    assert swiss_round(4, met) == [(2, 1), (4, 3)]
+    assert swiss_round(4, met, GAMES) == [(2, 1), (4, 3)]
 
 
 def test_more_rounds_than_opponents_start_over() -> None:
@@ -177,7 +177,7 @@ def test_a_large_field_that_cannot_do_with_cheap_opponents_is_paired_all_the_sam
         for b in range(a + 1, players + 1)
         if (a, b) != (1, 2)
     ]
-    pairs = swiss_round(players, met)
+    pairs = swiss_round(players, met, GAMES)
     assert {1, 2} in [set(pair) for pair in pairs]
     assert len(pairs) == players // 2
 
@@ -190,4 +190,4 @@ def test_the_same_history_is_paired_the_same() -> None:
 @pytest.mark.parametrize("players", [-1, 0, 1, MAX_PLAYERS + 1])
 def test_too_few_or_too_many_players_have_no_swiss(players: int) -> None:
     with pytest.raises(ValueError, match=f"from 2 to {MAX_PLAYERS} players"):
-        swiss_round(players, [])
+        swiss_round(players, [], GAMES)

@@ -7,6 +7,15 @@ import datetime
 from django.db import models
 
 
+class KeeperQuerySet(models.QuerySet["Keeper"]):
+    def recall_jobs(self) -> None:
+        """Have the next dispatch take back what is queued: something else is to be played first.
+
+        Part of the transaction that changed it. Before the keeper's first start nothing is queued.
+        """
+        self.update(recalls=True)
+
+
 class Keeper(models.Model):
     """The record keeper's own clock: one row."""
 
@@ -16,6 +25,10 @@ class Keeper(models.Model):
     """Its last sweep."""
     empty_since = models.DateTimeField(null=True)
     """Since when the queue of games has been seen empty by every sweep; null while it holds a job."""
+    recalls = models.BooleanField(default=False)
+    """Whether the next dispatch is to take back the jobs that no worker has begun."""
+
+    objects = KeeperQuerySet.as_manager()
 
 
 class IgnoredQuerySet(models.QuerySet["Ignored"]):

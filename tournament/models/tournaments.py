@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils import timezone
+
+GAMES_A_PAIR = 2
 
 
 class TournamentQuerySet(models.QuerySet["Tournament"]):
@@ -17,18 +21,29 @@ class TournamentQuerySet(models.QuerySet["Tournament"]):
     def running(self) -> TournamentQuerySet:
         return self.filter(state=Tournament.State.RUNNING)
 
+    def announced(self) -> TournamentQuerySet:
+        return self.filter(state=Tournament.State.ANNOUNCED)
+
 
 class Tournament(models.Model):
     """A schedule of games between bot versions."""
 
     class Kind(models.TextChoices):
         ROUND_ROBIN = "round-robin", "round robin"
+        GAUNTLET = "gauntlet", "gauntlet"
+        """The first entry against each of the others."""
+        SWISS = "swiss", "Swiss"
+        KNOCK_OUT = "knock-out", "knock-out"
         VALIDATION = "validation", "validation"
         """A version against itself on every ladder it claims."""
 
     class State(models.TextChoices):
         DRAFT = "draft", "draft"
+        ANNOUNCED = "announced", "announced"
+        """Everybody sees it; it waits for its start, and perhaps for entries."""
         RUNNING = "running", "running"
+        PAUSED = "paused", "paused"
+        """Games being played are finished, no other is begun."""
         FINISHED = "finished", "finished"
         CANCELLED = "cancelled", "cancelled"
         HALTED = "halted", "halted"
@@ -42,24 +57,42 @@ class Tournament(models.Model):
     """Null: the site's own."""
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.ROUND_ROBIN)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    state_reason = models.TextField(blank=True)
+    """One sentence where the state needs one, for its page."""
     rated = models.BooleanField(default=True)
     """Whether its games count on the ladders."""
     ladders = models.JSONField()
     """Codes of the ladders it is played on, in their order."""
     pairs = models.PositiveIntegerField(default=1)
-    """How often every two versions meet on each ladder; a pair is two games, one opening, both colours."""
+    """Of games a meeting; a pair is one opening, both colours. In a round robin or gauntlet everybody meets
+    once a cycle for one pair, so this is the number of cycles."""
+    rounds = models.PositiveIntegerField(default=0)
+    """Of a Swiss; 0 elsewhere."""
+    extra_pairs = models.PositiveIntegerField(default=0)
+    """Of a knock-out: at most so many more, one at a time, while a match is level."""
     opening_plies = models.PositiveIntegerField(default=0)
     """First plies drawn at random from the seed, not chosen by the bots."""
     time_control = models.CharField(max_length=80)
     ply_limit = models.PositiveIntegerField(null=True, blank=True)
     """Null: each ladder's own."""
     seed = models.BigIntegerField(default=0)
+    priority = models.SmallIntegerField(default=0)
+    """Games of a higher one are played first; equals take turns."""
+    seeds = models.JSONField(default=dict, blank=True)
+    """Version ids by ladder, the best seed first; frozen at the start of what is paired round by round."""
     created_at = models.DateTimeField(auto_now_add=True)
+    entry_until = models.DateTimeField(null=True, blank=True)
+    """Until then owners enter their bots; null: the organizer alone chooses."""
+    entry_closed = models.BooleanField(default=False)
+    """Set when the deadline has passed and the entered versions are frozen."""
+    starts_at = models.DateTimeField(null=True, blank=True)
+    """When an announced tournament starts by itself."""
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     games_total = models.PositiveIntegerField(default=0)
     games_done = models.PositiveIntegerField(default=0)
-    """Games with a result, and halted ones: when it reaches the total, the tournament is over."""
+    """Games with a result, and halted ones: when it reaches the total, the tournament is over, or its next
+    round is due."""
 
     objects = TournamentQuerySet.as_manager()
 
@@ -67,11 +100,14 @@ class Tournament(models.Model):
         ordering: ClassVar = ["-id"]
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=models.Q(state__in=["draft", "running", "finished", "cancelled", "halted"]),
+                condition=models.Q(
+                    state__in=["draft", "announced", "running", "paused", "finished", "cancelled", "halted"]
+                ),
                 name="tournament_state_known",
             ),
             models.CheckConstraint(
-                condition=models.Q(kind__in=["round-robin", "validation"]), name="tournament_kind_known"
+                condition=models.Q(kind__in=["round-robin", "gauntlet", "swiss", "knock-out", "validation"]),
+                name="tournament_kind_known",
             ),
             models.CheckConstraint(
                 condition=models.Q(games_done__lte=models.F("games_total")),
@@ -89,6 +125,29 @@ class Tournament(models.Model):
     @property
     def is_over(self) -> bool:
         return self.state in {self.State.FINISHED, self.State.CANCELLED, self.State.HALTED}
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether its rounds are made one after the other, from the results so far."""
+        return self.kind in STAGED
+
+    @property
+    def has_cycles(self) -> bool:
+        """Whether its schedule is a table, played as often as wanted."""
+        return self.kind in {self.Kind.ROUND_ROBIN, self.Kind.GAUNTLET}
+
+    @property
+    def games_a_meeting(self) -> int:
+        return GAMES_A_PAIR * self.pairs
+
+    def takes_entries(self, now: datetime.datetime | None = None) -> bool:
+        """Whether owners may enter and withdraw their bots at this moment."""
+        waits = self.state == self.State.ANNOUNCED and not self.entry_closed
+        return waits and self.entry_until is not None and (now or timezone.now()) < self.entry_until
+
+
+STAGED = (Tournament.Kind.SWISS, Tournament.Kind.KNOCK_OUT)
+"""Kinds whose rounds are paired from the results of those before."""
 
 
 class Entry(models.Model):

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from tournament import broker
-from tournament.models import Attempt, BotVersion, Game, Pairing, Tournament
+from tournament.models import Attempt, BotVersion, Game, Keeper, Pairing, Tournament
 from workers.jobs import EngineSpec, GameJob, JobGame
 
 JOBS_AHEAD_A_SLOT = 4
@@ -35,8 +35,10 @@ def top_up() -> int:
 def fill_buffer() -> int:
     """Claim waiting games and send them as jobs; returns how many games. May be called at any time.
 
-    Validations come first, then running tournaments in turn, a pair each.
+    Validations come first, then running tournaments by priority; equals in turn, a pair each.
     """
+    if Keeper.objects.filter(recalls=True).exists():
+        recall()
     claimed, room = 0, buffer_games() - _claimed()
     if room <= 0:
         return 0
@@ -47,17 +49,37 @@ def fill_buffer() -> int:
     return claimed
 
 
+@transaction.atomic
+def recall() -> int:
+    """Take back the jobs that no worker has begun; returns how many games then wait again.
+
+    Nothing is held against anybody. A job that a worker takes at this very moment is played in vain.
+    """
+    now = timezone.now()
+    Keeper.objects.update(recalls=False)
+    broker.clear_games()
+    queued = Attempt.objects.filter(ended_at__isnull=True, lease_until__isnull=True)
+    tournaments = set(queued.values_list("game__tournament", flat=True))
+    # Whoever changes a game's attempt holds its tournament's lock.
+    list(Tournament.objects.select_for_update().filter(pk__in=tournaments).order_by("pk"))
+    attempts = list(queued.filter(game__tournament__in=tournaments).values_list("id", flat=True))
+    Attempt.objects.filter(pk__in=attempts).update(ended_at=now, end=Attempt.End.RELEASED)
+    mine = Game.objects.filter(attempt__in=attempts, state=Game.State.CLAIMED)
+    return mine.update(state=Game.State.WAITING, attempt=None)
+
+
 def _claimed() -> int:
     return Game.objects.filter(state=Game.State.CLAIMED).count()
 
 
 def _next_pairings(limit: int) -> Iterator[int]:
-    """Pairings with waiting games, taking turns over the tournaments that run."""
-    running = Tournament.objects.running().order_by("started_at", "id").values_list("id", "kind")
-    first = [pk for pk, kind in running if kind == Tournament.Kind.VALIDATION]
-    others = [pk for pk, kind in running if kind != Tournament.Kind.VALIDATION]
-    for group in (first, others):
-        queues = [_waiting_pairings(pk, limit) for pk in group]
+    """Pairings with waiting games, taking turns over the running tournaments of equal rank."""
+    running = Tournament.objects.running().order_by("started_at", "id").values_list("id", "kind", "priority")
+    ranks: dict[tuple[bool, int], list[int]] = {}
+    for pk, kind, priority in running:
+        ranks.setdefault((kind == Tournament.Kind.VALIDATION, priority), []).append(pk)
+    for rank in sorted(ranks, reverse=True):
+        queues = [_waiting_pairings(pk, limit) for pk in ranks[rank]]
         while queues:
             for queue in list(queues):
                 if not queue:

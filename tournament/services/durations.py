@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from django.conf import settings
 
 from engines.timecontrol import TimeControl, parse_time_control
-from tournament.models import BotVersion, Game
-from tournament.services.schedule import GAMES_A_PAIR
+from tournament.models import BotVersion, Game, Tournament
+from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.services.schedule import meetings, players_of
 
 TYPICAL_PLIES = {"duovallis": 90, "dualma": 70, "dogon-kulei": 60, "dogon-gagara": 110, "duploline": 16}
 """Plies of an ordinary game, by ladder; unknown ladders are taken for the longest."""
@@ -22,21 +23,32 @@ SECONDS_A_PLY_OF_DEPTH = 0.05
 _REMEMBERED = 200
 
 
-def estimate_seconds(
-    *, versions: Sequence[BotVersion], ladders: Iterable[str], pairs: int, time_control: str
-) -> float:
-    """Seconds from start to end with all the site's slots free.
+def count_games(
+    *,
+    versions: Sequence[BotVersion],
+    ladders: Sequence[str],
+    pairs: int,
+    kind: str = Tournament.Kind.ROUND_ROBIN,
+    rounds: int = 0,
+) -> dict[str, int]:
+    """Games by ladder; a knock-out's are the fewest that decide it."""
+    players = players_of(versions, ladders)
+    return {
+        code: meetings(kind, len(entered), rounds) * pairs * GAMES_A_PAIR for code, entered in players.items()
+    }
+
+
+def estimate_seconds(games: Mapping[str, int], time_control: str) -> float:
+    """Seconds that so many games by ladder take with all the site's slots free.
 
     Takes what games of the same ladder and time control took lately, or else a guess from the
     limits. Raises ``TimeControlError``.
     """
     control = parse_time_control(time_control)
     total = 0.0
-    for code in ladders:
-        players = sum(version.plays(code) for version in versions)
-        games = players * (players - 1) // 2 * pairs * GAMES_A_PAIR
+    for code, count in games.items():
         known = _known_seconds(code, time_control)
-        total += games * (_guessed_seconds(code, control) if known is None else known)
+        total += count * (_guessed_seconds(code, control) if known is None else known)
     return total / settings.SLOTS
 
 

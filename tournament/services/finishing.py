@@ -12,15 +12,17 @@ from tournament.models import BotVersion, Game, Tournament
 def count_finished(tournament_id: int, games: int = 1) -> None:
     """So many more of its games are done or halted; part of the transaction that made them so.
 
-    The last one finishes the tournament.
+    The last one finishes the tournament, unless it may have further rounds (``services.rounds``).
     """
     Tournament.objects.filter(pk=tournament_id).update(games_done=F("games_done") + games)
     tournament = Tournament.objects.get(pk=tournament_id)
-    if tournament.state == Tournament.State.RUNNING and tournament.games_done >= tournament.games_total:
-        _finish(tournament)
+    alive = tournament.state in {Tournament.State.RUNNING, Tournament.State.PAUSED}
+    if alive and tournament.games_done >= tournament.games_total and not tournament.is_staged:
+        finish(tournament)
 
 
-def _finish(tournament: Tournament) -> None:
+def finish(tournament: Tournament) -> None:
+    """Nothing of it is left to be played."""
     halted = tournament.games.filter(state=Game.State.HALTED).exists()
     tournament.state = Tournament.State.HALTED if halted else Tournament.State.FINISHED
     tournament.finished_at = timezone.now()

@@ -1,135 +1,150 @@
-"""What a round robin consists of before it is stored: checked numbers, then pairings in order."""
+"""What a tournament consists of, before it is stored: its terms, checked, and who can play what."""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, parse_time_control
 from tournament.models import BotVersion, Tournament
-from workers.openings import MAX_PLIES, Opening, OpeningError, draw_openings
-from workers.pairing.berger import berger_rounds
-from workers.pairing.meetings import plan_meetings
+from tournament.models.tournaments import GAMES_A_PAIR
+from workers.openings import MAX_PLIES
+from workers.pairing import swiss
 
 MAX_PAIRS = 1_000
+MAX_ROUNDS = 100
+MAX_EXTRA_PAIRS = 100
 MAX_GAMES = 100_000
 MAX_NAME = 80
 MAX_SEED = 2**63 - 1
-GAMES_A_PAIR = 2
+MAX_PRIORITY = 100
+Kind = Tournament.Kind
 
 
 class TournamentError(ValueError):
     """A tournament that cannot be: one sentence that begins with the field's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A round robin, checked: every field is playable as it stands."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What an organizer asks for; see ``Tournament`` for what the fields mean."""
 
     name: str
-    players: dict[str, list[BotVersion]]
-    """Those who play each ladder, in entry order, by the ladder's code."""
-    versions: list[BotVersion]
+    versions: Sequence[BotVersion]
+    """In the order of the tables; the first is a gauntlet's challenger."""
+    ladders: Sequence[str]
     pairs: int
     time_control: str
     seed: int
     opening_plies: int
-    ply_limit: int | None
-
-    @property
-    def games(self) -> int:
-        meetings = sum(len(players) * (len(players) - 1) // 2 for players in self.players.values())
-        return meetings * self.pairs * GAMES_A_PAIR
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedPairing:
-    """Two versions that will meet; ``number`` counts on over the ladders of a round."""
-
-    ladder: str
-    round: int
-    number: int
-    first: BotVersion
-    second: BotVersion
-    opening: Opening
-    seed: int
+    kind: Tournament.Kind = Kind.ROUND_ROBIN
+    rated: bool = True
+    ply_limit: int | None = None
+    rounds: int = 0
+    """Of a Swiss alone."""
+    extra_pairs: int = 0
+    """Of a knock-out alone."""
+    starts_at: datetime.datetime | None = None
+    entry_until: datetime.datetime | None = None
+    """Set: more bots may be entered until then, and there need be none now."""
 
 
-def plan_round_robin(
-    *,
-    name: str,
-    versions: Sequence[BotVersion],
-    ladders: Sequence[str],
-    pairs: int,
-    time_control: str,
-    seed: int,
-    opening_plies: int,
-    ply_limit: int | None = None,
-) -> Plan:
-    """Check everything a form may hold; raises ``TournamentError``."""
-    name = " ".join(name.split())
-    if not 1 <= len(name) <= MAX_NAME:
-        raise TournamentError(f"name: give it 1 to {MAX_NAME} characters, not {len(name)}")
-    if not name.isprintable():  # it is a header of every record
-        raise TournamentError(f"name: {name!r} has a character that cannot be seen")
-    _check_range("pairs", pairs, 1, MAX_PAIRS)
-    _check_range("seed", seed, 0, MAX_SEED)
-    _check_range("opening plies", opening_plies, 0, MAX_PLIES)
-    if ply_limit is not None:
-        _check_range("ply limit", ply_limit, opening_plies + 1, 100_000)
+def checked_terms(terms: Terms) -> Terms:
+    """The terms as they are stored, once everything a form may hold is right; raises ``TournamentError``."""
+    terms = replace(
+        terms,
+        name=" ".join(terms.name.split()),
+        rounds=terms.rounds if terms.kind == Kind.SWISS else 0,
+        extra_pairs=terms.extra_pairs if terms.kind == Kind.KNOCK_OUT else 0,
+    )
+    if not 1 <= len(terms.name) <= MAX_NAME:
+        raise TournamentError(f"name: give it 1 to {MAX_NAME} characters, not {len(terms.name)}")
+    if not terms.name.isprintable():  # it is a header of every record
+        raise TournamentError(f"name: {terms.name!r} has a character that cannot be seen")
+    check_range("pairs", terms.pairs, 1, MAX_PAIRS)
+    check_range("seed", terms.seed, 0, MAX_SEED)
+    check_range("opening plies", terms.opening_plies, 0, MAX_PLIES)
+    if terms.ply_limit is not None:
+        check_range("ply limit", terms.ply_limit, terms.opening_plies + 1, 100_000)
+    if terms.kind == Kind.SWISS:
+        check_range("rounds", terms.rounds, 1, MAX_ROUNDS)
+    if terms.kind == Kind.KNOCK_OUT:
+        check_range("extra pairs", terms.extra_pairs, 0, MAX_EXTRA_PAIRS)
     try:
-        parse_time_control(time_control)
+        parse_time_control(terms.time_control)
     except TimeControlError as error:
         raise TournamentError(f"time control: {error}") from None
-    players = _players(_checked_versions(versions), _checked_ladders(ladders))
-    plan = Plan(name, players, list(versions), pairs, time_control, seed, opening_plies, ply_limit)
-    if plan.games > MAX_GAMES:
-        raise TournamentError(f"pairs: {plan.games} games are too many, a tournament holds {MAX_GAMES}")
-    return plan
+    _check_versions(terms)
+    _check_ladders(terms.ladders)
+    _check_each_plays(terms)
+    if terms.entry_until is None:
+        check_players(terms.kind, players_of(terms.versions, terms.ladders), terms.pairs, terms.rounds)
+    return terms
 
 
-def plan_pairings(plan: Plan) -> Iterator[PlannedPairing]:
-    """All pairings in the order of play: any first part of it is as even as can be.
-
-    Everybody meets everybody once on every ladder before anybody meets again, and all
-    meetings of a cycle on one ladder start from the same opening.
-    """
-    openings = {code: _openings(plan, code) for code in plan.players}
-    tables = {code: berger_rounds(len(players)) for code, players in plan.players.items()}
-    for meeting in plan_meetings(tables, plan.pairs):
-        players = plan.players[meeting.ladder]
-        yield PlannedPairing(
-            meeting.ladder,
-            meeting.round,
-            meeting.number,
-            players[meeting.first - 1],
-            players[meeting.second - 1],
-            openings[meeting.ladder][meeting.cycle],
-            pairing_seed(plan.seed, meeting.ladder, meeting.round, meeting.number),
-        )
-
-
-def pairing_seed(seed: int, ladder: str, round_number: int, number: int) -> int:
-    """The seed of everything drawn within a pair; the same tournament seed gives the same."""
-    return zlib.crc32(f"{seed}/{ladder}/{round_number}/{number}".encode())
-
-
-def _openings(plan: Plan, code: str) -> list[Opening]:
-    try:
-        return draw_openings(find_game(code), plan.opening_plies, plan.seed, plan.pairs)
-    except OpeningError as error:
-        raise TournamentError(str(error)) from None
-
-
-def _check_range(field: str, value: int, least: int, most: int) -> None:
+def check_range(field: str, value: int, least: int, most: int) -> None:
     if not least <= value <= most:
         raise TournamentError(f"{field}: must be from {least} to {most}, not {value}")
 
 
-def _checked_ladders(ladders: Sequence[str]) -> Sequence[str]:
+def check_times(
+    now: datetime.datetime, starts_at: datetime.datetime | None, entry_until: datetime.datetime | None
+) -> None:
+    """Whether a tournament can be announced for these times; raises ``TournamentError``."""
+    if starts_at is None and entry_until is None:
+        raise TournamentError("starts at: say when it starts, or until when bots may be entered")
+    if entry_until is not None and entry_until <= now:
+        raise TournamentError("entry until: must be in the future")
+    if starts_at is not None and starts_at <= now:
+        raise TournamentError("starts at: must be in the future")
+    if starts_at is not None and entry_until is not None and starts_at < entry_until:
+        raise TournamentError("starts at: must not be before the end of entry")
+
+
+def players_of(versions: Sequence[BotVersion], ladders: Sequence[str]) -> dict[str, list[BotVersion]]:
+    """Each ladder's players: a version enters those it plays."""
+    return {code: [version for version in versions if version.plays(code)] for code in ladders}
+
+
+def check_players(kind: str, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> None:
+    """Whether they are enough and not too many; raises ``TournamentError``."""
+    for code, entered in players.items():
+        if len(entered) < 2:
+            who = f"only {str(entered[0])!r} plays" if entered else "none of the bots plays"
+            raise TournamentError(f"ladders: {who} {code!r}, it needs two")
+    challengers = {entered[0].pk for entered in players.values()}
+    if kind == Kind.GAUNTLET and len(challengers) > 1:
+        raise TournamentError("ladders: a gauntlet's challenger must play all of them")
+    check_size(kind, players, pairs, rounds)
+
+
+def check_size(kind: str, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> None:
+    """Whether these players are not too many; raises ``TournamentError``."""
+    for code, entered in players.items():
+        if kind == Kind.SWISS and len(entered) > swiss.MAX_PLAYERS:
+            raise TournamentError(
+                f"bots: {len(entered)} play {code!r}, a Swiss has {swiss.MAX_PLAYERS} at most"
+            )
+    games = GAMES_A_PAIR * pairs * sum(meetings(kind, len(entered), rounds) for entered in players.values())
+    if games > MAX_GAMES:
+        raise TournamentError(f"pairs: {games} games are too many, a tournament holds {MAX_GAMES}")
+
+
+def meetings(kind: str, players: int, rounds: int = 0) -> int:
+    """How often two players meet on a ladder in all; in a knock-out, matches."""
+    if players < 2:
+        return 0
+    if kind == Kind.SWISS:
+        return rounds * (players // 2)
+    if kind in (Kind.KNOCK_OUT, Kind.GAUNTLET):
+        return players - 1
+    return players * (players - 1) // 2
+
+
+def _check_ladders(ladders: Sequence[str]) -> None:
     if not ladders:
         raise TournamentError("ladders: choose at least one")
     for code in ladders:
@@ -139,39 +154,23 @@ def _checked_ladders(ladders: Sequence[str]) -> Sequence[str]:
             raise TournamentError(f"ladders: {error}") from None
         if list(ladders).count(code) > 1:
             raise TournamentError(f"ladders: {code!r} is named twice")
-    return ladders
 
 
-def _checked_versions(versions: Sequence[BotVersion]) -> Sequence[BotVersion]:
-    if len(versions) < 2:
-        raise TournamentError(f"bots: a round robin needs at least two, not {len(versions)}")
+def _check_versions(terms: Terms) -> None:
+    least = 2 if terms.entry_until is None else int(terms.kind == Kind.GAUNTLET)
+    if len(terms.versions) < least:
+        few = "its challenger" if least == 1 else f"at least two, not {len(terms.versions)}"
+        raise TournamentError(f"bots: a {terms.kind.label} needs {few}")
     seen = set()
-    for version in versions:
+    for version in terms.versions:
         if version.state != BotVersion.State.VALID:
             raise TournamentError(f"bots: {str(version)!r} is {version.state}, only valid versions play")
         if version.pk in seen:
             raise TournamentError(f"bots: {str(version)!r} is named twice")
         seen.add(version.pk)
-    return versions
 
 
-def _players(versions: Sequence[BotVersion], ladders: Sequence[str]) -> dict[str, list[BotVersion]]:
-    """Each ladder's players: a version enters those it plays."""
-    for version in versions:
-        if not any(version.plays(code) for code in ladders):
-            raise TournamentError(f"bots: {str(version)!r} plays none of {', '.join(ladders)}")
-    players = {code: [version for version in versions if version.plays(code)] for code in ladders}
-    for code, entered in players.items():
-        if len(entered) < 2:
-            who = f"only {str(entered[0])!r} plays" if entered else "none of the bots plays"
-            raise TournamentError(f"ladders: {who} {code!r}, it needs two")
-    return players
-
-
-def unique_slug(base: str) -> str:
-    """``base``, or with a number where it is taken, by a tournament or by a page of the site."""
-    taken = {"new", *Tournament.objects.filter(slug__startswith=base).values_list("slug", flat=True)}
-    slug, suffix = base, 2
-    while slug in taken:
-        slug, suffix = f"{base}-{suffix}", suffix + 1
-    return slug
+def _check_each_plays(terms: Terms) -> None:
+    for version in terms.versions:
+        if not any(version.plays(code) for code in terms.ladders):
+            raise TournamentError(f"bots: {str(version)!r} plays none of {', '.join(terms.ladders)}")

@@ -63,7 +63,7 @@ def _seen(now: datetime) -> Keeper:
         keeper.empty_since = None
     elif keeper.empty_since is None:
         keeper.empty_since = now
-    keeper.save()
+    keeper.save(update_fields=["up_since", "seen_at", "empty_since"])
     return keeper
 
 

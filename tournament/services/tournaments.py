@@ -1,113 +1,204 @@
-"""Tournaments: made in bulk as a draft, started, cancelled."""
+"""Tournaments: made as a draft, announced or started, paused, extended, cancelled.
+
+What is running, and what comes first, is SQL: the dispatcher reads it every second, and takes back what it
+has queued where that is no longer what is to be played.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
-from tournament.models import Attempt, BotVersion, Entry, Game, Ladder, LiveGame, Pairing, Tournament, User
-from tournament.services.schedule import (
-    GAMES_A_PAIR,
-    Plan,
+from tournament.models import Attempt, BotVersion, Entry, Game, Keeper, Ladder, LiveGame, Tournament, User
+from tournament.services.entries import close_entries
+from tournament.services.pairings import (
     PlannedPairing,
-    TournamentError,
+    entered_versions,
     pairing_seed,
-    plan_pairings,
-    plan_round_robin,
-    unique_slug,
+    store_cycles,
+    store_pairings,
+)
+from tournament.services.rounds import advance, seed_players
+from tournament.services.schedule import (
+    MAX_GAMES,
+    MAX_PAIRS,
+    MAX_PRIORITY,
+    MAX_ROUNDS,
+    Terms,
+    TournamentError,
+    check_players,
+    check_range,
+    check_times,
+    checked_terms,
+    players_of,
 )
 
-__all__ = ["TournamentError", "cancel", "create_round_robin", "create_validation", "start"]
+__all__ = [
+    "Terms",
+    "TournamentError",
+    "announce",
+    "cancel",
+    "create",
+    "create_round_robin",
+    "create_validation",
+    "extend",
+    "pause",
+    "resume",
+    "set_priority",
+    "start",
+]
 
-CHUNK = 500
-"""Pairings stored at once: a large tournament is never held whole in memory."""
 VALIDATION_TIME_CONTROL = "2+0.1"
+State = Tournament.State
 
 
 @transaction.atomic
-def create_round_robin(
-    owner: User | None,
-    *,
-    name: str,
-    versions: Sequence[BotVersion],
-    ladders: Sequence[str],
-    pairs: int,
-    time_control: str,
-    seed: int,
-    opening_plies: int,
-    rated: bool = True,
-    ply_limit: int | None = None,
-) -> Tournament:
-    """Store a draft with all its games; raises ``TournamentError`` and stores nothing.
+def create(owner: User | None, terms: Terms) -> Tournament:
+    """Store a draft; raises ``TournamentError`` and stores nothing.
 
-    Each pair is two games from one opening with both colours. The same seed gives the same
-    openings, whoever plays.
+    With all its games, where they are known: where rounds are paired from results, or bots are entered
+    until a deadline, they are made at the start. Each pair is two games from one opening with both
+    colours. The same seed gives the same openings, whoever plays.
     """
-    plan = plan_round_robin(
-        name=name,
-        versions=versions,
-        ladders=ladders,
-        pairs=pairs,
-        time_control=time_control,
-        seed=seed,
-        opening_plies=opening_plies,
-        ply_limit=ply_limit,
-    )
-    tournament = _store(owner, plan, Tournament.Kind.ROUND_ROBIN, rated)
-    _store_games(tournament, plan_pairings(plan), GAMES_A_PAIR)
+    tournament = _store(owner, checked_terms(terms))
+    if tournament.has_cycles and terms.entry_until is None:
+        store_cycles(tournament, 0, tournament.pairs)
     return tournament
+
+
+def create_round_robin(owner: User | None, **terms: Any) -> Tournament:
+    """A round robin of these ``Terms``."""
+    return create(owner, Terms(kind=Tournament.Kind.ROUND_ROBIN, **terms))
 
 
 @transaction.atomic
 def create_validation(version: BotVersion) -> Tournament:
     """A draft in which a version plays itself once on every ladder it claims."""
-    ladders = list(version.games)
-    plan = Plan(
-        name=f"Validation of {version}",
-        players={code: [version] for code in ladders},
+    terms = Terms(
+        name=f"Validation of {version}"[:80],
+        kind=Tournament.Kind.VALIDATION,
         versions=[version],
+        ladders=list(version.games),
         pairs=1,
         time_control=VALIDATION_TIME_CONTROL,
         seed=version.pk,
         opening_plies=0,
-        ply_limit=None,
+        rated=False,
     )
+    tournament = _store(version.bot.owner, terms)
     pairings = (
-        PlannedPairing(code, 1, number, version, version, (), pairing_seed(version.pk, code, 1, number))
-        for number, code in enumerate(ladders, start=1)
+        PlannedPairing(code, 1, number, version.pk, version.pk, (), pairing_seed(version.pk, code, 1, number))
+        for number, code in enumerate(terms.ladders, start=1)
     )
-    tournament = _store(version.bot.owner, plan, Tournament.Kind.VALIDATION, rated=False)
-    _store_games(tournament, pairings, games_a_pair=1)
+    store_pairings(tournament, pairings, games_a_pair=1)
     return tournament
 
 
-def start(tournament: Tournament) -> None:
-    """Let a draft be played; raises ``TournamentError`` for anything else."""
-    now = timezone.now()
-    drafts = Tournament.objects.filter(pk=tournament.pk, state=Tournament.State.DRAFT)
-    if not drafts.update(state=Tournament.State.RUNNING, started_at=now):
-        tournament.refresh_from_db()
-        raise TournamentError(
-            f"state: {tournament.name!r} is {tournament.state}, only a draft can be started"
-        )
+@transaction.atomic
+def announce(tournament: Tournament) -> None:
+    """Show a draft to everybody until it starts by itself; raises ``TournamentError``."""
+    locked = _locked(tournament, [State.DRAFT], "only a draft can be announced")
+    check_times(timezone.now(), locked.starts_at, locked.entry_until)
+    locked.state = State.ANNOUNCED
+    locked.starts_at = locked.starts_at or locked.entry_until
+    locked.save(update_fields=["state", "starts_at"])
     tournament.refresh_from_db()
 
 
 @transaction.atomic
-def cancel(tournament: Tournament) -> None:
+def start(tournament: Tournament) -> None:
+    """Let a draft or an announced tournament be played; raises ``TournamentError`` for anything else.
+
+    Entry ends with it. Makes the games, or the first round of them, where the draft had none.
+    """
+    locked = _locked(
+        tournament, [State.DRAFT, State.ANNOUNCED], "only a draft or what is announced can be started"
+    )
+    if not locked.games_total:
+        _make_games(locked)
+    locked.state, locked.started_at = State.RUNNING, timezone.now()
+    locked.save(update_fields=["state", "started_at", "seeds"])
+    if locked.is_staged:
+        advance(locked.pk)
+    if locked.priority > 0 or locked.kind == Tournament.Kind.VALIDATION:
+        Keeper.objects.recall_jobs()
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def pause(tournament: Tournament) -> None:
+    """Begin no further game of it until ``resume``; raises ``TournamentError`` unless it is running."""
+    locked = _locked(tournament, [State.RUNNING], "only a running tournament can be paused")
+    locked.state = State.PAUSED
+    locked.save(update_fields=["state"])
+    Keeper.objects.recall_jobs()
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def resume(tournament: Tournament) -> None:
+    """Go on where ``pause`` left off; raises ``TournamentError`` unless it is paused."""
+    locked = _locked(tournament, [State.PAUSED], "only a paused tournament can be resumed")
+    locked.state = State.RUNNING
+    locked.save(update_fields=["state"])
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def set_priority(tournament: Tournament, priority: int) -> None:
+    """Play its games before those of lower priority, from now on; raises ``TournamentError``."""
+    check_range("priority", priority, -MAX_PRIORITY, MAX_PRIORITY)
+    if Tournament.objects.filter(pk=tournament.pk).exclude(priority=priority).update(priority=priority):
+        Keeper.objects.recall_jobs()
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def extend(tournament: Tournament, more: int) -> None:
+    """Play ``more`` cycles, or rounds of a Swiss, also when it was finished; raises ``TournamentError``.
+
+    The schedule is that of a tournament which had them from the beginning.
+    """
+    locked = _locked(
+        tournament,
+        [State.RUNNING, State.PAUSED, State.FINISHED, State.HALTED],
+        "only a tournament that was started, and not cancelled, can be extended",
+    )
+    if locked.kind == Tournament.Kind.SWISS:
+        check_range("rounds", locked.rounds + more, locked.rounds + 1, MAX_ROUNDS)
+        locked.rounds += more
+        players = players_of(entered_versions(locked), locked.ladders)
+        check_players(locked.kind, players, locked.pairs, locked.rounds)
+    elif locked.has_cycles:
+        check_range("pairs", locked.pairs + more, locked.pairs + 1, MAX_PAIRS)
+        games = locked.games_total // locked.pairs * (locked.pairs + more)
+        if games > MAX_GAMES:
+            raise TournamentError(f"pairs: {games} games are too many, a tournament holds {MAX_GAMES}")
+        store_cycles(locked, locked.pairs, more)
+        locked.pairs += more
+    else:
+        raise TournamentError(f"kind: a {locked.get_kind_display()} cannot be extended")
+    if locked.state != State.PAUSED:
+        locked.state, locked.finished_at = State.RUNNING, None
+    locked.save(update_fields=["state", "finished_at", "rounds", "pairs"])
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def cancel(tournament: Tournament, reason: str = "") -> None:
     """Play no more of it; games already recorded stay. Reports of games under way will be ignored.
 
     Raises ``TournamentError`` if it is over.
     """
     now = timezone.now()
     alive = Tournament.objects.filter(
-        pk=tournament.pk, state__in=[Tournament.State.DRAFT, Tournament.State.RUNNING]
+        pk=tournament.pk, state__in=[State.DRAFT, State.ANNOUNCED, State.RUNNING, State.PAUSED]
     )
-    if not alive.update(state=Tournament.State.CANCELLED, finished_at=now):
+    if not alive.update(state=State.CANCELLED, finished_at=now, state_reason=reason):
         tournament.refresh_from_db()
         raise TournamentError(f"state: {tournament.name!r} is {tournament.state} already")
     open_games = Game.objects.filter(
@@ -118,69 +209,64 @@ def cancel(tournament: Tournament) -> None:
     )
     LiveGame.objects.filter(game__tournament=tournament).delete()
     open_games.update(state=Game.State.CANCELLED, attempt=None)
+    Keeper.objects.recall_jobs()
     tournament.refresh_from_db()
 
 
-def _store(owner: User | None, plan: Plan, kind: Tournament.Kind, rated: bool) -> Tournament:
+def _locked(tournament: Tournament, states: Sequence[Tournament.State], unless: str) -> Tournament:
+    """The row, locked, if it is in one of these states."""
+    locked = Tournament.objects.select_for_update().get(pk=tournament.pk)
+    if locked.state not in states:
+        raise TournamentError(f"state: {locked.name!r} is {locked.state}, {unless}")
+    return locked
+
+
+def _make_games(tournament: Tournament) -> None:
+    """The games of a schedule that was not known before, or the seeds its rounds are paired by."""
+    if tournament.entry_until is not None and not tournament.entry_closed:
+        close_entries(tournament, timezone.now())
+    players = players_of(entered_versions(tournament), tournament.ladders)
+    check_players(tournament.kind, players, tournament.pairs, tournament.rounds)
+    if tournament.is_staged:
+        tournament.seeds = seed_players(tournament, players)
+    else:
+        store_cycles(tournament, 0, tournament.pairs)
+
+
+def _store(owner: User | None, terms: Terms) -> Tournament:
     Ladder.objects.ensure()
     tournament = Tournament.objects.create(
-        slug=unique_slug(slugify(plan.name)[:50].strip("-") or "tournament"),
-        name=plan.name[:80],
+        slug=_unique_slug(slugify(terms.name)[:50].strip("-") or "tournament"),
+        name=terms.name,
         owner=owner,
-        kind=kind,
-        rated=rated,
-        ladders=list(plan.players),
-        pairs=plan.pairs,
-        opening_plies=plan.opening_plies,
-        time_control=plan.time_control,
-        ply_limit=plan.ply_limit,
-        seed=plan.seed,
+        kind=terms.kind,
+        rated=terms.rated,
+        ladders=list(terms.ladders),
+        pairs=terms.pairs,
+        rounds=terms.rounds,
+        extra_pairs=terms.extra_pairs,
+        opening_plies=terms.opening_plies,
+        time_control=terms.time_control,
+        ply_limit=terms.ply_limit,
+        seed=terms.seed,
+        starts_at=terms.starts_at,
+        entry_until=terms.entry_until,
     )
-    Entry.objects.bulk_create(
-        Entry(tournament=tournament, version=version, number=number)
-        for number, version in enumerate(plan.versions, start=1)
-    )
+    Entry.objects.bulk_create(_entries(tournament, terms.versions))
     return tournament
 
 
-def _store_games(tournament: Tournament, planned: Iterable[PlannedPairing], games_a_pair: int) -> None:
-    total = 0
-    for chunk in _chunks(planned):
-        pairings = Pairing.objects.bulk_create(_pairing(tournament, pairing) for pairing in chunk)
-        games = [_game(tournament, pairing, n) for pairing in pairings for n in range(1, games_a_pair + 1)]
-        total += len(Game.objects.bulk_create(games))
-    tournament.games_total = total
-    tournament.save(update_fields=["games_total"])
-
-
-def _chunks(planned: Iterable[PlannedPairing]) -> Iterator[list[PlannedPairing]]:
-    source = iter(planned)
-    while chunk := list(islice(source, CHUNK)):
-        yield chunk
-
-
-def _pairing(tournament: Tournament, planned: PlannedPairing) -> Pairing:
-    return Pairing(
-        tournament=tournament,
-        ladder_id=planned.ladder,
-        round=planned.round,
-        number=planned.number,
-        first=planned.first,
-        second=planned.second,
-        opening=" ".join(planned.opening),
-        seed=planned.seed,
+def _entries(tournament: Tournament, versions: Iterable[BotVersion]) -> Iterable[Entry]:
+    return (
+        Entry(tournament=tournament, version=version, number=number)
+        for number, version in enumerate(versions, start=1)
     )
 
 
-def _game(tournament: Tournament, pairing: Pairing, number: int) -> Game:
-    """One game of a pair; the second swaps the colours."""
-    white, black = (pairing.first, pairing.second) if number % 2 else (pairing.second, pairing.first)
-    return Game(
-        key=f"{tournament.slug}/{pairing.round}/{pairing.number}/{number}",
-        pairing=pairing,
-        tournament=tournament,
-        ladder_id=pairing.ladder_id,
-        number=number,
-        white=white,
-        black=black,
-    )
+def _unique_slug(base: str) -> str:
+    """``base``, or with a number where it is taken, by a tournament or by a page of the site."""
+    taken = {"new", *Tournament.objects.filter(slug__startswith=base).values_list("slug", flat=True)}
+    slug, suffix = base, 2
+    while slug in taken:
+        slug, suffix = f"{base}-{suffix}", suffix + 1
+    return slug

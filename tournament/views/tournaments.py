@@ -21,7 +21,7 @@ from tournament import access
 from tournament.forms import TournamentForm, as_sentence, isolated
 from tournament.models import BotVersion, Entry, Game, GameRecord, Tournament
 from tournament.models.games import GameQuerySet
-from tournament.services.durations import estimate_seconds
+from tournament.services.durations import count_games, estimate_seconds
 from tournament.services.ratings import tournament_table
 from tournament.services.tournaments import TournamentError, cancel, create_round_robin, start
 from tournament.standings import Crosstable, Score, Tally, crosstable
@@ -332,26 +332,17 @@ def _create(request: AuthenticatedRequest, form: TournamentForm) -> Tournament:
 
 def _plan(form: TournamentForm) -> Plan:
     data = form.cleaned_data
-    players = [sum(version.plays(code) for version in data["bots"]) for code in data["ladders"]]
-    games = sum(count * (count - 1) * data["pairs"] for count in players)
-    seconds = estimate_seconds(
-        versions=list(data["bots"]),
-        ladders=data["ladders"],
-        pairs=data["pairs"],
-        time_control=data["time_control"],
-    )
-    return Plan(games, format_duration(seconds), settings.SLOTS)
+    return _cost(list(data["bots"]), data["ladders"], data["pairs"], data["time_control"])
 
 
 def _plan_of(draft: Tournament, entries: Sequence[Entry]) -> Plan:
     """What it would cost to start a draft."""
-    seconds = estimate_seconds(
-        versions=[entry.version for entry in entries],
-        ladders=draft.ladders,
-        pairs=draft.pairs,
-        time_control=draft.time_control,
-    )
-    return Plan(draft.games_total, format_duration(seconds), settings.SLOTS)
+    return _cost([entry.version for entry in entries], draft.ladders, draft.pairs, draft.time_control)
+
+
+def _cost(versions: Sequence[BotVersion], ladders: Sequence[str], pairs: int, time_control: str) -> Plan:
+    games = count_games(versions=versions, ladders=ladders, pairs=pairs)
+    return Plan(sum(games.values()), format_duration(estimate_seconds(games, time_control)), settings.SLOTS)
 
 
 def format_duration(seconds: float) -> str:

@@ -29,14 +29,12 @@ class Met:
         return frozenset((self.first, self.second))
 
 
-def find_byes(players: int, met: Iterable[Met]) -> dict[int, list[tuple[int, int]]]:
-    """Who rested in which round and how many games everybody else had, as (round, games) by player."""
+def find_byes(players: int, met: Iterable[Met]) -> dict[int, list[int]]:
+    """The rounds in which each player met nobody; no list is missing."""
     seated: dict[int, set[int]] = {}
-    games: dict[int, int] = {}
     for one in met:
         seated.setdefault(one.round, set()).update(one.players)
-        games[one.round] = max(games.get(one.round, 0), one.games)
     return {
-        player: [(number, games[number]) for number in sorted(seated) if player not in seated[number]]
+        player: [number for number in sorted(seated) if player not in seated[number]]
         for player in range(1, players + 1)
     }

@@ -34,7 +34,7 @@ class Seat:
 
     player: int
     half_points: int
-    """Twice the points; a bye has counted as a meeting won in all its games."""
+    """Twice the points."""
     met: Counter[int]
     """How often each opponent was met; ``BYE`` for rounds at rest."""
     place: int
@@ -45,35 +45,35 @@ class Seat:
     """How many have the same points."""
 
 
-def swiss_round(players: int, met: Sequence[Met]) -> list[Pair]:
+def swiss_round(players: int, met: Sequence[Met], bye_points: int) -> list[Pair]:
     """The next round as (first, second), the leaders first; with an odd number one is in no pair and rests.
 
-    Everybody must have been seated or rested in each round of ``met``. The better placed player is first
-    in odd rounds, second in even ones. Raises ``ValueError`` for fewer than two players or too many.
+    A bye counts ``bye_points``: as many as a meeting has games. The better placed player is first in odd
+    rounds, second in even ones. Raises ``ValueError`` for fewer than two players or too many.
     """
     if not 2 <= players <= MAX_PLAYERS:
         raise ValueError(f"a Swiss has from 2 to {MAX_PLAYERS} players, not {players}")
-    seats = take_seats(players, met)
+    seats = take_seats(players, met, bye_points)
     chosen = _cheapest(seats)
     number = 1 + max((one.round for one in met), default=0)
     ordered = [(a.player, b.player) for a, b in sorted(chosen, key=lambda pair: pair[0].place)]
     return ordered if number % 2 else [(second, first) for first, second in ordered]
 
 
-def swiss_points(players: int, met: Sequence[Met]) -> dict[int, float]:
+def swiss_points(players: int, met: Sequence[Met], bye_points: int) -> dict[int, float]:
     """Points by player, byes included."""
     points = dict.fromkeys(range(1, players + 1), 0.0)
     for one in met:
         points[one.first] += one.first_points
         points[one.second] += one.second_points
     for player, byes in find_byes(players, met).items():
-        points[player] += sum(games for _, games in byes)
+        points[player] += bye_points * len(byes)
     return points
 
 
-def take_seats(players: int, met: Sequence[Met]) -> list[Seat]:
+def take_seats(players: int, met: Sequence[Met], bye_points: int) -> list[Seat]:
     """The players in the order of their places."""
-    points = swiss_points(players, met)
+    points = swiss_points(players, met, bye_points)
     opponents: dict[int, Counter[int]] = {player: Counter() for player in points}
     for one in met:
         opponents[one.first][one.second] += 1

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.db import connections, transaction
 
-from tests.support.schedule import FakeBroker, make_tournament, play_short
+from tests.support.schedule import FakeBroker, make_event, make_tournament, play_short
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
-from tournament.services import dispatch, keeper, storing
+from tournament.services import dispatch, keeper, rounds, storing
 from tournament.services.ratings import rebuild
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,3 +113,15 @@ def check_consistent(tournament: Tournament) -> None:
     assert Ladder.objects.get(pk="dogon-kulei").sequence == total
     assert sum(LadderRating.objects.values_list("games", flat=True)) == RatingEvent.objects.count()
     assert not any(one.changed for one in rebuild())
+
+
+def test_a_round_asked_for_several_times_at_once_is_made_once(queues: FakeBroker) -> None:
+    tournament = make_event(Tournament.Kind.SWISS, bots=6, rounds=3, ladders=["dogon-kulei"])
+    for number in range(1, 4):
+        while dispatch.fill_buffer():
+            for job in queues.take():
+                for report in play_short(job):
+                    keeper.record(report)
+        assert sorted(at_once(*[lambda: rounds.advance(tournament.pk)] * 4)) == [False, False, False, True]
+        assert tournament.pairings.count() == 3 * min(number + 1, 3)
+    check_consistent(tournament)

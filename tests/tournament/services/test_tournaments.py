@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from tests.support.schedule import LADDER, FakeBroker, make_tournament, make_user, make_version, play_all
 from tournament.models import Attempt, BotVersion, Game, Pairing, Tournament
 from tournament.services import dispatch, keeper
-from tournament.services.durations import estimate_seconds
+from tournament.services.durations import count_games, estimate_seconds
 from tournament.services.tournaments import TournamentError, cancel, create_round_robin, start
 from workers.jobs import GameJob
 
@@ -180,7 +182,8 @@ def test_the_estimate_follows_the_limits_and_then_experience(deal: Deal) -> None
     versions = [make_version("Ada", owner=make_user()), make_version("Bob")]
 
     def seconds(time_control: str, pairs: int = 1) -> float:
-        return estimate_seconds(versions=versions, ladders=[LADDER], pairs=pairs, time_control=time_control)
+        games = count_games(versions=versions, ladders=[LADDER], pairs=pairs)
+        return estimate_seconds(games, time_control)
 
     assert seconds("10+0") > seconds("1+0")
     assert seconds("0.1/move", pairs=10) == pytest.approx(10 * seconds("0.1/move"))
@@ -191,3 +194,20 @@ def test_the_estimate_follows_the_limits_and_then_experience(deal: Deal) -> None
         for report in play_all(job):
             keeper.record(report)
     assert seconds("1+0.1") == pytest.approx(2 * 1.3 / 2) != guessed
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_games_are_made_in_seconds_and_never_held_in_memory() -> None:
+    """Ten seconds on a machine of its own; ten times that here, among other tests."""
+    versions = [make_version(f"Bot {n}") for n in range(1, 101)]
+    make_tournament(versions=versions[:2], running=False)  # what is imported and cached once
+    began = time.monotonic()
+    tracemalloc.start()
+    try:
+        tournament = make_tournament(versions=versions, pairs=10, opening_plies=4, running=False)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert tournament.games.count() == tournament.games_total == 99_000
+    assert peak < 20 * 2**20
+    assert time.monotonic() - began < 100

@@ -154,7 +154,7 @@ def test_a_tournament_can_be_reached_whatever_its_name(
 
 def test_starting_twice_is_told_and_changes_nothing(site: Site, as_user: Callable[..., Client]) -> None:
     page = as_user(site.owner).post("/tournaments/spring/start/", follow=True).content.decode()
-    assert "only a draft can be started" in page
+    assert "only a draft or what is announced can be started" in page
 
 
 BAD_FIELDS: list[tuple[str, Any, str]] = [

@@ -1,0 +1,160 @@
+"""Announced tournaments: entries until a deadline, frozen versions, a start by the clock."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from django.utils import timezone
+
+from tests.support.schedule import make_event, make_user, make_version
+from tournament.models import BotVersion, Tournament
+from tournament.services.calendar import tend
+from tournament.services.entries import enter, leave
+from tournament.services.pairings import entered_versions
+from tournament.services.tournaments import TournamentError, announce, cancel, start
+
+pytestmark = pytest.mark.django_db
+Kind, State = Tournament.Kind, Tournament.State
+NOW = timezone.now()
+HOUR = datetime.timedelta(hours=1)
+
+
+def open_event(kind: Tournament.Kind = Kind.ROUND_ROBIN, **terms: object) -> Tournament:
+    """Announced; bots are entered for an hour, and it starts an hour later."""
+    times = {"entry_until": NOW + HOUR, "starts_at": NOW + 2 * HOUR}
+    event = make_event(kind, running=False, **{"versions": [make_version("Ada")], **times, **terms})  # type: ignore[arg-type]
+    announce(event)
+    return event
+
+
+def entered(event: Tournament) -> list[str]:
+    return [str(version) for version in entered_versions(event)]
+
+
+def test_owners_enter_and_leave_until_the_deadline() -> None:
+    event = open_event()
+    bob, cy = make_version("Bob", owner=make_user("bo")), make_version("Cy")
+    enter(event, bob.bot)
+    enter(event, cy.bot)
+    leave(event, bob.bot)
+    leave(event, bob.bot)
+    assert entered(event) == ["Ada v1", "Cy v1"]
+    tend(NOW + HOUR)
+    for late in (enter, leave):
+        with pytest.raises(TournamentError, match="'Test event' takes no entries now"):
+            late(event, cy.bot)
+    assert entered(event) == ["Ada v1", "Cy v1"]
+
+
+def test_what_cannot_play_is_not_entered() -> None:
+    event = open_event()
+    refused = make_version("Bob", state=BotVersion.State.REFUSED)
+    other = make_version("Cy", games=["dualma"])
+    for bot, why in [
+        (refused.bot, "bot: 'Bob' has no valid version"),
+        (other.bot, "bot: 'Cy v1' plays none of duploline"),
+        (make_version("Ada").bot, "bot: 'Ada' is entered already"),
+    ]:
+        with pytest.raises(TournamentError) as caught:
+            enter(event, bot)
+        assert str(caught.value) == why
+
+
+def test_the_versions_of_the_deadline_are_frozen() -> None:
+    event = open_event()
+    enter(event, make_version("Bob").bot)
+    make_version("Ada")
+    gone = make_version("Cy")
+    enter(event, gone.bot)
+    BotVersion.objects.filter(pk=gone.pk).update(state=BotVersion.State.WITHDRAWN)
+    late = make_version("Bob")
+    BotVersion.objects.filter(pk=late.pk).update(created_at=NOW + HOUR * 1.5)
+    assert tend(NOW + HOUR * 1.6) == 1
+    assert entered(event) == ["Ada v2", "Bob v1"]
+    make_version("Ada")
+    tend(NOW + HOUR * 1.7)
+    assert entered(event) == ["Ada v2", "Bob v1"]
+
+
+@pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.GAUNTLET, Kind.SWISS, Kind.KNOCK_OUT])
+def test_a_tournament_starts_by_itself_with_whoever_is_entered(kind: Tournament.Kind) -> None:
+    event = open_event(kind)
+    assert event.games_total == 0
+    for name in ("Bob", "Cy"):
+        enter(event, make_version(name).bot)
+    assert tend(NOW + HOUR) == 1
+    assert tend(NOW + HOUR) == 0
+    event.refresh_from_db()
+    assert event.state == State.ANNOUNCED
+    tend(NOW + 2 * HOUR)
+    event.refresh_from_db()
+    assert event.state == State.RUNNING
+    games = {Kind.ROUND_ROBIN: 6, Kind.GAUNTLET: 4, Kind.SWISS: 2, Kind.KNOCK_OUT: 2}
+    assert event.games_total == event.games.count() == games[kind]
+
+
+def test_a_tournament_that_nobody_entered_is_cancelled_at_its_start_and_says_why() -> None:
+    event = open_event()
+    tend(NOW + 2 * HOUR)
+    event.refresh_from_db()
+    assert event.state == State.CANCELLED
+    assert event.state_reason == "it could not start: only 'Ada v1' plays 'duploline', it needs two"
+
+
+def test_a_full_tournament_takes_no_more_bots() -> None:
+    event = open_event(pairs=1000, versions=[make_version(f"Bot {n}") for n in range(10)])
+    with pytest.raises(TournamentError, match="110000 games are too many"):
+        enter(event, make_version("Bob").bot)
+
+
+def test_a_deadline_alone_is_also_the_start() -> None:
+    event = open_event(starts_at=None, versions=[make_version("Ada"), make_version("Bob")])
+    tend(NOW + HOUR)
+    event.refresh_from_db()
+    assert event.state == State.RUNNING
+
+
+def test_without_entries_a_start_by_the_clock_keeps_the_versions_chosen() -> None:
+    event = open_event(entry_until=None, versions=[make_version("Ada"), make_version("Bob")])
+    make_version("Ada")
+    with pytest.raises(TournamentError, match="takes no entries"):
+        enter(event, make_version("Cy").bot)
+    tend(NOW + 2 * HOUR)
+    assert entered(event) == ["Ada v1", "Bob v1"]
+    event.refresh_from_db()
+    assert event.state == State.RUNNING
+
+
+def test_an_announced_tournament_can_be_started_early_or_cancelled() -> None:
+    early, cancelled = open_event(versions=[make_version("Ada"), make_version("Bob")]), open_event()
+    start(early)
+    assert (early.state, early.entry_closed, early.games_total) == (State.RUNNING, True, 2)
+    cancel(cancelled)
+    assert tend(NOW + 3 * HOUR) == 0
+    cancelled.refresh_from_db()
+    assert (cancelled.state, cancelled.state_reason) == (State.CANCELLED, "")
+
+
+@pytest.mark.parametrize(
+    ("starts", "until", "why"),
+    [
+        (None, None, "starts at: say when it starts, or until when bots may be entered"),
+        (-1, None, "starts at: must be in the future"),
+        (None, -1, "entry until: must be in the future"),
+        (1, 2, "starts at: must not be before the end of entry"),
+    ],
+)
+def test_times_that_cannot_be_are_refused(starts: int | None, until: int | None, why: str) -> None:
+    with pytest.raises(TournamentError) as caught:
+        open_event(
+            versions=[make_version("Ada"), make_version("Bob")],
+            starts_at=None if starts is None else NOW + starts * HOUR,
+            entry_until=None if until is None else NOW + until * HOUR,
+        )
+    assert str(caught.value) == why
+
+
+def test_a_gauntlet_for_all_comers_needs_its_challenger() -> None:
+    with pytest.raises(TournamentError, match="a gauntlet needs its challenger"):
+        make_event(Kind.GAUNTLET, versions=(), bots=0, entry_until=NOW + HOUR)

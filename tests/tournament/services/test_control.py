@@ -1,0 +1,187 @@
+"""A tournament under way: priority, pause, resume, extension, and what that does to queued jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pytest_django import Settings
+
+from engines.rules.base import Result
+from tests.support.schedule import (
+    LADDER,
+    FakeBroker,
+    make_event,
+    make_tournament,
+    make_user,
+    make_version,
+    play_short,
+    word_of,
+)
+from tournament.models import Attempt, Game, Keeper, Tournament
+from tournament.services import keeper
+from tournament.services.bots import validate
+from tournament.services.calendar import tend
+from tournament.services.sweep import keeper_started
+from tournament.services.tournaments import (
+    TournamentError,
+    cancel,
+    create_validation,
+    extend,
+    pause,
+    resume,
+    set_priority,
+    start,
+)
+from workers.jobs import GameJob
+
+pytestmark = pytest.mark.django_db
+Deal = Callable[[], list[GameJob]]
+Kind, State = Tournament.Kind, Tournament.State
+
+
+@pytest.fixture(autouse=True)
+def one_slot(settings: Settings) -> None:
+    settings.SLOTS = 1
+    keeper_started()
+
+
+def play(jobs: list[GameJob]) -> list[keeper.Recorded | keeper.GivenBack | keeper.Ignored]:
+    return [keeper.record(report) for job in jobs for report in play_short(job, lambda *_: Result.DRAW)]
+
+
+def names(jobs: list[GameJob]) -> list[str]:
+    return [job.games[0].key.split("/")[0] for job in jobs]
+
+
+def test_a_pause_takes_back_what_is_queued_and_lets_a_game_under_way_end(
+    deal: Deal, queues: FakeBroker
+) -> None:
+    tournament = make_tournament(pairs=30)
+    begun, *_ = deal()
+    keeper.progress(word_of(begun.games[0]))
+    queues.send_job(begun)  # as if it were still in the queue
+    pause(tournament)
+    assert deal() == []
+    assert Attempt.objects.filter(ended_at__isnull=True).count() == len(begun.games)
+    ended = Attempt.objects.exclude(ended_at=None).values_list("end", flat=True)
+    assert set(ended) == {Attempt.End.RELEASED}
+    assert not Game.objects.exclude(voids=0, lost=0).exists()
+    assert all(isinstance(outcome, keeper.Recorded) for outcome in play([begun]))
+    resume(tournament)
+    assert len(deal()) == 4
+    assert tournament.state == State.RUNNING
+
+
+def test_the_last_game_of_a_paused_tournament_finishes_it(deal: Deal) -> None:
+    tournament = make_tournament()
+    jobs = deal()
+    keeper.progress(word_of(jobs[0].games[0]))
+    pause(tournament)
+    play(jobs)
+    tournament.refresh_from_db()
+    assert tournament.state == State.FINISHED
+
+
+def test_a_higher_priority_is_played_next_whatever_is_queued(deal: Deal) -> None:
+    make_tournament(pairs=30)
+    other = make_tournament(pairs=30, versions=[make_version("Cy"), make_version("Dora")], name="Other")
+    assert names(deal()) == ["test-match", "other"] * 2
+    assert deal() == []
+    set_priority(other, 5)
+    assert names(deal()) == ["other"] * 4
+    set_priority(other, -5)
+    assert names(deal()) == ["test-match"] * 4
+
+
+def test_the_same_priority_again_disturbs_nobody(deal: Deal) -> None:
+    tournament = make_tournament(pairs=30)
+    deal()
+    set_priority(tournament, 0)
+    assert deal() == []
+    with pytest.raises(TournamentError, match="priority: must be from -100 to 100, not 101"):
+        set_priority(tournament, 101)
+
+
+def test_a_validation_does_not_wait_for_what_is_queued(deal: Deal) -> None:
+    make_tournament(pairs=30)
+    deal()
+    version = make_version("Cy", owner=make_user())
+    validate(version)
+    assert names(deal())[0] == "validation-of-cy-v1"
+
+
+def test_a_cancelled_tournament_leaves_the_queue(deal: Deal, queues: FakeBroker) -> None:
+    tournament = make_tournament(pairs=30)
+    queues.jobs = deal()
+    cancel(tournament)
+    assert deal() == []
+    assert not Keeper.objects.get().recalls
+
+
+def test_more_cycles_make_the_schedule_of_a_longer_tournament(deal: Deal) -> None:
+    versions = [make_version(name) for name in ("Ada", "Bob", "Cy")]
+    short = make_tournament(versions=versions, pairs=1, opening_plies=2)
+    long = make_tournament(versions=versions, pairs=3, opening_plies=2, running=False)
+    while jobs := deal():
+        play(jobs)
+    short.refresh_from_db()
+    assert short.state == State.FINISHED
+    extend(short, 2)
+    assert (short.state, short.finished_at, short.pairs, short.games_total) == (State.RUNNING, None, 3, 18)
+    fields = ("ladder", "round", "number", "first", "second", "opening", "seed")
+    planned = [list(t.pairings.order_by("id").values_list(*fields)) for t in (short, long)]
+    assert planned[0] == planned[1]
+    while jobs := deal():
+        play(jobs)
+    short.refresh_from_db()
+    assert (short.state, short.games_done) == (State.FINISHED, 18)
+
+
+def test_more_rounds_go_on_with_a_swiss_that_was_finished(deal: Deal) -> None:
+    tournament = make_event(Kind.SWISS, bots=4, rounds=1)
+    play(deal())
+    assert tend() == 1
+    extend(tournament, 2)
+    assert (tournament.state, tournament.rounds) == (State.RUNNING, 3)
+    for _ in range(2):
+        assert tend() == 1
+        play(deal())
+    tend()
+    tournament.refresh_from_db()
+    assert (tournament.state, tournament.games_done) == (State.FINISHED, 12)
+    assert tournament.pairings.values("first", "second").distinct().count() == 6
+
+
+def test_a_paused_tournament_is_extended_and_stays_paused(deal: Deal) -> None:
+    tournament = make_tournament()
+    pause(tournament)
+    extend(tournament, 1)
+    assert (tournament.state, tournament.games_total) == (State.PAUSED, 4)
+    assert deal() == []
+
+
+def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
+    draft = make_tournament(running=False)
+    running = make_event(Kind.KNOCK_OUT, versions=[make_version(name) for name in ("Ada", "Bob")])
+    validation = create_validation(make_version("Cy"))
+    start(validation)
+    refusals: list[tuple[Callable[[], None], str]] = [
+        (lambda: pause(draft), "'Test match' is draft, only a running tournament can be paused"),
+        (lambda: resume(running), "'Test event' is running, only a paused tournament can be resumed"),
+        (lambda: extend(draft, 1), "'Test match' is draft, only a tournament that was started"),
+        (lambda: extend(running, 1), "a knock-out cannot be extended"),
+        (lambda: extend(validation, 1), "a validation cannot be extended"),
+    ]
+    for call, sentence in refusals:
+        with pytest.raises(TournamentError, match=sentence):
+            call()
+
+
+def test_an_extension_past_all_measure_is_refused() -> None:
+    tournament = make_tournament(pairs=900)
+    with pytest.raises(TournamentError, match="pairs: must be from 901 to 1000, not 1001"):
+        extend(tournament, 101)
+    with pytest.raises(TournamentError, match="pairs: must be from 901 to 1000, not 900"):
+        extend(tournament, 0)
+    assert tournament.games.filter(ladder=LADDER).count() == 1800
