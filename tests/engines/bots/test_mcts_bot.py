@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from engines.bots import mcts_bot
+from engines.bots import mcts_bot, tree
 from engines.bots.candidates import GUIDES, Candidates, Guide
 from engines.bots.mcts_bot import MEMORY
 from engines.protocol import Info
 from engines.rules.base import Position, Result, Side
 from engines.rules.history import History
 from engines.rules.registry import GAMES
+from tests.engines.bots.test_alphabeta_bot import REPEATED, REPEATING
 from tests.engines.bots.test_bots import (
     ROOT,
     ask,
@@ -131,11 +132,35 @@ def test_an_endless_search_obeys_stop(code: str) -> None:
     assert GAMES[code].position.initial().is_legal(best_move(said))
 
 
+@pytest.mark.parametrize(
+    ("go", "ms"),
+    [
+        ("go movetime 20", 20),
+        ("go p1time 500 p2time 500 p1inc 0 p2inc 0", 20),
+        ("go p1time 1 p2time 1 p1inc 20 p2inc 20", 20),
+        ("go p1time 60000 p2time 60000 p1inc 0 p2inc 0 movetime 20", 20),
+        ("go p1time 60000 p2time 60000 p1inc 0 p2inc 0 nodes 5", 100),
+    ],
+)
 @pytest.mark.parametrize("code", GAMES)
-def test_twenty_milliseconds_a_move_are_kept_ten_times_over(code: str) -> None:
+def test_every_time_control_is_kept_ten_times_over(code: str, go: str, ms: int) -> None:
     for position in list(some_positions(code, seed=9, plies=24))[::12]:
-        told = infos(ask(BOT, code, f"fen {position}", "go movetime 20"))
-        assert all((info.time_ms or 0) < 200 for info in told)
+        told = infos(ask(BOT, code, f"fen {position}", go))
+        assert all((info.time_ms or 0) < 10 * ms for info in told)
+
+
+def test_the_clock_is_spared_where_there_is_one_move_only() -> None:
+    forced = f"fen {REPEATED}"
+    assert best_move(ask(BOT, "dogon-kulei", forced, "go p1time 60000 p2time 60000")) == "pass"
+    assert last_info("dogon-kulei", forced, "go p1time 60000 p2time 60000").nodes == 1
+    assert last_info("dogon-kulei", forced, "go nodes 2").nodes == 2
+
+
+def test_a_full_tree_grows_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcts_bot, "FULL", 100)
+    assert last_info("duploline", "startpos", "go nodes 300").nodes == 300
+    assert MEMORY.root is not None
+    assert mcts_bot.size_of(MEMORY.root) < 200
 
 
 def play_itself(code: str, plies: int, seed: int) -> list[str]:
@@ -170,6 +195,23 @@ def test_the_tree_is_kept_for_the_next_move_of_the_game() -> None:
     assert (later.depth or 0) > 1
 
 
+def test_a_tree_grown_before_a_repetition_came_near_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one reply that is looked at leads to the repetition."""
+
+    def candidates(position: Position) -> Candidates:
+        return ["e2-" if position.is_legal("e2-") else next(position.legal_moves())], False
+
+    guide = Guide(candidates, lambda position: None)
+    monkeypatch.setitem(GUIDES, "dogon-kulei", guide)
+    monkeypatch.setattr(tree, "WIDENING", 0)
+    *way, last = REPEATING.split()
+    told = last_info("dogon-kulei", f"fen {REPEATED} moves {' '.join(way)}", "go nodes 4")
+    assert told.pv[:2] == (last, "e2-")
+    later = last_info("dogon-kulei", f"fen {REPEATED} moves {REPEATING} e2-", "go nodes 1")
+    assert later.depth == 1
+    assert MEMORY.root is None
+
+
 def test_a_tree_of_another_position_is_not_used() -> None:
     ask(BOT, "dogon-kulei", "startpos", "go nodes 300")
     ask(BOT, "dogon-kulei", "fen 5,5,0,4,5,5/5,5,4,0,5,5 w 0 0 - - 8", "go nodes 1")
@@ -198,14 +240,12 @@ def test_the_ply_limit_is_seen_coming() -> None:
 
 def test_a_repetition_is_seen_coming(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cycle gone through twice but for its last move, which ends the game: it is the only one looked at."""
-    start = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"
-    way = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass"
     guide = Guide(lambda position: (["e2-"], False), lambda position: None)
     monkeypatch.setitem(GUIDES, "dogon-kulei", guide)
-    once, twice = f"moves {way}", f"moves {way} e2- {way}"
-    assert mate_of("dogon-kulei", f"fen {start} {once}", "go nodes 2") is None
+    once, twice = f"moves {REPEATING}", f"moves {REPEATING} e2- {REPEATING}"
+    assert mate_of("dogon-kulei", f"fen {REPEATED} {once}", "go nodes 2") is None
     MEMORY.forget()
-    assert mate_of("dogon-kulei", f"fen {start} {twice}", "go nodes 2") == 1
+    assert mate_of("dogon-kulei", f"fen {REPEATED} {twice}", "go nodes 2") == 1
 
 
 # What is proven, against a search of everything
@@ -241,6 +281,7 @@ def test_mates_announced_are_mates_however_few_moves_were_looked_at_first(
 ) -> None:
     if guided:
         monkeypatch.setitem(GUIDES, code, first_only(GUIDES[code]))
+        monkeypatch.setattr(tree, "WIDENING", 0)
     announced = 0
     for position in endings(code, range(24), before=3):
         MEMORY.forget()
