@@ -9,6 +9,8 @@ REDIS_URL               the broker, see ``workers.celery``
 DUARENA_HOSTS           host names the site answers to, comma separated; default this machine
 DUARENA_SITE            the site's address, as printed in records
 DUARENA_TRUST_UPLOADS   ``1``: uploaded bots are run without a sandbox
+DUARENA_SANDBOX         the level of sandbox that uploaded bots need, ``A`` (default) or ``B``
+DUARENA_CACHE           where workers on this machine say what their sandbox is; default in the data folder
 DUARENA_SLOTS           games played at once over all workers; default this machine's cores
 DUARENA_BUNDLES         folder of the bots' bundles; default in the data folder
 DUARENA_DEBUG           ``1``: Django's debug pages; never on a site others can reach
@@ -54,7 +56,9 @@ def _secret_key() -> str:
 SECRET_KEY = _secret_key()
 DEBUG = _flag("DUARENA_DEBUG")
 SITE = os.environ.get("DUARENA_SITE", "http://127.0.0.1:8000").rstrip("/")
+CACHE = Path(os.environ.get("DUARENA_CACHE") or DATA / "cache").resolve()
 TRUST_UPLOADS = _flag("DUARENA_TRUST_UPLOADS")
+SANDBOX = os.environ.get("DUARENA_SANDBOX", "")
 SLOTS = int(os.environ.get("DUARENA_SLOTS") or os.cpu_count() or 1)
 MAX_BUNDLE_BYTES = 64 * 1024 * 1024
 

@@ -11,6 +11,7 @@ COMMANDS = {
     "match": "play a match between engines on this machine",
     "replay": "play a recorded game again, up to the first move that differs",
     "start": "play a site's games until told to stop",
+    "sandbox": "which walls this machine gives engines, and what is missing",
     "check": "what an engine does wrong, before anybody else finds out",
     "elo": "how much stronger one engine is, from the counts of a match",
     "sprt": "what those counts say for one hypothesis against another",

@@ -29,6 +29,8 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
     settings.BUNDLES = tmp_path / "bundles"
     settings.SLOTS = 2
     settings.TRUST_UPLOADS = False
+    settings.CACHE = tmp_path / "cache"
+    settings.SANDBOX = ""
     cache.clear()
 
 

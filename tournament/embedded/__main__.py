@@ -13,6 +13,7 @@ from tournament.embedded.options import OptionError, Options, parse_options
 from tournament.embedded.redis_server import RedisMissing
 from tournament.embedded.supervisor import NotReady
 from tournament.embedded.up import up
+from workers.sandbox.entrance import enter
 
 COMMANDS: dict[str, Callable[[Options, Console], int]] = {
     "up": up,
@@ -26,6 +27,7 @@ def main(arguments: list[str]) -> int:
     console = Console(sys.stdout)
     try:
         options = parse_options(arguments)
+        enter([options.data], [sys.executable, "-m", "tournament.embedded", *arguments])
         return COMMANDS[options.command](options, console)
     except OptionError as error:
         return _complain(error, 2)

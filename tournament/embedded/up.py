@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 from tournament.embedded.console import Console, Count, Meter
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
+from tournament.embedded.plan import ROOT
+from workers.sandbox.levels import describe
 
 LOOK_S = 1.0
 """How often progress and processes are looked at."""
@@ -15,7 +21,8 @@ def up(options: Options, console: Console) -> int:
     with running_instance(options, console, prepare) as instance:
         console.say(f"Duarena is at {instance.address.url}   (Ctrl-C stops it)")
         console.say(f"Logs are in {options.data / 'logs'}; for an administrator: ./arena admin NAME")
-        console.say(describe_uploads())
+        for line in describe_uploads():
+            console.say(line)
         _watch(instance, console, options.workers)
         console.end_progress()
         console.say("Stopping; games being played are played again by the next `./arena up`.")
@@ -25,6 +32,8 @@ def up(options: Options, console: Console) -> int:
 
 def prepare() -> None:
     """Give a site its bots, a site without tournaments its first one, and validations their turn."""
+    from django.conf import settings
+
     from tournament.embedded.samples import FIRST_EVENT, register_samples, start_event
     from tournament.models import Tournament
     from tournament.services.bots import validate_waiting
@@ -32,21 +41,32 @@ def prepare() -> None:
     versions = register_samples()
     if not Tournament.objects.exists():
         start_event(FIRST_EVENT, versions)
+    if not settings.TRUST_UPLOADS:
+        try_out_walls(settings.CACHE)
     validate_waiting()
 
 
-def describe_uploads() -> str:
-    """What happens to uploaded bots here, and the exact command that would change it."""
-    from django.conf import settings
+def try_out_walls(cache: Path) -> None:
+    """Find out which sandbox this machine gives, and keep it for the pages; workers do so for themselves.
 
+    In a process of its own: that starts engines, and what watches over them is to end with it.
+    """
+    command = (sys.executable, "-m", "workers", "sandbox", "--keep", str(cache))
+    subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+
+def describe_uploads() -> list[str]:
+    """What happens to uploaded bots here, a line each, and the exact command that would change it."""
+    from tournament import uploads
     from tournament.models import BotVersion
-    from tournament.services.bots import TRUST_COMMAND
 
-    if settings.TRUST_UPLOADS:
-        return "Uploaded bots are run without a sandbox, with your rights: keep this site to yourself."
+    stand = uploads.look()
+    lines = [] if stand.verdict is None else describe(stand.verdict)
     waiting = BotVersion.objects.filter(state=BotVersion.State.WAITING).count()
-    who = f"Uploaded bots wait ({waiting} now)" if waiting else "Uploaded bots wait"
-    return f"{who}: there is no sandbox yet. To run uploads on a site for yourself alone: {TRUST_COMMAND}"
+    lines.append(f"Uploaded bots{f' ({waiting} now)' if waiting else ''} {stand.why}.")
+    if stand.command:
+        lines.append(f"To let them play: {stand.command}")
+    return lines
 
 
 def count_games(workers: int) -> Count:

@@ -9,6 +9,7 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from tournament import uploads
 from tournament.models import Bot, BotVersion, Bundle, Tournament, User
 from tournament.models.bots import MAX_NAME_KEY, name_key
 from tournament.services.tournaments import create_validation, start
@@ -16,14 +17,6 @@ from workers.bundles import inspect_bundle, store_bundle
 from workers.manifest import BundleError, Manifest
 
 __all__ = ["BundleError", "submit_bundle", "validate", "validate_waiting"]
-
-TRUST_COMMAND = "./arena up --trust-uploads"
-WAITING = (
-    "uploaded bots are not run on this site, because nothing would keep them from its files. "
-    "Its operator can trust them all and run them, for this machine alone, by starting it with "
-    f"{TRUST_COMMAND}"
-)
-"""Stands on the page of a version that waits."""
 
 
 def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> BotVersion:
@@ -40,7 +33,7 @@ def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> Bot
         version = _store(user, manifest, content, notes)
     except IntegrityError:  # somebody else was faster with the same name or the same bytes
         raise BundleError(f"{manifest.name!r} was uploaded at the same moment: try again") from None
-    if settings.TRUST_UPLOADS:
+    if uploads.look().are_run:
         validate(version)
     return version
 
@@ -57,8 +50,8 @@ def validate(version: BotVersion) -> Tournament:
 
 
 def validate_waiting() -> int:
-    """Start the validations that a site without trust put off; for the start of one with it."""
-    if not settings.TRUST_UPLOADS:
+    """Start the validations that were put off; for the start of a site that runs uploads."""
+    if not uploads.look().are_run:
         return 0
     waiting = list(BotVersion.objects.filter(state=BotVersion.State.WAITING).select_related("bot__owner"))
     for version in waiting:
@@ -73,7 +66,12 @@ def _store(user: User, manifest: Manifest, content: bytes, notes: str) -> BotVer
     bundle = _bundle(content)
     _refuse_known(bot, bundle)
     version = add_version(
-        bot, bundle, manifest, state=BotVersion.State.WAITING, state_reason=WAITING, notes=notes
+        bot,
+        bundle,
+        manifest,
+        state=BotVersion.State.WAITING,
+        state_reason=uploads.waiting_reason(),
+        notes=notes,
     )
     store_bundle(settings.BUNDLES, content)
     return version

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Exists, OuterRef, Q
@@ -16,17 +15,17 @@ from django.views.decorators.vary import vary_on_headers
 
 from engines.records import Fault
 from engines.rules.registry import GAMES
-from tournament import access
+from tournament import access, uploads
 from tournament.forms import UploadForm, as_sentence
 from tournament.models import Bot, BotVersion, Game, GameLog, LadderRating, Tournament
-from tournament.services.bots import TRUST_COMMAND, submit_bundle
+from tournament.services.bots import submit_bundle
 from tournament.views.paging import LAST_ID, Page, by_id, numbered
 from tournament.views.polling import unchanged
 from tournament.views.ratings import RatedRow, rated_rows
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.verdict import verdict
 from workers.bundles import BundleError
-from workers.manifest import INTERPRETERS
+from workers.sandbox.runtimes import offered_runtimes
 
 PAGE_SIZE = 50
 GAMES_A_PAGE = 25
@@ -132,9 +131,8 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
     context = {
         "form": form,
         "games": GAMES,
-        "interpreters": INTERPRETERS,
-        "trusted": settings.TRUST_UPLOADS,
-        "command": TRUST_COMMAND,
+        "uploads": uploads.look(),
+        "runtimes": offered_runtimes(),
     }
     return render(request, "upload.html", context)
 

@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from engines import svg
 from engines.rules.registry import GAMES
-from tournament import access
+from tournament import access, uploads
 from tournament.models import Game
 from tournament.views.ladders import ladder_tops
 from tournament.views.polling import unchanged
@@ -30,7 +30,7 @@ def home(request: HttpRequest) -> HttpResponse:
     seen = ".".join(f"{tournament.pk}-{tournament.games_done}" for tournament in running)
     if unchanged(request, seen):
         return HttpResponse(status=204)
-    context = {"running": running, "seen": seen}
+    context: dict[str, object] = {"running": running, "seen": seen}
     if "HX-Request" in request.headers:
         return render(request, "pieces/running_list.html", context)
     games = access.visible_games(request.user, Game.objects.done().with_players())
@@ -38,6 +38,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "ladders": ladder_tops(),
         "games": list(games.order_by("-id")[:LATEST_GAMES]),
         "board": _picture(),
+        "uploads": uploads.look(),
     }
     return render(request, "home.html", context)
 

@@ -46,25 +46,31 @@ class User:
 
 
 def main(arguments: Sequence[str]) -> int:
-    folders, command = _parse(arguments)
-    if os.geteuid() == 0:
-        user = choose_user(folders)
-        try:
-            _prepare(folders, user)
-            open_way([ROOT, Path(sys.base_prefix), *folders], [Path(sys.executable)], user.uid, user.gid)
-        except OutOfReach as error:
-            _say(f"started as root, and goes on as root, without a sandbox: {error}")
-        else:
-            _become(user, folders)
-    else:
-        find_parent()
+    cut = list(arguments).index("--")
+    folders = [Path(word).resolve() for word in arguments[:cut] if word != "--own"]
+    command = list(arguments[cut + 1 :])
+    enter(folders, command)
     os.execvp(command[0], command)
 
 
-def _parse(arguments: Sequence[str]) -> tuple[list[Path], list[str]]:
-    cut = list(arguments).index("--")
-    folders = [Path(word).resolve() for word in arguments[:cut] if word != "--own"]
-    return folders, list(arguments[cut + 1 :])
+def enter(folders: Sequence[Path], command: Sequence[str]) -> None:
+    """Go on as somebody else than root, with ``command``; returns where that is the case, or cannot be.
+
+    Raises ``OSError`` for folders that cannot be made.
+    """
+    if os.geteuid() != 0:
+        find_parent()
+        return
+    user = choose_user(folders)
+    try:
+        _prepare(folders, user)
+        open_way([ROOT, Path(sys.base_prefix), *folders], [Path(sys.executable)], user.uid, user.gid)
+    except OutOfReach as error:
+        _say(f"started as root, and goes on as root, so without a sandbox: {error}")
+        return
+    _become(user, folders)
+    sys.stdout.flush()
+    os.execvp(command[0], list(command))
 
 
 def choose_user(folders: Sequence[Path]) -> User:
@@ -111,7 +117,7 @@ def _become(user: User, folders: Sequence[Path]) -> None:
 
 
 def _say(sentence: str) -> None:
-    print(f"arena: {sentence}", file=sys.stderr)
+    print(f"arena: {sentence}")
 
 
 if __name__ == "__main__":

@@ -68,16 +68,18 @@ def test_the_progress_counts_running_tournaments_alone() -> None:
 
 
 def test_waiting_uploads_are_counted_and_the_command_named() -> None:
-    assert describe_uploads().startswith("Uploaded bots wait: there is no sandbox yet.")
+    assert describe_uploads()[0] == "Uploaded bots wait: there is no sandbox that anybody has tried out."
     version = register_samples()[0]
     BotVersion.objects.filter(pk=version.pk).update(state=BotVersion.State.WAITING)
-    assert describe_uploads().startswith("Uploaded bots wait (1 now)")
-    assert describe_uploads().endswith("./arena up --trust-uploads")
+    assert describe_uploads()[0].startswith("Uploaded bots (1 now) wait")
+    assert describe_uploads()[-1] == "To let them play: ./arena up --trust-uploads"
 
 
 def test_where_uploads_are_trusted_the_danger_is_named(settings: Settings) -> None:
     settings.TRUST_UPLOADS = True
-    assert "without a sandbox" in describe_uploads()
+    assert describe_uploads() == [
+        "Uploaded bots are run without a sandbox, with all rights of whoever started this site."
+    ]
 
 
 def test_a_crosstable_shows_who_won_against_whom() -> None:

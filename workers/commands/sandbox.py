@@ -1,0 +1,35 @@
+"""``python -m workers sandbox``: which walls this machine gives engines, and what to run on."""
+
+from __future__ import annotations
+
+import argparse
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+from workers.sandbox.levels import Level, describe
+from workers.sandbox.policy import write_verdict
+from workers.sandbox.probe import probe
+from workers.sandbox.runtimes import offered_runtimes
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Try the walls out; exit code 0 at level A, else 1."""
+    options = _parser().parse_args(arguments)
+    verdict, _ = probe(socket.gethostname())
+    if options.keep is not None:
+        write_verdict(options.keep, verdict)
+    for line in describe(verdict):
+        print(line)
+    offered = ", ".join(f"{runtime.title} {runtime.version}".strip() for runtime in offered_runtimes())
+    print(f"Engines can be native programs, or run on {offered}.")
+    return 0 if verdict.level is Level.A else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m workers sandbox",
+        description="Try out which walls this machine gives engines: see docs/sandbox.md.",
+    )
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what was found in this folder")
+    return parser
