@@ -54,7 +54,8 @@ def may_edit_bot(user: Visitor, bot: Bot) -> bool:
 
 
 def may_download_bundle(user: Visitor, version: BotVersion) -> bool:
-    return _is_owner(user, version.bot.owner_id)
+    """The samples are everybody's: their source comes with the house."""
+    return version.bot.is_sample or _is_owner(user, version.bot.owner_id)
 
 
 def may_see_log(user: Visitor, game: Game, side: str) -> bool:

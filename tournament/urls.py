@@ -23,6 +23,7 @@ urlpatterns = [
     path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
     path("tournaments/<slug:slug>/start/", tournaments.tournament_start, name="tournament-start"),
     path("tournaments/<slug:slug>/cancel/", tournaments.tournament_cancel, name="tournament-cancel"),
+    path("games/engines.json", games.game_engines, name="game-engines"),
     path("games/<int:pk>/", games.game, name="game"),
     path("games/<int:pk>.pgn", games.game_record, name="game-record"),
     path("games/<int:pk>/log/<slug:side>/", games.game_log, name="game-log"),

@@ -75,8 +75,8 @@ def test_a_record_without_a_seed_is_said_to_have_none(
         (("{records}",), "has 2 games: name one by --game and its GameId"),
         (("{records}", "--game", "no/such"), "has 0 games with the id 'no/such'"),
         (("{records}", "--game", "dogon-kulei/1/1/1"), "-engine: a game has two engines, not 0"),
-        (("{records}", "--dice", "6"), "-dice 6: unknown option (known are -game, -engine, -each)"),
-        (("{records}", "--game", "a", "b"), "-game a b: takes one word, the game's id, not 2"),
+        (("{records}", "--dice", "6"), "-dice 6: unknown option (known are -game, -engine, -each, -site)"),
+        (("{records}", "--game", "a", "b"), "-game a b: takes one word, not 2"),
     ],
 )
 def test_bad_input_is_told_in_a_sentence(

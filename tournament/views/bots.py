@@ -100,7 +100,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 
 @require_safe
 def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
-    """The version's zip, for its owner and staff."""
+    """The version's zip, for its owner and staff; a sample's for everybody."""
     version = _find(slug, number)
     if not access.may_download_bundle(request.user, version):
         raise Http404(f"no bundle of {slug} {number} to be had")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -85,6 +86,31 @@ def game_log(request: HttpRequest, pk: int, side: str) -> HttpResponse:
         raise Http404(f"no log of {side!r} to be seen")
     text = f"# standard error\n{log.stderr}\n# lines exchanged\n{log.lines}\n"
     return attached(text, f"game-{pk}-{side}.txt", TEXT_TYPE)
+
+
+@require_safe
+def game_engines(request: HttpRequest) -> JsonResponse:
+    """Who played the game with this ``id``, a record's GameId; ``python -m workers replay --site`` asks.
+
+    ``bundle`` is null where this visitor may not have it.
+    """
+    key = request.GET.get("id", "")
+    game = Game.objects.with_players().filter(key=key).first() if key.isprintable() else None
+    if game is None or not access.may_see_tournament(request.user, game.tournament):
+        raise Http404(f"no game {key!r}")
+    seats = {"white": game.white, "black": game.black}
+    return JsonResponse({side: _engine_values(request, version) for side, version in seats.items()})
+
+
+def _engine_values(request: HttpRequest, version: BotVersion) -> dict[str, str | None]:
+    bundle = reverse("bundle", args=[version.bot.slug, version.number])
+    return {
+        "name": version.bot.name,
+        "version": str(version.number),
+        "sha256": version.bundle_id,
+        "page": version.get_absolute_url(),
+        "bundle": bundle if access.may_download_bundle(request.user, version) else None,
+    }
 
 
 def _find(request: HttpRequest, pk: int) -> Game:

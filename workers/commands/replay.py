@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,22 +15,26 @@ from workers.match.words import OptionError, Setting, split_arguments
 from workers.replay import Difference, ReplayError, replay_game
 from workers.runner import Seat, Worker
 from workers.seeds import SEED_HEADER, seed_of
+from workers.site import SiteError, ask_engines, fetch_site_bundle
 
 SAME, DIFFERS = 0, 1
 USAGE = """\
 usage: python -m workers replay FILE.pgn [--game ID] -engine cmd=… -engine cmd=… [-each KEY=VALUE…]
+       python -m workers replay FILE.pgn [--game ID] --site URL [-engine cmd=… name=…]
 
 Play a recorded game again under its limits and seed, and tell the first move that differs. The first
 engine is White, unless both have the names (name=…) that the record has the other way round; their keys
 are those of 'match'. --game is the record's GameId, needed where the file has more than one game.
+--site fetches the bundles of a game that was played on a site, as far as the site gives them away; an
+engine given beside it plays for the player of its name.
 
 exit codes: 0 the same game; 1 another; 2 bad input"""
 HELP = {"-h", "-help", "--help"}
-FLAGS = ("game", "engine", "each")
+FLAGS = ("game", "engine", "each", "site")
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run_command(lambda: _run(arguments), OptionError, ReplayError)
+    return run_command(lambda: _run(arguments), OptionError, ReplayError, SiteError)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -42,17 +47,17 @@ def _run(arguments: Sequence[str]) -> int:
     for setting in settings:
         if setting.flag not in FLAGS:
             setting.refuse(f"unknown option (known are {', '.join(f'-{flag}' for flag in FLAGS)})")
-    record = _read_game(arguments[0], _game_id(settings))
+    record = _read_game(arguments[0], _one_word(settings, "game"))
     return _tell(record, _replay(record, _read_players(record, settings)))
 
 
-def _game_id(settings: Sequence[Setting]) -> str | None:
-    """The last one asked for."""
+def _one_word(settings: Sequence[Setting], flag: str) -> str | None:
+    """That of the last such flag; None where there is none."""
     wanted = None
     for setting in settings:
-        if setting.flag == "game":
+        if setting.flag == flag:
             if len(setting.words) != 1:
-                setting.refuse(f"takes one word, the game's id, not {len(setting.words)}")
+                setting.refuse(f"takes one word, not {len(setting.words)}")
             wanted = setting.words[0]
     return wanted
 
@@ -78,14 +83,36 @@ def _read_game(name: str, wanted: str | None) -> Record:
 
 def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[Entrant, Entrant]:
     """White's and Black's engine."""
+    store, ladders = usual_store(), (record.header("Game"),)
     engines = [setting for setting in settings if setting.flag == "engine"]
+    each = [setting for setting in settings if setting.flag == "each"]
+    site = _one_word(settings, "site")
+    if site is not None:
+        given = {entrant.name for entrant in read_entrants(engines, each, ladders=ladders, store=store)}
+        engines += _fetch_others(record, given, site, store)
     if len(engines) != 2:
         raise OptionError(f"-engine: a game has two engines, not {len(engines)}")
-    each = [setting for setting in settings if setting.flag == "each"]
-    one, two = read_entrants(engines, each, ladders=(record.header("Game"),), store=usual_store())
+    one, two = read_entrants(engines, each, ladders=ladders, store=store)
     if (one.name, two.name) == (record.header("Black"), record.header("White")):
         return two, one
     return one, two
+
+
+def _fetch_others(record: Record, given: set[str], site: str, store: Path) -> list[Setting]:
+    """The players of the record that were not ``given``, as engines; their bundles are fetched."""
+    names = {"white": record.header("White"), "black": record.header("Black")}
+    for name in given - set(names.values()):
+        raise OptionError(
+            f"-engine name={quote(name)}: beside --site an engine has the name of one of the two"
+        )
+    engines = ask_engines(site, record.header("GameId"))
+    fetched = []
+    for side, name in names.items():
+        if name not in given:
+            path = fetch_site_bundle(engines[side], store)
+            words = (f"cmd={shlex.quote(str(path))}", f"name={name}")
+            fetched.append(Setting("engine", words, f"--site {site}: {side}"))
+    return fetched
 
 
 def _replay(record: Record, players: tuple[Entrant, Entrant]) -> Difference | None:

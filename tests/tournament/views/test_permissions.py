@@ -40,6 +40,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-start": ("POST /tournaments/{draft}/start/", (302, 404, 302, 302)),
     "tournament-cancel": ("POST /tournaments/{running}/cancel/", (302, 404, 302, 302)),
     "game": ("/games/{drafted}/", PRIVATE),
+    "game-engines": ("/games/engines.json?id={played_key}", PUBLIC),
     "game-record": ("/games/{played}.pgn", PUBLIC),
     "game-log": ("/games/{played}/log/white/", PRIVATE),
     "rules-list": ("/rules/", PUBLIC),
@@ -65,6 +66,8 @@ ALSO = {
     "a running tournament's records": ("/tournaments/{running}/records.pgn", PUBLIC),
     "a validation": ("/tournaments/{validation}/", PRIVATE),
     "a validation's game": ("/games/{validated}/", PRIVATE),
+    "a validation's engines": ("/games/engines.json?id={validated_key}", PRIVATE),
+    "no game's engines": ("/games/engines.json?id=%00", (404, 404, 404, 404)),
     "a validation's records": ("/tournaments/{validation}/records.pgn", PRIVATE),
     "a played game": ("/games/{played}/", PUBLIC),
     "a live game": ("/games/{live}/", PUBLIC),
@@ -110,7 +113,7 @@ def test_every_address_has_a_name() -> None:
 
 def test_the_table_leads_to_the_addresses_it_names(site: Site) -> None:
     for name, (method_and_path, _) in EXPECTED.items():
-        path = _address(site, method_and_path).removeprefix("POST ")
+        path = _address(site, method_and_path).removeprefix("POST ").partition("?")[0]
         assert get_resolver().resolve(path).url_name == name
 
 
@@ -173,6 +176,8 @@ def _address(site: Site, template: str) -> str:
         drafted=site.draft.games.earliest("id").pk,
         validated=site.validation.games.earliest("id").pk,
         played=site.played.pk,
+        played_key=site.played.key,
+        validated_key=site.validation.games.earliest("id").key,
         live=site.live.pk,
     )
 

@@ -1,0 +1,64 @@
+"""What ``python -m workers replay --site`` finds on a real site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from pytest_django.live_server_helper import LiveServer
+
+from tests.support.filled_site import Site, add_version
+from tournament.models import BotVersion, Bundle
+from workers.bundles import pack_bundle, store_bundle
+from workers.site import SiteError, ask_engines, fetch_site_bundle
+
+MANIFEST = b'[bot]\nname = "Sample"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dualma"]\n'
+
+
+@pytest.fixture
+def sample(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BotVersion:
+    """A bot of the site's own, in Black's place in the played game."""
+    monkeypatch.setattr(settings, "BUNDLES", tmp_path / "bundles")
+    data = pack_bundle({"bot.toml": MANIFEST, "main.py": b""})
+    version = add_version(None, "Sample")
+    version.bundle = Bundle.objects.create(sha256=store_bundle(tmp_path / "bundles", data), size=len(data))
+    version.save()
+    site.played.black = version
+    site.played.save()
+    return version
+
+
+def test_a_sample_s_bundle_is_everybody_s(
+    site: Site, sample: BotVersion, as_user: Callable[..., Client]
+) -> None:
+    for user in (None, site.rival, site.owner, site.staff):
+        assert as_user(user).get(f"/bots/sample/{sample.number}/bundle.zip").status_code == 200
+
+
+def test_who_played_a_game_is_told_and_what_may_be_had_is_fetched(
+    site: Site, sample: BotVersion, live_server: LiveServer, tmp_path: Path
+) -> None:
+    engines = ask_engines(live_server.url, site.played.key)
+    assert (engines["white"].name, engines["white"].sha256) == ("Stone Age", site.white.bundle_id)
+    path = fetch_site_bundle(engines["black"], tmp_path / "store")
+    assert path.read_bytes() == Bundle.objects.get(pk=sample.bundle_id).path.read_bytes()
+    with pytest.raises(
+        SiteError, match=r"owner of 'Stone Age' alone .* from http.*/bots/stone-age/1/ and give"
+    ):
+        fetch_site_bundle(engines["white"], tmp_path / "store")
+
+
+def test_an_owner_is_told_where_his_bundle_is(site: Site, as_user: Callable[..., Client]) -> None:
+    answer = as_user(site.owner).get("/games/engines.json", {"id": site.played.key}).json()
+    assert answer["white"]["bundle"] == "/bots/stone-age/1/bundle.zip"
+    assert answer["black"]["bundle"] is None
+
+
+def test_the_game_s_page_names_the_bundles_and_how_to_play_it_again(site: Site, client: Client) -> None:
+    page = client.get(f"/games/{site.played.pk}/").content.decode()
+    assert site.white.bundle_id in page
+    assert site.black.bundle_id in page
+    assert f"python -m workers replay game-{site.played.pk}.pgn --site http://testserver" in page
