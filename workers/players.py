@@ -142,12 +142,13 @@ class UgiPlayer:
         return "" if self._process is None else self._process.take_stderr().decode("utf-8", "replace")
 
     def take_lines(self) -> str:
-        """The lines exchanged in this game, each with its time."""
+        """The lines exchanged in this game, each with its time; none once the engine is ended."""
         return self._log.text()
 
     def close(self) -> None:
         """End the engine: politely for half a second, then for good. May be repeated."""
         process, self._process = self._process, None
+        self._log = Conversation()  # one that nobody reads any more may be large
         if process is None:
             return
         process.on_wait = _go_on
@@ -165,6 +166,7 @@ class UgiPlayer:
     def kill(self) -> None:
         """End the engine at once: it has lost its claim to politeness. May be repeated."""
         process, self._process = self._process, None
+        self._log = Conversation()
         if process is not None:
             process.kill()
 
