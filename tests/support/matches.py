@@ -62,12 +62,17 @@ def read_games(path: Path) -> list[Record]:
     return games
 
 
-def start_match(folder: Path, *words: str) -> subprocess.Popen[str]:
-    """A match under way in ``folder``; Python finds the house from there."""
+def start_match(folder: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
+    """A match under way in ``folder``, with more in its environment; Python finds the house from there."""
     return subprocess.Popen(
         [sys.executable, "-m", "workers", "match", *words],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(folder / "cache")},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "XDG_CACHE_HOME": str(folder / "cache"),
+            **environment,
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -80,9 +85,12 @@ def run_match(folder: Path, *words: str) -> Finished:
     return finish_match(start_match(folder, *words), folder)
 
 
-def finish_match(match: subprocess.Popen[str], folder: Path) -> Finished:
+def finish_match(
+    match: subprocess.Popen[str], folder: Path, seconds: float | None = DEADLINE_SECONDS
+) -> Finished:
+    """Wait for its end, so long at most; None is as long as it takes."""
     try:
-        out, err = match.communicate(timeout=DEADLINE_SECONDS)
+        out, err = match.communicate(timeout=seconds)
     finally:
         match.kill()
     return Finished(match.returncode, out, err, folder / "match.pgn")

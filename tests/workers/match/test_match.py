@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
-import subprocess
 import uuid
 from pathlib import Path
 
@@ -185,23 +183,6 @@ def test_asked_twice_a_match_breaks_its_games_off(tmp_path: Path, mark: str) -> 
     assert stopped.code == 3
     assert stopped.games == {}
     assert processes_with(mark) == []
-
-
-def test_a_match_killed_at_any_moment_leaves_nothing_behind_and_goes_on(tmp_path: Path, mark: str) -> None:
-    words = [*engine("A", "go", "late", "0.01", mark=mark), *engine("B", mark=mark), *QUICK]
-    words += ["-rounds", "8", "-concurrency", "2"]
-    moment = random.Random(7)
-    for _ in range(4):
-        match = start_match(tmp_path, *words, "-resume")
-        with pytest.raises(subprocess.TimeoutExpired):
-            match.wait(moment.uniform(0.1, 0.7))
-        match.kill()
-        match.communicate()
-        assert wait_until(lambda: processes_with(mark) == [])
-    done = run_match(tmp_path, *words, "-resume")
-    assert (done.code, len(read_games(done.records)), len(done.games)) == (0, 16, 16)
-    assert all(verify_record(record) == [] for record in done.games.values())
-    assert "  16  " in done.out
 
 
 def test_games_of_a_slot_that_is_killed_are_played_again(tmp_path: Path, mark: str) -> None:

@@ -1,0 +1,210 @@
+"""A match that is killed outright again and again: is every game played, and none twice?
+
+The runner (``python -m workers match``) is ended by ``kill -9`` at random moments, now and then of its
+start, and goes on with ``-resume``. Before some of its lives the record file loses its last bytes, as if
+the machine had failed, or the state file is thrown away. At the end the records, the standings and the
+state are held against the plan, and against a count of the records of its own. The exit code is 1 if
+anything is wrong.
+
+    python -m benchmarks.kills --kills 100
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engines.records import Record, verify_record
+from engines.rules.base import Result
+from tests.support.jobs import processes_with, wait_until
+from tests.support.matches import QUICK, Finished, engine, finish_match, read_games, run_match, start_match
+
+LIFE_SECONDS: Final = 1.5
+"""A runner plays at most so long, and on the average half of it."""
+START_EVERY: Final = 5
+"""Lives after which one is counted from the start of the process, not from its first game."""
+GAMES_A_LIFE: Final = 40
+"""More than are played in one by two cores, so that something is left for every life."""
+TEAR_EVERY: Final = 3
+"""Lives after which the record file loses its end."""
+TORN_BYTES: Final = 1500
+"""At most so many bytes of it: a game or two."""
+FORGET_EVERY: Final = 4
+"""Lives after which the state file is thrown away."""
+DEATH_SECONDS: Final = 1.0
+"""How soon after the runner its slots and engines are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it. ``wrong`` are sentences; where there is none, all is well."""
+
+    kills: int
+    torn: int
+    forgotten: int
+    games: int
+    wrong: tuple[str, ...]
+
+
+def run_kills(folder: Path, kills: int, games: int, seed: int = 0) -> Outcome:
+    """Play a match of so many games in ``folder``, which is empty, through as many deaths and to its end."""
+    mark, dice = f"mark-{uuid.uuid4()}", random.Random(seed)
+    words = list(_words(mark, games))
+    records, state = folder / "match.pgn", folder / "match.pgn.state"
+    killed = torn = forgotten = 0
+    wrong: list[str] = []
+    for number in range(kills):
+        if number % TEAR_EVERY == TEAR_EVERY - 1:
+            torn += _tear(records, dice.randint(1, TORN_BYTES))
+        if number % FORGET_EVERY == FORGET_EVERY - 1:
+            forgotten += _forget(state)
+        life = live(folder, words, mark, dice.uniform(0, LIFE_SECONDS), plays=bool(number % START_EVERY))
+        killed += life.was_killed
+        wrong += life.wrong
+    ended = finish_match(start_match(folder, *words, "-resume"), folder, seconds=None)
+    played = read_games(records)
+    wrong += compare_records(played, run_match(folder, *words, "-dry-run").events)
+    wrong += compare_standings(played, ended.events)
+    wrong += compare_state(played, run_match(folder, *words, "-resume"), state)
+    return Outcome(killed, torn, forgotten, len(played), tuple(wrong))
+
+
+def _words(mark: str, games: int) -> Iterator[str]:
+    """The match's, after ``python -m workers match``; see docs/match.md."""
+    for name, *plan in ("A",), ("B",), ("C", "go:3", "only", r"bestmove resign\n"):
+        yield from engine(name, "go:1", "late", "0.01", *plan, mark=mark)
+    yield from QUICK
+    yield from ("-rounds", str(-(-games // 6)), "-concurrency", "2", "-json")
+
+
+def _tear(records: Path, count: int) -> bool:
+    """Cut so many bytes off the end of the file, if there are any."""
+    size = records.stat().st_size if records.exists() else 0
+    if size:
+        os.truncate(records, max(0, size - count))
+    return size > 0
+
+
+def _forget(state: Path) -> bool:
+    """Throw the state file away, if there is one."""
+    there = state.exists()
+    state.unlink(missing_ok=True)
+    return there
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One life of the runner; it may have come to the match's end before it was killed."""
+
+    was_killed: bool
+    wrong: tuple[str, ...]
+
+
+def live(folder: Path, words: Sequence[str], mark: str, seconds: float, *, plays: bool) -> Life:
+    """So many seconds of it, counted from its first game where it ``plays``."""
+    match = start_match(folder, *words, "-resume")
+    if plays:
+        assert match.stdout is not None
+        for _ in ("started", "game"):
+            match.stdout.readline()
+    try:
+        match.wait(seconds)
+    except subprocess.TimeoutExpired:
+        match.kill()
+    _, errors = match.communicate()
+    wrong = [f"it complained: {errors}"] if errors else []
+    if match.returncode not in (0, -signal.SIGKILL):
+        wrong.append(f"it ended by itself with exit code {match.returncode}")
+    if not wait_until(lambda: not processes_with(mark), DEATH_SECONDS):
+        wrong.append(f"engines outlived it: {processes_with(mark)}")
+    return Life(match.returncode != 0, tuple(wrong))
+
+
+def compare_records(games: Sequence[Record], plan: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The record file against the games that were to be played."""
+    planned = {game["id"]: (game["white"], game["black"]) for game in plan}
+    times = Counter(game.header("GameId") for game in games)
+    yield from (f"game {key} is missing" for key in planned if not times[key])
+    yield from (f"game {key} is there {number} times" for key, number in times.items() if number > 1)
+    for game in games:
+        key = game.header("GameId")
+        if planned.get(key) != (game.header("White"), game.header("Black")):
+            yield f"game {key} is none of the plan"
+        yield from (f"game {key}: {sentence}" for sentence in verify_record(game))
+
+
+def compare_standings(games: Sequence[Record], events: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The last runner's table, of games most of which it has not played, against a count of the records."""
+    rows = {row["name"]: row for row in _only(events, "table")["rows"]}
+    points = _half_points(games)
+    for name, row in rows.items():
+        mine = [half for (_, who), halves in points.items() if who == name for half in halves]
+        counted = {"wins": mine.count(2), "draws": mine.count(1), "losses": mine.count(0)}
+        pairs = [sum(halves) for (_, who), halves in points.items() if who == name and len(halves) == 2]
+        told = {key: row[key] for key in counted}
+        if told != counted or row["pairs"] != [pairs.count(score) for score in range(5)]:
+            yield f"the table has {row} of {name}, the records {counted} and the pairs {pairs}"
+
+
+def _half_points(games: Sequence[Record]) -> dict[tuple[str, str], list[int]]:
+    """By meeting and engine: the half points of its games."""
+    worth = {Result.WHITE_WINS: 2, Result.DRAW: 1, Result.BLACK_WINS: 0}
+    points: dict[tuple[str, str], list[int]] = {}
+    for game in games:
+        meeting = game.header("GameId").rpartition("/")[0]
+        white = worth[game.result]
+        points.setdefault((meeting, game.header("White")), []).append(white)
+        points.setdefault((meeting, game.header("Black")), []).append(2 - white)
+    return points
+
+
+def compare_state(games: Sequence[Record], again: Finished, state: Path) -> Iterator[str]:
+    """One more runner finds everything played, and the state file as it is to be."""
+    started = _only(again.events, "started")
+    if again.code or (started["played"], started["games"]) != (len(games), len(games)):
+        yield f"one more runner ended with exit code {again.code} and saw {started}"
+    if any(event["event"] == "game" for event in again.events):
+        yield "one more runner has played a game"
+    terms = json.loads(state.read_text())["terms"]
+    if [terms[f"entrants.{number}.spec.name"] for number in (1, 2, 3)] != ["A", "B", "C"]:
+        yield f"the state file has other engines: {terms}"
+
+
+def _only(events: Sequence[dict[str, Any]], kind: str) -> dict[str, Any]:
+    (event,) = (event for event in events if event["event"] == kind)
+    return event
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.kills", description="Kill a match again and again."
+    )
+    parser.add_argument("--kills", type=int, default=100, help="how often (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments (default %(default)s)")
+    asked = parser.parse_args(arguments)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = run_kills(Path(folder), asked.kills, asked.kills * GAMES_A_LIFE, asked.seed)
+    print(
+        f"{outcome.kills} kills, {outcome.torn} torn record files, {outcome.forgotten} lost state files: "
+        f"{outcome.games} games in {time.monotonic() - started:.0f} s"
+    )
+    print("\n".join(outcome.wrong) or "no game missing, none twice; records, standings and state agree")
+    return 1 if outcome.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
