@@ -16,11 +16,10 @@ from benchmarks.lines import PLIES
 from engines.rules.history import History
 from engines.rules.registry import Game, find_game
 from engines.timecontrol import TimeControl
-from workers.clocks import NS_PER_MS
 from workers.jobs import EngineSpec
 from workers.launch import plan_launch
 from workers.players import UgiPlayer
-from workers.referee import Board, Match, play_game
+from workers.referee import Choice, Match, Turn, play_game
 
 CONTROL: Final = TimeControl(base_ms=600_000)
 MARGIN_MS: Final = 50
@@ -40,27 +39,23 @@ def main() -> None:
 
 def _play(game: Game, white: UgiPlayer, black: UgiPlayer) -> None:
     match = Match(game, History(game, ply_limit=PLIES), (CONTROL, CONTROL), MARGIN_MS)
-    charges = Charges()
-    play_game(match, white, black, on_move=charges.look)
+    play_game(match, Compared(white), Compared(black))
 
 
-class Charges:
-    """Follows the clocks of a game without increments."""
+class Compared:
+    """A player who tells how what it is charged differs from what its engine said."""
 
-    def __init__(self) -> None:
-        self._left_ns = [(CONTROL.base_ms or 0) * NS_PER_MS] * 2
+    def __init__(self, player: UgiPlayer) -> None:
+        self._player = player
+        self.prepare = player.prepare
+        self.finish = player.finish
 
-    def look(self, board: Board) -> None:
-        """After a move: print how its charge differs from what the engine said."""
-        for side, clock in enumerate(board.clocks):
-            left_ns = clock.left_ns or 0
-            charged_ns = self._left_ns[side] - left_ns
-            self._left_ns[side] = left_ns
-            if charged_ns:
-                note = board.moves[-1].note
-                assert note is not None
-                assert note.nodes is not None
-                print(charged_ns - note.nodes)
+    def choose(self, turn: Turn) -> Choice:
+        choice = self._player.choose(turn)
+        assert choice.note is not None
+        assert choice.note.nodes is not None
+        print(choice.used_ns - choice.note.nodes)
+        return choice
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from engines.protocol.format import format_message
 from engines.protocol.messages import Go
 from engines.rules.base import quote
 
@@ -102,26 +103,21 @@ def _format_seconds(ms: int) -> str:
     return f"{ms // 1000}.{fraction}" if fraction else str(ms // 1000)
 
 
-def go_message(
-    control: TimeControl,
-    p1_left_ms: int | None = None,
-    p2_left_ms: int | None = None,
-    increments_ms: tuple[int, int] | None = None,
-) -> Go:
-    """The search to ask for; the clocks as they stand are sent only when the control has clocks.
+def go_pattern(control: TimeControl, increments_ms: tuple[int, int] | None = None) -> str:
+    """The ``go`` line under ``control``; if it has clocks, with a ``%d`` for what p1 and p2 have left in ms.
 
-    None for a player's clock is the full base time. ``increments_ms`` are both players', where they are not
-    both the control's.
+    ``increments_ms`` are p1's and p2's, where they are not both the control's.
     """
     if control.base_ms is None:
-        return Go(movetime_ms=control.move_ms, nodes=control.nodes, depth=control.depth)
+        return format_message(Go(movetime_ms=control.move_ms, nodes=control.nodes, depth=control.depth))
     p1_inc_ms, p2_inc_ms = increments_ms or (control.increment_ms, control.increment_ms)
-    return Go(
-        p1_time_ms=control.base_ms if p1_left_ms is None else p1_left_ms,
-        p2_time_ms=control.base_ms if p2_left_ms is None else p2_left_ms,
-        p1_inc_ms=p1_inc_ms,
-        p2_inc_ms=p2_inc_ms,
-        movetime_ms=control.move_ms,
-        nodes=control.nodes,
-        depth=control.depth,
+    line = format_message(
+        Go(
+            p1_inc_ms=p1_inc_ms,
+            p2_inc_ms=p2_inc_ms,
+            movetime_ms=control.move_ms,
+            nodes=control.nodes,
+            depth=control.depth,
+        )
     )
+    return line.replace("go", "go p1time %d p2time %d", 1)

@@ -17,10 +17,14 @@ class Clock:
     alone. It is not taken from the clock.
     """
 
+    __slots__ = ("_increment_ns", "_margin_ns", "_move_allowance_ns", "left_ns")
+
     def __init__(self, control: TimeControl, margin_ms: int) -> None:
         self._increment_ns = control.increment_ms * NS_PER_MS
-        self._move_ns = None if control.move_ms is None else control.move_ms * NS_PER_MS
         self._margin_ns = margin_ms * NS_PER_MS
+        self._move_allowance_ns = (
+            None if control.move_ms is None else control.move_ms * NS_PER_MS + self._margin_ns
+        )
         self.left_ns = None if control.base_ms is None else control.base_ms * NS_PER_MS
 
     @property
@@ -31,8 +35,12 @@ class Clock:
     @property
     def allowance_ns(self) -> int | None:
         """How long the next move may take, margin included; None where no flag can fall."""
-        limits = [limit for limit in (self.left_ns, self._move_ns) if limit is not None]
-        return min(limits) + self._margin_ns if limits else None
+        if self.left_ns is None:
+            return self._move_allowance_ns
+        allowance_ns = self.left_ns + self._margin_ns
+        if self._move_allowance_ns is None:
+            return allowance_ns
+        return min(allowance_ns, self._move_allowance_ns)
 
     def charge(self, used_ns: int) -> None:
         """Take a move's time off, never below zero; then add the increment."""

@@ -11,7 +11,7 @@ import dataclasses
 import enum
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -31,7 +31,7 @@ class JsonValue:
     """A dataclass that travels as a JSON object of its fields."""
 
     def to_json(self) -> JsonObject:
-        return {name: _plain(getattr(self, name)) for name in _kinds(type(self))}
+        return {name: _plain(getattr(self, name)) for name in _shape_of(type(self)).readers}
 
     @classmethod
     def from_json(cls, value: object) -> Self:
@@ -43,14 +43,15 @@ class JsonValue:
         where = cls.__name__
         if not isinstance(value, Mapping):
             raise JobError(f"{where} must be an object, not {_kind_name(value)}")
-        kinds = _kinds(cls)
+        shape = _shape_of(cls)
+        readers = shape.readers
         for name in value:
-            if name not in kinds:
+            if name not in readers:
                 raise JobError(f"{where} has an unknown field {name!r}")
-        missing = [name for name in _required(cls) if name not in value]
+        missing = [name for name in shape.required if name not in value]
         if missing:
             raise JobError(f"{where} lacks {', '.join(missing)}")
-        return cls(**{name: _read(kinds[name], value[name], f"{where}.{name}") for name in value})
+        return cls(**{name: readers[name](item, f"{where}.{name}") for name, item in value.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,47 +217,62 @@ def _plain(value: object) -> object:
     return str(value) if isinstance(value, enum.Enum) else value
 
 
-_KINDS: dict[Any, dict[str, Any]] = {}
+Reader = Callable[[object, str], object]
+"""From a JSON value and the place where it stands to what it means; raises ``JobError``."""
 
 
-def _kinds(cls: Any) -> dict[str, Any]:
-    """The declared type of each field, in order."""
-    if cls not in _KINDS:
-        hints = typing.get_type_hints(cls)
-        _KINDS[cls] = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
-    return _KINDS[cls]
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What a class travels as: a reader for each field, in order, and the fields that must be there."""
+
+    readers: Mapping[str, Reader]
+    required: tuple[str, ...]
 
 
-def _required(cls: Any) -> list[str]:
-    return [f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING]
+_SHAPES: dict[Any, _Shape] = {}
 
 
-def _read(kind: Any, value: object, where: str) -> object:
-    """``value`` as the declared type ``kind``: text, number, None, tuple, enum or another value."""
+def _shape_of(cls: Any) -> _Shape:
+    """Made once for each class: what is declared is slow to look at."""
+    if cls not in _SHAPES:
+        kinds, fields = typing.get_type_hints(cls), dataclasses.fields(cls)
+        _SHAPES[cls] = _Shape(
+            {field.name: _reader(kinds[field.name]) for field in fields},
+            tuple(field.name for field in fields if field.default is dataclasses.MISSING),
+        )
+    return _SHAPES[cls]
+
+
+def _reader(kind: Any) -> Reader:
+    """For the declared type ``kind``: text, number, None, tuple, enum or another value."""
     origin = typing.get_origin(kind)
     if origin is tuple:
-        return _read_tuple(typing.get_args(kind), value, where)
+        return _tuple_reader(typing.get_args(kind))
     if origin in (types.UnionType, typing.Union):
-        return None if value is None else _read(typing.get_args(kind)[0], value, where)
+        read = _reader(typing.get_args(kind)[0])
+        return lambda value, where: None if value is None else read(value, where)
     if issubclass(kind, JsonValue):
-        return kind.from_json(value)
+        return lambda value, where: kind.from_json(value)
     if issubclass(kind, enum.Enum):
-        return _read_enum(kind, value, where)
-    if type(value) is not kind:
-        raise JobError(f"{where} must be {_KIND_NAMES[kind]}, not {_kind_name(value)}")
-    if isinstance(value, str) and not _is_encodable(value):
-        raise JobError(f"{where} holds a lone surrogate, which no text does")
-    return value
+        return lambda value, where: _read_enum(kind, value, where)
+    return lambda value, where: _read_plain(kind, value, where)
 
 
-def _read_tuple(kinds: tuple[Any, ...], value: object, where: str) -> tuple[object, ...]:
-    if not isinstance(value, list | tuple):
-        raise JobError(f"{where} must be a list, not {_kind_name(value)}")
-    if kinds[-1] is Ellipsis:
-        kinds = kinds[:1] * len(value)
-    if len(kinds) != len(value):
-        raise JobError(f"{where} must have {len(kinds)} items, not {len(value)}")
-    return tuple(_read(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True)))
+def _tuple_reader(kinds: tuple[Any, ...]) -> Reader:
+    readers = tuple(_reader(kind) for kind in kinds if kind is not Ellipsis)
+    is_open = kinds[-1] is Ellipsis
+
+    def read(value: object, where: str) -> tuple[object, ...]:
+        if not isinstance(value, list | tuple):
+            raise JobError(f"{where} must be a list, not {_kind_name(value)}")
+        each = readers * len(value) if is_open else readers
+        if len(each) != len(value):
+            raise JobError(f"{where} must have {len(each)} items, not {len(value)}")
+        return tuple(
+            [one(item, f"{where}[{i}]") for i, (one, item) in enumerate(zip(each, value, strict=True))]
+        )
+
+    return read
 
 
 def _read_enum(kind: type[enum.Enum], value: object, where: str) -> enum.Enum:
@@ -265,6 +281,14 @@ def _read_enum(kind: type[enum.Enum], value: object, where: str) -> enum.Enum:
     except ValueError:
         known = ", ".join(repr(member.value) for member in kind)
         raise JobError(f"{where} must be one of {known}, not {value!r}") from None
+
+
+def _read_plain(kind: type, value: object, where: str) -> object:
+    if type(value) is not kind:
+        raise JobError(f"{where} must be {_KIND_NAMES[kind]}, not {_kind_name(value)}")
+    if isinstance(value, str) and not _is_encodable(value):
+        raise JobError(f"{where} holds a lone surrogate, which no text does")
+    return value
 
 
 def _is_encodable(text: str) -> bool:

@@ -6,6 +6,7 @@ one read up to ``bestmove``; its time runs from that write to the line's arrival
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 
@@ -29,7 +30,7 @@ from engines.protocol import (
     last_info,
     parse_engine_line,
 )
-from engines.records import Termination, note_from_info
+from engines.records import Termination, note_from_info, note_of_time
 from workers.clocks import NS_PER_MS
 from workers.conversation import Conversation
 from workers.launch import Launch
@@ -51,6 +52,9 @@ UNTIMED_SECONDS = 120
 GAMEOVER_SECONDS = 0.05
 QUIT_SECONDS = 0.5
 NS = 1_000_000_000
+
+_PLAIN_ANSWER = re.compile(rb"bestmove ([!-~]+)")
+"""What nearly every engine says; whatever else might be an answer is read word by word."""
 
 
 class UgiPlayer:
@@ -78,8 +82,6 @@ class UgiPlayer:
         self._declared: dict[str, OptionDeclared] = {}
         self._news: list[ServerMessage] = []
         self._is_playing = False
-        self._position = b""
-        self._played = 0
         self._cpu_ns: int | None = None
         self._log = Conversation()
 
@@ -87,7 +89,6 @@ class UgiPlayer:
 
     def prepare(self) -> None:
         self._log = Conversation()
-        self._position, self._played = b"", 0
         if self._process is not None and self._process.has_exited():
             self.close()
         try:
@@ -109,13 +110,14 @@ class UgiPlayer:
         allowance_ns = UNTIMED_SECONDS * NS if turn.allowance_ns is None else turn.allowance_ns
         process = self._running
         try:
-            self._refuse_answers_in_advance(process)
-            question = self._question(turn)
-            self._log.sent(question)
-            process.wake()
+            if process.has_spoken():
+                self._refuse_answers_in_advance(process)
+            if process.is_walled:
+                process.wake()
             asked_ns = time.monotonic_ns()
             deadline_ns = asked_ns + allowance_ns
-            process.write(question, deadline_ns)
+            self._log.sent(turn.question, asked_ns)
+            process.write(turn.question, deadline_ns)
             return self._read_answer(process, asked_ns, deadline_ns)
         except EngineSilent as silence:
             waited_ms = allowance_ns // NS_PER_MS
@@ -141,9 +143,10 @@ class UgiPlayer:
         """What the engine said on standard error in this game, its middle left out when it is long."""
         return "" if self._process is None else self._process.take_stderr().decode("utf-8", "replace")
 
-    def take_lines(self) -> str:
-        """The lines exchanged in this game, each with its time; none once the engine is ended."""
-        return self._log.text()
+    @property
+    def conversation(self) -> Conversation:
+        """The lines exchanged in this game; the next has another, and so has an engine that has ended."""
+        return self._log
 
     def close(self) -> None:
         """End the engine: politely for half a second, then for good. May be repeated."""
@@ -217,7 +220,7 @@ class UgiPlayer:
 
     def _say(self, messages: Sequence[ServerMessage], deadline_ns: int) -> None:
         data = b"".join(map(_encoded, messages))
-        self._log.sent(data)
+        self._log.sent(data, time.monotonic_ns())
         self._running.write(data, deadline_ns)
 
     def _ask(self, messages: Sequence[ServerMessage], kind: type[EngineMessage], word: str) -> None:
@@ -238,54 +241,44 @@ class UgiPlayer:
 
     def _heard(self, deadline_ns: int) -> EngineMessage | None:
         line = self._running.read_line(deadline_ns)
-        self._log.received(line)
+        self._log.received(line, self._running.arrived_ns)
         return _parsed(line)
 
     # Moving
 
     def _refuse_answers_in_advance(self, process: EngineProcess) -> None:
-        lines = process.drain()
+        lines, unfinished = process.drain(), process.unfinished
         for line in lines:
-            self._log.received(line)
-        if any(map(_is_answer, lines)) or _is_answer(process.unfinished):
+            self._log.received(line, process.arrived_ns)
+        if any(_move_in(line) is not None for line in (*lines, unfinished)):
             raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
-
-    def _question(self, turn: Turn) -> bytes:
-        """``position`` and ``go``; only the moves since the last question are put to the line anew."""
-        history = turn.history
-        if not self._position:
-            start = history.start
-            given = start != history.game.position.initial()
-            self._position = f"position fen {start}".encode() if given else b"position startpos"
-        if self._played < len(history.moves):
-            opened = b"" if self._played else b" moves"
-            added = " ".join(history.moves[self._played :])
-            self._position += opened + b" " + added.encode()
-            self._played = len(history.moves)
-        return self._position + b"\n" + format_message(turn.go).encode() + b"\n"
 
     def _read_answer(self, process: EngineProcess, asked_ns: int, deadline_ns: int) -> Choice:
         said: list[bytes] = []
         while True:
             line = process.read_line(deadline_ns)
-            self._log.received(line)
-            if b"bestmove" in line and isinstance(message := _parsed(line), BestMove):
+            self._log.received(line, process.arrived_ns)
+            move = _move_in(line)
+            if move is not None:
                 break
             if b"info" in line:
                 said.append(line)
         used_ns = process.arrived_ns - asked_ns
         process.end_move()
-        cpu_ns = self._rest(process)
-        note = note_from_info(
-            last_info(said),
-            ms=round(used_ns / NS_PER_MS),
-            cpu_ms=None if cpu_ns is None else round(cpu_ns / NS_PER_MS),
-        )
-        return Choice(message.move, used_ns, note)
+        cpu_ns = self._rest(process) if process.is_walled else None
+        cpu_ms = None if cpu_ns is None else round(cpu_ns / NS_PER_MS)
+        ms = round(used_ns / NS_PER_MS)
+        note = note_from_info(last_info(said), ms, cpu_ms) if said else note_of_time(ms, cpu_ms)
+        return Choice(move, used_ns, note)
 
 
-def _is_answer(line: bytes) -> bool:
-    return b"bestmove" in line and isinstance(_parsed(line), BestMove)
+def _move_in(line: bytes) -> str | None:
+    """The move of a best move, which may be empty, or None: the line is none."""
+    if plain := _PLAIN_ANSWER.fullmatch(line):
+        return plain[1].decode()
+    if b"bestmove" in line and isinstance(message := _parsed(line), BestMove):
+        return message.move
+    return None
 
 
 def _parsed(line: bytes) -> EngineMessage | None:

@@ -1,6 +1,6 @@
 """An engine as a process: lines in and out before a deadline, and a clean end.
 
-Raw pipes and one ``poll`` loop, no threads: a line costs a few microseconds. An
+Raw pipes and one ``epoll`` loop, no threads: a line costs a few microseconds. An
 engine is taken to be hostile. A deadline is never moved by output, a write
 never blocks for long, what an engine says is bounded, and killing it kills its
 process group and leaves no zombie, descriptor or scratch folder.
@@ -35,6 +35,8 @@ KEPT_STDERR_BYTES = 64 * 1024
 READ_BYTES = 64 * 1024
 WAIT_MS = 500
 """How long a wait may last before its owner is asked whether it may go on."""
+MOST_EVENTS = 4
+"""At once: an engine's input, output and standard error, and its end."""
 
 REAPER = Reaper()
 """Ends this process's engines should it vanish; every engine is told to it."""
@@ -81,12 +83,15 @@ class EngineProcess:
         self._launch = launch
         self._reaper = reaper
         self._lines: deque[bytes] = deque()
-        self._rest = b""
+        self.unfinished = b""
+        """The line that has begun to arrive, as far as it has."""
         self._said = 0
         self._mind_ns = 0
         self._stderr = Ends(KEPT_STDERR_BYTES)
         self._killed = False
         self._cell = launch.cell
+        self.is_walled = launch.cell is not None
+        """Whether it rests between its turns, and its processor time is known."""
         control_groups = () if self._cell is None else self._cell.control_groups
         try:
             reaper.watch(launch.scratch, control_groups=control_groups)
@@ -108,11 +113,11 @@ class EngineProcess:
         self._reaper.watch(self._launch.scratch, self._popen.pid, control_groups)
         self._in, self._out, self._err = (stream.fileno() for stream in _streams(self._popen))
         self._exit = os.pidfd_open(self._popen.pid)
-        self._poll = select.poll()
+        self._poll = select.epoll()
         for descriptor in (self._in, self._out, self._err):
             os.set_blocking(descriptor, False)
         for descriptor in (self._out, self._err, self._exit):
-            self._poll.register(descriptor, select.POLLIN)
+            self._poll.register(descriptor, select.EPOLLIN)
         if self._cell is not None:
             self._enter(self._cell)
 
@@ -158,29 +163,29 @@ class EngineProcess:
     def read_line(self, deadline_ns: int) -> bytes:
         """The next line, without its end; waits for it until the deadline, whatever arrives meanwhile."""
         while not self._lines:
-            left_ns = deadline_ns - time.monotonic_ns()
-            if left_ns <= 0:
+            now_ns = time.monotonic_ns()
+            if now_ns >= self._mind_ns:
+                self._mind_the_owner(now_ns)
+            if now_ns >= deadline_ns:
                 raise EngineSilent("no line arrived in time")
-            ready = self._poll.poll(min(left_ns / 1e6, WAIT_MS))
-            self._read_ready(ready)
-            self._mind_the_owner()
+            self._read_ready(self._poll.poll(min((deadline_ns - now_ns) / 1e9, WAIT_MS / 1e3), MOST_EVENTS))
         return self._lines.popleft()
 
-    def drain(self) -> list[bytes]:
-        """The lines that lie in the pipes already; what may follow them is ``unfinished``.
+    def has_spoken(self) -> bool:
+        """Whether anything lies in the pipes already; it is read, and ``drain`` has it.
 
         Never waits. Does not raise ``EngineExited``: what an engine said before it ended comes first.
         """
-        while ready := [event for event in self._poll.poll(0) if event[0] != self._exit]:
-            self._read_streams(ready)
+        while (ready := self._poll.poll(0, MOST_EVENTS)) and not self._is_only_the_exit(ready):
+            self._read_ready(ready)
+        return bool(self._lines or self.unfinished)
+
+    def drain(self) -> list[bytes]:
+        """The lines that lie in the pipes already; what may follow them is ``unfinished``. Never waits."""
+        self.has_spoken()
         waiting = list(self._lines)
         self._lines.clear()
         return waiting
-
-    @property
-    def unfinished(self) -> bytes:
-        """The line that has begun to arrive, as far as it has."""
-        return self._rest
 
     def close_input(self) -> None:
         """Let the engine read the end of its input; nothing can be written after this. May be repeated."""
@@ -229,6 +234,7 @@ class EngineProcess:
         self._kill_group()
         self._drain_stderr()
         os.close(self._exit)
+        self._poll.close()
         self._end()
 
     def _end(self) -> None:
@@ -245,12 +251,10 @@ class EngineProcess:
         self._reaper.forget(self._launch.scratch)
         self._popen.wait()
 
-    def _mind_the_owner(self) -> None:
-        """Ask now and then whether the wait may go on, also while the engine keeps talking."""
-        now_ns = time.monotonic_ns()
-        if now_ns >= self._mind_ns:
-            self._mind_ns = now_ns + WAIT_MS * 1_000_000
-            self.on_wait()
+    def _mind_the_owner(self, now_ns: int) -> None:
+        """Ask whether the wait may go on: as often while the engine keeps talking."""
+        self._mind_ns = now_ns + WAIT_MS * 1_000_000
+        self.on_wait()
 
     def _kill_group(self) -> None:
         try:
@@ -262,28 +266,30 @@ class EngineProcess:
 
     def _wait_to_write(self, deadline_ns: int) -> None:
         """Wait until there is room, reading meanwhile: an engine may be stuck in a write of its own."""
-        left_ns = deadline_ns - time.monotonic_ns()
-        if left_ns <= 0:
+        now_ns = time.monotonic_ns()
+        if now_ns >= self._mind_ns:
+            self._mind_the_owner(now_ns)
+        if now_ns >= deadline_ns:
             raise EngineSilent("it did not read what was sent to it")
-        self._poll.register(self._in, select.POLLOUT)
+        self._poll.register(self._in, select.EPOLLOUT)
         try:
-            ready = self._poll.poll(min(left_ns / 1e6, WAIT_MS))
+            ready = self._poll.poll(min((deadline_ns - now_ns) / 1e9, WAIT_MS / 1e3), MOST_EVENTS)
         finally:
             self._poll.unregister(self._in)
-        self._mind_the_owner()
         self._read_ready([event for event in ready if event[0] != self._in])
 
     def _read_ready(self, ready: list[tuple[int, int]]) -> None:
-        if len(ready) == 1 and ready[0][0] == self._exit:
-            raise self._exited()
-        self._read_streams(ready)
-
-    def _read_streams(self, ready: list[tuple[int, int]]) -> None:
+        """Read the streams that have something; raises ``EngineExited`` once only the exit has."""
         for descriptor, _ in ready:
             if descriptor == self._out:
                 self._read_out()
             elif descriptor == self._err:
                 self._read_err()
+            elif self._is_only_the_exit(ready):
+                raise self._exited()
+
+    def _is_only_the_exit(self, ready: list[tuple[int, int]]) -> bool:
+        return len(ready) == 1 and ready[0][0] == self._exit
 
     def _read_out(self) -> None:
         chunk = _read(self._out)
@@ -292,11 +298,10 @@ class EngineProcess:
             self._poll.unregister(self._out)
             return
         self._said += len(chunk)
-        if self._rest:
-            chunk = self._rest + chunk
-        *lines, self._rest = chunk.split(b"\n")
+        chunk = self.unfinished + chunk
+        *lines, self.unfinished = chunk.split(b"\n")
         self._lines.extend(lines)
-        if len(chunk) > MAX_LINE_BYTES and max(map(len, (*lines, self._rest))) > MAX_LINE_BYTES:
+        if len(chunk) > MAX_LINE_BYTES and max(map(len, (*lines, self.unfinished))) > MAX_LINE_BYTES:
             raise EngineFlooded(f"a line of output was over {MAX_LINE_BYTES // 1024} KiB")
         if self._said > MAX_MOVE_OUTPUT_BYTES:
             raise EngineFlooded(f"more than {MAX_MOVE_OUTPUT_BYTES // 1024} KiB of output in one move")

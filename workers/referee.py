@@ -11,14 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from engines.protocol import RESIGN, Go, Winner
+from engines.protocol import RESIGN, Winner
 from engines.records import Fault, MoveNote, RecordMove, Termination
 from engines.rules.base import IllegalMove, Outcome, Reason, Result, Side
 from engines.rules.history import History
 from engines.rules.registry import Game
-from engines.timecontrol import TimeControl, go_message
+from engines.timecontrol import TimeControl
 from workers.adjudication import Adjudicator
 from workers.clocks import NS_PER_MS, Clock
+from workers.questions import Questions
 
 BOTH_UNABLE = "both engines unable to start"
 """How the evidence of a void begins that would end the same way again: its game halts at once."""
@@ -40,19 +41,20 @@ class Void(Exception):
     """The game cannot be played through no fault of a player; the text is the evidence."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Turn:
-    """What a player is asked: the game so far, the search to ask for, and how long it may take.
+    """What a player is asked: the game so far, in the protocol's words too, and how long it may take.
 
-    ``allowance_ns`` counts from asking to the answer's arrival, margin included; None is no flag.
+    ``question`` is the ``position`` line and the ``go`` line. ``allowance_ns`` counts from asking to the
+    answer's arrival, margin included; None is no flag.
     """
 
     history: History
-    go: Go
+    question: bytes
     allowance_ns: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Choice:
     """A player's answer as given: ``token`` may be ``RESIGN``, illegal, or empty when there was none."""
 
@@ -105,17 +107,17 @@ class PlayedGame:
 
 
 class Board:
-    """The game as it goes: what ``on_move`` is shown after each move."""
+    """The game as it goes."""
 
     def __init__(self, match: Match) -> None:
         self.match = match
         self.history = match.history
+        self.adjudicator = match.adjudicator
         white, black = match.controls
         self.clocks = (Clock(white, match.margin_ms), Clock(black, match.margin_ms))
         """White's and Black's."""
-        first = match.game.first
-        self._increments_ms = (match.controls[first].increment_ms, match.controls[first.other].increment_ms)
         self.moves: list[RecordMove] = []
+        self._questions = Questions(match.history, match.controls, self.clocks)
 
     def is_over(self) -> bool:
         """By the rules of the game or the match rules."""
@@ -124,29 +126,28 @@ class Board:
     def play(self, token: str, *, note: MoveNote | None = None, book: bool = False) -> None:
         self.history.play(token)
         self.moves.append(RecordMove(token, note, book))
+        self._questions.add(token)
 
-    def turn(self) -> Turn:
-        first = self.match.game.first
-        p1_ms, p2_ms = self.clocks[first].left_ms, self.clocks[first.other].left_ms
-        side = self.history.position.side
-        go = go_message(self.match.controls[side], p1_ms, p2_ms, self._increments_ms)
-        return Turn(self.history, go, self.clocks[side].allowance_ns)
+    def turn(self, side: Side) -> Turn:
+        """What to ask ``side``, who is to move."""
+        return Turn(self.history, self._questions.ask(side), self.clocks[side].allowance_ns)
 
 
 def play_game(
-    match: Match, white: Player, black: Player, *, on_move: Callable[[Board], None] = lambda board: None
+    match: Match, white: Player, black: Player, *, on_start: Callable[[Board], None] = lambda board: None
 ) -> PlayedGame:
-    """Play ``match`` to its end. ``on_move`` sees the board at the start and after each move.
+    """Play ``match`` to its end. ``on_start`` is given the board, to look at while the game goes.
 
-    Raises ``IllegalMove`` for an opening that cannot be played, and whatever ``on_move``
+    Raises ``IllegalMove`` for an opening that cannot be played, and whatever ``on_start``
     or a player raises beside ``Forfeit`` and ``Void``.
     """
     players = (white, black)
     board = Board(match)
     for token in match.opening:
         board.play(token, book=True)
+    on_start(board)
     try:
-        ended = _play(board, players, on_move)
+        ended = _play(board, players)
     except Void as void:
         ended = _void(board, str(void))
     winner = _winner(match.game, ended.result)
@@ -155,8 +156,7 @@ def play_game(
     return ended
 
 
-def _play(board: Board, players: tuple[Player, Player], on_move: Callable[[Board], None]) -> PlayedGame:
-    on_move(board)
+def _play(board: Board, players: tuple[Player, Player]) -> PlayedGame:
     if board.is_over():
         return _by_the_board(board)
     if (unable := _prepare(board, players)) is not None:
@@ -164,15 +164,14 @@ def _play(board: Board, players: tuple[Player, Player], on_move: Callable[[Board
     while not board.is_over():
         side = board.history.position.side
         try:
-            choice = _ask(board, players[side])
+            choice = _ask(board, side, players[side])
             if choice.token == RESIGN:
                 return _resigned(board, side)
             _accept(board, choice)
         except Forfeit as forfeit:
             return _forfeited(board, side, forfeit)
-        on_move(board)
-        if (adjudged := _adjudicate(board, side, choice)) is not None:
-            return adjudged
+        if board.adjudicator is not None and (result := _agreed(board, side, choice)) is not None:
+            return PlayedGame(tuple(board.moves), result, Termination.ADJUDICATION, Fault.NONE)
     return _by_the_board(board)
 
 
@@ -192,15 +191,15 @@ def _prepare(board: Board, players: tuple[Player, Player]) -> PlayedGame | None:
     return None
 
 
-def _ask(board: Board, player: Player) -> Choice:
+def _ask(board: Board, side: Side, player: Player) -> Choice:
     """The answer, with its time taken off the clock; one that came too late is a forfeit."""
-    turn = board.turn()
+    turn = board.turn(side)
     choice = player.choose(turn)
     if turn.allowance_ns is not None and choice.used_ns > turn.allowance_ns:
         raise Forfeit(
             Termination.TIME, late_sentence(choice.used_ns, turn.allowance_ns, board.match.margin_ms)
         )
-    board.clocks[board.history.position.side].charge(choice.used_ns)
+    board.clocks[side].charge(choice.used_ns)
     return choice
 
 
@@ -229,15 +228,11 @@ def explain_illegal(token: str, error: IllegalMove) -> str:
 # Verdicts
 
 
-def _adjudicate(board: Board, side: Side, choice: Choice) -> PlayedGame | None:
-    """The end both engines agree on; what the rules say of a game goes before."""
-    adjudicator = board.match.adjudicator
-    if adjudicator is None or board.is_over():
+def _agreed(board: Board, side: Side, choice: Choice) -> Result | None:
+    """What both engines agree on after a move, if anything; what the rules say of a game goes before."""
+    if board.adjudicator is None or board.is_over():
         return None
-    result = adjudicator.judge(side, choice.note, (len(board.moves) + 1) // 2)
-    if result is None:
-        return None
-    return PlayedGame(tuple(board.moves), result, Termination.ADJUDICATION, Fault.NONE)
+    return board.adjudicator.judge(side, choice.note, (len(board.moves) + 1) // 2)
 
 
 def _by_the_board(board: Board) -> PlayedGame:

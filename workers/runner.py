@@ -100,7 +100,7 @@ def refuse_job(message: object, worker: Worker, error: JobError) -> Iterator[Gam
         except JobError:
             continue
         played, now = void_game(f"the worker cannot read its job: {error}"), _now()
-        yield report_of(FinishedGame(game, played, now, now, SideLog(), SideLog()), worker)
+        yield report_of(FinishedGame(game, played, now, now, SideLog, SideLog), worker)
 
 
 class Seat:
@@ -118,8 +118,10 @@ class Seat:
             self._plan, variant=ladder, options=spec.options, on_wait=lambda: self.on_wait()
         )
 
-    def log(self) -> SideLog:
-        return SideLog(stderr=self.player.take_stderr(), lines=self.player.take_lines())
+    def log(self) -> Callable[[], SideLog]:
+        """What was said in the game just played: kept by now, written out when it is called."""
+        stderr, conversation = self.player.take_stderr(), self.player.conversation
+        return lambda: SideLog(stderr=stderr, lines=conversation.text())
 
     def close(self) -> None:
         """End the engine, politely at first. It starts anew with its next game."""
@@ -147,14 +149,17 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class FinishedGame:
-    """A game that was played, or is void; times are UTC, ISO 8601."""
+    """A game that was played, or is void; times are UTC, ISO 8601.
+
+    ``white`` and ``black`` write out what was said.
+    """
 
     game: JobGame
     played: PlayedGame
     started: str
     finished: str
-    white: SideLog
-    black: SideLog
+    white: Callable[[], SideLog]
+    black: Callable[[], SideLog]
 
 
 @dataclass(slots=True)
@@ -201,7 +206,7 @@ class Desk:
             Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
         )
         white.seed = black.seed = derive_seed(job.seed, game.key)
-        return play_game(match, white, black, on_move=self._moved)
+        return play_game(match, white, black, on_start=self._begin)
 
     def _controls(self, game: JobGame) -> tuple[TimeControl, TimeControl]:
         """White's and Black's."""
@@ -215,7 +220,7 @@ class Desk:
         moves = tuple(self._board.moves) if self._board is not None else ()
         return void_game(f"{type(error).__name__}: {error}", moves)
 
-    def _moved(self, board: Board) -> None:
+    def _begin(self, board: Board) -> None:
         self._board = board
         self._look_up()
 
@@ -266,8 +271,8 @@ def report_of(finished: FinishedGame, worker: Worker) -> GameReport:
         moves=_told_moves(played.moves),
         started=finished.started,
         finished=finished.finished,
-        white=finished.white,
-        black=finished.black,
+        white=finished.white(),
+        black=finished.black(),
     )
 
 

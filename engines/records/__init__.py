@@ -15,6 +15,7 @@ from engines.records.model import (
     Source,
     Termination,
     note_from_info,
+    note_of_time,
 )
 from engines.records.notes import BOOK, format_note, parse_note
 from engines.records.reader import read_records
@@ -38,6 +39,7 @@ __all__ = [
     "format_note",
     "format_record",
     "note_from_info",
+    "note_of_time",
     "parse_note",
     "read_records",
     "side_controls",

@@ -6,6 +6,8 @@ import enum
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple, Self
 
 from engines.protocol.messages import Info
 from engines.protocol.score import Score
@@ -120,27 +122,39 @@ def _is_pv_token(text: str) -> bool:
     return len(text) <= MAX_TOKEN and _PV_TOKEN.fullmatch(text) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class MoveNote:
+class _NoteParts(NamedTuple):
+    score: Score | None
+    depth: int | None
+    ms: int | None
+    nodes: int | None
+    cpu_ms: int | None
+    pv: tuple[str, ...]
+
+
+class MoveNote(_NoteParts):
     """What is known of one search; every part may be missing.
 
     ``ms`` is the time as measured, ``cpu_ms`` the processor time. ``pv`` is cut here:
     to ``MAX_PV`` tokens, and at the first that is none of the moves' alphabet.
+    A tuple, because one is made for every move: a frozen dataclass takes four times as long.
     """
 
-    score: Score | None = None
-    depth: int | None = None
-    ms: int | None = None
-    nodes: int | None = None
-    cpu_ms: int | None = None
-    pv: tuple[str, ...] = ()
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        for name in ("depth", "ms", "nodes", "cpu_ms"):
-            number = getattr(self, name)
+    def __new__(
+        cls,
+        score: Score | None = None,
+        depth: int | None = None,
+        ms: int | None = None,
+        nodes: int | None = None,
+        cpu_ms: int | None = None,
+        pv: tuple[str, ...] = (),
+    ) -> Self:
+        counts = {"depth": depth, "ms": ms, "nodes": nodes, "cpu_ms": cpu_ms}
+        for name, number in counts.items():
             if number is not None and number < 0:
                 raise ValueError(f"a move's {name} cannot be negative, as {number} is")
-        object.__setattr__(self, "pv", _cut_pv(self.pv))
+        return super().__new__(cls, score, depth, ms, nodes, cpu_ms, _cut_pv(pv) if pv else pv)
 
 
 def _cut_pv(pv: tuple[str, ...]) -> tuple[str, ...]:
@@ -168,25 +182,34 @@ def note_from_info(info: Info, ms: int | None = None, cpu_ms: int | None = None)
     )
 
 
+@lru_cache(maxsize=1024)
+def note_of_time(ms: int, cpu_ms: int | None = None) -> MoveNote:
+    """The note of a search of which nothing else is known; the same one for all that took as long."""
+    return MoveNote(ms=ms, cpu_ms=cpu_ms)
+
+
 def _not_negative(number: int | None) -> int | None:
     return None if number is None or number < 0 else number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class RecordMove:
     """One ply. ``book`` is a given one, which has no note; an empty note is none.
 
-    ``line`` is where it was read, for complaints, and 0 if it was not.
+    ``line`` is where it was read, for complaints, and 0 if it was not. Not to be changed, and not
+    frozen only because one is made for every move, as of ``MoveNote``.
     """
 
     token: str
-    note: MoveNote | None = None
-    book: bool = False
-    line: int = field(default=0, compare=False, repr=False)
+    note: MoveNote | None
+    book: bool
+    line: int = field(compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.note == EMPTY_NOTE:
-            object.__setattr__(self, "note", None)
+    def __init__(self, token: str, note: MoveNote | None = None, book: bool = False, line: int = 0) -> None:
+        self.token = token
+        self.note = None if note == EMPTY_NOTE else note
+        self.book = book
+        self.line = line
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,15 +233,16 @@ class Record:
     moves: tuple[RecordMove, ...]
     result: Result
     source: Source | None = field(default=None, compare=False, repr=False)
+    _values: dict[str, str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_values", dict(reversed(self.headers)))  # of two the first counts
 
     def header(self, name: str, default: str = "") -> str:
-        for known, value in self.headers:
-            if known == name:
-                return value
-        return default
+        return self._values.get(name, default)
 
     def has(self, name: str) -> bool:
-        return name in dict(self.headers)  # quicker than looking through them one by one
+        return name in self._values
 
 
 class RecordError(ValueError):

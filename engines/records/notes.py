@@ -6,6 +6,7 @@ Every part may be missing, the order is fixed, and nothing else stands in it.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from engines.protocol.score import Score
 from engines.records.model import MAX_PV, MoveNote
@@ -27,17 +28,18 @@ _NOTE = re.compile(
 
 def format_note(note: MoveNote) -> str:
     """The one spelling of ``note``; ``""`` when it says nothing."""
+    score, depth, ms, nodes, cpu_ms, pv = note
     parts = []
-    if note.score is not None or note.depth is not None:
-        parts.append(_format_score(note.score) + ("" if note.depth is None else f"/{note.depth}"))
-    if note.ms is not None:
-        parts.append(f"{_format_seconds(note.ms)}s")
-    if note.nodes is not None:
-        parts.append(f"{note.nodes}n")
-    if note.cpu_ms is not None:
-        parts.append(f"cpu {_format_seconds(note.cpu_ms)}s")
-    if note.pv:
-        parts.append(" ".join(("pv", *note.pv)))
+    if score is not None or depth is not None:
+        parts.append(_format_score(score) + ("" if depth is None else f"/{depth}"))
+    if ms is not None:
+        parts.append(_format_seconds(ms))
+    if nodes is not None:
+        parts.append(f"{nodes}n")
+    if cpu_ms is not None:
+        parts.append(f"cpu {_format_seconds(cpu_ms)}")
+    if pv:
+        parts.append(" ".join(("pv", *pv)))
     return " ".join(parts)
 
 
@@ -78,8 +80,10 @@ def _parse_score(text: str) -> Score:
     return Score(centipawns=int(text.replace(".", "")))
 
 
+@lru_cache(maxsize=1024)
 def _format_seconds(ms: int) -> str:
-    return f"{ms // 1000}.{ms % 1000:03}"
+    """Kept for a while: most moves of a game take about as long as one before."""
+    return f"{ms // 1000}.{ms % 1000:03}s"
 
 
 def _parse_seconds(text: str) -> int:

@@ -126,7 +126,7 @@ def format_record(record: Record) -> str:
     start = start_history(record)
     _check_spelling(record, start)
     headers = sorted(record.headers, key=lambda header: _RANK.get(header[0], len(_RANK)))
-    tags = "".join(f'[{name} "{_escape(value)}"]\n' for name, value in headers)
+    tags = "".join([f'[{name} "{_escape(value)}"]\n' for name, value in headers])
     starts_behind = start.position.side is not start.game.first
     return f"{tags}\n{_fill(_movetext(record, starts_behind))}"
 
@@ -173,28 +173,28 @@ def _check_spelling(record: Record, start: History) -> None:
         raise RecordError("header Reason is left out unless the rules ended the game", field="Reason")
 
 
-def _movetext(record: Record, starts_behind: bool) -> Iterator[str]:
-    """The pieces of the movetext; it may be broken between any two, and at the spaces in them.
+def _movetext(record: Record, starts_behind: bool) -> str:
+    """The movetext on one line, which may be broken at any of its spaces.
 
     ``starts_behind`` when the second player of a round is to move at the start.
     """
+    pieces = []
     needs_number = True
     for index, move in enumerate(record.moves, int(starts_behind)):
         if index % 2 == 0:
-            yield f"{index // 2 + 1}."
+            pieces.append(f"{index // 2 + 1}.")
         elif needs_number:
-            yield f"{index // 2 + 1}..."
-        yield move.token
-        comment = BOOK if move.book else format_note(move.note) if move.note else ""
-        if comment:
-            yield f"{{{comment}}}"
-        needs_number = bool(comment)
-    yield str(record.result)
+            pieces.append(f"{index // 2 + 1}...")
+        pieces.append(move.token)
+        needs_number = move.book or move.note is not None
+        if needs_number:
+            pieces.append(f"{{{BOOK if move.note is None else format_note(move.note)}}}")
+    pieces.append(record.result.value)
+    return " ".join(pieces)
 
 
-def _fill(pieces: Iterable[str]) -> str:
-    """One text of lines as full as they can be; a word longer than a line has one to itself."""
-    text = " ".join(pieces)
+def _fill(text: str) -> str:
+    """Lines as full as they can be; a word longer than a line has one to itself."""
     lines, start = [], 0
     while len(text) - start > LINE_LENGTH:
         end = text.rfind(" ", start, start + LINE_LENGTH + 1)
@@ -204,4 +204,5 @@ def _fill(pieces: Iterable[str]) -> str:
             break
         lines.append(text[start:end])
         start = end + 1
-    return "".join(f"{line}\n" for line in (*lines, text[start:]))
+    lines.append(text[start:] + "\n")
+    return "\n".join(lines)

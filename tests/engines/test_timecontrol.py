@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engines.protocol import Go
+from engines.protocol import Go, format_message
 from engines.timecontrol import (
     MAX_LIMIT,
     TimeControl,
     TimeControlError,
     format_time_control,
-    go_message,
+    go_pattern,
     parse_time_control,
 )
 
@@ -126,12 +126,12 @@ def test_whatever_is_read_is_written_so_that_it_means_the_same(text: str) -> Non
 
 def test_the_clocks_as_they_stand_are_sent() -> None:
     control = parse_time_control("60+0.5;depth=4")
-    assert go_message(control, 59_000, 0) == Go(59_000, 0, 500, 500, depth=4)
-    assert go_message(control) == Go(60_000, 60_000, 500, 500, depth=4)
+    assert go_pattern(control) % (59_000, 0) == format_message(Go(59_000, 0, 500, 500, depth=4))
+    assert go_pattern(control, (7, 0)) % (1, 2) == format_message(Go(1, 2, 7, 0, depth=4))
 
 
 def test_without_clocks_none_are_sent() -> None:
-    assert go_message(parse_time_control("0.1/move;nodes=9"), 1, 2) == Go(movetime_ms=100, nodes=9)
+    assert go_pattern(parse_time_control("0.1/move;nodes=9"), (1, 2)) == "go movetime 100 nodes 9"
 
 
 def test_only_time_can_run_out() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from engines.protocol import Winner
+from engines.protocol import Go, SetPosition, Winner, parse_server_line
 from engines.records import MoveNote, Record, build_record
 from engines.rules import find_game
 from engines.rules.history import History
@@ -56,6 +56,16 @@ class FirstMovePlayer(ScriptedPlayer):
 
 def answer(token: str, ms: float = 0, note: MoveNote | None = None) -> Choice:
     return Choice(token, int(ms * 1_000_000), note)
+
+
+def search(turn: Turn) -> Go:
+    """What the question of ``turn`` asks for."""
+    position, go, end = turn.question.decode().split("\n")
+    message = parse_server_line(go)
+    assert isinstance(parse_server_line(position), SetPosition)
+    assert isinstance(message, Go)
+    assert end == ""
+    return message
 
 
 def match_of(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from time import monotonic_ns as now
 
 from workers.conversation import KEPT_BYTES, Conversation
 
 
 def test_lines_are_told_with_their_direction_and_time() -> None:
     said = Conversation()
-    said.sent(b"position startpos\ngo depth 1\n")
-    said.received(b"")
-    said.received(b"bestmove c1+\r")
+    said.sent(b"position startpos\ngo depth 1\n", now())
+    said.received(b"", now())
+    said.received(b"bestmove c1+\r", now())
     assert re.sub(r"\d\.\d{3}", "T", said.text()) == (
         "   T > position startpos\n   T > go depth 1\n   T < \n   T < bestmove c1+\r\n"
     )
@@ -19,14 +20,14 @@ def test_lines_are_told_with_their_direction_and_time() -> None:
 
 def test_what_is_not_utf_8_is_replaced() -> None:
     said = Conversation()
-    said.received(b"\xff\x00")
+    said.received(b"\xff\x00", now())
     assert said.text().endswith("< \ufffd\0\n")
 
 
 def test_of_a_long_game_both_ends_are_kept() -> None:
     said = Conversation()
     for number in range(20_000):
-        said.received(b"info string %d" % number)
+        said.received(b"info string %d" % number, now())
     text = said.text()
     assert "< info string 0\n" in text
     assert "< info string 19999\n" in text
@@ -40,5 +41,5 @@ def test_of_a_long_game_both_ends_are_kept() -> None:
 def test_lines_of_nothing_are_counted_too() -> None:
     said = Conversation()
     for _ in range(100_000):
-        said.received(b"")
+        said.received(b"", now())
     assert len(said.text()) < 2 * KEPT_BYTES + 200

@@ -9,8 +9,15 @@ import pytest
 from engines.protocol import Go, Score
 from engines.records import Fault, MoveNote, Termination, format_record, verify_record
 from engines.rules.base import IllegalMove, Reason, Result
-from tests.support.players import FirstMovePlayer, ScriptedPlayer, answer, match_of, record_of_played
-from workers.referee import BOTH_UNABLE, Board, Choice, Forfeit, Match, PlayedGame, Void, play_game
+from tests.support.players import (
+    FirstMovePlayer,
+    ScriptedPlayer,
+    answer,
+    match_of,
+    record_of_played,
+    search,
+)
+from workers.referee import BOTH_UNABLE, Board, Choice, Forfeit, Match, PlayedGame, Turn, Void, play_game
 
 CYCLE_START = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"
 CYCLE = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass e2-"
@@ -250,14 +257,14 @@ def test_without_a_clock_no_answer_is_late() -> None:
     white = script(answer("c1+", 10**7))
     assert play(match, white, script()).termination is Termination.PLY_LIMIT
     assert white.turns[0].allowance_ns is None
-    assert white.turns[0].go == Go(nodes=100)
+    assert search(white.turns[0]) == Go(nodes=100)
 
 
 # Clocks
 
 
 def clocks_asked(player: ScriptedPlayer) -> list[tuple[int | None, int | None]]:
-    return [(turn.go.p1_time_ms, turn.go.p2_time_ms) for turn in player.turns]
+    return [(go.p1_time_ms, go.p2_time_ms) for go in map(search, player.turns)]
 
 
 def test_each_player_pays_for_his_own_moves() -> None:
@@ -337,23 +344,27 @@ def test_the_reason_of_the_rules_is_told() -> None:
     assert white.told == ["draw seeds"]
 
 
-def test_the_board_is_shown_at_the_start_and_after_each_move() -> None:
+def test_the_board_is_given_out_at_the_start_and_goes_with_the_game() -> None:
+    boards: list[Board] = []
     seen: list[tuple[int, int | None]] = []
 
-    def look(board: Board) -> None:
-        seen.append((len(board.moves), board.clocks[0].left_ms))
+    class Looking(ScriptedPlayer):
+        def choose(self, turn: Turn) -> Choice:
+            seen.append((len(boards[0].moves), boards[0].clocks[0].left_ms))
+            return super().choose(turn)
 
     match = match_of(opening="c1+ c2+", ply_limit=4, control="1+0")
-    play_game(match, script(answer("d1+", 200)), script("d2+"), on_move=look)
-    assert seen == [(2, 1000), (3, 800), (4, 800)]
+    play_game(match, Looking([answer("d1+", 200)]), Looking(["d2+"]), on_start=boards.append)
+    assert seen == [(2, 1000), (3, 800)]
+    assert len(boards[0].moves) == 4
 
 
 def test_each_player_has_its_own_time_control() -> None:
     white, black = script(answer("d1+", ms=400)), script(answer("d2+", ms=100))
     match = match_of(control="10+0.5", black_control="2+0.1;nodes=7", ply_limit=2)
     play(match, white, black)
-    assert white.turns[0].go == Go(10_000, 2_000, 500, 100)
-    assert black.turns[0].go == Go(10_100, 2_000, 500, 100, nodes=7)
+    assert search(white.turns[0]) == Go(10_000, 2_000, 500, 100)
+    assert search(black.turns[0]) == Go(10_100, 2_000, 500, 100, nodes=7)
     allowances = [player.turns[0].allowance_ns for player in (white, black)]
     assert allowances == [10_050_000_000, 2_050_000_000]
 
@@ -361,4 +372,4 @@ def test_each_player_has_its_own_time_control() -> None:
 def test_in_dualma_black_is_the_first_player_and_has_his_own_time_control() -> None:
     black = ScriptedPlayer([Forfeit(Termination.CRASH, "gone")])
     play(match_of("dualma", control="9+0", black_control="1+0.2"), FirstMovePlayer(), black)
-    assert black.turns[0].go == Go(1_000, 9_000, 200, 0)
+    assert search(black.turns[0]) == Go(1_000, 9_000, 200, 0)

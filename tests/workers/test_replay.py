@@ -7,7 +7,7 @@ import pytest
 from engines.protocol import Go
 from engines.records import Record, Termination
 from engines.rules.base import Result
-from tests.support.players import ScriptedPlayer, match_of, record_of_played
+from tests.support.players import ScriptedPlayer, match_of, record_of_played, search
 from tests.support.records import record_of, with_headers
 from workers.referee import Forfeit, play_game
 from workers.replay import Difference, ReplayError, replay_game
@@ -118,7 +118,7 @@ def test_each_player_has_the_time_control_it_had() -> None:
     odds = with_headers(GAME, {"WhiteTimeControl": "nodes=7", "BlackTimeControl": "depth=2"})
     white, black = ScriptedPlayer(list(WHITE)), ScriptedPlayer(list(BLACK))
     assert replay_game(odds, white, black) is None
-    assert [turn.go for turn in (white.turns[0], black.turns[0])] == [Go(nodes=7), Go(depth=2)]
+    assert [search(player.turns[0]) for player in (white, black)] == [Go(nodes=7), Go(depth=2)]
 
 
 def test_a_time_control_that_cannot_be_is_told() -> None:

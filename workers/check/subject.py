@@ -91,7 +91,7 @@ class Subject:
     def send(self, *lines: str, end: str = "\n") -> None:
         """Say these lines in one write."""
         data = "".join(line + end for line in lines).encode()
-        self.log.sent(data.replace(b"\r", b"\\r"))
+        self.log.sent(data.replace(b"\r", b"\\r"), time.monotonic_ns())
         try:
             self._process.write(data, self._budget.deadline_ns(READY_SECONDS))
         except EngineFault as fault:
@@ -135,7 +135,7 @@ class Subject:
             return None
         except EngineFault as fault:
             raise Misconduct(_sentence(fault)) from None
-        self.log.received(line)
+        self.log.received(line, self._process.arrived_ns)
         return line.decode("utf-8", "replace")
 
     # In the protocol's words

@@ -21,7 +21,7 @@ from workers.match.plan import PlannedPair
 from workers.process import REAPER
 from workers.reaper import remove_scratch
 
-READ_BYTES = 1024 * 1024
+READ_BYTES = 64 * 1024
 FAREWELL_SECONDS = 5.0
 """For a slot to end its engines and itself, once it was told to."""
 TOPOLOGY = Path("/sys/devices/system/cpu")

@@ -152,7 +152,7 @@ class Director:
     # Taking in
 
     def _wait(self) -> None:
-        with selectors.DefaultSelector() as selector:
+        with selectors.PollSelector() as selector:  # made anew each time: it costs no call of the system
             selector.register(self._stop.signalled, selectors.EVENT_READ)
             for slot in self._crew.busy:
                 selector.register(slot, selectors.EVENT_READ)

@@ -108,8 +108,8 @@ def _told(assignment: Assignment, finished: FinishedGame) -> SlotGame:
         termination=played.termination,
         fault=played.fault,
         evidence=played.evidence,
-        white=finished.white if tells_all else NO_LOG,
-        black=finished.black if tells_all else NO_LOG,
+        white=finished.white() if tells_all else NO_LOG,
+        black=finished.black() if tells_all else NO_LOG,
     )
 
 
