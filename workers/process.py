@@ -161,7 +161,7 @@ class EngineProcess:
                 return
 
     def read_line(self, deadline_ns: int) -> bytes:
-        """The next line, without its end; waits for it until the deadline, whatever arrives meanwhile."""
+        """The next line that is not empty, without its end; waits until the deadline, whatever arrives."""
         while not self._lines:
             now_ns = time.monotonic_ns()
             if now_ns >= self._mind_ns:
@@ -300,7 +300,7 @@ class EngineProcess:
         self._said += len(chunk)
         chunk = self.unfinished + chunk
         *lines, self.unfinished = chunk.split(b"\n")
-        self._lines.extend(lines)
+        self._lines.extend(filter(None, lines))  # empty ones mean nothing, and there may be 65,536 in a read
         if len(chunk) > MAX_LINE_BYTES and max(map(len, (*lines, self.unfinished))) > MAX_LINE_BYTES:
             raise EngineFlooded(f"a line of output was over {MAX_LINE_BYTES // 1024} KiB")
         if self._said > MAX_MOVE_OUTPUT_BYTES:
