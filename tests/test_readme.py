@@ -24,6 +24,7 @@ PAGES = (
     "docs/operations.md",
     "docs/DESIGN.md",
     "docs/benchmarks.md",
+    "docs/match.md",
     "docs/strength.md",
     "benchmarks/README.md",
 )

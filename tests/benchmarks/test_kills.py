@@ -13,6 +13,8 @@ from engines.records import Record
 from engines.rules.base import Result
 from tests.support.matches import QUICK, engine, run_match
 
+pytestmark = pytest.mark.slow
+
 Played = tuple[list[Record], list[dict[str, Any]]]
 
 

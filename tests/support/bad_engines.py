@@ -24,6 +24,9 @@ from collections.abc import Callable
 FUSE_SECONDS = 20
 FUSE_BYTES = 64 * 1024 * 1024
 FUSE_PROCESSES = 100
+LINE_BYTES = 64 * 1024
+LIMIT_BYTES = {"1": 1024 * 1024, "2": 16 * 1024 * 1024}
+"""What may be said on a descriptor."""
 LINE = "d1+ d2- a1- f2+ f1- b2- a1- c2+ b1+ b2+ e1+ f2- c1- d2+ f1+ a2-".split()
 
 move = ""
@@ -33,6 +36,8 @@ heard: list[str] = []
 game = 0
 blanks: str | None = None
 """What parts words: None is any white space."""
+noted = ""
+"""What was noted last."""
 
 
 def say(text: str) -> None:
@@ -88,17 +93,26 @@ def stop(_: str) -> bool:
     return True
 
 
+def fuse(seconds: str) -> bool:
+    """End by itself after so many seconds, in place of ``FUSE_SECONDS``."""
+    signal.alarm(int(seconds))
+    return False
+
+
 def late(seconds: str) -> bool:
     time.sleep(float(seconds))
     return False
 
 
 def flood(what: str) -> bool:
-    """``1 info x\\n``: write the text to that descriptor without end."""
+    """``1 info x\\n``: write the text to that descriptor without end; the limit's moment is noted."""
     descriptor, _, text = what.partition(" ")
     data = text.encode().decode("unicode_escape").encode() * 1000
+    limit = LIMIT_BYTES[descriptor] if b"\n" in data else LINE_BYTES
     written = 0
     while written < FUSE_BYTES:
+        if noted and written <= limit < written + len(data):
+            note(noted)
         written += os.write(int(descriptor), data)
     return hang("")
 
@@ -138,6 +152,16 @@ def dig(depth: str) -> bool:
         os.chdir("d")
     os.chmod(".", 0)
     os.chdir("/")
+    return False
+
+
+def note(what: str) -> bool:
+    """``NAME FILE``: add a line to the file, the name and the time in nanoseconds of the monotonic clock."""
+    global noted
+    noted = what
+    name, _, path = what.partition(" ")
+    with open(path, "a") as file:
+        file.write(f"{name} {time.monotonic_ns()}\n")
     return False
 
 
@@ -238,8 +262,9 @@ def age(_: str) -> bool:
 WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
-        also, only, many, leave, die, hang, resist, stop, late, flood, drip,
-        complain, close, multiply, dig, look, spin, burn, take, share, crowd, fill, narrow, tire, whim, age,
+        also, only, many, leave, die, hang, resist, stop, fuse, late, flood, drip,
+        complain, close, multiply, dig, note, look, spin, burn, take, share, crowd, fill, narrow, tire,
+        whim, age,
     )
 }  # fmt: skip
 

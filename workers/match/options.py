@@ -110,4 +110,3 @@ class MatchOptions:
     site: str = ""
     json: bool = False
     dry_run: bool = False
-    sandbox: bool = False

@@ -1,0 +1,47 @@
+"""Engines at fault in one match: each is judged rightly and soon, within ten times the targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.faults import FAULTS, READY_MS, Event, Fault, Seen, format_row, run_event
+
+pytestmark = pytest.mark.slow
+
+QUICK = [fault for fault in FAULTS if fault.flag_ms < READY_MS]
+"""A stall takes ten seconds, and has its own tests."""
+SLACK = 10.0
+FLOOD_SLACK = 40.0
+"""Of a flood everything up to the limit has to be read first, while the engine goes on writing."""
+
+
+@pytest.fixture(scope="module")
+def event(tmp_path_factory: pytest.TempPathFactory) -> Event:
+    return run_event(tmp_path_factory.mktemp("match"), faults=QUICK)
+
+
+@pytest.mark.parametrize("fault", QUICK, ids=[fault.name for fault in QUICK])
+def test_a_match_makes_short_work_of_an_engine_that(fault: Fault, event: Event) -> None:
+    seen = event.seen[fault.name]
+    slack = FLOOD_SLACK if fault.verdict == "flood" else SLACK
+    assert seen.meets(fault, slack), format_row(fault, seen)
+
+
+def test_the_match_goes_on_after_every_fault(event: Event) -> None:
+    assert (event.exit_code, event.games) == (0, 2 * len(QUICK))
+
+
+def test_what_falls_short_is_noticed() -> None:
+    fault = FAULTS[0]
+    good = Seen({fault.verdict}, verdict_ms=70.0, usable_ms=290.0, peak_mib=30.0)
+    assert good.meets(fault)
+    for worse in (
+        replace(good, verdicts={"crash"}),
+        replace(good, verdict_ms=80.0),
+        replace(good, usable_ms=310.0),
+        replace(good, peak_mib=33.0),
+        replace(good, orphans=1),
+    ):
+        assert not worse.meets(fault), worse
