@@ -160,7 +160,8 @@ class GameReport(JsonValue):
     """One game played, or void (result ``*``, termination ``void``: to be played again).
 
     ``moves`` pairs each token with its comment as in records: ``"book"`` for a given
-    move, ``""`` for none. ``started`` and ``finished`` are UTC, ISO 8601.
+    move, ``""`` for none. ``started`` and ``finished`` are UTC, ISO 8601. ``walls`` and ``speed``
+    are of the worker, as ``workers.conditions`` has them.
     """
 
     key: str
@@ -178,6 +179,8 @@ class GameReport(JsonValue):
     finished: str
     white: SideLog
     black: SideLog
+    walls: str = ""
+    speed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

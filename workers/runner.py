@@ -39,13 +39,14 @@ log = logging.getLogger("workers.runner")
 class Worker:
     """Who plays, and where it finds bundles (``store``) and keeps them unpacked (``cache``).
 
-    ``policy`` says behind which walls.
+    ``policy`` says behind which walls, ``speed`` how fast it is, as ``workers.conditions`` has it.
     """
 
     name: str
     store: Path
     cache: Path
     policy: Policy = field(default_factory=Policy)
+    speed: str = ""
 
     def walls_for(self, spec: EngineSpec) -> Sandbox | None:
         """The walls of an engine, None for none; raises ``Refused``."""
@@ -273,6 +274,8 @@ def report_of(finished: FinishedGame, worker: Worker) -> GameReport:
         finished=finished.finished,
         white=finished.white(),
         black=finished.black(),
+        walls=worker.policy.walls,
+        speed=worker.speed,
     )
 
 

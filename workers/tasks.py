@@ -14,6 +14,7 @@ from typing import Any
 from kombu.exceptions import OperationalError
 
 from workers.celery import RECORDS, app, is_stopping
+from workers.conditions import measure_speed
 from workers.courier import Courier
 from workers.jobs import GameJob, GameReport, JobError, Progress, Release
 from workers.outbox import Outbox
@@ -56,6 +57,7 @@ def _worker() -> Worker:
         store=Path(os.environ.get("DUARENA_BUNDLES", "bundles")),
         cache=_cache(),
         policy=settle_policy(),
+        speed=settle_speed(),
     )
 
 
@@ -72,6 +74,12 @@ def settle_policy() -> Policy:
         log.warning("%s", line)
     write_verdict(_cache(), verdict)
     return make_policy(verdict, sandbox, os.environ)
+
+
+@functools.cache
+def settle_speed() -> str:
+    """How fast this worker is, measured at its start."""
+    return measure_speed()
 
 
 def _report(reports: Sequence[GameReport]) -> None:

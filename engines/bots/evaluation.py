@@ -5,7 +5,7 @@ game is won with (a seed, a stone) or, in the games that are won by a row, of wh
 such a unit would be; the search and the bot that looks one move ahead go by the
 same numbers. A position that is over has no worth here: its outcome says it all.
 
-The weights were found by playing one against another, a hundred games each.
+The weights were found by playing one against another, a hundred games each, where nothing else is said.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engines.rules.cellsets import PITCH, SLANT, has_line, may_leave, next_to
 from engines.rules.dogon import DogonPosition
 from engines.rules.dualma import BOARD as ALMA
 from engines.rules.dualma import DualmaPosition
-from engines.rules.duovallis import BACK_ROWS, NAMES, DuovallisPosition
+from engines.rules.duovallis import BACK_ROWS, FRONT_ROWS, NAMES, DuovallisPosition
 from engines.rules.duploline import KINDS, SUPPLY, DuplolinePosition
 from engines.rules.hexagon import cells_of
 
@@ -58,8 +58,12 @@ def evaluate_dogon(position: Position) -> int:
 # Duovallis
 
 STONE: Final = 100
-OPENING: Final = 200
+NEUTRAL: Final = 75
+"""What it is worth beyond that if it lies in a hole that is nobody's."""
+OPENING: Final = 330
 """What a hole of the back row is worth that its owner may start from."""
+OWNED: Final = frozenset(name for row in (*BACK_ROWS, *FRONT_ROWS) for name in row)
+NEUTRAL_HOLES: Final = tuple(hole for hole, name in enumerate(NAMES) if name not in OWNED)
 WHITE_BACK, BLACK_BACK = (slice(NAMES.index(row[0]), NAMES.index(row[-1]) + 1) for row in BACK_ROWS)
 
 
@@ -67,12 +71,14 @@ def evaluate_duovallis(position: Position) -> int:
     """Stones of one's own colour, and holes to start from: who runs out of these has lost.
 
     Those of the back row count alone. While there is one, the front row is kept in reserve.
+    The weights are those of a logistic regression over 400 games of Alphabeta against itself.
     """
     duovallis = cast(DuovallisPosition, position)
     white, black = duovallis.holes
     openings = count_openings(white[WHITE_BACK], black[WHITE_BACK])
     openings -= count_openings(black[BLACK_BACK], white[BLACK_BACK])
-    worth = STONE * (sum(white) - sum(black)) + OPENING * openings
+    neutral = sum([white[hole] - black[hole] for hole in NEUTRAL_HOLES])
+    worth = STONE * (sum(white) - sum(black)) + NEUTRAL * neutral + OPENING * openings
     return worth if duovallis.side is Side.WHITE else -worth
 
 

@@ -20,6 +20,7 @@ from engines.records import (
     verify_record,
 )
 from tournament.models import Game
+from workers.conditions import condition_headers
 from workers.jobs import GameReport
 from workers.seeds import seed_header
 
@@ -62,7 +63,11 @@ def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
         white_score=report.white_score,
         black_score=report.black_score,
         evidence=report.evidence,
-        more=(*(() if rated else (NOT_RATED,)), seed_header(game.pairing.seed, game.key)),
+        more=(
+            *condition_headers(report.walls, report.speed),
+            *(() if rated else (NOT_RATED,)),
+            seed_header(game.pairing.seed, game.key),
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from workers.match.options import MatchOptions
 from workers.match.recordfile import RecordFile
 from workers.match.reports import Ending, EventReport, LineReport, Report, ScreenReport
 from workers.match.state import check_state, write_state
+from workers.match.walls import find_walls
 from workers.match.words import MatchError, OptionError
 
 ALL_PLAYED, GAMES_MISSING, STOPPED = 0, 1, 3
@@ -42,12 +43,13 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _play(options: MatchOptions) -> int:
     books = make_books(options.terms)
+    walls = find_walls(options.terms) if options.sandbox else ""
     diary = Diary(options.records, options.log)
     ledger = Ledger(options.terms, options.withdraw)
     file = RecordFile(options.records)
     try:
         _go_on(options, ledger, file)
-        crew = Crew(usual_store(), choose_cores(options.concurrency, pin=options.pin))
+        crew = Crew(usual_store(), choose_cores(options.concurrency, pin=options.pin), walls)
         ending = Director(options, ledger, books, crew, file, _report(options), diary).run()
     finally:
         file.close()

@@ -19,9 +19,11 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.update({name: value for name, value in settings.items() if value is not None})
     # Read here: the app is made from the environment, and no other command needs Celery.
     from workers.celery import GAMES, app
-    from workers.tasks import settle_policy
+    from workers.tasks import settle_policy, settle_speed
 
-    settle_policy()  # before the slots are forked, so that they share what it finds
+    # Before the slots are forked, so that they share what is found.
+    settle_policy()
+    settle_speed()
     become_worker: Callable[[list[str]], object] = app.worker_main  # its stubs say it never returns
     become_worker(
         [

@@ -101,8 +101,9 @@ class Slot:
 class Crew:
     """All slots; started when there is something to play, at most one for each core given or None."""
 
-    def __init__(self, store: Path, cores: Sequence[int | None]) -> None:
+    def __init__(self, store: Path, cores: Sequence[int | None], walls: str = "") -> None:
         self._store = store
+        self._walls = walls
         self._free_cores = list(reversed(cores))
         self._cores: dict[Slot, int | None] = {}
         self.idle: list[Slot] = []
@@ -114,7 +115,7 @@ class Crew:
             slot = self.idle.pop()
         elif self._free_cores:
             core = self._free_cores.pop()
-            slot = Slot(SlotSetup(str(self._store), str(self._store), core))
+            slot = Slot(SlotSetup(str(self._store), str(self._store), core, self._walls))
             self._cores[slot] = core
         else:
             return None

@@ -11,11 +11,15 @@ from workers.match.options import Restart
 
 @dataclass(frozen=True, slots=True)
 class SlotSetup(JsonValue):
-    """A slot's own, given when it is started. ``core`` None is whichever there are."""
+    """A slot's own, given when it is started. ``core`` None is whichever there are.
+
+    ``walls`` is the level of the sandbox, tried out already; empty is none.
+    """
 
     store: str
     cache: str
     core: int | None
+    walls: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,3 +110,4 @@ class MatchOptions:
     site: str = ""
     json: bool = False
     dry_run: bool = False
+    sandbox: bool = False

@@ -15,10 +15,12 @@ from datetime import datetime
 from pathlib import Path
 
 from engines.records import SIDE_CONTROLS, Fault, build_record, format_record
+from workers.conditions import condition_headers
 from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
 from workers.match.messages import Assignment, SlotGame, SlotSetup
 from workers.match.options import Restart
 from workers.runner import Desk, FinishedGame, Seat, Stopped, Worker
+from workers.sandbox.policy import policy_of
 from workers.seeds import seed_header
 
 NO_LOG = SideLog()
@@ -63,7 +65,8 @@ class Slot:
     """The engines, and how the slot was told to end."""
 
     def __init__(self, setup: SlotSetup) -> None:
-        self._worker = Worker(f"slot/{os.getpid()}", Path(setup.store), Path(setup.cache))
+        policy = policy_of(setup.walls)
+        self._worker = Worker(f"slot/{os.getpid()}", Path(setup.store), Path(setup.cache), policy)
         self._bench = Bench(self._worker)
         self._is_finishing = False
         self._is_breaking_off = False
@@ -95,15 +98,15 @@ class Slot:
             if self._is_finishing:
                 return
             self._bench.begin_game()
-            _tell(_told(assignment, desk.play(game)))
+            _tell(_told(assignment, desk.play(game), self._worker.policy.walls))
 
 
-def _told(assignment: Assignment, finished: FinishedGame) -> SlotGame:
+def _told(assignment: Assignment, finished: FinishedGame, walls: str) -> SlotGame:
     played = finished.played
     tells_all = assignment.keeps_lines or played.fault is not Fault.NONE
     return SlotGame(
         key=finished.game.key,
-        record=_record_text(assignment, finished),
+        record=_record_text(assignment, finished, walls),
         result=played.result,
         termination=played.termination,
         fault=played.fault,
@@ -113,7 +116,7 @@ def _told(assignment: Assignment, finished: FinishedGame) -> SlotGame:
     )
 
 
-def _record_text(assignment: Assignment, finished: FinishedGame) -> str:
+def _record_text(assignment: Assignment, finished: FinishedGame, walls: str) -> str:
     job, played = assignment.job, finished.played
     white, black = _sides(job, finished.game)
     controls = [spec.time_control or job.time_control for spec in (white, black)]
@@ -141,7 +144,7 @@ def _record_text(assignment: Assignment, finished: FinishedGame) -> str:
         white_score=played.white_score,
         black_score=played.black_score,
         evidence=played.evidence,
-        more=(*odds, seed_header(job.seed, finished.game.key)),
+        more=(*odds, *condition_headers(walls, ""), seed_header(job.seed, finished.game.key)),
     )
     return format_record(record)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workers.sandbox.cell import Cell, Confinement
 from workers.sandbox.cgroups import GroupParent
-from workers.sandbox.host import find_program, walls_around
+from workers.sandbox.host import find_program, is_visible, walls_around
 from workers.sandbox.limits import Limits
 from workers.sandbox.runtimes import find_runtime
 from workers.sandbox.sampler import Sampler
@@ -30,6 +30,11 @@ class Sandbox:
     tools: Confinement
     parent: GroupParent | None
     limits: Limits = field(default_factory=Limits)
+
+    @property
+    def description(self) -> str:
+        """The level, and what holds the side that waits."""
+        return "level B, SIGSTOP" if self.parent is None else "level A, freezer"
 
     def make_cell(self, command: tuple[str, ...], folder: Path) -> Cell:
         """Walls around a command that is to run in ``folder``; the caller must ``end`` them.
@@ -65,4 +70,12 @@ def inner_command(command: tuple[str, ...], folder: Path) -> tuple[str, ...]:
     inside = os.path.relpath(word, folder) if os.path.isabs(word) else posixpath.normpath(word)
     if not inside.startswith("..") and (folder / inside).is_file():
         return (posixpath.join(ENGINE_FOLDER, inside), *command[1:])
-    return (find_runtime(word) or word, *command[1:])
+    real = os.path.realpath(word)
+    program = find_runtime(word) or (real if os.path.isabs(word) and is_visible(real) else word)
+    return (program, *command[1:])
+
+
+def is_seen(command: tuple[str, ...], folder: Path) -> bool:
+    """Whether the program of a command is to be seen from inside, as far as its path tells."""
+    program = inner_command(command, folder)[0]
+    return program.startswith(f"{ENGINE_FOLDER}/") or not os.path.isabs(program) or is_visible(program)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workers.jobs import JobError
-from workers.sandbox.enclosure import Sandbox
-from workers.sandbox.levels import SETTING, SettingError, Verdict, needed_level
+from workers.sandbox.enclosure import NoSandbox, Sandbox, find_tools
+from workers.sandbox.hierarchies import VARIABLE, find_parent
+from workers.sandbox.levels import SETTING, Level, SettingError, Verdict, needed_level
 
 TRUST = "DUARENA_TRUST_UPLOADS"
 """``1``: strangers' programs are run without walls."""
@@ -32,6 +33,11 @@ class Policy:
 
     sandbox: Sandbox | None = None
     refusal: str = ""
+
+    @property
+    def walls(self) -> str:
+        """What a record says of them."""
+        return "" if self.sandbox is None else self.sandbox.description
 
     def walls_for(self, *, trusted: bool) -> Sandbox | None:
         """The walls for an engine; ``trusted`` says that the site answers for it. Raises ``Refused``."""
@@ -54,6 +60,19 @@ def make_policy(verdict: Verdict, sandbox: Sandbox | None, environment: Mapping[
     return Policy(
         sandbox, f"its sandbox is of level {verdict.level} and level {needed} is asked for; missing: {lacks}"
     )
+
+
+def policy_of(walls: str) -> Policy:
+    """Walls of a level that has been tried out already around every engine, or none for an empty word.
+
+    Raises ``NoSandbox`` where they are not there after all.
+    """
+    if not walls:
+        return Policy()
+    parent = find_parent(os.environ.get(VARIABLE, "")) if walls == Level.A else None
+    if walls == Level.A and parent is None:
+        raise NoSandbox("the control group is gone")
+    return Policy(Sandbox(find_tools(), parent))
 
 
 def trusts_all(environment: Mapping[str, str]) -> bool:

@@ -41,10 +41,17 @@ def test_a_seed_in_the_store_is_worth_more_than_one_at_home() -> None:
 
 @pytest.mark.parametrize(("hole", "opens"), [("2w", True), ("2w2b", True), ("1w2b", False), ("1w", False)])
 def test_a_hole_of_the_back_row_counts_that_its_owner_may_start_from(hole: str, opens: bool) -> None:
-    """The same stones lie on a1, in White's back row, and on a3, which is nobody's."""
-    at_home = worth("duovallis", f"0,0,0,0,0,4b/0,4w,0,0,0,0/0,0,0,0,0,0/{hole},0,0,0,0,0 w 0 0 0")
-    neutral = worth("duovallis", f"0,0,0,0,0,4b/{hole},4w,0,0,0,0/0,0,0,0,0,0/0,0,0,0,0,0 w 0 0 0")
-    assert (at_home > neutral) == opens
+    """The same stones lie on a1, in White's back row, and on c3, in front."""
+    back = worth("duovallis", f"0,0,0,0,0,4b/0,4w,0,0,0,0/0,0,0,0,0,0/{hole},0,0,0,0,0 w 0 0 0")
+    front = worth("duovallis", f"0,0,0,0,0,4b/0,4w,{hole},0,0,0/0,0,0,0,0,0/0,0,0,0,0,0 w 0 0 0")
+    assert (back > front) == opens
+
+
+def test_a_stone_is_worth_more_in_a_hole_that_is_nobodys() -> None:
+    """A white stone on a3, and the same on c3, in White's front row."""
+    neutral = worth("duovallis", "0,0,0,0,0,4b/1w,4w,0,0,0,0/0,0,0,0,0,0/0,0,0,0,0,0 w 0 0 0")
+    front = worth("duovallis", "0,0,0,0,0,4b/0,4w,1w,0,0,0/0,0,0,0,0,0/0,0,0,0,0,0 w 0 0 0")
+    assert neutral > front
 
 
 def test_three_stacks_in_a_row_but_one_are_won_by_him_whose_turn_it_is() -> None:

@@ -54,7 +54,7 @@ def test_everything_can_be_said() -> None:
         -tc nodes=50;10+0 -games 4 -rounds 7 -openings file=book.txt order=random start=3 -margin 0
         -plylimit 9 -seed 5 -draw movenumber=40 movecount=8 score=10 -resign movecount=3 score=600
         -concurrency 3 -pin off -recover off -withdraw 2 --pgnout x.pgn -resume
-        -log logs -event E -site S --json --dry-run"""
+        -log logs -event E -site S --json --dry-run -sandbox"""
     options = read(*TWO, *words.split())
     terms = options.terms
     assert terms.sprt == Sprt(-1.0, 3.5, alpha=0.1, model=Model.LOGISTIC)
@@ -63,7 +63,10 @@ def test_everything_can_be_said() -> None:
     assert (terms.draw, terms.resign) == (DrawRule(40, 8, 10), ResignRule(3, 600))
     assert (terms.margin_ms, terms.ply_limit, terms.seed) == (0, 9, 5)
     assert options == MatchOptions(
-        terms, Path("x.pgn"), True, 3, False, False, 2, Path("logs"), "E", "S", json=True, dry_run=True
+        *(terms, Path("x.pgn"), True, 3, False, False, 2, Path("logs"), "E", "S"),
+        json=True,
+        dry_run=True,
+        sandbox=True,
     )
 
 

@@ -46,8 +46,9 @@ def play(sandbox: Sandbox, folder: Path, *plan: str, **more: Any) -> GameReport:
 def test_a_game_is_played_and_the_processor_time_of_every_move_is_noted(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    report = play(sandbox, tmp_path, "go:2", "burn", "0.3")
+    report = play(sandbox, tmp_path, "go:2", "burn", "0.3", time_control="60+0")
     assert report.termination == "ply limit"
+    assert report.walls == sandbox.description
     comments = [comment for _, comment in report.moves]
     assert all(" cpu " in f" {comment}" for comment in comments)
     assert float(comments[2].partition("cpu ")[2].rstrip("s")) >= 0.25
@@ -132,7 +133,7 @@ def test_the_side_that_waits_computes_nothing(sandbox: Sandbox, tmp_path: Path) 
     """One engine spins in a thread of its own all the time; its opponent takes half a second to answer."""
     one = walled_engine(tmp_path / "one", "isready", "spin", "-")
     two = walled_engine(tmp_path / "two", "go", "late", "0.5")
-    [report] = play_job(job_of(one, two, ply_limit=3), policy=Policy(sandbox)).reports
+    [report] = play_job(job_of(one, two, ply_limit=3, time_control="60+0"), policy=Policy(sandbox)).reports
     assert report.termination == "ply limit"
     spent = [float(comment.partition("cpu ")[2].rstrip("s")) for _, comment in report.moves]
     assert spent[2] < 0.25  # of White's second move, the half second of Black's included

@@ -1,0 +1,99 @@
+"""A worker killed outright at any moment leaves no engine behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests.support.jobs import job_of, processes_with, wait_until
+from tests.support.walls import walled_engine
+from tournament.embedded.plan import ROOT
+from workers.sandbox.cgroups import PREFIX
+from workers.sandbox.enclosure import Sandbox
+
+WORKER = """
+import json, sys, tempfile
+from pathlib import Path
+from workers.jobs import GameJob
+from workers.runner import Line, Worker, run_job
+from workers.sandbox.policy import policy_of
+
+tempfile.tempdir = sys.argv[2]
+worker = Worker("w", Path(), Path(), policy_of(sys.argv[3]))
+job = GameJob.from_json(json.loads(sys.argv[1]))
+print("begins", flush=True)
+run_job(job, worker, Line(lambda report: print(report, flush=True), lambda progress: None))
+"""
+
+
+def members(group: Path) -> str:
+    try:
+        return (group / "cgroup.procs").read_text()
+    except FileNotFoundError:
+        return ""
+
+
+class Victim:
+    """A worker in a process of its own, playing one game between two engines that never end by themselves."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
+        self.mark = f"mark-{uuid.uuid4()}"
+        self.scratch = folder / "scratch"
+        self.scratch.mkdir(exist_ok=True)
+        self._parent = sandbox.parent
+        one = walled_engine(folder / "one", "go", "resist", "-", mark=self.mark)
+        two = walled_engine(folder / "two", mark=self.mark)
+        job = json.dumps(job_of(one, two, time_control="60+0").to_json())
+        walls = "B" if sandbox.parent is None else "A"
+        command = [sys.executable, "-c", WORKER, job, str(self.scratch), walls]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == b"begins\n"
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def engines(self) -> list[int]:
+        return processes_with(self.mark)
+
+    def groups(self) -> list[Path]:
+        folders = () if self._parent is None else self._parent.folders.values()
+        return [group for folder in folders for group in Path(folder).glob(f"{PREFIX}{self.process.pid}-*")]
+
+    def is_gone(self) -> bool:
+        return not self.engines() and not self.groups() and not list(self.scratch.iterdir())
+
+
+def test_engines_that_play_die_with_their_worker(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Deadline of the behaviour: one second, asserted tenfold. One engine is deaf, the other one rests."""
+    victim = Victim(sandbox, tmp_path)
+    assert wait_until(lambda: len(victim.engines()) >= 6, 20)  # of each: bwrap, its first process, the engine
+    assert sandbox.parent is None or victim.groups()
+    victim.kill()
+    assert wait_until(victim.is_gone, 10)
+
+
+@pytest.mark.parametrize("after_ms", [0, 2, 4, 6, 8, 10, 12, 16, 24])
+def test_a_worker_killed_while_engines_start_leaves_none(
+    sandbox: Sandbox, tmp_path: Path, after_ms: int
+) -> None:
+    victim = Victim(sandbox, tmp_path)
+    until = time.monotonic() + after_ms / 1000
+    while time.monotonic() < until:
+        pass
+    victim.kill()
+    assert wait_until(lambda: not victim.engines(), 10)
+    if sandbox.parent is not None:  # an empty group that the reaper had not heard of goes with the next start
+        assert wait_until(lambda: not any(map(members, victim.groups())), 10)
+        sandbox.parent.clear()
+        assert not victim.groups()

@@ -1,0 +1,78 @@
+"""``python -m workers match -sandbox``: an author's engines behind the walls of a site."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engines.records import Record, read_records
+from tournament.embedded.plan import ROOT
+from workers.sandbox.enclosure import Sandbox, is_seen
+from workers.sandbox.hierarchies import VARIABLE
+
+RANDOM = "python3 -m engines.bots.random_bot"
+
+
+def match(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = (
+        sys.executable,
+        "-m",
+        "workers",
+        "match",
+        "-game",
+        "dogon-kulei",
+        "-tc",
+        "5+0",
+        "-sandbox",
+        *words,
+    )
+    kept = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, check=False)
+
+
+def engines(folder: Path) -> tuple[str, ...]:
+    return tuple(
+        word for name in "AB" for word in ("-engine", f"cmd={RANDOM}", f"name={name}", f"dir={folder}")
+    )
+
+
+def test_a_match_is_played_behind_walls_and_its_records_say_so(level_a: Sandbox, tmp_path: Path) -> None:
+    answer = match(tmp_path, *engines(tmp_path))
+    assert (answer.returncode, answer.stderr) == (0, "")
+    records = list(read_records((tmp_path / "match.pgn").read_text().splitlines(), "match.pgn"))
+    assert len(records) == 2
+    for record in records:
+        assert isinstance(record, Record)
+        assert record.header("Walls") == "level A, freezer"
+        assert all(move.book or (move.note and move.note.cpu_ms is not None) for move in record.moves)
+
+
+def test_at_level_b_a_match_warns_and_is_played(level_b: Sandbox, tmp_path: Path) -> None:
+    answer = match(tmp_path, *engines(tmp_path), **{VARIABLE: "no-such-group"})
+    assert answer.returncode == 0
+    assert answer.stderr.startswith("Sandbox: level B")
+    assert '[Walls "level B, SIGSTOP"]' in (tmp_path / "match.pgn").read_text()
+
+
+def test_an_engine_that_would_not_be_seen_is_told_before_the_first_game(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "engine"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    (tmp_path / "dir").mkdir()
+    seen = ("-engine", f"cmd={program}", f"dir={tmp_path / 'dir'}")
+    answer = match(tmp_path, *seen, "name=A", *seen, "name=B")
+    assert answer.returncode == 2
+    assert "of A would not be seen from inside: it is neither below dir=" in answer.stderr
+    assert is_seen((str(program),), program.parent)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is refused")
+def test_root_is_told_to_become_somebody_else(tmp_path: Path) -> None:
+    answer = match(tmp_path, *engines(tmp_path))
+    assert answer.returncode == 2
+    assert "this machine gives no walls. Missing: an unprivileged user" in answer.stderr
