@@ -75,6 +75,7 @@ class Cell:
         self._monitor = 0
         self._init: tuple[int, int] | None = None
         self._told = b""
+        self._stopped: list[int] = []
         self._status, status = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         program, arguments = _memory_file(tools.filter), -1
         self.descriptors: tuple[int, ...] = (status, program)
@@ -112,23 +113,26 @@ class Cell:
         if self._group is not None:
             self._group.freeze()
             return
-        stopped: set[int] = set()
+        self._stopped = []
         for _ in range(STOP_ROUNDS):
-            running = set(self.processes()) - stopped
+            running = [process for process in self.processes() if process not in self._stopped]
             if not running:
                 break
             tree.signal_all(running, signal.SIGSTOP)
-            stopped |= running
+            self._stopped += running
 
     def thaw(self) -> None:
         if self._group is not None:
             self._group.thaw()
-        else:
-            tree.signal_all(self.processes(), signal.SIGCONT)
+            return
+        stopped, self._stopped = self._stopped, []
+        tree.signal_all(stopped, signal.SIGCONT)
 
     def cpu_ns(self) -> int:
         """The processor time so far; without a control group that of the processes that live."""
-        return tree.cpu_ns(self.processes()) if self._group is None else self._group.cpu_ns()
+        if self._group is not None:
+            return self._group.cpu_ns()
+        return tree.cpu_ns(self._stopped or self.processes())
 
     def processes(self) -> list[int]:
         init = self.init()

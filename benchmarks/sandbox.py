@@ -1,0 +1,117 @@
+"""What walls cost: an engine's start, a message to it and back, and resting while the opponent thinks.
+
+    python -m workers.sandbox.entrance -- python -m benchmarks.sandbox
+
+The engine is ``cat``, which answers every line with itself. Ways take turns, so that they share whatever
+the machine has to do besides; medians count. For root it takes the entrance, which becomes another user.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workers.jobs import EngineSpec
+from workers.launch import plan_launch
+from workers.process import REAPER, EngineProcess
+from workers.sandbox.enclosure import Sandbox
+from workers.sandbox.levels import describe
+from workers.sandbox.probe import probe
+
+CAT = EngineSpec("cat", "", ("/usr/bin/cat",))
+PYTHON = EngineSpec("python", "", ("python3", "-S", "-c", "for line in open(0): print(line, end='')"))
+LINE = b"position startpos moves a1 b1 c1\n"
+PATIENCE_NS = 30 * 10**9
+
+
+@dataclass(slots=True)
+class Way:
+    """One way to run an engine, and what was measured of it: microseconds."""
+
+    name: str
+    sandbox: Sandbox | None
+    starts: list[float] = field(default_factory=list)
+    python_starts: list[float] = field(default_factory=list)
+    messages: list[float] = field(default_factory=list)
+    turns: list[float] = field(default_factory=list)
+
+    def measure(self, messages: int) -> None:
+        self.python_starts.append(self._lifetime(PYTHON, 1, 1)[0])
+        start, message, turn = self._lifetime(CAT, messages, messages)
+        self.starts.append(start)
+        self.messages.append(message)
+        self.turns.append(turn)
+
+    def _lifetime(self, spec: EngineSpec, messages: int, turns: int) -> tuple[float, float, float]:
+        """The start until the first answer, then medians of messages, without and with a rest."""
+        began = time.perf_counter_ns()
+        process = EngineProcess(plan_launch(spec, None, self.sandbox))
+        try:
+            _exchange(process)
+            start = (time.perf_counter_ns() - began) / 1000
+            message = statistics.median(_exchange(process) for _ in range(messages))
+            turn = statistics.median(_turn(process) for _ in range(turns))
+        finally:
+            process.kill()
+        return start, message, turn
+
+    def row(self) -> str:
+        start, python, message, turn = map(
+            statistics.median, (self.starts, self.python_starts, self.messages, self.turns)
+        )
+        return f"| {self.name} | {start / 1000:.1f} | {python / 1000:.1f} | {message:.1f} | {turn:.1f} |"
+
+
+def _exchange(process: EngineProcess) -> float:
+    """The microseconds from writing a line to having read the answer."""
+    began = time.perf_counter_ns()
+    process.write(LINE, time.monotonic_ns() + PATIENCE_NS)
+    process.read_line(time.monotonic_ns() + PATIENCE_NS)
+    process.end_move()
+    return (time.perf_counter_ns() - began) / 1000
+
+
+def _turn(process: EngineProcess) -> float:
+    """The same with what a turn of a game has besides: waking, resting, and the processor time."""
+    began = time.perf_counter_ns()
+    process.wake()
+    _exchange(process)
+    process.rest()
+    process.cpu_ns()
+    return (time.perf_counter_ns() - began) / 1000
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.sandbox", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("--rounds", type=int, default=25, help="starts of each kind (25)")
+    parser.add_argument("--messages", type=int, default=400, help="messages to each engine (400)")
+    options = parser.parse_args()
+    verdict, sandbox = probe("benchmark")
+    print("\n".join(describe(verdict)), file=sys.stderr)
+    ways = [Way("no walls", None)]
+    if sandbox is not None:
+        ways.append(Way("level B", Sandbox(sandbox.tools, None)))
+        if sandbox.parent is not None:
+            ways.append(Way(f"level A, cgroup v{sandbox.parent.version}", sandbox))
+    for _ in range(options.rounds):
+        for way in ways:
+            way.measure(options.messages)
+    REAPER.close()
+    load = Path("/proc/loadavg").read_text().split()[0]
+    messages = options.rounds * options.messages
+    print(f"{options.rounds} starts and {messages} messages of each; load {load} at the end\n")
+    print("| | start of `cat`, ms | start of Python, ms | a message, µs | with waking and resting, µs |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for way in ways:
+        print(way.row())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
