@@ -11,6 +11,9 @@ import pytest
 
 from engines.records import Record, read_records
 from tournament.embedded.plan import ROOT
+from workers.match.options import Terms
+from workers.match.walls import find_walls
+from workers.match.words import OptionError
 from workers.sandbox.enclosure import Sandbox, is_seen
 from workers.sandbox.hierarchies import VARIABLE
 
@@ -71,8 +74,7 @@ def test_an_engine_that_would_not_be_seen_is_told_before_the_first_game(tmp_path
     assert is_seen((str(program),), program.parent)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root is refused")
-def test_root_is_told_to_become_somebody_else(tmp_path: Path) -> None:
-    answer = match(tmp_path, *engines(tmp_path))
-    assert answer.returncode == 2
-    assert "this machine gives no walls. Missing: an unprivileged user" in answer.stderr
+def test_root_is_told_to_become_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(OptionError, match=r"gives no walls\. Missing: an unprivileged user"):
+        find_walls(Terms((), ("dualma",), "5+0"))
