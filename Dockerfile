@@ -21,6 +21,7 @@ COPY manage.py ./
 COPY --from=rules /app/engines engines
 COPY workers workers
 COPY tournament tournament
+COPY docs/tournaments.md docs/
 
 # Volumes mounted here take over this owner.
 RUN useradd --system --uid 10001 --home-dir /data duarena && install -d -o duarena -g duarena /data /data/bundles

@@ -98,7 +98,7 @@ def test_what_services_use_is_declared(kind: str) -> None:
 
 
 def test_the_image_holds_all_that_the_commands_need() -> None:
-    ours = {"requirements.txt", "manage.py", "workers", "tournament"}
+    ours = {"requirements.txt", "manage.py", "workers", "tournament", "docs/tournaments.md"}
     assert set(copied(final_stage())) == ours | {"--from=rules"}
     assert "COPY --from=rules /app/engines engines\n" in final_stage()
 

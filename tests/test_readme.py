@@ -26,6 +26,7 @@ PAGES = (
     "docs/benchmarks.md",
     "docs/match.md",
     "docs/strength.md",
+    "docs/tournaments.md",
     "benchmarks/README.md",
 )
 README = (ROOT / "README.md").read_text()

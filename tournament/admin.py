@@ -1,20 +1,25 @@
 """Django's admin: everything to be seen; results, ratings and records not to be touched.
 
+Tournaments are changed by the services that their pages use.
+
 Large tables are shown without counting them, and rows are chosen by their numbers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.core.paginator import Paginator
 from django.db import models as db
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.functional import cached_property
 
 from tournament import models
+from tournament.services import tournaments
 
 # Generic for the type checker alone.
 if TYPE_CHECKING:
@@ -101,10 +106,79 @@ class BotVersionAdmin(PlainAdmin):
 
 
 @admin.register(models.Tournament)
-class TournamentAdmin(ReadOnlyAdmin):
-    list_display = ("name", "kind", "state", "games_done", "games_total", "created_at")
+class TournamentAdmin(PlainAdmin):
+    """Made by the site's form; under way it is changed by the services alone, from here as from its page."""
+
+    list_display = ("name", "kind", "state", "priority", "games_done", "games_total", "starts_at")
     list_filter = ("state", "kind")
     search_fields: ClassVar = ["name"]
+    actions = ("start", "announce", "pause", "resume", "cancel", "extend")
+    changes = ("priority", "entry_until", "starts_at")
+    """What can be changed here, the times only before the start."""
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        return redirect("tournament-new")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What may be changed, then all there is to be seen."""
+        readonly = self.get_readonly_fields(request, obj)
+        return [*(name for name in self.changes if name not in readonly), *readonly]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        waits = obj is not None and obj.state in {obj.State.DRAFT, obj.State.ANNOUNCED}
+        changes = self.changes if waits else self.changes[:1]
+        return [f.name for f in self.model._meta.fields if f.name not in (*changes, "id")]
+
+    def save_model(self, request: HttpRequest, obj: models.Tournament, form: Any, change: bool) -> None:
+        """Only what was changed here; the row may have been counted on meanwhile."""
+        asked = form.cleaned_data
+        try:
+            if {"entry_until", "starts_at"} & set(form.changed_data):
+                tournaments.set_times(obj, asked["starts_at"], asked["entry_until"])
+            if "priority" in form.changed_data:
+                tournaments.set_priority(obj, asked["priority"])
+        except tournaments.TournamentError as refused:
+            self.message_user(request, str(refused), messages.ERROR)
+
+    @admin.action(description="Start")
+    def start(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
+        self._each(request, chosen, tournaments.start)
+
+    @admin.action(description="Announce")
+    def announce(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
+        self._each(request, chosen, tournaments.announce)
+
+    @admin.action(description="Pause")
+    def pause(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
+        self._each(request, chosen, tournaments.pause)
+
+    @admin.action(description="Resume")
+    def resume(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
+        self._each(request, chosen, tournaments.resume)
+
+    @admin.action(description="Cancel")
+    def cancel(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
+        self._each(request, chosen, tournaments.cancel)
+
+    @admin.action(description="Extend by one cycle or round")
+    def extend(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
+        self._each(request, chosen, lambda tournament: tournaments.extend(tournament, 1))
+
+    def _each(
+        self,
+        request: HttpRequest,
+        chosen: db.QuerySet[models.Tournament],
+        action: Callable[[models.Tournament], None],
+    ) -> None:
+        """Do it with each that was chosen, and tell of those with which it cannot be done."""
+        for tournament in chosen:
+            try:
+                action(tournament)
+            except tournaments.TournamentError as refused:
+                self.message_user(request, f"{tournament}: {refused}", messages.ERROR)
 
 
 @admin.register(models.Game)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -14,17 +15,20 @@ from django.template.defaultfilters import filesizeformat
 
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
-from tournament.models import BotVersion, User
+from tournament.models import Bot, BotVersion, Tournament, User
+from tournament.services.schedule import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
 from workers.openings import MAX_PLIES
 
 if TYPE_CHECKING:
     _UserCreationForm = UserCreationForm[User]
     _VersionChoiceField = forms.ModelMultipleChoiceField[BotVersion]
+    _VersionField = forms.ModelChoiceField[BotVersion]
+    _BotField = forms.ModelChoiceField[Bot]
 else:  # generic for the type checker alone
     _UserCreationForm = UserCreationForm
     _VersionChoiceField = forms.ModelMultipleChoiceField
+    _VersionField = _BotField = forms.ModelChoiceField
 
-MAX_PAIRS = 1000
 MAX_SEED = 2**31 - 1
 MAX_NOTES = 2000
 MAX_USERNAME = 40
@@ -102,13 +106,88 @@ class VersionChoices(_VersionChoiceField):
         return isolated(version)
 
 
+class VersionChoice(_VersionField):
+    """One of the versions that may play."""
+
+    def to_python(self, value: Any) -> BotVersion | None:
+        """Also refuses a number that no row can have and that a database chokes on."""
+        if str(value).isdecimal() and int(str(value)[:20]) > LAST_ID:
+            raise forms.ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
+        return super().to_python(value)
+
+    def label_from_instance(self, version: BotVersion) -> str:
+        return isolated(version)
+
+
+class BotChoice(_BotField):
+    """One bot by its name."""
+
+    def to_python(self, value: Any) -> Bot | None:
+        """As in ``VersionChoice``."""
+        if str(value).isdecimal() and int(str(value)[:20]) > LAST_ID:
+            raise forms.ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
+        return super().to_python(value)
+
+    def label_from_instance(self, bot: Bot) -> str:
+        return f"\u2068{bot.name}\u2069"
+
+
+KINDS = [
+    (Tournament.Kind.ROUND_ROBIN, "Round robin: everybody meets everybody"),
+    (Tournament.Kind.GAUNTLET, "Gauntlet: one bot meets each of the others"),
+    (Tournament.Kind.SWISS, "Swiss: a few rounds, always against somebody about as good"),
+    (Tournament.Kind.KNOCK_OUT, "Knock-out: who loses a match is out"),
+]
+
+
+def _moment(label: str, help_text: str) -> forms.DateTimeField:
+    """A moment in UTC, to the minute; empty for none."""
+    return forms.DateTimeField(
+        label=f"{label} (UTC)",
+        required=False,
+        help_text=help_text,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+
+
 class TournamentForm(forms.Form):
-    """A round robin to be; ``cleaned_data`` holds what the service takes, ready for use."""
+    """A tournament to be; ``cleaned_data`` holds what the service takes, ready for use.
+
+    ``versions`` are the bots in the order of the tables, a gauntlet's challenger first.
+    """
 
     name = forms.CharField(label="Name", max_length=80)
+    kind = forms.ChoiceField(
+        label="Format", choices=KINDS, required=False, initial=Tournament.Kind.ROUND_ROBIN
+    )
+    challenger = VersionChoice(
+        BotVersion.objects.none(),
+        label="Challenger",
+        required=False,
+        help_text="Of a gauntlet: the one who meets all others.",
+    )
+    rounds = forms.IntegerField(
+        label="Rounds",
+        required=False,
+        min_value=1,
+        max_value=MAX_ROUNDS,
+        initial=5,
+        help_text="Of a Swiss: 5 tell the best of 8 bots, 9 the best of 100.",
+    )
+    extra_pairs = forms.IntegerField(
+        label="Extra pairs",
+        required=False,
+        min_value=0,
+        max_value=MAX_EXTRA_PAIRS,
+        initial=4,
+        help_text="Of a knock-out: one at a time while a match is level; then the better seed goes on.",
+    )
+    starts_at = _moment("Starts", "By itself, once it is announced; empty: when you start it.")
+    entry_until = _moment("Entry until", "Owners enter their bots until then; empty: those chosen here play.")
     bots = VersionChoices(
         BotVersion.objects.none(),
         label="Bots",
+        required=False,
         help_text="Each bot's newest valid version. A bot plays on those of the ladders it can.",
         widget=forms.CheckboxSelectMultiple,
         error_messages={
@@ -121,7 +200,7 @@ class TournamentForm(forms.Form):
         choices=[(code, game.name) for code, game in GAMES.items()],
         initial=list(GAMES),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Every two bots meet on each.",
+        help_text="Each is played side by side, with a table of its own.",
         error_messages={
             "required": "Choose at least one ladder.",
             "invalid_choice": "There is no ladder %(value)s.",
@@ -132,7 +211,7 @@ class TournamentForm(forms.Form):
         min_value=1,
         max_value=MAX_PAIRS,
         initial=2,
-        help_text="Of games between every two bots: one opening, both colours.",
+        help_text="Of games whenever two bots meet: one opening, both colours.",
     )
     time_control = forms.CharField(
         label="Time control",
@@ -160,8 +239,12 @@ class TournamentForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        bots: Any = self.fields["bots"]
-        bots.queryset = BotVersion.objects.newest_valid()
+        for name in ("bots", "challenger"):
+            field: Any = self.fields[name]
+            field.queryset = BotVersion.objects.newest_valid()
+
+    def clean_kind(self) -> str:
+        return self.cleaned_data["kind"] or Tournament.Kind.ROUND_ROBIN
 
     def clean_time_control(self) -> str:
         try:
@@ -175,11 +258,45 @@ class TournamentForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
+        kind, entry = data.get("kind"), data.get("entry_until")
         versions, ladders = list(data.get("bots") or ()), data.get("ladders") or []
-        if versions and len(versions) < 2:
+        if kind == Tournament.Kind.GAUNTLET and "challenger" not in self.errors:
+            versions = self._with_challenger(data.get("challenger"), versions)
+        if kind == Tournament.Kind.SWISS and "rounds" not in self.errors and not data.get("rounds"):
+            self.add_error("rounds", "Say how many rounds the Swiss has.")
+        if len(versions) < 2 and not entry and not self.errors.keys() & {"bots", "challenger"}:
             self.add_error("bots", "Choose at least two bots.")
-        elif versions:
+        elif versions and not entry:
             for ladder in ladders:
                 if sum(version.plays(ladder) for version in versions) < 2:
                     self.add_error("ladders", f"Fewer than two of these bots play {GAMES[ladder].name}.")
+        data["versions"] = versions
         return data
+
+    def _with_challenger(self, challenger: BotVersion | None, versions: list[BotVersion]) -> list[BotVersion]:
+        if challenger is None:
+            self.add_error("challenger", "Choose who meets all others.")
+            return versions
+        return [challenger, *(version for version in versions if version.pk != challenger.pk)]
+
+
+class ControlForm(forms.Form):
+    """What can be changed of a tournament under way."""
+
+    more = forms.IntegerField(label="More", required=False, min_value=1, max_value=MAX_PAIRS)
+    priority = forms.IntegerField(
+        label="Priority", required=False, min_value=-MAX_PRIORITY, max_value=MAX_PRIORITY
+    )
+
+
+class EnterForm(forms.Form):
+    """One of the user's own bots."""
+
+    bot = BotChoice(Bot.objects.none(), label="Your bot")
+
+    def __init__(self, *args: Any, user: User, without: Sequence[int] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        bots: Any = self.fields["bot"]
+        valid = Bot.objects.filter(versions__state=BotVersion.State.VALID).exclude(pk__in=without)
+        own = valid if user.is_staff else valid.filter(owner=user)
+        bots.queryset = own.distinct().order_by("name_key")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import path
 
-from tournament.views import accounts, bots, documents, games, ladders, site, tournaments
+from tournament.views import accounts, bots, documents, games, ladders, organizing, site, tournaments
 
 urlpatterns = [
     path("", site.home, name="home"),
@@ -18,11 +18,20 @@ urlpatterns = [
     path("bots/<slug:slug>/<int:number>/bundle.zip", bots.bundle, name="bundle"),
     path("upload/", bots.upload, name="upload"),
     path("tournaments/", tournaments.tournaments, name="tournaments"),
-    path("tournaments/new/", tournaments.tournament_new, name="tournament-new"),
+    path("tournaments/new/", organizing.tournament_new, name="tournament-new"),
     path("tournaments/<slug:slug>/", tournaments.tournament, name="tournament"),
     path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
-    path("tournaments/<slug:slug>/start/", tournaments.tournament_start, name="tournament-start"),
-    path("tournaments/<slug:slug>/cancel/", tournaments.tournament_cancel, name="tournament-cancel"),
+    path("tournaments/<slug:slug>/start/", organizing.tournament_start, name="tournament-start"),
+    path("tournaments/<slug:slug>/announce/", organizing.tournament_announce, name="tournament-announce"),
+    path("tournaments/<slug:slug>/pause/", organizing.tournament_pause, name="tournament-pause"),
+    path("tournaments/<slug:slug>/resume/", organizing.tournament_resume, name="tournament-resume"),
+    path("tournaments/<slug:slug>/cancel/", organizing.tournament_cancel, name="tournament-cancel"),
+    path("tournaments/<slug:slug>/extend/", organizing.tournament_extend, name="tournament-extend"),
+    path("tournaments/<slug:slug>/priority/", organizing.tournament_priority, name="tournament-priority"),
+    path("tournaments/<slug:slug>/enter/", organizing.tournament_enter, name="tournament-enter"),
+    path(
+        "tournaments/<slug:slug>/leave/<slug:bot_slug>/", organizing.tournament_leave, name="tournament-leave"
+    ),
     path("games/engines.json", games.game_engines, name="game-engines"),
     path("games/<int:pk>/", games.game, name="game"),
     path("games/<int:pk>.pgn", games.game_record, name="game-record"),
@@ -32,6 +41,7 @@ urlpatterns = [
     path("kit/", documents.kit, name="kit"),
     path("protocol/", documents.protocol, name="protocol"),
     path("records/", documents.records, name="records"),
+    path("formats/", documents.formats, name="formats"),
     path("about/", site.about, name="about"),
     path("sign-up/", accounts.sign_up, name="sign-up"),
     path("log-in/", accounts.log_in, name="log-in"),

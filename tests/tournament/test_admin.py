@@ -25,7 +25,6 @@ WRITTEN_BY_THE_KEEPER = [
     models.LadderRating,
     models.PairScore,
     models.RatingEvent,
-    models.Tournament,
 ]
 
 
@@ -72,3 +71,47 @@ def test_lists_do_not_ask_row_by_row(
         make_version(f"More {number}")
     with django_assert_max_num_queries(8):
         staff.get(reverse("admin:tournament_botversion_changelist"))
+
+
+def act(staff: Client, action: str, tournament: models.Tournament) -> str:
+    """Choose one tournament and an action in the list; what the list says then."""
+    address = reverse("admin:tournament_tournament_changelist")
+    page = staff.post(address, {"action": action, "_selected_action": [tournament.pk]}, follow=True)
+    tournament.refresh_from_db()
+    return page.content.decode()
+
+
+def test_tournaments_are_started_paused_resumed_extended_and_cancelled_from_their_list(
+    staff: Client,
+) -> None:
+    tournament = make_tournament(running=False, versions=[make_version("Ada"), make_version("Bob")])
+    for action, state in [
+        ("start", "running"),
+        ("pause", "paused"),
+        ("resume", "running"),
+        ("extend", "running"),
+        ("cancel", "cancelled"),
+    ]:
+        act(staff, action, tournament)
+        assert tournament.state == state
+    assert (tournament.pairs, tournament.games_total) == (2, 4)
+    assert "is cancelled, only a paused tournament can be resumed" in act(staff, "resume", tournament)
+
+
+def test_priority_and_times_are_changed_and_nothing_else_of_a_tournament(staff: Client) -> None:
+    tournament = make_tournament(running=False, versions=[make_version("Ada"), make_version("Bob")])
+    address = reverse("admin:tournament_tournament_change", args=[tournament.pk])
+    later = {"starts_at_0": "2100-01-02", "starts_at_1": "12:00:00"}
+    staff.post(address, {"priority": 7, "state": "running", "games_done": 1, **later})
+    tournament.refresh_from_db()
+    assert (tournament.priority, tournament.state, tournament.games_done) == (7, "draft", 0)
+    assert tournament.starts_at is not None
+    assert tournament.starts_at.year == 2100
+    assert "from -100 to 100, not 101" in staff.post(address, {"priority": 101}, follow=True).content.decode()
+
+
+def test_tournaments_are_made_by_the_site_s_form_and_never_deleted(staff: Client) -> None:
+    assert staff.get(reverse("admin:tournament_tournament_add"))["Location"] == reverse("tournament-new")
+    tournament = models.Tournament.objects.earliest("id")
+    address = reverse("admin:tournament_tournament_delete", args=[tournament.pk])
+    assert staff.post(address, {"post": "yes"}).status_code == 403

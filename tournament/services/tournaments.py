@@ -6,6 +6,7 @@ has queued where that is no longer what is to be played.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -49,6 +50,7 @@ __all__ = [
     "pause",
     "resume",
     "set_priority",
+    "set_times",
     "start",
 ]
 
@@ -145,6 +147,26 @@ def resume(tournament: Tournament) -> None:
     locked = _locked(tournament, [State.PAUSED], "only a paused tournament can be resumed")
     locked.state = State.RUNNING
     locked.save(update_fields=["state"])
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def set_times(
+    tournament: Tournament, starts_at: datetime.datetime | None, entry_until: datetime.datetime | None
+) -> None:
+    """Move the start or the end of entry; raises ``TournamentError`` once entries are closed or it began.
+
+    A draft that has its games already cannot be opened for entries.
+    """
+    locked = _locked(tournament, [State.DRAFT, State.ANNOUNCED], "only before its start can times be changed")
+    if locked.entry_closed or (locked.games_total and entry_until is not None):
+        raise TournamentError("entry until: the entries are closed")
+    if locked.state == State.ANNOUNCED:
+        check_times(timezone.now(), starts_at, entry_until)
+        starts_at = starts_at or entry_until
+    if entry_until is None and locked.entry_until is not None:
+        raise TournamentError("entry until: move it, the entries cannot be undone")
+    Tournament.objects.filter(pk=locked.pk).update(starts_at=starts_at, entry_until=entry_until)
     tournament.refresh_from_db()
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -58,6 +59,12 @@ def _document(name: str) -> SafeString:
 
 
 @cache
+def _formats() -> SafeString:
+    path = settings.ROOT / "docs" / "tournaments.md"
+    return render_markdown(path.read_text(encoding="utf-8"))
+
+
+@cache
 def _rules(code: str) -> dict[str, Any]:
     game = GAMES[code]
     body = game.rules.strip().partition("\n")[2]  # the page's own heading names the ladder
@@ -98,3 +105,9 @@ def protocol(request: HttpRequest) -> HttpResponse:
 def records(request: HttpRequest) -> HttpResponse:
     """What a game record holds."""
     return render(request, "document.html", {"title": "Game records", "body": _document("RECORDS.md")})
+
+
+@require_safe
+def formats(request: HttpRequest) -> HttpResponse:
+    """The formats of tournaments and their tie-breaks."""
+    return render(request, "document.html", {"title": "Tournaments", "body": _formats()})

@@ -1,39 +1,31 @@
-"""Tournaments: the list, one with its crosstables and games, a new one, start and cancel."""
+"""Tournaments as everybody sees them: the list, and one with its tables and games."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
-from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.forms import TournamentForm, as_sentence, isolated
-from tournament.models import BotVersion, Entry, Game, GameRecord, Tournament
+from tournament.forms import ControlForm, EnterForm, isolated
+from tournament.models import Bot, Game, GameRecord, Tournament
 from tournament.models.games import GameQuerySet
-from tournament.services.durations import count_games, estimate_seconds
-from tournament.services.ratings import tournament_table
-from tournament.services.tournaments import TournamentError, cancel, create_round_robin, start
-from tournament.standings import Crosstable, Score, Tally, crosstable
+from tournament.services.schedule import MAX_ROUNDS
+from tournament.views.costs import Cost, cost_of
 from tournament.views.downloads import streamed_records
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.polling import here, unchanged
-from tournament.views.requests import AuthenticatedRequest
+from tournament.views.standings import crosses
 
 PAGE_SIZE = 50
 GAMES_A_PAGE = 50
-MOST_FOLDED = 10_000
-"""Games of a tournament whose ratings are computed while its page is asked for."""
 MOST_CROSSED = 40
 """Bots whose meetings are shown unasked; those of 200 are a page of 3 MB."""
 FORFEITS = Q(fault__in=["white", "black"])
@@ -49,13 +41,7 @@ FILTERS = {
 """What ``?result=`` may be, in words and as a condition."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One player against another; ``tone`` is the class that colours it."""
-
-    points: str
-    games: int
-    tone: str
+State = Tournament.State
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,41 +50,6 @@ class Choice:
 
     value: int
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class CrossRow:
-    """One line of a crosstable; the cell against oneself is None."""
-
-    version: BotVersion
-    points: str
-    score: Score
-    performance: int | None
-    rating: float | None
-    cells: list[Cell | None]
-
-    @property
-    def name(self) -> str:
-        return isolated(self.version)
-
-
-@dataclass(frozen=True, slots=True)
-class Cross:
-    """A ladder's crosstable; without its meetings only the standings are shown."""
-
-    code: str
-    name: str
-    rows: list[CrossRow]
-    with_meetings: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a tournament would cost; ``duration`` in words."""
-
-    games: int
-    duration: str
-    at_once: int
 
 
 @require_safe
@@ -111,112 +62,91 @@ def tournaments(request: HttpRequest) -> HttpResponse:
 @require_safe
 @vary_on_headers("HX-Request")
 def tournament(request: HttpRequest, slug: str) -> HttpResponse:
-    """Progress, crosstables and games, the games filtered by ``ladder``, ``bot`` and ``result``.
+    """Progress, tables and games, the games filtered by ``ladder``, ``bot`` and ``result``.
 
-    A crosstable of very many shows its meetings to ``?table=full`` alone, and then does not follow the
-    play. To htmx only what changes while it is played, or 204.
+    ``?round=n`` shows that round of a Swiss instead of the latest. A crosstable of very many shows its
+    meetings to ``?table=full`` alone, and then does not follow the play. To htmx only what changes
+    while it is played, or 204.
     """
-    tournament = _find(request, slug)
-    seen = f"{tournament.state}-{tournament.games_done}"
+    tournament = find_tournament(request, slug)
+    seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}"
     if unchanged(request, seen):
         return HttpResponse(status=204)
-    if "HX-Request" in request.headers and tournament.is_over:
+    if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
         return HttpResponse(headers={"HX-Refresh": "true"})
-    entries = list(tournament.entries.select_related("version__bot").order_by("number"))
+    versions = [
+        entry.version for entry in tournament.entries.select_related("version__bot").order_by("number")
+    ]
     filters, games = _filtered(request, tournament)
-    is_large, is_full = len(entries) > MOST_CROSSED, request.GET.get("table") == "full"
+    is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
+    shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
     context = {
         "tournament": tournament,
-        "is_large": is_large,
+        "is_large": is_large and not tournament.is_staged,
         "is_full": is_full,
-        "polls": tournament.state == Tournament.State.RUNNING and not (is_large and is_full),
+        "polls": not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full)),
         "here": here(request),
         "seen": seen,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
-        "bots": [Choice(entry.version_id, isolated(entry.version)) for entry in entries],
-        "crosses": _crosses(tournament, entries, with_meetings=is_full or not is_large),
+        "bots": [Choice(version.pk, isolated(version)) for version in versions],
+        "crosses": crosses(
+            tournament, versions, with_meetings=is_full or not is_large, round_number=shown_round
+        ),
         "filters": filters,
         "results": [(value, words) for value, (words, _) in FILTERS.items()],
         "page": by_id(request, games.with_players().select_related("live"), GAMES_A_PAGE),
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/tournament_live.html", context)
-    manages = access.may_edit_tournament(request.user, tournament)
-    context["starts"] = manages and tournament.state == Tournament.State.DRAFT
-    context["cancels"] = manages and not tournament.is_over
-    if context["starts"]:
-        context["estimate"] = _plan_of(tournament, entries)
-    return render(request, "tournament.html", context)
+    bots = [version.bot for version in versions]
+    return render(request, "tournament.html", context | _controls(request, tournament, bots))
+
+
+def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) -> dict[str, Any]:
+    """What this user may do with it."""
+    user = request.user
+    controls: dict[str, Any] = {"takes_entries": tournament.takes_entries()}
+    if tournament.takes_entries() and user.is_authenticated:
+        controls["own_entries"] = [bot for bot in entered if access.may_edit_bot(user, bot)]
+        form = EnterForm(user=user, without=[bot.pk for bot in entered])
+        controls["enter_form"] = form if form.fields["bot"].queryset else None  # type: ignore[attr-defined]
+    if not access.may_edit_tournament(user, tournament):
+        return controls
+    waits = tournament.state in {State.DRAFT, State.ANNOUNCED}
+    alive = tournament.state in {State.RUNNING, State.PAUSED}
+    began = alive or tournament.state in {State.FINISHED, State.HALTED}
+    controls |= {
+        "manages": True,
+        "starts": waits,
+        "announces": tournament.state == State.DRAFT
+        and (tournament.starts_at is not None or tournament.entry_until is not None),
+        "pauses": tournament.state == State.RUNNING,
+        "resumes": tournament.state == State.PAUSED,
+        "cancels": not tournament.is_over,
+        "extends": began and (tournament.has_cycles or tournament.kind == Tournament.Kind.SWISS),
+        "prioritizes": user.is_staff and not tournament.is_over,
+        "control_form": ControlForm(initial={"priority": tournament.priority, "more": 1}),
+    }
+    if waits and entered:
+        cost: Cost = cost_of(tournament, [entry.version for entry in tournament.entries.all()])
+        controls["estimate"] = cost
+    return controls
 
 
 @require_safe
 def tournament_records(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Every recorded game of a tournament in the order of its schedule."""
-    tournament = _find(request, slug)
+    tournament = find_tournament(request, slug)
     return streamed_records(
         GameRecord.objects.filter(game__tournament=tournament).order_by("game"), f"{slug}.pgn"
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@vary_on_headers("HX-Request")
-def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
-    """Make a draft; to htmx, what the tournament in the form would cost."""
-    form = TournamentForm(request.POST) if request.method == "POST" else TournamentForm()
-    if "HX-Request" in request.headers:
-        return render(request, "pieces/estimate.html", {"estimate": _plan(form) if form.is_valid() else None})
-    if request.method == "POST" and form.is_valid():
-        try:
-            draft = _create(request, form)
-        except TournamentError as refused:
-            _put(form, refused)
-        else:
-            return redirect(draft)
-    plan = _plan(form) if form.is_bound and form.is_valid() else None
-    return render(request, "tournament_new.html", {"form": form, "estimate": plan})
-
-
-@require_POST
-@login_required
-def tournament_start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Let a draft be played."""
-    tournament = _find_own(request, slug)
-    try:
-        start(tournament)
-    except TournamentError as refused:
-        messages.error(request, str(refused))
-    else:
-        messages.success(request, "The tournament is started.")
-    return redirect(tournament)
-
-
-@require_POST
-@login_required
-def tournament_cancel(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Play no further game; what was recorded stays."""
-    tournament = _find_own(request, slug)
-    try:
-        cancel(tournament)
-    except TournamentError as refused:
-        messages.error(request, str(refused))
-    else:
-        messages.success(request, "The tournament is cancelled. Games recorded so far stay.")
-    return redirect(tournament)
-
-
-def _find(request: HttpRequest, slug: str) -> Tournament:
+def find_tournament(request: HttpRequest, slug: str) -> Tournament:
     """The tournament, if it exists and this user may see it."""
     tournament = get_object_or_404(Tournament.objects.select_related("owner"), slug=slug)
     if not access.may_see_tournament(request.user, tournament):
         raise Http404(f"no tournament {slug!r}")
-    return tournament
-
-
-def _find_own(request: HttpRequest, slug: str) -> Tournament:
-    tournament = _find(request, slug)
-    if not access.may_edit_tournament(request.user, tournament):
-        raise Http404(f"no tournament {slug!r} of one's own")
     return tournament
 
 
@@ -234,126 +164,3 @@ def _filtered(request: HttpRequest, tournament: Tournament) -> tuple[dict[str, A
     if bot:
         games = games.filter(Q(white=bot) | Q(black=bot))
     return {"ladder": ladder, "bot": bot, "result": result}, games
-
-
-def _crosses(tournament: Tournament, entries: Sequence[Entry], *, with_meetings: bool) -> list[Cross]:
-    """A crosstable for each ladder, from one grouped query, with the tournament's own ratings beside it."""
-    versions = {entry.version_id: entry.version for entry in entries}
-    tallies: dict[str, list[Tally]] = {}
-    grouped = (
-        tournament.games.filter(result__isnull=False)
-        .order_by()
-        .values_list("ladder", "white", "black", "result")
-    )
-    for ladder, white, black, result, count in grouped.annotate(Count("id")):
-        tallies.setdefault(ladder, []).append(Tally(white, black, Result(result), count))
-    return [
-        _cross(
-            code,
-            [v for v in versions.values() if v.plays(code)],
-            tallies.get(code, []),
-            _ratings(tournament, code),
-            with_meetings=with_meetings,
-        )
-        for code in tournament.ladders
-        if code in GAMES
-    ]
-
-
-def _ratings(tournament: Tournament, code: str) -> dict[int, float]:
-    """mu - 3 sigma over this tournament's games alone, by version; none for a huge one."""
-    if tournament.games_total > MOST_FOLDED:
-        return {}
-    return {pk: standing.rating.conservative for pk, standing in tournament_table(tournament, code).items()}
-
-
-def _cross(
-    code: str,
-    versions: Sequence[BotVersion],
-    tallies: Iterable[Tally],
-    ratings: dict[int, float],
-    *,
-    with_meetings: bool,
-) -> Cross:
-    by_id = {version.pk: version for version in versions}
-    table: Crosstable = crosstable(list(by_id), tallies)
-    order = [row.player for row in table.rows] if with_meetings else []
-    rows = [
-        CrossRow(
-            by_id[row.player],
-            format_points(row.score.points),
-            row.score,
-            row.performance,
-            ratings.get(row.player),
-            [None if other == row.player else _cell(row.versus.get(other)) for other in order],
-        )
-        for row in table.rows
-    ]
-    return Cross(code, GAMES[code].name, rows, with_meetings)
-
-
-def _cell(score: Score | None) -> Cell:
-    if score is None or not score.games:
-        return Cell("", 0, "")
-    tone = "draw" if score.share == 0.5 else "win" if score.share > 0.5 else "loss"
-    return Cell(format_points(score.points), score.games, tone)
-
-
-def format_points(points: float) -> str:
-    """``3``, ``3½``, ``½``."""
-    whole, half = divmod(round(points * 2), 2)
-    return f"{whole or ''}½" if half else str(whole)
-
-
-def _put(form: TournamentForm, refused: TournamentError) -> None:
-    """Show the service's sentence, which begins with the name of a field, beside that field."""
-    field, _, sentence = str(refused).partition(": ")
-    name = field.replace(" ", "_")
-    if name in form.fields and sentence:
-        form.add_error(name, as_sentence(sentence))
-    else:
-        form.add_error(None, as_sentence(str(refused)))
-
-
-def _create(request: AuthenticatedRequest, form: TournamentForm) -> Tournament:
-    data = form.cleaned_data
-    return create_round_robin(
-        request.user,
-        name=data["name"],
-        versions=list(data["bots"]),
-        ladders=data["ladders"],
-        pairs=data["pairs"],
-        time_control=data["time_control"],
-        seed=data["seed"],
-        opening_plies=data["opening_plies"],
-        rated=data["rated"],
-    )
-
-
-def _plan(form: TournamentForm) -> Plan:
-    data = form.cleaned_data
-    return _cost(list(data["bots"]), data["ladders"], data["pairs"], data["time_control"])
-
-
-def _plan_of(draft: Tournament, entries: Sequence[Entry]) -> Plan:
-    """What it would cost to start a draft."""
-    return _cost([entry.version for entry in entries], draft.ladders, draft.pairs, draft.time_control)
-
-
-def _cost(versions: Sequence[BotVersion], ladders: Sequence[str], pairs: int, time_control: str) -> Plan:
-    games = count_games(versions=versions, ladders=ladders, pairs=pairs)
-    return Plan(sum(games.values()), format_duration(estimate_seconds(games, time_control)), settings.SLOTS)
-
-
-def format_duration(seconds: float) -> str:
-    """A duration as people say it, two units at most."""
-    if seconds < 90:
-        return f"{max(2, round(seconds))} seconds"
-    minutes = round(seconds / 60)
-    if minutes < 90:
-        return f"{minutes} minutes"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {minutes} min"
-    days, hours = divmod(hours, 24)
-    return f"{days} days {hours} h"

@@ -14,7 +14,8 @@ from tests.support.filled_site import LADDER, Site, add_version, finish, round_r
 from tournament.models import Game, LiveGame, Tournament
 from tournament.services.tournaments import start
 from tournament.views import tournaments
-from tournament.views.tournaments import format_duration, format_points
+from tournament.views.costs import format_duration
+from tournament.views.standings import format_points
 
 HTMX = {"HX-Request": "true"}
 
@@ -74,21 +75,21 @@ def test_games_are_filtered_by_bot(site: Site, client: Client) -> None:
 
 
 def test_a_poll_with_nothing_new_is_answered_without_content(site: Site, client: Client) -> None:
-    assert client.get("/tournaments/spring/?seen=running-1", headers=HTMX).status_code == 204
+    assert client.get("/tournaments/spring/?seen=running-1-2", headers=HTMX).status_code == 204
 
 
 def test_a_poll_with_news_brings_what_changed_and_asks_again(site: Site, client: Client) -> None:
     fragment = client.get(
-        "/tournaments/spring/?ladder=dogon-kulei&seen=running-0", headers=HTMX
+        "/tournaments/spring/?ladder=dogon-kulei&seen=running-0-2", headers=HTMX
     ).content.decode()
     assert 'id="live"' in fragment
     assert "<html" not in fragment
-    assert 'hx-get="/tournaments/spring/?ladder=dogon-kulei&amp;seen=running-1"' in fragment
+    assert 'hx-get="/tournaments/spring/?ladder=dogon-kulei&amp;seen=running-1-2"' in fragment
 
 
 def test_a_tournament_that_ended_is_loaded_anew_and_polls_no_more(site: Site, client: Client) -> None:
     Tournament.objects.filter(slug="spring").update(state="finished")
-    assert client.get("/tournaments/spring/?seen=running-1", headers=HTMX)["HX-Refresh"] == "true"
+    assert client.get("/tournaments/spring/?seen=running-1-2", headers=HTMX)["HX-Refresh"] == "true"
     assert 'hx-trigger="every 3s"' not in client.get("/tournaments/spring/").content.decode()
 
 
