@@ -32,7 +32,6 @@ class Outbox(Generic[Thing]):
         self._things: list[Thing] = []
         self._filled = threading.Event()
         self._closed = threading.Event()
-        self._delivering = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def put(self, thing: Thing) -> None:
@@ -50,6 +49,8 @@ class Outbox(Generic[Thing]):
     ) -> None:
         self._closed.set()
         self._filled.set()
+        if self._thread is not None:
+            self._thread.join()
         self._hand_over()
 
     def _carry(self) -> None:
@@ -61,9 +62,8 @@ class Outbox(Generic[Thing]):
                 log.exception("reports cannot be sent, their games will be played again")
 
     def _hand_over(self) -> None:
-        with self._delivering:
-            # Only here is anything taken out, and ``put`` only adds at the end.
-            things = self._things[:]
-            del self._things[: len(things)]
-            if things:
-                self._deliver(things)
+        """By one thread at a time; ``put`` adds at the end meanwhile."""
+        things = self._things[:]
+        del self._things[: len(things)]
+        if things:
+            self._deliver(things)
