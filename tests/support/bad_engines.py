@@ -11,6 +11,7 @@ tells of itself in ``info`` lines.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import random
@@ -165,6 +166,21 @@ def note(what: str) -> bool:
     return False
 
 
+def attack(what: str) -> bool:
+    """``module.function {facts}``: do what a hostile program does and tell what it brought home."""
+    name, _, facts = what.partition(" ")
+    module, _, function = name.partition(".")
+    loot: object = None
+    try:
+        loot = getattr(importlib.import_module(f"programs.{module}"), function)(json.loads(facts))
+    except Exception as error:
+        print(f"{name}: {error!r}", file=sys.stderr, flush=True)
+    data = f"info string loot {json.dumps(loot)}\n".encode()
+    while data:
+        data = data[os.write(1, data) :]
+    return False
+
+
 def look(_: str) -> bool:
     """Say on standard error what there is to see and to write."""
     seen = {"environment": dict(os.environ), "cwd": os.getcwd(), "files": sorted(os.listdir())}
@@ -263,8 +279,8 @@ WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
         also, only, many, leave, die, hang, resist, stop, fuse, late, flood, drip,
-        complain, close, multiply, dig, note, look, spin, burn, take, share, crowd, fill, narrow, tire,
-        whim, age,
+        complain, close, multiply, dig, note, attack, look, spin, burn, take, share, crowd, fill, narrow,
+        tire, whim, age,
     )
 }  # fmt: skip
 

@@ -1,0 +1,98 @@
+"""On files: other people's, its own, and too many."""
+
+from __future__ import annotations
+
+from tests.support.hostile.attack import Attack, at_move, brought_home, more_than
+from workers.sandbox.limits import MEBIBYTE
+
+NO_PRIVILEGES = "that it may gain no privileges is inherited from the outer wall, and no test is without one"
+
+ATTACKS = [
+    Attack(
+        "reads a file of the worker",
+        at_move("files.read_secret"),
+        brought_home,
+        ("folders not shown",),
+    ),
+    Attack(
+        "reads its opponent's files",
+        at_move("files.read_opponent"),
+        brought_home,
+        ("folders not shown",),
+    ),
+    Attack(
+        "looks which machine this is",
+        at_move("files.know_the_machine"),
+        brought_home,
+        ("machine not shown",),
+    ),
+    Attack(
+        "looks for devices",
+        at_move("files.see_devices"),
+        brought_home,
+        ("own devices",),
+    ),
+    Attack(
+        "writes wherever it can",
+        at_move("files.write_everywhere"),
+        brought_home,
+        ("closed root",),
+    ),
+    Attack(
+        "rewrites itself for games to come",
+        at_move("files.rewrite_itself"),
+        lambda seen: seen.changed,
+        ("read-only folder",),
+    ),
+    Attack(
+        "fills the disk",
+        at_move("files.fill_the_disk"),
+        more_than(64),
+        ("limit of /tmp",),
+    ),
+    Attack(
+        "makes files without end",
+        at_move("files.use_up_inodes"),
+        more_than(50_000),
+        ("memory",),
+        verdict="memory limit",
+        limits={"memory": 32 * MEBIBYTE},
+    ),
+    Attack(
+        "makes a file that is all hole",
+        at_move("files.make_a_huge_file"),
+        more_than(16 * MEBIBYTE),
+        ("limit of file sizes",),
+    ),
+    Attack(
+        "writes too long a file",
+        ("go:2", "fill", str(17 * MEBIBYTE)),
+        lambda seen: seen.termination == "ply limit",
+        ("limit of file sizes",),
+        verdict="file limit",
+    ),
+    Attack(
+        "opens files without end",
+        at_move("files.use_up_descriptors"),
+        more_than(256),
+        ("limit of descriptors",),
+    ),
+    Attack(
+        "looks for descriptors that were left open",
+        at_move("files.find_descriptors"),
+        brought_home,
+        ("closed descriptors",),
+    ),
+    Attack(
+        "runs programs that run as root",
+        at_move("files.become_root"),
+        lambda seen: 0 in (seen.loot or ()),
+        unshown=NO_PRIVILEGES,
+    ),
+    Attack(
+        "leaves core dumps",
+        at_move("files.dump_core"),
+        brought_home,
+        unshown="where a core dump goes is the machine's setting, if it is written at all",
+    ),
+]

@@ -1,0 +1,55 @@
+"""On system calls, on the environment, and on the user's terminal."""
+
+from __future__ import annotations
+
+from tests.support.hostile.attack import Attack, at_move, brought_home
+
+FILTER = ("system call filter",)
+NAMESPACES = ("system call filter", "no namespaces within")
+
+ATTACKS = [
+    Attack("makes every call of the list", at_move("kernel.ask_for_every_call"), brought_home, FILTER),
+    Attack("makes a namespace", at_move("kernel.make_a_namespace"), brought_home, NAMESPACES),
+    Attack("starts a process in a namespace", at_move("kernel.clone_a_namespace"), brought_home, NAMESPACES),
+    Attack(
+        "hides a namespace from the filter",
+        at_move("kernel.clone_a_namespace_anew"),
+        brought_home,
+        NAMESPACES,
+    ),
+    Attack("mounts over the system", at_move("kernel.mount_over"), brought_home, NAMESPACES),
+    Attack("makes calls by a younger table", at_move("kernel.call_as_x32"), brought_home, FILTER),
+    Attack("makes calls by an older table", at_move("kernel.call_as_i386"), brought_home, FILTER),
+    Attack("widens its pipes", at_move("kernel.widen_pipes"), brought_home, FILTER),
+    Attack(
+        "has message queues kept",
+        at_move("kernel.use_message_queues"),
+        brought_home,
+        ("limit of message queues",),
+    ),
+    Attack("locks memory", at_move("kernel.lock_memory"), brought_home, ("limit of locked memory",)),
+    Attack(
+        "reads what its walls were started with",
+        at_move("kernel.read_the_first_environment"),
+        brought_home,
+        ("environment of bwrap",),
+    ),
+    Attack(
+        "reads the worker's environment in its own",
+        at_move("kernel.read_its_environment"),
+        brought_home,
+        ("environment of bwrap", "empty environment"),
+    ),
+    Attack(
+        "asks the machine for its name",
+        at_move("files.know_its_name"),
+        lambda seen: seen.loot not in (None, "engine"),
+        ("namespace of names",),
+    ),
+    Attack(
+        "writes and types on the user's terminal",
+        at_move("kernel.use_the_terminal"),
+        lambda seen: "typed" in seen.terminal,
+        ("session of bwrap", "session of the worker", "system call filter"),
+    ),
+]

@@ -1,0 +1,51 @@
+"""On memory in all its forms, each against a limit of 64 MB."""
+
+from __future__ import annotations
+
+from tests.support.hostile.attack import SMALL, Attack, at_move, more_than
+from workers.sandbox.levels import Level
+from workers.sandbox.limits import MEBIBYTE
+
+
+def greedy(name: str, what: str, level: Level = Level.B, *, plays_on: bool = False) -> Attack:
+    """One that takes 160 MB, against ``Limits.memory`` and, at level B, the thread that looks at it."""
+    return Attack(
+        name,
+        at_move(f"memory.{what}"),
+        more_than(100),
+        ("memory",),
+        level,
+        verdict="memory limit",
+        plays_on=plays_on,
+        limits=SMALL,
+    )
+
+
+ATTACKS = [
+    greedy("takes memory as programs do", "heap"),
+    greedy("takes a little memory in each of many processes", "many_processes", plays_on=True),
+    greedy("takes memory to share with its children", "shared"),
+    greedy("fills files that exist in memory alone", "memory_files"),
+    greedy("takes memory in a process that forbids looks at it", "undumpable"),
+    greedy("takes memory in a process whose first thread has ended", "without_a_leader", plays_on=True),
+    greedy("leaves segments that no process has", "segments", Level.A),
+    greedy("leaves memory in a socket", "in_flight", Level.A),
+    greedy("leaves messages unread", "unread_messages", Level.A, plays_on=True),
+    greedy("has the kernel make tables", "page_tables", Level.A),
+    Attack(
+        "fills its folders in memory",
+        at_move("memory.files_in_memory"),
+        more_than(100),
+        ("memory", "limit of /tmp"),
+        verdict="memory limit",
+        limits={"memory": 64 * MEBIBYTE},
+    ),
+    Attack(
+        "removes the files it has open",
+        at_move("memory.removed_files"),
+        more_than(100),
+        ("memory", "limit of /tmp"),
+        verdict="memory limit",
+        limits={"memory": 64 * MEBIBYTE},
+    ),
+]

@@ -1,0 +1,108 @@
+"""On processes: too many, too long, other people's."""
+
+from __future__ import annotations
+
+from tests.support.hostile.attack import USERS_APART, Attack, at_move, brought_home, more_than
+
+OURS = 16
+"""Processes of the trial beside those an attacker makes: both engines with their walls."""
+
+ATTACKS = [
+    Attack(
+        "starts processes without end",
+        at_move("processes.fork_bomb"),
+        lambda seen: seen.most_processes > 64 + OURS or (seen.loot or 0) > 64,
+        ("limit of processes",),
+    ),
+    Attack(
+        "starts threads without end",
+        at_move("processes.thread_bomb"),
+        more_than(64),
+        ("limit of processes",),
+    ),
+    Attack(
+        "leaves an orphan in a session of its own",
+        at_move("processes.orphan"),
+        lambda seen: seen.survivors > 0,
+        ("namespace of processes",),
+    ),
+    Attack(
+        "leaves an orphan that goes by another name",
+        at_move("processes.disguise"),
+        lambda seen: seen.survivors > 0,
+        ("namespace of processes",),
+    ),
+    Attack(
+        "kills every process it may",
+        at_move("processes.kill_all"),
+        lambda seen: "ended with 137" in seen.evidence or seen.fault == "black",
+        ("namespace of processes",),
+    ),
+    Attack(
+        "sets limits on the worker",
+        at_move("processes.limit_others"),
+        lambda seen: seen.worker_limit == 4321,
+        ("namespace of processes",),
+    ),
+    Attack(
+        "makes the worker wait behind others",
+        at_move("processes.renice_all"),
+        lambda seen: seen.worker_nice == 7,
+        ("namespace of processes", "system call filter"),
+    ),
+    Attack(
+        "asks for more than its hard limits",
+        at_move("processes.raise_limits"),
+        more_than(256),
+        ("hard limits",),
+    ),
+    Attack(
+        "has the kernel keep signals",
+        at_move("processes.queue_signals"),
+        more_than(256),
+        ("limit of signals",),
+    ),
+    Attack(
+        "traces other processes",
+        at_move("processes.trace"),
+        brought_home,
+        unshown=USERS_APART,
+    ),
+    Attack(
+        "reads the environments of others",
+        at_move("processes.read_environments"),
+        brought_home,
+        unshown=USERS_APART,
+    ),
+    Attack(
+        "reads the memory of others",
+        at_move("processes.read_memories"),
+        brought_home,
+        unshown=USERS_APART,
+    ),
+    Attack(
+        "walks through the roots of others",
+        at_move("processes.walk_through_roots"),
+        brought_home,
+        unshown=USERS_APART,
+    ),
+    Attack(
+        "opens the descriptors of others anew",
+        at_move("processes.listen_in"),
+        brought_home,
+        unshown=USERS_APART,
+    ),
+    Attack(
+        "runs on other cores than its own",
+        at_move("processes.take_all_cores"),
+        lambda seen: seen.loot is not None,
+        ("system call filter",),
+    ),
+    Attack(
+        "computes while its opponent thinks",
+        ("isready", "spin", "-"),
+        lambda seen: seen.second_move_cpu_seconds > 0.25,
+        ("rest",),
+        opponent=("go:1", "burn", "0.5"),
+    ),
+]

@@ -1,0 +1,72 @@
+"""The outer wall around a worker whose own wall is open: namespaces of its own, limits and a fuse."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+from tests.support.hostile.seen import Seen
+from tests.support.hostile.trial import SECRET
+from workers.sandbox.levels import Level
+
+ROOT = Path(__file__).parent.parent.parent.parent
+FUSE_SECONDS = 90
+LIMITS = (
+    "prlimit",
+    "--nproc=400",
+    "--fsize=268435456",
+    "--data=1073741824",
+    "--cpu=40",
+    "--core=1048576",
+    "--",
+)
+
+
+def hold_trial(name: str, level: Level, folder: Path) -> Seen:
+    """One game behind all walls of that level."""
+    return _seen((*_trial(folder), name, level), folder)
+
+
+def hold_open_trial(name: str, folder: Path) -> Seen:
+    """One game without the attack's walls, in an outer wall. A worker that is killed tells nothing."""
+    return _seen((*_outer_wall(folder), *_trial(folder), name, Level.B, "open"), folder)
+
+
+def _trial(folder: Path) -> tuple[str, ...]:
+    return (sys.executable, "-m", "tests.support.hostile.trial", str(folder))
+
+
+def _outer_wall(folder: Path) -> tuple[str, ...]:
+    """All is read-only but the trial's folder; nothing of it outlives the first process."""
+    if os.geteuid() == 0:
+        raise AssertionError("walls are never opened as root")
+    namespaces = [f"--unshare-{name}" for name in ("user", "pid", "net", "ipc", "uts")]
+    places = ("--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc")
+    own = ("--bind", str(folder), str(folder), "--chdir", str(ROOT))
+    return ("bwrap", *namespaces, "--die-with-parent", *places, *own, *LIMITS)
+
+
+def _seen(command: tuple[str, ...], folder: Path) -> Seen:
+    environment = {**os.environ, SECRET: f"secret-{uuid.uuid4().hex}", "TMPDIR": str(folder / "tmp")}
+    (folder / "tmp").mkdir()
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as worker:
+        try:
+            said, complaint = worker.communicate(timeout=FUSE_SECONDS)
+        except subprocess.TimeoutExpired:
+            worker.kill()
+            raise
+    if worker.returncode != 0:
+        return Seen(evidence=f"the worker ended with {worker.returncode}: {complaint[-3000:]}")
+    return Seen.from_line(said.splitlines()[-1])

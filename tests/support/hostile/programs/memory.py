@@ -1,0 +1,168 @@
+"""Memory in all its forms. ``size`` of the facts is how many bytes to take; that is the fuse."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import ctypes
+import mmap
+import os
+import signal
+import socket
+import threading
+import time
+from typing import Any
+
+from .fuse import FUSE_SECONDS, child, libc
+
+MEBIBYTE = 1024 * 1024
+PIECE = 8 * MEBIBYTE
+HOLD_SECONDS = 1.5
+"""How long it is held, so that who looks now and then sees it."""
+PR_SET_DUMPABLE = 4
+IPC_PRIVATE = 0
+SPAN_OF_A_TABLE = 2 * MEBIBYTE
+"""What one page of page tables leads to."""
+MADV_NOHUGEPAGE = 15
+SHMAT_FAILED = ctypes.c_void_p(-1).value
+EXIT = {"x86_64": 60, "aarch64": 93}
+
+held: list[Any] = []
+
+
+def heap(facts: dict[str, Any]) -> int:
+    held.extend(b"x" * PIECE for _ in range(facts["size"] // PIECE))
+    return _hold(facts)
+
+
+def many_processes(facts: dict[str, Any]) -> int:
+    """A little in each."""
+    children = [child(lambda: _keep(b"x" * PIECE)) for _ in range(facts["size"] // PIECE)]
+    _hold(facts)
+    return len(_living(children)) * PIECE // MEBIBYTE
+
+
+def shared(facts: dict[str, Any]) -> int:
+    """Without a name, shared with children to come."""
+    block = mmap.mmap(-1, facts["size"])
+    for at in range(0, facts["size"], mmap.PAGESIZE):
+        block[at] = 1
+    held.append(block)
+    return _hold(facts)
+
+
+def memory_files(facts: dict[str, Any]) -> int:
+    for number in range(facts["size"] // PIECE):
+        descriptor = os.memfd_create(str(number))
+        os.write(descriptor, b"x" * PIECE)
+    return _hold(facts)
+
+
+def files_in_memory(facts: dict[str, Any]) -> int:
+    """In ``/tmp`` and ``/dev/shm``, which are memory."""
+    for number in range(facts["size"] // PIECE):
+        folder = "/tmp" if number % 2 else "/dev/shm"
+        with open(f"{folder}/{number}", "wb", 0) as file:
+            file.write(b"x" * PIECE)
+    return _hold(facts)
+
+
+def removed_files(facts: dict[str, Any]) -> int:
+    """Files in memory that no folder has any more."""
+    for number in range(facts["size"] // PIECE):
+        folder = "/tmp" if number % 2 else "/dev/shm"
+        descriptor = os.open(f"{folder}/{number}", os.O_CREAT | os.O_WRONLY)
+        os.remove(f"{folder}/{number}")
+        os.write(descriptor, b"x" * PIECE)
+    return _hold(facts)
+
+
+def segments(facts: dict[str, Any]) -> int:
+    """Of System V, which stay without a process that has them."""
+    libc.shmat.restype = ctypes.c_void_p
+    libc.shmdt.argtypes = (ctypes.c_void_p,)
+    for _ in range(facts["size"] // PIECE):
+        start = libc.shmat(libc.shmget(IPC_PRIVATE, PIECE, 0o600), None, 0)
+        if start == SHMAT_FAILED:
+            raise OSError(ctypes.get_errno(), "shmat")
+        ctypes.memset(start, 1, PIECE)
+        libc.shmdt(start)
+    return _hold(facts)
+
+
+def in_flight(facts: dict[str, Any]) -> int:
+    """Memory files sent into a socket and closed: no process has them open."""
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    held.extend((near, far))
+    near.setblocking(False)
+    for number in range(facts["size"] // PIECE):
+        descriptor = os.memfd_create(str(number))
+        os.write(descriptor, b"x" * PIECE)
+        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))
+        near.sendmsg([b"x"], [rights])
+        os.close(descriptor)
+    return _hold(facts)
+
+
+def unread_messages(facts: dict[str, Any]) -> int:
+    """In sockets that nobody reads."""
+
+    def stuff() -> None:
+        size = 0
+        with contextlib.suppress(OSError):
+            while size < PIECE:
+                near, far = socket.socketpair()
+                held.extend((near, far))
+                near.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        size += near.send(b"x" * 65536)
+        signal.pause()
+
+    children = [child(stuff) for _ in range(facts["size"] // PIECE)]
+    _hold(facts)
+    return len(_living(children)) * PIECE // MEBIBYTE
+
+
+def page_tables(facts: dict[str, Any]) -> int:
+    """The kernel's own tables for memory that was only looked at."""
+    tables = facts["size"] // mmap.PAGESIZE
+    size = tables * SPAN_OF_A_TABLE
+    block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+    block.madvise(MADV_NOHUGEPAGE)
+    held.append(block)
+    return _hold(facts) if sum(block[at] for at in range(0, size, SPAN_OF_A_TABLE)) == 0 else 0
+
+
+def undumpable(facts: dict[str, Any]) -> int:
+    """In a process that forbids all looks at it."""
+    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    return heap(facts)
+
+
+def without_a_leader(facts: dict[str, Any]) -> int:
+    """In a process whose first thread has ended: what is told of a process is told of that thread."""
+
+    def leave() -> None:
+        threading.Thread(target=lambda: _keep(b"x" * facts["size"])).start()
+        libc.syscall(EXIT[os.uname().machine], 0)
+
+    left = child(leave)
+    size = _hold(facts)
+    return size if _living([left]) else 0
+
+
+def _keep(block: bytes) -> None:
+    held.append(block)
+    time.sleep(FUSE_SECONDS)
+
+
+def _living(children: list[int]) -> list[int]:
+    """Those that nobody has ended."""
+    return [number for number in children if os.waitpid(number, os.WNOHANG)[0] == 0]
+
+
+def _hold(facts: dict[str, Any]) -> int:
+    """Hold what was taken for a while; the megabytes."""
+    time.sleep(HOLD_SECONDS)
+    return int(facts["size"]) // MEBIBYTE

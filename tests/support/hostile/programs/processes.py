@@ -1,0 +1,169 @@
+"""Too many processes, processes that stay, and other people's processes."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from .fuse import FUSE_PROCESSES, FUSE_SECONDS, child, libc, secrets_in
+
+PTRACE_SEIZE = 0x4206
+ODD_LIMIT = 4321
+FUSE_SIGNALS = 2000
+NICE = 7
+MEMORY_READ = 4 * 1024 * 1024
+
+
+def fork_bomb(_: dict[str, Any]) -> int:
+    made = 0
+    with contextlib.suppress(OSError):
+        while made < FUSE_PROCESSES:
+            child()
+            made += 1
+    return made
+
+
+def thread_bomb(_: dict[str, Any]) -> int:
+    made, rest = 0, threading.Event()
+    with contextlib.suppress(RuntimeError):
+        while made < FUSE_PROCESSES:
+            threading.Thread(target=rest.wait, args=(FUSE_SECONDS,), daemon=True).start()
+            made += 1
+    return made
+
+
+def orphan(_: dict[str, Any]) -> int:
+    """A grandchild in a session of its own that nobody waits for, with all pipes closed."""
+
+    def leave() -> None:
+        os.setsid()
+        child(_close_and_stay)
+
+    return os.waitpid(child(leave), 0)[1]
+
+
+def disguise(_: dict[str, Any]) -> None:
+    """A grandchild that goes by the name of a thread of the kernel."""
+
+    def leave() -> None:
+        os.setsid()
+        child(lambda: os.execv("/usr/bin/sleep", ["[kworker/0:1]", str(FUSE_SECONDS)]))
+
+    os.waitpid(child(leave), 0)
+
+
+def kill_all(_: dict[str, Any]) -> None:
+    for number in (-1, 1, os.getppid()):
+        with contextlib.suppress(OSError):
+            os.kill(number, signal.SIGKILL)
+
+
+def limit_others(_: dict[str, Any]) -> list[int]:
+    """Set a limit of every process in sight."""
+    done = []
+    for number in _others():
+        with contextlib.suppress(OSError):
+            resource.prlimit(number, resource.RLIMIT_MSGQUEUE, (ODD_LIMIT, ODD_LIMIT))
+            done.append(number)
+    return done
+
+
+def renice_all(_: dict[str, Any]) -> None:
+    """Let all of the user's processes wait behind others."""
+    os.setpriority(os.PRIO_USER, 0, NICE)
+
+
+def take_all_cores(_: dict[str, Any]) -> int:
+    """Run on other cores than the game's."""
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    return len(os.sched_getaffinity(0))
+
+
+def queue_signals(_: dict[str, Any]) -> int:
+    """Have the kernel keep signals that nobody takes."""
+    number = signal.SIGRTMIN
+    signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+    queued = 0
+    while queued < FUSE_SIGNALS and libc.sigqueue(os.getpid(), number, ctypes.c_void_p(0)) == 0:
+        queued += 1
+    return queued
+
+
+def raise_limits(_: dict[str, Any]) -> int:
+    """The number of open files it may have after it has asked for more."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for wanted in (hard * 2, 512):
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, wanted))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def trace(_: dict[str, Any]) -> list[int]:
+    """The processes that it could attach itself to, the first of its namespace included."""
+    return [number for number in _others() if libc.ptrace(PTRACE_SEIZE, number, None, None) == 0]
+
+
+def read_environments(_: dict[str, Any]) -> list[str]:
+    return [word for number in _others() for word in secrets_in(_content(f"/proc/{number}/environ"))]
+
+
+def read_command_lines(_: dict[str, Any]) -> list[str]:
+    return [word for number in _others() for word in secrets_in(_content(f"/proc/{number}/cmdline"))]
+
+
+def read_memories(_: dict[str, Any]) -> list[str]:
+    """Secrets on other processes' stacks and heaps."""
+    return sorted({word for number in _others() for word in _secrets_in_memory(number)})
+
+
+def walk_through_roots(facts: dict[str, Any]) -> list[str]:
+    """Read a file of the machine through other processes' roots and folders."""
+    ways = [f"/proc/{number}/{way}" for number in _others() for way in ("root", "cwd/../../../../../../..")]
+    return [word for way in ways for word in secrets_in(_content(way + facts["secret"]))]
+
+
+def listen_in(_: dict[str, Any]) -> list[str]:
+    """Open other processes' descriptors anew."""
+    found = []
+    for number in _others():
+        with contextlib.suppress(OSError):
+            for name in os.listdir(f"/proc/{number}/fd"):
+                target = os.readlink(f"/proc/{number}/fd/{name}")
+                if os.path.isabs(target) and not target.startswith(("/dev/", "/memfd")):
+                    found += secrets_in(_content(f"/proc/{number}/fd/{name}"))
+    return found
+
+
+def _close_and_stay() -> None:
+    os.closerange(0, 3)
+    signal.pause()
+
+
+def _others() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(1024 * 1024)
+    except OSError:
+        return b""
+
+
+def _secrets_in_memory(number: int) -> Iterator[str]:
+    try:
+        with open(f"/proc/{number}/maps") as maps, open(f"/proc/{number}/mem", "rb", 0) as memory:
+            for line in maps:
+                if line.rstrip().endswith(("[stack]", "[heap]")):
+                    start, end = (int(word, 16) for word in line.split()[0].split("-"))
+                    memory.seek(max(start, end - MEMORY_READ))
+                    yield from secrets_in(memory.read(min(end - start, MEMORY_READ)))
+    except OSError:
+        return

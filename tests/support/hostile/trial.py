@@ -1,0 +1,106 @@
+"""A worker that plays one game of a hostile engine against a good one and tells what came of it.
+
+    python -m tests.support.hostile.trial FOLDER ATTACK LEVEL [open]
+
+``open`` takes the attack's walls away first: only behind an outer wall. It prints a ``Seen`` last.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tests.support.hostile import programs
+from tests.support.hostile.attack import Attack
+from tests.support.hostile.attacks import ATTACKS
+from tests.support.hostile.openings import take_away
+from tests.support.hostile.scene import Scene, digest, scene_in, survivors
+from tests.support.hostile.seen import Seen, report_fields
+from tests.support.jobs import job_of, play_job
+from tests.support.walls import walled_engine
+from workers.jobs import EngineSpec, GameReport
+from workers.process import REAPER
+from workers.sandbox.enclosure import Sandbox, find_tools
+from workers.sandbox.hierarchies import VARIABLE, find_parent
+from workers.sandbox.levels import Level
+from workers.sandbox.policy import Policy
+
+FUSE_SECONDS = 60
+SECRET = "DUARENA_DECOY"
+"""The variable of this process that holds what no engine may read."""
+
+
+def main(arguments: list[str]) -> None:
+    signal.alarm(FUSE_SECONDS)
+    folder, name, level, *more = arguments
+    attack = next(attack for attack in ATTACKS if attack.name == name)
+    parent = find_parent(os.environ.get(VARIABLE, "")) if level == Level.A else None
+    sandbox = Sandbox(find_tools(), parent)
+    sandbox = replace(sandbox, limits=replace(sandbox.limits, **attack.limits))
+    if more:
+        sandbox = take_away(attack.walls, sandbox, Path(folder))
+    with scene_in(Path(folder), os.environ[SECRET]) as scene:
+        seen = play(attack, sandbox, scene)
+        print(seen.to_line(), flush=True)
+
+
+def play(attack: Attack, sandbox: Sandbox, scene: Scene) -> Seen:
+    one = engine(scene.folder / "one", attack.plan, scene.facts)
+    innocent = {name: fact for name, fact in scene.facts.items() if name != "number"}
+    two = engine(scene.folder / "two", attack.opponent, innocent)
+    before = digest(scene.folder / "one")
+    [report] = play_job(job_of(one, two, time_control=attack.time_control), policy=Policy(sandbox)).reports
+    REAPER.close()
+    return Seen(
+        **report_fields(report),
+        contacts=scene.contacts(),
+        terminal=scene.terminal_text(),
+        changed=digest(scene.folder / "one") != before,
+        survivors=survivors(),
+        groups=len(list(_groups(sandbox))),
+        most_processes=scene.most_processes,
+        worker_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        worker_limit=resource.getrlimit(resource.RLIMIT_MSGQUEUE)[0],
+        worker_nice=os.getpriority(os.PRIO_PROCESS, 0),
+        controls=any(map(_has_controls, _texts(report))),
+        number=scene.facts["number"],
+        alive=True,
+    )
+
+
+def engine(folder: Path, plan: tuple[str, ...], facts: dict[str, Any]) -> EngineSpec:
+    """A bad engine with the hostile programs beside it."""
+    shutil.copytree(
+        Path(programs.__file__).parent, folder / "programs", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    told = [word.replace("{facts}", json.dumps(facts)) for word in plan]
+    return walled_engine(folder, *told, name=folder.name, mark=str(folder))
+
+
+def _groups(sandbox: Sandbox) -> Iterator[Path]:
+    if sandbox.parent is not None:
+        for folder in sandbox.parent.folders.values():
+            yield from Path(folder).glob(f"engine-{os.getpid()}-*")
+
+
+def _texts(report: GameReport) -> Iterator[str]:
+    """What people read of a game beside the logs, which are an engine's words as it said them."""
+    yield from (report.evidence, report.termination, report.reason)
+    for move, comment in report.moves:
+        yield from (move, comment)
+
+
+def _has_controls(text: str) -> bool:
+    return any(not letter.isprintable() for letter in text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

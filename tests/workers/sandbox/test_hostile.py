@@ -1,0 +1,59 @@
+"""Hostile engines behind walls, each judged from outside; and that each would succeed without its wall."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from tests.support.hostile.attack import Attack
+from tests.support.hostile.attacks import ATTACKS
+from tests.support.hostile.outer import hold_open_trial, hold_trial
+from tests.support.walls import sandbox_of
+from workers.sandbox.levels import Level
+
+WORKER_BYTES = 200 * 1024 * 1024
+
+
+SHOWN = [attack for attack in ATTACKS if not attack.unshown]
+
+
+def trials() -> list[ParameterSet]:
+    """Every attack at level A, and at level B where that holds it."""
+    return [
+        _trial(attack, level) for attack in ATTACKS for level in (Level.A, Level.B) if level <= attack.level
+    ]
+
+
+def _trial(attack: Attack, level: Level) -> ParameterSet:
+    marks = pytest.mark.slow if level is Level.B else ()
+    return pytest.param(attack, level, id=f"{attack.name}-{level}", marks=marks)
+
+
+@pytest.mark.walls
+@pytest.mark.parametrize(("attack", "level"), trials())
+def test_walls_hold_an_engine_that(attack: Attack, level: Level, tmp_path: Path) -> None:
+    sandbox_of(level)
+    seen = hold_trial(attack.name, level, tmp_path)
+    assert seen.alive, seen.evidence
+    assert not attack.succeeded(seen), seen
+    assert seen.termination == attack.verdict or (attack.plays_on and seen.termination == "ply limit"), seen
+    assert seen.fault == ("none" if seen.termination == "ply limit" else "white"), seen
+    assert (seen.survivors, seen.groups, seen.changed, seen.controls) == (0, 0, False, False), seen
+    assert seen.worker_bytes < WORKER_BYTES
+
+
+@pytest.mark.slow
+@pytest.mark.walls
+@pytest.mark.parametrize("attack", SHOWN, ids=[attack.name for attack in SHOWN])
+def test_without_its_wall_success_has_an_engine_that(attack: Attack, tmp_path: Path) -> None:
+    sandbox_of(Level.B)
+    seen = hold_open_trial(attack.name, tmp_path)
+    assert attack.succeeded(seen), seen
+
+
+def test_every_attack_says_which_wall_holds_it_or_why_that_is_not_shown() -> None:
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+    for attack in ATTACKS:
+        assert bool(attack.walls) != bool(attack.unshown), attack.name
