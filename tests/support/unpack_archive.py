@@ -2,11 +2,13 @@
 
     unpack_archive.py FILE CACHE
 
-Prints who refused it, ``site`` or ``worker``, and the refusal; ``unpacked`` when nobody did.
+Prints who refused it, ``site`` or ``worker``, and the refusal, or ``unpacked``; then, on a line of its own, how
+much memory that took at most, in KiB: what the system says of an ended process counts its parent in.
 """
 
 from __future__ import annotations
 
+import re
 import resource
 import sys
 from pathlib import Path
@@ -16,6 +18,11 @@ from workers.bundles import BundleError, hash_bundle, inspect_bundle, unpack_bun
 MEMORY_BYTES = 512 * 1024 * 1024
 FILE_BYTES = 64 * 1024 * 1024
 CPU_SECONDS = 30
+
+
+def peak_kib() -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)[1])  # type: ignore[index]
 
 
 def main(path: Path, cache: Path) -> None:
@@ -36,3 +43,4 @@ def main(path: Path, cache: Path) -> None:
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]), Path(sys.argv[2]))
+    print(peak_kib())
