@@ -2,8 +2,8 @@
 
     unpack_archive.py FILE CACHE
 
-Prints who refused it, ``site`` or ``worker``, and the refusal, or ``unpacked``; then, on a line of its own, how
-much memory that took at most, in KiB: what the system says of an ended process counts its parent in.
+Prints who refused it, ``site`` or ``worker``, and the refusal, or ``unpacked``. Its own line is for the
+memory it took at most, in KiB: what the system says of an ended process counts its parent in.
 """
 
 from __future__ import annotations
