@@ -34,7 +34,7 @@ PLIES: Final = 20
 """Of a game between good engines."""
 SAMPLES: Final = 20
 GROWTH_MIB: Final = 2.0
-"""What all processes together may have more at the end than after the first sample."""
+"""What all processes together may have more at the end than after a quarter of the games."""
 SLACK: Final = 12
 """Descriptors or processes that come and go with the games under way."""
 FAULTS: Final = {
@@ -65,12 +65,17 @@ class Run:
     left: tuple[str, ...]
 
     @property
+    def settled(self) -> Sample:
+        """After a quarter of the games: by then a slot has met every fault, and what it keeps for another."""
+        return self.samples[len(self.samples) // 4]
+
+    @property
     def grown_mib(self) -> float:
-        return self.samples[-1].load.mib - self.samples[0].load.mib
+        return self.samples[-1].load.mib - self.settled.load.mib
 
     def wrong(self, games: int) -> Iterator[str]:
         """What is not as it is to be after so many games."""
-        first, last = self.samples[0], self.samples[-1]
+        first, last = self.settled, self.samples[-1]
         if self.exit_code or last.games != games:
             yield f"{last.games} of {games} games, exit code {self.exit_code}"
         if self.grown_mib > GROWTH_MIB:
