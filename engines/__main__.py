@@ -15,6 +15,7 @@ from engines.rules.registry import GAMES, Game, find_game
 DISAGREES = 1
 MAX_PERFT_DEPTH = 100
 MAX_BENCH_SECONDS = 3600
+MAX_PATIENCE_SECONDS = 24 * 3600
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +36,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m engines", description="Rules, boards and records.")
+    parser = argparse.ArgumentParser(
+        prog="python -m engines", description="Rules, boards and records; and a bot's way to a site."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     games = commands.add_parser("games", help="the ladders, a line each")
@@ -68,6 +71,18 @@ def _build_parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="replay records and name every disagreement")
     verify.add_argument("files", metavar="FILE.pgn", nargs="+")
     verify.set_defaults(command=_verify)
+
+    sending = commands.add_parser("submit", help="upload a bot's zip to a site and follow its validation")
+    sending.add_argument("bundle", metavar="BOT.zip", type=Path, help="the zip, with bot.toml at its top")
+    sending.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
+    sending.add_argument(
+        "--token", help="a token that may upload (better: $DUARENA_TOKEN, which no history keeps)"
+    )
+    sending.add_argument("--notes", default="", help="what is new in this version")
+    sending.add_argument(
+        "--timeout", metavar="S", type=_patience, default=1800.0, help="to follow it (default 1800 s)"
+    )
+    sending.set_defaults(command=_submit)
     return parser
 
 
@@ -82,11 +97,15 @@ def _depth(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str, most: int = MAX_BENCH_SECONDS) -> float:
     seconds = float(text) if text.isascii() and text.replace(".", "", 1).isdigit() else 0.0
-    if not 0 < seconds <= MAX_BENCH_SECONDS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds up to {MAX_BENCH_SECONDS}")
+    if not 0 < seconds <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds up to {most}")
     return seconds
+
+
+def _patience(text: str) -> float:
+    return _seconds(text, MAX_PATIENCE_SECONDS)
 
 
 def _start(parsed: argparse.Namespace) -> tuple[Game, Position]:
@@ -149,6 +168,14 @@ def _bench(parsed: argparse.Namespace) -> int:
     for line in run_benchmark(games, parsed.seconds):
         print(line, flush=True)
     return 0
+
+
+def _submit(parsed: argparse.Namespace) -> int:
+    from engines.submit import submit
+
+    return submit(
+        parsed.bundle, site=parsed.site, token=parsed.token, notes=parsed.notes, seconds=parsed.timeout
+    )
 
 
 def _verify(parsed: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ from tournament.embedded.supervisor import Supervisor
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-OURS = ("migrate", "site", "keeper", "beat", "players")
+OURS = ("migrate", "site", "keeper", "beat", "players", "validators")
 SECRETS = {"POSTGRES_PASSWORD": "a-password-of-tests", "DUARENA_SECRET_KEY": "a-key-of-tests"}
 DEADLINE_S = 120.0
 
@@ -69,8 +69,9 @@ def test_without_the_secrets_nothing_starts() -> None:
         interpolate(SERVICES["site"]["environment"]["DATABASE_URL"], {})
 
 
-def test_game_workers_have_no_secret_and_no_way_to_the_database() -> None:
-    players = SERVICES["players"]
+@pytest.mark.parametrize("name", ["players", "validators"])
+def test_game_workers_have_no_secret_and_no_way_to_the_database(name: str) -> None:
+    players = SERVICES[name]
     assert set(players["environment"]) == {"REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE"}
     assert players["volumes"] == ["bundles:/data/bundles:ro"]
     assert not set(players["networks"]) & set(SERVICES["postgres"]["networks"])
@@ -187,10 +188,10 @@ def test_every_command_becomes_healthy_by_its_own_check(tmp_path: Path, postgres
         supervisor.start(Service("redis", (*redis, *here), ready=lambda: reachable(plain.redis_port)))
         migrate = plain.words(SERVICES["migrate"]["command"])
         subprocess.run(migrate, env=plain.environment("migrate"), cwd=ROOT, check=True)
-        for name in ("site", "keeper", "beat", "players"):
+        for name in OURS[1:]:
             words = plain.words(SERVICES[name]["command"])
             supervisor.start(Service(name, words, plain.environment(name)))
-        for name in ("site", "keeper", "beat", "players"):
+        for name in OURS[1:]:
             healthy(plain, name, tmp_path / "logs" / f"{name}.log")
 
 

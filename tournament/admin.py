@@ -195,6 +195,20 @@ class AttemptAdmin(ReadOnlyAdmin):
     list_select_related = ("game",)
 
 
+@admin.register(models.Exam)
+class ExamAdmin(ReadOnlyAdmin):
+    list_display = ("id", "version", "worker", "sent_at", "heard_at", "end", "why")
+    list_filter = ("end",)
+    list_select_related = ("version__bot",)
+
+
+@admin.register(models.Token)
+class TokenAdmin(ReadOnlyAdmin):
+    list_display = ("name", "user", "created_at", "used_at", "revoked_at")
+    list_select_related = ("user",)
+    exclude = ("digest",)
+
+
 @admin.register(models.LadderRating)
 class LadderRatingAdmin(ReadOnlyAdmin):
     list_display = ("ladder", "version", "conservative", "mu", "sigma", "games")
@@ -210,6 +224,8 @@ class IgnoredAdmin(ReadOnlyAdmin):
 
 admin.site.register(
     [
+        models.ActiveVersion,
+        models.Allowance,
         models.Bundle,
         models.Entry,
         models.GameLog,
@@ -217,6 +233,7 @@ admin.site.register(
         models.Keeper,
         models.Ladder,
         models.LiveGame,
+        models.Notice,
         models.PairScore,
         models.Pairing,
         models.RatingEvent,

@@ -9,15 +9,22 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from workers.examination import ExamJob
     from workers.jobs import GameJob
 
 GAMES = "games"
+VALIDATION = "validation"
 RECORDS = "records"
 
 
-def send_job(job: GameJob) -> None:
-    """Queue a job for whichever worker is free first."""
-    _send("workers.play", job.to_json(), GAMES)
+def send_job(job: GameJob, queue: str = GAMES) -> None:
+    """Queue a job for whichever worker of that queue is free first."""
+    _send("workers.play", job.to_json(), queue)
+
+
+def send_exam(job: ExamJob) -> None:
+    """Queue the examination of a bot."""
+    _send("workers.examine", job.to_json(), VALIDATION)
 
 
 def send_sweep(as_of: datetime.datetime) -> None:

@@ -15,7 +15,7 @@ from django.template.defaultfilters import filesizeformat
 
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
-from tournament.models import Bot, BotVersion, Tournament, User
+from tournament.models import Bot, BotVersion, Token, Tournament, User
 from tournament.services.schedule import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
 from workers.openings import MAX_PLIES
 
@@ -75,6 +75,30 @@ class UploadForm(forms.Form):
                 f"The file has {filesizeformat(bundle.size or 0)}, a bundle at most {most}."
             )
         return bundle
+
+
+class TokenForm(forms.Form):
+    """A token to be made."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=40,
+        help_text="To tell it from your others: where it is used, for example.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    scopes = forms.MultipleChoiceField(
+        label="What it may do",
+        choices=Token.Scope.choices,
+        initial=[Token.Scope.UPLOAD],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose what the token may do."},
+    )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if not name.isprintable():
+            raise forms.ValidationError("The name has a character that cannot be seen.")
+        return name
 
 
 def as_sentence(complaint: str) -> str:
@@ -188,7 +212,7 @@ class TournamentForm(forms.Form):
         BotVersion.objects.none(),
         label="Bots",
         required=False,
-        help_text="Each bot's newest valid version. A bot plays on those of the ladders it can.",
+        help_text="Each bot's active versions. A version plays on those of the ladders it can.",
         widget=forms.CheckboxSelectMultiple,
         error_messages={
             "required": "Choose at least two bots.",
@@ -241,7 +265,7 @@ class TournamentForm(forms.Form):
         super().__init__(*args, **kwargs)
         for name in ("bots", "challenger"):
             field: Any = self.fields[name]
-            field.queryset = BotVersion.objects.newest_valid()
+            field.queryset = BotVersion.objects.entering()
 
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or Tournament.Kind.ROUND_ROBIN

@@ -12,6 +12,10 @@ DUARENA_TRUST_UPLOADS   ``1``: uploaded bots are run without a sandbox
 DUARENA_SANDBOX         the level of sandbox that uploaded bots need, ``A`` (default) or ``B``
 DUARENA_CACHE           where workers on this machine say what their sandbox is; default in the data folder
 DUARENA_SLOTS           games played at once over all workers; default this machine's cores
+DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
+DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
+DUARENA_MAIL_HOST       a mail server (host or host:port), to tell bots' owners; default none
+DUARENA_MAIL_FROM       the sender of that mail
 DUARENA_BUNDLES         folder of the bots' bundles; default in the data folder
 DUARENA_DEBUG           ``1``: Django's debug pages; never on a site others can reach
 """
@@ -60,7 +64,13 @@ CACHE = Path(os.environ.get("DUARENA_CACHE") or DATA / "cache").resolve()
 TRUST_UPLOADS = _flag("DUARENA_TRUST_UPLOADS")
 SANDBOX = os.environ.get("DUARENA_SANDBOX", "")
 SLOTS = int(os.environ.get("DUARENA_SLOTS") or os.cpu_count() or 1)
-MAX_BUNDLE_BYTES = 64 * 1024 * 1024
+MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
+MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
+
+EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")
+EMAIL_PORT = int(_port or 25)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = os.environ.get("DUARENA_MAIL_FROM", "duarena@localhost")
 
 ALLOWED_HOSTS = [
     host.strip()

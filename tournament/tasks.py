@@ -9,9 +9,12 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
+from django.utils import timezone
+
 from tournament.celery import app
-from tournament.services import calendar, dispatch, keeper
+from tournament.services import calendar, dispatch, keeper, validation
 from tournament.services import sweep as sweeping
+from workers.examination import ExamNews
 from workers.jobs import GameReport, Progress, Release
 
 
@@ -36,6 +39,13 @@ def release(message: Any) -> None:
     """A game given back by a worker that stops."""
     if word := keeper.read(Release, message):
         keeper.release(word)
+
+
+@app.task(name="tournament.news")
+def news(message: Any) -> None:
+    """Word of an examination."""
+    if told := keeper.read(ExamNews, message):
+        validation.hear(told, timezone.now())
 
 
 @app.task(name="tournament.dispatch")

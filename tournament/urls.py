@@ -5,7 +5,20 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import path
 
-from tournament.views import accounts, bots, documents, games, ladders, organizing, site, tournaments
+from tournament.api import bots as api_bots
+from tournament.api.envelope import not_found
+from tournament.views import (
+    accounts,
+    bots,
+    documents,
+    games,
+    ladders,
+    organizing,
+    site,
+    tokens,
+    tournaments,
+    versions,
+)
 
 urlpatterns = [
     path("", site.home, name="home"),
@@ -14,8 +27,11 @@ urlpatterns = [
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
     path("bots/", bots.bots, name="bots"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
-    path("bots/<slug:slug>/<int:number>/", bots.version, name="version"),
-    path("bots/<slug:slug>/<int:number>/bundle.zip", bots.bundle, name="bundle"),
+    path("bots/<slug:slug>/activity/", bots.bot_activity, name="bot-activity"),
+    path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),
+    path("bots/<slug:slug>/<int:number>/bundle.zip", versions.bundle, name="bundle"),
+    path("bots/<slug:slug>/<int:number>/validate/", versions.version_validate, name="version-validate"),
+    path("bots/<slug:slug>/<int:number>/reinstate/", versions.version_reinstate, name="version-reinstate"),
     path("upload/", bots.upload, name="upload"),
     path("tournaments/", tournaments.tournaments, name="tournaments"),
     path("tournaments/new/", organizing.tournament_new, name="tournament-new"),
@@ -47,7 +63,14 @@ urlpatterns = [
     path("log-in/", accounts.log_in, name="log-in"),
     path("log-out/", accounts.log_out, name="log-out"),
     path("account/", accounts.account, name="account"),
+    path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),
     path("account/password/", accounts.password_change, name="password-change"),
+    path("account/tokens/", tokens.tokens, name="tokens"),
+    path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
+    path("api/", api_bots.about, name="api-about"),
+    path("api/bots/", api_bots.upload, name="api-upload"),
+    path("api/bots/<slug:slug>/<int:number>/", api_bots.version, name="api-version"),
+    path("api/<path:rest>", not_found, name="api-nothing"),
     path("boards.css", site.boards_css, name="boards-css"),
     path("healthz", site.healthz, name="healthz"),
     path("robots.txt", site.robots, name="robots"),

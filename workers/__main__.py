@@ -10,7 +10,7 @@ from importlib import import_module
 COMMANDS = {
     "match": "play a match between engines on this machine",
     "replay": "play a recorded game again, up to the first move that differs",
-    "start": "play a site's games until told to stop",
+    "start": "play a site's games, or examine its bots, until told to stop",
     "sandbox": "which walls this machine gives engines, and what is missing",
     "check": "what an engine does wrong, before anybody else finds out",
     "elo": "how much stronger one engine is, from the counts of a match",

@@ -22,6 +22,8 @@ from celery.signals import worker_process_init, worker_shutting_down
 from kombu import Queue
 
 GAMES = "games"
+VALIDATION = "validation"
+"""Examinations and validation games: a worker of its own is always free for them."""
 RECORDS = "records"
 DEFAULT_BROKER = "redis://127.0.0.1:6379/0"
 VISIBILITY_SECONDS = 6 * 3600
@@ -38,10 +40,14 @@ app.conf.update(
     task_acks_late=True,
     task_default_queue=GAMES,
     task_ignore_result=True,
-    task_queues=[Queue(GAMES), Queue(RECORDS)],
+    task_queues=[Queue(GAMES), Queue(VALIDATION), Queue(RECORDS)],
     # Not put back at once: a job that kills whoever takes it would go round for ever.
     task_reject_on_worker_lost=False,
-    task_routes={"workers.*": {"queue": GAMES}, "tournament.*": {"queue": RECORDS}},
+    task_routes={
+        "workers.examine": {"queue": VALIDATION},
+        "workers.*": {"queue": GAMES},
+        "tournament.*": {"queue": RECORDS},
+    },
     task_serializer="json",
     worker_hijack_root_logger=False,
     worker_prefetch_multiplier=1,

@@ -52,6 +52,15 @@ class Worker:
         """The walls of an engine, None for none; raises ``Refused``."""
         return self.policy.walls_for(trusted=spec.trusted)
 
+    def folder_of(self, spec: EngineSpec) -> Path | None:
+        """Where an engine's files are on this machine, its bundle unpacked; None for one without files.
+
+        Raises ``BundleError`` for a bundle that is refused and ``OSError`` where it cannot be had.
+        """
+        if spec.bundle is not None:
+            return fetch_bundle(spec.bundle, store=self.store, cache=self.cache)
+        return None if spec.directory is None else Path(spec.directory)
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -138,10 +147,8 @@ class Seat:
             walls = self._worker.walls_for(spec)
         except Refused as refused:
             raise Void(str(refused)) from None
-        if spec.bundle is None:
-            return plan_launch(spec, None if spec.directory is None else Path(spec.directory), walls)
         try:
-            folder = fetch_bundle(spec.bundle, store=self._worker.store, cache=self._worker.cache)
+            folder = self._worker.folder_of(spec)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error  # no paths of ours in public
             raise Void(f"the bundle of {spec.name} cannot be had: {why}") from error

@@ -1,4 +1,4 @@
-"""What arrives on the queue ``games``, and what goes back on ``records``."""
+"""What arrives on the queues ``games`` and ``validation``, and what goes back on ``records``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kombu.exceptions import OperationalError
 from workers.celery import RECORDS, app, is_stopping
 from workers.conditions import measure_speed
 from workers.courier import Courier
+from workers.examination import Ending, ExamJob, ExamNews, examine
 from workers.jobs import GameJob, GameReport, JobError, Progress, Release
 from workers.outbox import Outbox
 from workers.runner import Line, Worker, refuse_job, run_job
@@ -48,6 +49,17 @@ def _play(message: object, worker: Worker, outbox: Outbox[GameReport]) -> None:
         return
     for game in run_job(job, worker, Line(outbox.put, _courier.tell, is_stopping)):
         _send("tournament.release", Release(game.key, game.attempt, worker.name).to_json())
+
+
+@app.task(name="workers.examine")
+def examine_bot(message: Any) -> None:
+    """A bot to be examined; news of it is told as it goes, and the last in any case."""
+    try:
+        job = ExamJob.from_json(message)
+    except JobError as error:
+        log.error("an examination cannot be read: %s", error)  # its site hears no word, and sends it anew
+        return
+    examine(job, _worker(), _tell_news, is_stopping)
 
 
 def _worker() -> Worker:
@@ -93,7 +105,22 @@ def _tell(progress: Progress) -> None:
         return  # the next word will do; without any for long enough the lease ends
 
 
+def _tell_news(news: ExamNews) -> None:
+    if news.ending is Ending.NONE:
+        _news_courier.tell(news)
+    else:
+        _send("tournament.news", news.to_json())
+
+
+def _carry_news(news: ExamNews) -> None:
+    try:
+        app.send_task("tournament.news", args=[news.to_json()], queue=RECORDS, retry=False)
+    except OperationalError:
+        return  # the next news has all that this had
+
+
 _courier = Courier(_tell)
+_news_courier = Courier(_carry_news)
 
 
 def _send(task: str, message: object) -> None:

@@ -99,8 +99,11 @@ def build_record(
 
 
 def clean_text(text: str, limit: int = MAX_EVIDENCE) -> str:
-    """``text`` fit for a header: one line, at most ``limit`` characters, what cannot be written replaced."""
-    cleaned = "".join("\ufffd" if _breaks(character) else character for character in " ".join(text.split()))
+    """``text`` fit for a header: one line, at most ``limit`` characters, what cannot be written replaced.
+
+    So is what does not print, such as characters that turn the direction of reading.
+    """
+    cleaned = "".join(c if c.isprintable() and not _breaks(c) else "\ufffd" for c in " ".join(text.split()))
     return cleaned if len(cleaned) <= limit else f"{cleaned[: limit - 1]}…"
 
 

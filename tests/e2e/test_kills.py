@@ -35,7 +35,8 @@ VICTIMS = {
     "redis": "redis-server",
     "beat": "--pidfile=",
     "site": "gunicorn",
-    "players": "-m workers start",
+    "players": "--queue=games",
+    "validators": "--queue=validation",
 }
 """A word of each one's command line."""
 
@@ -100,7 +101,7 @@ class Site:
                 os.kill(pid, signal.SIGKILL)
 
     def kill_a_pool_process(self) -> None:
-        pool = [pid for pid in descendants(self.process.pid) if "-m workers start" in command_line(pid)]
+        pool = [pid for pid in descendants(self.process.pid) if "--queue=games" in command_line(pid)]
         os.kill(max(pool), signal.SIGKILL)
 
 

@@ -22,6 +22,7 @@ from celery import Celery
 
 from tests.support.jobs import wait_until
 from tournament.embedded.redis_server import answers, broker_url, find_redis_server
+from workers.examination import ExamJob
 from workers.jobs import GameJob, GameReport
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -41,8 +42,11 @@ class Broker:
         self._client = redis.Redis(unix_socket_path=str(socket))
         self._app = Celery("tests", broker=self.url, set_as_current=False)
 
-    def send(self, job: GameJob) -> None:
-        self._app.send_task("workers.play", args=[job.to_json()], queue="games")
+    def send(self, job: GameJob, queue: str = "games") -> None:
+        self._app.send_task("workers.play", args=[job.to_json()], queue=queue)
+
+    def send_exam(self, job: ExamJob) -> None:
+        self._app.send_task("workers.examine", args=[job.to_json()], queue="validation")
 
     def receive(self, seconds: float) -> Message | None:
         """The next message on ``records``."""
@@ -96,10 +100,11 @@ def running_broker() -> Iterator[Broker]:
 
 
 @contextmanager
-def running_worker(broker: Broker, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A game worker of one slot; its scratch folders are in ``folder / "tmp"``, its log beside it."""
+def running_worker(broker: Broker, folder: Path, queue: str = "games") -> Iterator[subprocess.Popen[bytes]]:
+    """A worker of one slot for that queue; its scratch folders are in ``folder / "tmp"``."""
     (folder / "tmp").mkdir()
-    command = (sys.executable, "-m", "workers", "start", "--slots=1", f"--broker={broker.url}")
+    words = (f"--queue={queue}", "--slots=1", f"--broker={broker.url}", f"--bundles={folder / 'bundles'}")
+    command = (sys.executable, "-m", "workers", "start", *words)
     environment = os.environ | {"TMPDIR": str(folder / "tmp"), "DUARENA_CACHE": str(folder / "cache")}
     with (folder / "worker.log").open("wb") as log:
         worker = subprocess.Popen(

@@ -26,6 +26,7 @@ from tournament.models import (
     Tournament,
     User,
 )
+from tournament.services.activity import activate
 from tournament.services.tournaments import create_round_robin, create_validation, start
 
 LADDER = "dogon-kulei"
@@ -84,7 +85,7 @@ def add_version(
     number = bot.versions.count() + 1
     sha256 = hashlib.sha256(f"{name} {number}".encode()).hexdigest()
     bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": 1000})
-    return BotVersion.objects.create(
+    version = BotVersion.objects.create(
         bot=bot,
         number=number,
         bundle=bundle,
@@ -92,6 +93,9 @@ def add_version(
         games=list(games),
         state=state,
     )
+    if state == BotVersion.State.VALID:
+        activate(version)
+    return version
 
 
 def round_robin(owner: User | None, name: str, versions: Sequence[BotVersion], pairs: int = 1) -> Tournament:

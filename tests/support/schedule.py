@@ -9,13 +9,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.utils import timezone
+
 from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
-from tournament.models import Bot, BotVersion, Bundle, Game, Tournament, User
-from tournament.services.tournaments import Terms, create, create_round_robin, start
+from tournament.models import Bot, BotVersion, Bundle, Game, Ladder, Tournament, User
+from tournament.services import validation
+from tournament.services.activity import activate
+from tournament.services.tournaments import Terms, create, create_round_robin, create_validation, start
 from workers.bundles import pack_bundle
+from workers.examination import Ending, ExamJob, ExamNews, Found
 from workers.jobs import BOOK, GameJob, GameReport, JobGame, Progress, SideLog
 
 LADDER = "duploline"
@@ -28,11 +33,18 @@ class FakeBroker:
     """The queues as a test sees them: what was sent, and lengths it may set."""
 
     jobs: list[GameJob] = field(default_factory=list)
+    queues: list[str] = field(default_factory=list)
+    """Where each of them was sent, all that ever were."""
+    exams: list[ExamJob] = field(default_factory=list)
     sweeps: list[object] = field(default_factory=list)
     lengths: dict[str, int] = field(default_factory=dict)
 
-    def send_job(self, job: GameJob) -> None:
+    def send_job(self, job: GameJob, queue: str = "games") -> None:
         self.jobs.append(job)
+        self.queues.append(queue)
+
+    def send_exam(self, job: ExamJob) -> None:
+        self.exams.append(job)
 
     def send_sweep(self, as_of: object) -> None:
         self.sweeps.append(as_of)
@@ -65,7 +77,7 @@ def make_version(
     number = bot.versions.count() + 1
     sha256 = hashlib.sha256(f"{name} {number}".encode()).hexdigest()
     bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": 1})
-    return BotVersion.objects.create(
+    version = BotVersion.objects.create(
         bot=bot,
         number=number,
         label=f"0.{number}",
@@ -74,6 +86,32 @@ def make_version(
         games=list(games),
         state=state,
     )
+    if state == BotVersion.State.VALID:
+        Ladder.objects.ensure()
+        activate(version)
+    return version
+
+
+def news(
+    version: BotVersion, ending: Ending = Ending.DONE, *found: Found, why: str = "", unpacked: bool = True
+) -> ExamNews:
+    """A worker's word of the version's latest examination."""
+    exam = version.exams.latest("sent_at")
+    return ExamNews(str(exam.pk), "host/1", unpacked, "Stone Age", found, ending, why)
+
+
+def pass_exam(version: BotVersion) -> None:
+    """Let a worker have examined it, and found nothing wrong: its validation games begin."""
+    assert validation.hear(news(version), timezone.now())
+    version.refresh_from_db()
+
+
+def start_validation(version: BotVersion) -> Tournament:
+    """The version's games against itself, as they follow an examination."""
+    begun = create_validation(version)
+    BotVersion.objects.filter(pk=version.pk).update(validation=begun)
+    start(begun)
+    return begun
 
 
 def make_tournament(

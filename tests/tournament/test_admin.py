@@ -33,6 +33,7 @@ def staff(client: Client, deal: Callable[[], list[GameJob]]) -> Client:
     user = make_user("root", staff=True)
     user.is_superuser = True
     user.save()
+    models.Token.objects.create(user=user, name="t", digest="d" * 64, scopes=["read"])
     make_tournament(ladders=["dogon-kulei"])
     for job in deal():
         for report in play_short(job):

@@ -84,11 +84,10 @@ def test_every_bot_gets_an_address_of_its_own() -> None:
     assert slugs == ["a-b", "a-b-2", "bot", "bot-2"]
 
 
-def test_the_newest_valid_version_of_each_bot_is_offered() -> None:
+def test_the_active_versions_of_each_bot_enter() -> None:
     make_version("Ada")
     second = make_version("Ada")
     make_version("Ada", state=BotVersion.State.REFUSED)
     make_version("Bob", state=BotVersion.State.WAITING)
     third = make_version("Cy")
-    assert list(BotVersion.objects.newest_valid()) == [second, third]
-    assert second.bot.latest_valid() == second
+    assert list(BotVersion.objects.entering()) == [second, third]

@@ -23,9 +23,12 @@ NOW = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 Deal = Callable[[], list[GameJob]]
 
 
+NAMES = ("record", "progress", "release", "news", "dispatch", "sweep")
+
+
 def test_the_tasks_are_those_that_workers_and_beat_name() -> None:
     names = {name for name in celery.app.tasks if name.startswith("tournament.")}
-    assert names == {f"tournament.{word}" for word in ("record", "progress", "release", "dispatch", "sweep")}
+    assert names == {f"tournament.{word}" for word in NAMES}
     for entry in celery.app.conf.beat_schedule.values():
         assert entry["task"] in names
         assert entry["options"]["queue"] == "records"

@@ -53,6 +53,11 @@ FAULTS = [
         "option 'Hash' has the default 9, which is not from 1 to 4",
     ),
     ("options", rf"ugi also {SEED_LINE} setoption leave 4", "it crashed: the process ended with exit code 4"),
+    (
+        "options",
+        r"ugi also option\x20name\x20a\x00b\x20type\x20string\x20default\x20x\n",
+        r"option 'a\\x00b' has a character that no message can hold",
+    ),
     ("isready", "isready:2 only -", "no third of three readyok within 3 seconds"),
     ("one answer", r"stop only bestmove\x20{move}\n", r"after its answer it said 'bestmove d1\+' as well"),
     ("one answer", r"go also bestmove\x20{move}\n", r"after its answer it said 'bestmove d1\+' as well"),

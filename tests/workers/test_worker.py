@@ -10,12 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import bad_engines
 from tests.support.bad_engines import LINE
 from tests.support.brokers import Broker, running_broker, running_worker
 from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
-from workers.jobs import Progress, Release
+from workers.bundles import pack_bundle, store_bundle
+from workers.examination import Ending, ExamJob, ExamNews
+from workers.jobs import EngineSpec, Progress, Release
 
 pytestmark = pytest.mark.slow
+MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
 
 
 @pytest.fixture
@@ -48,6 +52,31 @@ def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp
     ]
     assert [token for token, _ in first.moves] == LINE[:1]
     assert first.worker == second.worker == told[0].worker
+    assert processes_with(mark) == []
+    assert scratch_folders(tmp_path) == []
+
+
+def test_a_validation_worker_examines_and_plays_while_games_wait(
+    broker: Broker, mark: str, tmp_path: Path
+) -> None:
+    """Of the queue of games it takes nothing."""
+    files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
+    bundle = store_bundle(tmp_path / "bundles", pack_bundle(files))
+    command = ("python3", "-S", "main.py", mark, "ugi", "leave", "3")
+    spec = EngineSpec("Bad", "1", command, bundle=bundle, trusted=True)
+    with running_worker(broker, tmp_path, "validation") as worker:
+        broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)))
+        broker.send_exam(ExamJob("e1", spec, ("dogon-kulei",), 20))
+        told: list[ExamNews] = []
+        while not told or told[-1].ending is Ending.NONE:
+            told += [ExamNews.from_json(m.value) for m in broker.receive_until("tournament.news")]
+        broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)), queue="validation")
+        (report,), _ = broker.receive_reports(1)
+        worker.terminate()
+        assert worker.wait(10) == 0
+    assert [found.check for found in told[-1].found] == ["handshake"]
+    assert report.fault == "none"
+    assert broker.receive(0.1) is None
     assert processes_with(mark) == []
     assert scratch_folders(tmp_path) == []
 

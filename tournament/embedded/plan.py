@@ -47,10 +47,16 @@ def services(address: Address, *, workers: int, data: Path) -> Iterator[Service]
     )
     yield Service(
         "players",
-        (sys.executable, "-m", "workers", "start", f"--slots={workers}"),
+        (sys.executable, "-m", "workers", "start", "--queue=games", f"--slots={workers}"),
         # Whatever engines leave there when all is killed, the next start clears away.
         environment={"TMPDIR": str(scratch_folder(data))},
         patience_s=8.0,  # to give back the games being played
+    )
+    yield Service(
+        "validators",  # idle but for new bots, which wait for no tournament
+        (sys.executable, "-m", "workers", "start", "--queue=validation"),
+        environment={"TMPDIR": str(scratch_folder(data))},
+        patience_s=8.0,
     )
 
 

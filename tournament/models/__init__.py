@@ -1,22 +1,26 @@
-"""The tables, by subject: people, bots, ladders, tournaments, games.
+"""The tables, by subject: people, bots and their examinations, ladders, tournaments, games.
 
 Rows know themselves and querysets know many; what changes several rows at
 once, or may be delivered twice, is a service (``tournament.services``).
 """
 
-from tournament.models.bots import Bot, BotVersion, Bundle
+from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
+from tournament.models.exams import Exam
 from tournament.models.games import Attempt, Game, GameLog, GameRecord, LiveGame
 from tournament.models.ladders import Ladder, LadderRating, PairScore, RatingEvent
-from tournament.models.people import User
+from tournament.models.people import Allowance, Notice, Token, User
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
 
 __all__ = [
+    "ActiveVersion",
+    "Allowance",
     "Attempt",
     "Bot",
     "BotVersion",
     "Bundle",
     "Entry",
+    "Exam",
     "Game",
     "GameLog",
     "GameRecord",
@@ -25,9 +29,11 @@ __all__ = [
     "Ladder",
     "LadderRating",
     "LiveGame",
+    "Notice",
     "PairScore",
     "Pairing",
     "RatingEvent",
+    "Token",
     "Tournament",
     "User",
 ]

@@ -86,21 +86,16 @@ class Bot(models.Model):
     def is_sample(self) -> bool:
         return self.owner_id is None
 
-    def latest_valid(self) -> BotVersion | None:
-        """The version that would play today."""
-        return self.versions.filter(state=BotVersion.State.VALID).order_by("-number").first()
-
 
 class BotVersionQuerySet(models.QuerySet["BotVersion"]):
     def valid(self) -> BotVersionQuerySet:
         return self.filter(state=BotVersion.State.VALID)
 
-    def newest_valid(self) -> BotVersionQuerySet:
-        """Each bot's newest valid version, bots by name."""
-        newer = self.model.objects.valid().filter(
-            bot=models.OuterRef("bot"), number__gt=models.OuterRef("number")
-        )
-        return self.valid().filter(~models.Exists(newer)).select_related("bot").order_by("bot__name_key")
+    def entering(self) -> BotVersionQuerySet:
+        """Versions that enter new tournaments, on one ladder at least; bots by name, newest version first."""
+        active = ActiveVersion.objects.filter(version=models.OuterRef("pk"), enabled=True)
+        entering = self.valid().filter(models.Exists(active)).select_related("bot")
+        return entering.order_by("bot__name_key", "-number")
 
 
 class BotVersion(models.Model):
@@ -112,8 +107,9 @@ class BotVersion(models.Model):
         VALIDATING = "validating", "validating"
         VALID = "valid", "valid"
         REFUSED = "refused", "refused"
-        """Its validation failed; ``state_reason`` says how."""
+        """Its validation failed; ``state_reason`` says how. Its bytes are deleted."""
         WITHDRAWN = "withdrawn", "withdrawn"
+        """It was valid and forfeited too often; ``state_reason`` says so. It enters nothing more."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
@@ -136,6 +132,8 @@ class BotVersion(models.Model):
         "Tournament", null=True, blank=True, on_delete=models.SET_NULL, related_name="validated_versions"
     )
     """The tournament of this version against itself that decides whether it may play."""
+    forfeits = models.PositiveIntegerField(default=0)
+    """Games in a row, the latest recorded ones, that it lost by a fault of its own; validations left out."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BotVersionQuerySet.as_manager()
@@ -160,3 +158,25 @@ class BotVersion(models.Model):
 
     def plays(self, ladder: str) -> bool:
         return ladder in self.games
+
+
+class ActiveVersion(models.Model):
+    """The version of a bot that enters new tournaments on a ladder: one a bot and ladder, a valid one.
+
+    No row: none of its versions may. A newly valid version takes the place of the one before.
+    """
+
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="activities")
+    ladder = models.ForeignKey("Ladder", on_delete=models.CASCADE, related_name="+")
+    version = models.ForeignKey(BotVersion, on_delete=models.CASCADE, related_name="activities")
+    enabled = models.BooleanField(default=True)
+    """False: its owner keeps the bot off this ladder, whatever version would play."""
+
+    class Meta:
+        ordering: ClassVar = ["bot", "ladder"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["bot", "ladder"], name="active_once_a_bot_and_ladder")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.ladder_id}: {self.version_id}{'' if self.enabled else ' (off)'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
@@ -20,3 +21,74 @@ class User(AbstractUser):
                 violation_error_message="A user with that name exists already.",
             )
         ]
+
+
+class Token(models.Model):
+    """A key of its owner's for programs; only its hash is kept, so it is shown once, when it is made."""
+
+    class Scope(models.TextChoices):
+        UPLOAD = "upload", "upload bots and follow their validation"
+        READ = "read", "read the state and the reports of my bots"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=40)
+    """The owner's own word for it."""
+    digest = models.CharField(max_length=64, unique=True)
+    """SHA-256 in hex of the token, which is too long to be guessed."""
+    scopes = models.JSONField()
+    """A list of ``Scope`` values."""
+    created_at = models.DateTimeField(auto_now_add=True)
+    used_at = models.DateTimeField(null=True, blank=True)
+    """The last use, to the minute."""
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Allowance(models.Model):
+    """What a user's programs may still ask of the site; it fills up again with time."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True)
+    left = models.FloatField()
+    """As of ``at``; see ``tournament.services.tokens``."""
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {self.left:.0f}"
+
+
+MOST_NOTICES = 50
+"""Shown at once."""
+
+
+class NoticeQuerySet(models.QuerySet["Notice"]):
+    def unread(self) -> NoticeQuerySet:
+        """Newest first, as many as a page shows."""
+        return self.filter(read_at__isnull=True).select_related("version__bot").order_by("-id")[:MOST_NOTICES]
+
+
+class Notice(models.Model):
+    """A sentence that a user must hear; on the account's page until he puts it away."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
+    version = models.ForeignKey("BotVersion", null=True, on_delete=models.CASCADE, related_name="+")
+    """What it is about."""
+    text = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    objects = NoticeQuerySet.as_manager()
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(
+                fields=["user", "-id"], condition=models.Q(read_at__isnull=True), name="notice_unread"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.text

@@ -25,6 +25,8 @@ class Keeper(models.Model):
     """Its last sweep."""
     empty_since = models.DateTimeField(null=True)
     """Since when the queue of games has been seen empty by every sweep; null while it holds a job."""
+    validation_empty_since = models.DateTimeField(null=True)
+    """The same of the queue of validations."""
     recalls = models.BooleanField(default=False)
     """Whether the next dispatch is to take back the jobs that no worker has begun."""
 

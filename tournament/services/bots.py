@@ -2,51 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 import unicodedata
 from typing import BinaryIO
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from tournament import uploads
-from tournament.models import Bot, BotVersion, Bundle, Tournament, User
+from tournament.models import Bot, BotVersion, Bundle, User
 from tournament.models.bots import MAX_NAME_KEY, name_key
-from tournament.services.tournaments import create_validation, start
-from workers.bundles import inspect_bundle, store_bundle
+from tournament.services.activity import activate
+from tournament.services.validation import begin
+from workers.archive import opened
+from workers.bundles import hash_bundle, inspect_bundle, store_bundle
 from workers.manifest import BundleError, Manifest
 
-__all__ = ["BundleError", "submit_bundle", "validate", "validate_waiting"]
+__all__ = ["BundleError", "submit_bundle", "validate_waiting"]
 
 
 def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> BotVersion:
     """Take in a zip as the next version of the bot its manifest names, or as a new bot.
 
-    Its validation begins at once if uploads are run on this site; otherwise it waits and says why. Raises
-    ``BundleError``, one sentence, and then nothing is stored.
+    It is judged here by its directory and ``bot.toml`` alone, and never whole in memory. Its validation
+    begins at once if uploads are run on this site; otherwise it waits and says why. Raises ``BundleError``,
+    one sentence, and then nothing is stored.
     """
-    content = data if isinstance(data, bytes) else data.read(settings.MAX_BUNDLE_BYTES + 1)
-    if len(content) > settings.MAX_BUNDLE_BYTES:
-        raise BundleError(f"the zip is larger than {settings.MAX_BUNDLE_BYTES // 2**20} MB")
-    manifest = inspect_bundle(content)
-    try:
-        version = _store(user, manifest, content, notes)
-    except IntegrityError:  # somebody else was faster with the same name or the same bytes
-        raise BundleError(f"{manifest.name!r} was uploaded at the same moment: try again") from None
+    with opened(data) as file:
+        if file.seek(0, os.SEEK_END) > settings.MAX_BUNDLE_BYTES:
+            raise BundleError(f"the zip is larger than {settings.MAX_BUNDLE_BYTES // 2**20} MB")
+        manifest = inspect_bundle(file, max_bytes=settings.MAX_BUNDLE_BYTES)
+        try:
+            version = _store(user, manifest, file, notes)
+        except IntegrityError:  # somebody else was faster with the same name or the same bytes
+            raise BundleError(f"{manifest.name!r} was uploaded at the same moment: try again") from None
     if uploads.look().are_run:
-        validate(version)
+        begin(version, timezone.now())
+        version.refresh_from_db()
     return version
-
-
-def validate(version: BotVersion) -> Tournament:
-    """Start the tournament of the version against itself that decides whether it may play."""
-    with transaction.atomic():
-        validation = create_validation(version)
-        version.state, version.state_reason = BotVersion.State.VALIDATING, ""
-        version.validation = validation
-        version.save(update_fields=["state", "state_reason", "validation"])
-        start(validation)
-    return validation
 
 
 def validate_waiting() -> int:
@@ -54,16 +48,16 @@ def validate_waiting() -> int:
     if not uploads.look().are_run:
         return 0
     waiting = list(BotVersion.objects.filter(state=BotVersion.State.WAITING).select_related("bot__owner"))
-    for version in waiting:
-        validate(version)
-    return len(waiting)
+    now = timezone.now()
+    return sum(begin(version, now) is not None for version in waiting)
 
 
 @transaction.atomic
-def _store(user: User, manifest: Manifest, content: bytes, notes: str) -> BotVersion:
+def _store(user: User, manifest: Manifest, file: BinaryIO, notes: str) -> BotVersion:
     """The rows first, the bytes last: a refused bundle leaves neither."""
     bot = _bot_for(user, manifest.name)
-    bundle = _bundle(content)
+    sha256, size = hash_bundle(file)
+    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": size})
     _refuse_known(bot, bundle)
     version = add_version(
         bot,
@@ -73,7 +67,7 @@ def _store(user: User, manifest: Manifest, content: bytes, notes: str) -> BotVer
         state_reason=uploads.waiting_reason(),
         notes=notes,
     )
-    store_bundle(settings.BUNDLES, content)
+    store_bundle(settings.BUNDLES, file)
     return version
 
 
@@ -86,9 +80,9 @@ def add_version(
     state_reason: str = "",
     notes: str = "",
 ) -> BotVersion:
-    """The bot's next version, as its manifest tells."""
+    """The bot's next version, as its manifest tells; a valid one plays from now on."""
     latest = bot.versions.order_by("-number").values_list("number", flat=True).first() or 0
-    return BotVersion.objects.create(
+    version = BotVersion.objects.create(
         bot=bot,
         number=latest + 1,
         label=manifest.version,
@@ -100,6 +94,9 @@ def add_version(
         state=state,
         state_reason=state_reason,
     )
+    if state == BotVersion.State.VALID:
+        activate(version)
+    return version
 
 
 def _bot_for(user: User, name: str) -> Bot:
@@ -115,12 +112,7 @@ def _bot_for(user: User, name: str) -> Bot:
     return bot
 
 
-def _bundle(content: bytes) -> Bundle:
-    sha256 = hashlib.sha256(content).hexdigest()
-    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": len(content)})
-    return bundle
-
-
 def _refuse_known(bot: Bot, bundle: Bundle) -> None:
     if known := bot.versions.filter(bundle=bundle).first():
-        raise BundleError(f"these very bytes are {str(known)!r} already")
+        refused = ", which was refused" if known.state == BotVersion.State.REFUSED else ""
+        raise BundleError(f"these very bytes are {str(known)!r} already{refused}")

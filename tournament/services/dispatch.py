@@ -12,6 +12,7 @@ from functools import partial
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from tournament import broker
@@ -20,29 +21,46 @@ from workers.jobs import EngineSpec, GameJob, JobGame
 
 JOBS_AHEAD_A_SLOT = 4
 """Enough that a slot with the shortest games finds its next job waiting; a job is two games."""
+VALIDATION_GAMES_AHEAD = 10
+"""Of validations, which have a queue and workers of their own; a version plays on five ladders at most."""
 
 
 def buffer_games() -> int:
-    """How many games may be claimed at once."""
+    """How many games of tournaments may be claimed at once."""
     return 2 * JOBS_AHEAD_A_SLOT * settings.SLOTS
 
 
 def top_up() -> int:
     """Fill the buffer if half of it is used up; cheap enough to be asked after every game."""
-    return fill_buffer() if _claimed() * 2 <= buffer_games() else 0
+    return fill_buffer() if _claimed(broker.GAMES) * 2 <= buffer_games() else 0
 
 
 def fill_buffer() -> int:
     """Claim waiting games and send them as jobs; returns how many games. May be called at any time.
 
-    Validations come first, then running tournaments by priority; equals in turn, a pair each.
+    Running tournaments by priority, equals in turn, a pair each; validations have a queue of their own.
     """
     if Keeper.objects.filter(recalls=True).exists():
         recall()
-    claimed, room = 0, buffer_games() - _claimed()
+    return _fill(broker.VALIDATION, VALIDATION_GAMES_AHEAD) + _fill(broker.GAMES, buffer_games())
+
+
+def queue_of(kind: str) -> str:
+    """Where the games of a tournament of this kind are played."""
+    return broker.VALIDATION if kind == Tournament.Kind.VALIDATION else broker.GAMES
+
+
+def of_queue(queue: str, path: str) -> Q:
+    """A filter: what has a tournament of that queue at the end of ``path``."""
+    validations = Q(**{f"{path}__kind": Tournament.Kind.VALIDATION})
+    return validations if queue == broker.VALIDATION else ~validations
+
+
+def _fill(queue: str, most: int) -> int:
+    claimed, room = 0, most - _claimed(queue)
     if room <= 0:
         return 0
-    for pairing in _next_pairings(room):
+    for pairing in _next_pairings(queue, room):
         if claimed >= room:
             break
         claimed += _claim(pairing)
@@ -58,7 +76,8 @@ def recall() -> int:
     now = timezone.now()
     Keeper.objects.update(recalls=False)
     broker.clear_games()
-    queued = Attempt.objects.filter(ended_at__isnull=True, lease_until__isnull=True)
+    ours = of_queue(broker.GAMES, "game__tournament")
+    queued = Attempt.objects.filter(ours, ended_at__isnull=True, lease_until__isnull=True)
     tournaments = set(queued.values_list("game__tournament", flat=True))
     # Whoever changes a game's attempt holds its tournament's lock.
     list(Tournament.objects.select_for_update().filter(pk__in=tournaments).order_by("pk"))
@@ -68,24 +87,25 @@ def recall() -> int:
     return mine.update(state=Game.State.WAITING, attempt=None)
 
 
-def _claimed() -> int:
-    return Game.objects.filter(state=Game.State.CLAIMED).count()
+def _claimed(queue: str) -> int:
+    return Game.objects.filter(of_queue(queue, "tournament"), state=Game.State.CLAIMED).count()
 
 
-def _next_pairings(limit: int) -> Iterator[int]:
+def _next_pairings(queue: str, limit: int) -> Iterator[int]:
     """Pairings with waiting games, taking turns over the running tournaments of equal rank."""
     running = Tournament.objects.running().order_by("started_at", "id").values_list("id", "kind", "priority")
-    ranks: dict[tuple[bool, int], list[int]] = {}
+    ranks: dict[int, list[int]] = {}
     for pk, kind, priority in running:
-        ranks.setdefault((kind == Tournament.Kind.VALIDATION, priority), []).append(pk)
+        if queue_of(kind) == queue:
+            ranks.setdefault(priority, []).append(pk)
     for rank in sorted(ranks, reverse=True):
-        queues = [_waiting_pairings(pk, limit) for pk in ranks[rank]]
-        while queues:
-            for queue in list(queues):
-                if not queue:
-                    queues.remove(queue)
+        waiting = [_waiting_pairings(pk, limit) for pk in ranks[rank]]
+        while waiting:
+            for pairings in list(waiting):
+                if not pairings:
+                    waiting.remove(pairings)
                 else:
-                    yield queue.pop(0)
+                    yield pairings.pop(0)
 
 
 def _waiting_pairings(tournament: int, limit: int) -> list[int]:
@@ -113,7 +133,8 @@ def _claim(pairing_id: int) -> int:
             Attempt.objects.create(id=attempt, job=job_id, game=game, sent_at=now)
             games.append(JobGame(game.key, str(attempt), 1 - game.number % 2))
     if games:
-        transaction.on_commit(partial(broker.send_job, _job(job_id, pairing, tuple(games))))
+        job, queue = _job(job_id, pairing, tuple(games)), queue_of(pairing.tournament.kind)
+        transaction.on_commit(partial(broker.send_job, job, queue))
     return len(games)
 
 

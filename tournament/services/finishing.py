@@ -7,6 +7,8 @@ from django.utils import timezone
 
 from engines.records import Fault
 from tournament.models import BotVersion, Game, Tournament
+from tournament.services.verdicts import accept, put_off, refuse
+from workers.referee import BOTH_UNABLE
 
 
 def count_finished(tournament_id: int, games: int = 1) -> None:
@@ -33,11 +35,16 @@ def finish(tournament: Tournament) -> None:
 
 def _conclude(validation: Tournament) -> None:
     """Let the version play, or refuse it with the first thing that went wrong."""
-    reason = next(filter(None, map(_complaint, validation.games.order_by("id"))), "")
-    state = BotVersion.State.REFUSED if reason else BotVersion.State.VALID
-    BotVersion.objects.filter(validation=validation, state=BotVersion.State.VALIDATING).update(
-        state=state, state_reason=reason
-    )
+    games = list(validation.games.order_by("id"))
+    complaint = next(filter(None, map(_complaint, games)), "")
+    trouble = next(filter(None, map(_trouble, games)), "")
+    for version in BotVersion.objects.filter(validation=validation).select_related("bot"):
+        if complaint:
+            refuse(version, complaint)
+        elif trouble:
+            put_off(version, trouble)
+        else:
+            accept(version)
 
 
 def _complaint(game: Game) -> str:
@@ -46,9 +53,16 @@ def _complaint(game: Game) -> str:
     Losing by the rules, repetition and the ply limit are no faults: the version played itself.
     """
     where = f"the validation game of {game.ladder_id}"
-    if game.state == Game.State.HALTED:
+    if game.state == Game.State.HALTED and game.evidence.startswith(BOTH_UNABLE):
         return f"{where} could not be played: {game.evidence}"
     if game.fault in {Fault.WHITE, Fault.BLACK}:
         evidence = f": {game.evidence}" if game.evidence else ""
         return f"{where} ended in {game.termination} at ply {game.plies}{evidence}"
     return ""
+
+
+def _trouble(game: Game) -> str:
+    """Why a validation game could not be played, for no fault of the version's; empty if it was."""
+    if game.state != Game.State.HALTED:
+        return ""
+    return f"the validation game of {game.ladder_id} could not be played: {game.evidence}"

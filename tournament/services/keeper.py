@@ -19,14 +19,18 @@ from django.utils import timezone
 
 from engines.records import Termination, clean_text
 from engines.timecontrol import MAX_LIMIT
+from engines.visible import visible
 from tournament import models
 from tournament.models import Attempt, Game, LiveGame
 from tournament.services.attempts import give_back
 from tournament.services.records import WrongReport, read_record
-from tournament.services.storing import MAX_WORKER, Arrival, clean, may_be_rated, store_all, store_logs
+from tournament.services.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
 from tournament.services.sweep import LEASE
 from workers.jobs import GameReport, JobError, JsonValue, Progress, Release
 from workers.referee import BOTH_UNABLE
+
+MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
+"""Of a game under way, as its worker tells it."""
 
 log = logging.getLogger("tournament.keeper")
 
@@ -106,9 +110,9 @@ def progress(word: Progress) -> bool:
         if not _renew([attempt.job], now):
             return False
         started = Attempt.objects.filter(pk=attempt.pk, started_at__isnull=True)
-        started.update(started_at=now, worker=clean(word.worker, MAX_WORKER))
+        started.update(started_at=now, worker=visible(word.worker, MAX_WORKER))
         shown = {
-            "moves": [[clean(token), clean(comment)] for token, comment in word.moves],
+            "moves": _shown_moves(word),
             "white_ms": _clock(word.white_ms),
             "black_ms": _clock(word.black_ms),
             "updated_at": now,
@@ -193,7 +197,7 @@ def _give_back(
 ) -> GivenBack | Ignored:
     """No result; if nobody will try again, what the engines said is all that tells their authors why."""
     evidence = clean_text(evidence)
-    Attempt.objects.filter(pk=attempt.pk).update(worker=clean(report.worker, MAX_WORKER))
+    Attempt.objects.filter(pk=attempt.pk).update(worker=visible(report.worker, MAX_WORKER))
     hopeless = evidence.startswith(BOTH_UNABLE)
     if not give_back(attempt, Attempt.End.VOID, now, evidence=evidence, hopeless=hopeless):
         return _ignore("late")
@@ -225,3 +229,9 @@ def _store(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, int
 def _clock(shown_ms: int | None) -> int | None:
     """A clock as far as a column holds it."""
     return None if shown_ms is None else min(max(shown_ms, -MAX_LIMIT), MAX_LIMIT)
+
+
+def _shown_moves(word: Progress) -> list[list[str]]:
+    """What a live page shows before the game's report is verified."""
+    moves = word.moves[:MAX_LIVE_MOVES]
+    return [[visible(token, MAX_TOKEN), visible(comment, MAX_COMMENT)] for token, comment in moves]

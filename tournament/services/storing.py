@@ -15,16 +15,20 @@ from typing import Any
 from django.db import DatabaseError, connection, transaction
 from django.db.models.functions import Coalesce
 
-from engines.records import Record, clean_text, format_record
+from engines.records import Fault, Record, clean_text, format_record
 from engines.rules.registry import find_game
+from engines.visible import visible, visible_lines
 from tournament.models import Attempt, Game, GameLog, GameRecord, Ladder, LiveGame, Tournament
 from tournament.ratings import fingerprint
 from tournament.services.finishing import count_finished
+from tournament.services.forfeits import count_forfeits
 from tournament.services.ratings import RatedRow, player_of, rate
 from tournament.services.records import parse_time, without_rating
 from workers.jobs import GameReport
 
 MAX_WORKER = 120
+MAX_LOG = 256 * 1024
+"""Characters of each log that are kept: both ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
         if mine:
             Ladder.objects.filter(pk=code).update(sequence=mine[-1].sequence)
             rate(code, [_rated_row(entry) for entry in mine if entry.rated])
+    count_forfeits((entry.arrival.game, Fault(entry.arrival.report.fault)) for entry in entries)
     for tournament, games in Counter(entry.arrival.game.tournament_id for entry in entries).items():
         count_finished(tournament, games)
     return {entry.arrival.game.pk: entry.sequence for entry in entries}
@@ -83,15 +88,15 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
 def store_logs(told: Iterable[tuple[Game, GameReport]]) -> None:
     """Keep what both engines of each game said."""
     GameLog.objects.bulk_create(
-        GameLog(game=game, side=side, stderr=clean(log.stderr), lines=clean(log.lines))
+        GameLog(
+            game=game,
+            side=side,
+            stderr=visible_lines(log.stderr, MAX_LOG),
+            lines=visible_lines(log.lines, MAX_LOG),
+        )
         for game, report in told
         for side, log in ((GameLog.Side.WHITE, report.white), (GameLog.Side.BLACK, report.black))
     )
-
-
-def clean(text: str, limit: int | None = None) -> str:
-    """Text a database can hold: PostgreSQL refuses NUL."""
-    return text.replace("\0", "\ufffd")[:limit]
 
 
 def may_be_rated(game: Game) -> bool:
@@ -211,7 +216,7 @@ def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
     """The attempts ended with a result; nobody watches these games any more."""
     attempts: dict[str, list[Any]] = defaultdict(list)
     for entry in entries:
-        attempts[clean(entry.arrival.report.worker, MAX_WORKER)].append(entry.arrival.attempt.pk)
+        attempts[visible(entry.arrival.report.worker, MAX_WORKER)].append(entry.arrival.attempt.pk)
     for worker, ended in attempts.items():
         Attempt.objects.filter(pk__in=ended).update(
             worker=worker, started_at=Coalesce("started_at", now), ended_at=now, end=Attempt.End.RECORDED

@@ -126,7 +126,7 @@ def start(tournament: Tournament) -> None:
     locked.save(update_fields=["state", "started_at", "seeds"])
     if locked.is_staged:
         advance(locked.pk)
-    if locked.priority > 0 or locked.kind == Tournament.Kind.VALIDATION:
+    if locked.priority > 0:
         Keeper.objects.recall_jobs()
     tournament.refresh_from_db()
 

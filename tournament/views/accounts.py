@@ -6,17 +6,18 @@ from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse, reverse_lazy
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from tournament.forms import SignUpForm
 from tournament.models import Bot, Tournament
 from tournament.views.bots import listed
-from tournament.views.paging import by_id
+from tournament.views.paging import LAST_ID, by_id
 from tournament.views.requests import AuthenticatedRequest
 
 PAGE_SIZE = 25
@@ -66,10 +67,24 @@ password_change = PasswordChange.as_view()
 @require_safe
 @login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
-    """One's own bots and tournaments."""
+    """What one must hear, and one's own bots and tournaments."""
     bots = listed(Bot.objects.filter(owner=request.user))
     own = Tournament.objects.public().filter(owner=request.user).select_related("owner")
-    return render(request, "account.html", {"bots": bots, "page": by_id(request, own, PAGE_SIZE)})
+    context = {
+        "notices": request.user.notices.unread(),
+        "bots": bots,
+        "page": by_id(request, own, PAGE_SIZE),
+    }
+    return render(request, "account.html", context)
+
+
+@require_POST
+@login_required
+def notice_read(request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    """Put a notice of one's own away."""
+    if pk > LAST_ID or not request.user.notices.filter(pk=pk).update(read_at=timezone.now()):
+        raise Http404(f"no notice {pk}")
+    return redirect("account")
 
 
 def _safe(request: HttpRequest, target: str) -> str:

@@ -1,4 +1,4 @@
-"""Bots and their versions, and the way in: the upload."""
+"""Bots, which of their versions play, and the way in: the upload."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from dataclasses import dataclass
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Exists, OuterRef, Q
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
-from django.views.decorators.vary import vary_on_headers
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from engines.records import Fault
 from engines.rules.registry import GAMES
+from engines.rules.registry import Game as Rules
 from tournament import access, uploads
 from tournament.forms import UploadForm, as_sentence
-from tournament.models import Bot, BotVersion, Game, GameLog, LadderRating, Tournament
+from tournament.models import Bot, BotVersion, Game, LadderRating
+from tournament.services.activity import ActivityError, activate, switch
 from tournament.services.bots import submit_bundle
-from tournament.views.paging import LAST_ID, Page, by_id, numbered
-from tournament.views.polling import unchanged
+from tournament.views.paging import Page, by_id, numbered
 from tournament.views.ratings import RatedRow, rated_rows
 from tournament.views.requests import AuthenticatedRequest
-from tournament.views.verdict import verdict
 from workers.bundles import BundleError
 from workers.sandbox.runtimes import offered_runtimes
 
@@ -40,14 +38,12 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class ValidationGame:
-    """One game of a validation, told so that its author can mend the bot."""
+class Place:
+    """A ladder as its bot's page shows it: the version that plays there, None for none, and who could."""
 
-    game: Game
-    words: str
-    opened: str
-    """The side whose log is shown at once: the one at fault; empty where the game went well."""
-    logs: list[GameLog]
+    game: Rules
+    plays: BotVersion | None
+    candidates: list[BotVersion]
 
 
 @require_safe
@@ -59,58 +55,37 @@ def bots(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def bot(request: HttpRequest, slug: str) -> HttpResponse:
-    """A bot: versions, ratings, games; to its owner also why a version is in its state."""
-    bot = get_object_or_404(Bot.objects.select_related("owner"), slug=slug)
+    """A bot: versions, ratings, games; to its owner also why a version is in its state, and what plays."""
+    bot = _find(slug)
     versions = list(bot.versions.order_by("-number"))
     for version in versions:
         version.bot = bot
     context = {
         "bot": bot,
         "manages": access.may_edit_bot(request.user, bot),
+        "places": _places(bot, versions),
         "versions": versions,
-        "ratings": _ratings(versions),
-        "page": _games(request, versions),
+        "ratings": ratings_of(versions),
+        "page": games_of(request, versions),
     }
     return render(request, "bot.html", context)
 
 
-@require_safe
-@vary_on_headers("HX-Request")
-def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """A version: its state, its ratings and games; to its owner also how it came to its state."""
-    version = _find(slug, number)
-    polls = version.state == BotVersion.State.VALIDATING
-    validation = version.validation
-    seen = f"{version.state}-{validation.games_done if validation else 0}"
-    if unchanged(request, seen):
-        return HttpResponse(status=204)
-    manages = access.may_edit_bot(request.user, version.bot)
-    context = {
-        "version": version,
-        "manages": manages,
-        "options": sorted(version.options.items()),
-        "polls": polls,
-        "seen": seen,
-        "validation": _validation_games(validation) if validation and manages else [],
-        "ratings": _ratings([version]),
-        "page": _games(request, [version]),
-    }
-    return render(request, "version.html", context)
-
-
-@require_safe
-def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
-    """The version's zip, for its owner and staff; a sample's for everybody."""
-    version = _find(slug, number)
-    if not access.may_download_bundle(request.user, version):
-        raise Http404(f"no bundle of {slug} {number} to be had")
+@require_POST
+@login_required
+def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Choose the version that plays on ``ladder``, or with ``version=off`` none."""
+    bot = _find(slug)
+    if not access.may_edit_bot(request.user, bot):
+        raise Http404(f"no bot {slug!r} of one's own")
+    ladder, chosen = request.POST.get("ladder", ""), request.POST.get("version", "")
     try:
-        file = version.bundle.path.open("rb")
-    except FileNotFoundError:
-        raise Http404(f"the bytes of {version.bundle_id} are not here") from None
-    return FileResponse(
-        file, as_attachment=True, filename=f"{slug}-{number}.zip", content_type="application/zip"
-    )
+        _choose(bot, ladder, chosen)
+    except ActivityError as refused:
+        messages.error(request, as_sentence(str(refused)))
+    else:
+        messages.success(request, "Done. Tournaments that have begun stay as they are.")
+    return redirect(bot)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -145,36 +120,45 @@ def listed(bots: Iterable[Bot]) -> list[Listed]:
     return [Listed(bot, newest.get(bot.pk)) for bot in bots]
 
 
-def _find(slug: str, number: int) -> BotVersion:
-    if number > LAST_ID:
-        raise Http404(f"no version {number}")
-    versions = BotVersion.objects.select_related("bot__owner", "bundle", "validation")
-    return get_object_or_404(versions, bot__slug=slug, number=number)
+def _find(slug: str) -> Bot:
+    return get_object_or_404(Bot.objects.select_related("owner"), slug=slug)
 
 
-def _ratings(versions: list[BotVersion]) -> list[RatedRow]:
+def _places(bot: Bot, versions: list[BotVersion]) -> list[Place]:
+    """Every ladder that a valid version of the bot plays, or once did."""
+    actives = {active.ladder_id: active for active in bot.activities.all()}
+    valid = [version for version in versions if version.state == BotVersion.State.VALID]
+    places = []
+    for code, game in GAMES.items():
+        candidates = [version for version in valid if version.plays(code)]
+        active = actives.get(code)
+        if candidates or active:
+            number = active.version_id if active and active.enabled else None
+            plays = next((version for version in candidates if version.pk == number), None)
+            places.append(Place(game, plays, candidates))
+    return places
+
+
+def _choose(bot: Bot, ladder: str, chosen: str) -> None:
+    """Raises ``ActivityError``, also for what no form of ours sends."""
+    if chosen == "off":
+        switch(bot, ladder, on=False)
+        return
+    number = int(chosen) if chosen.isascii() and chosen.isdigit() and len(chosen) < 10 else 0
+    version = bot.versions.select_related("bot").filter(number=number).first()
+    if version is None or ladder not in GAMES:
+        raise ActivityError(f"{bot} has no version {chosen[:20]!r} on {ladder[:40]!r}")
+    activate(version, ladder)
+
+
+def ratings_of(versions: list[BotVersion]) -> list[RatedRow]:
     """In the order of the ladders, newest version first."""
     ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version")
     order = {code: place for place, code in enumerate(GAMES)}
     return rated_rows(sorted(ratings, key=lambda rating: (order[rating.ladder_id], -rating.version.number)))
 
 
-def _games(request: HttpRequest, versions: list[BotVersion]) -> Page:
+def games_of(request: HttpRequest, versions: list[BotVersion]) -> Page:
     """Recorded games of these versions, newest first."""
     games = Game.objects.done().filter(Q(white__in=versions) | Q(black__in=versions))
     return by_id(request, access.visible_games(request.user, games.with_players()), GAMES_A_PAGE)
-
-
-def _validation_games(validation: Tournament) -> list[ValidationGame]:
-    games = list(validation.games.with_players().order_by("id"))
-    logs: dict[int, list[GameLog]] = {}
-    for log in GameLog.objects.filter(game__in=games).order_by("game", "-side"):
-        logs.setdefault(log.game_id, []).append(log)
-    return [ValidationGame(game, verdict(game), _at_fault(game), logs.get(game.pk, [])) for game in games]
-
-
-def _at_fault(game: Game) -> str:
-    """The side whose log tells what went wrong; of two engines that would not start either does."""
-    if game.fault in {Fault.WHITE, Fault.BLACK}:
-        return game.fault
-    return GameLog.Side.WHITE if game.state == Game.State.HALTED else ""

@@ -12,14 +12,20 @@ from workers.launch import Launch
 class Bench:
     """Holds at most one process. Whoever makes a bench must ``clear`` it.
 
-    ``options`` are set in every process, as a manifest has them.
+    ``options`` are set in every process, as a manifest has them. ``on_wait`` is called now and then while
+    the engine is waited for, and may raise to break everything off.
     """
 
     def __init__(
-        self, plan: Callable[[], Launch], budget: Budget, options: Sequence[tuple[str, str]] = ()
+        self,
+        plan: Callable[[], Launch],
+        budget: Budget,
+        options: Sequence[tuple[str, str]] = (),
+        on_wait: Callable[[], None] = lambda: None,
     ) -> None:
         self._plan = plan
         self._budget = budget
+        self._on_wait = on_wait
         self._settings = [format_message(SetOption(name, value)) for name, value in options]
         self.subject: Subject | None = None
         """The process of the moment, None between two."""
@@ -35,7 +41,7 @@ class Bench:
     def fresh(self) -> Subject:
         """A new process that has introduced itself; the one before is ended."""
         self.clear()
-        self.subject = Subject(self._plan(), self._budget)
+        self.subject = Subject(self._plan(), self._budget, self._on_wait)
         self.subject.introduce()
         self.name = self.subject.name or self.name
         self.configure()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engines.visible import visible
+
 SHOWN_LINES = 14
 """The last of a conversation, and of standard error."""
 SHOWN_WIDTH = 150
@@ -26,6 +28,8 @@ class Finding:
     lines: str = ""
     stderr: str = ""
     was_tried: bool = True
+    is_grave: bool = False
+    """A fault that loses games or takes something from others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ def format_finding(finding: Finding) -> str:
 
 def _outcome(finding: Finding) -> str:
     if finding.fault:
-        return f"FAULT: {finding.fault}"
+        return f"FAULT: {visible(finding.fault)}"
     if finding.was_tried:
         return "ok"
     return "broken off when the time was up" if finding.lines else "not tried"
@@ -76,7 +80,8 @@ def format_summary(report: Report) -> str:
     tried = _counted(len(report.findings) - untried, "check")
     faults = _counted(len(report.faults), "fault") if report.faults else "no fault"
     left = f"; {untried} more were not tried" if untried else ""
-    return f"{report.engine or 'the engine'}: {faults} in {tried}, {report.seconds:.1f} s{left}"
+    name = visible(report.engine, NAME_WIDTH) or "the engine"
+    return f"{name}: {faults} in {tried}, {report.seconds:.1f} s{left}"
 
 
 def _counted(number: int, thing: str) -> str:
@@ -87,4 +92,4 @@ def _last_lines(text: str) -> list[str]:
     """The last of ``text``, each cut to a width fit for a terminal and free of its controls."""
     lines = text.splitlines()[-SHOWN_LINES:]
     cut = [line if len(line) <= SHOWN_WIDTH else f"{line[:SHOWN_WIDTH]}…" for line in lines]
-    return ["      " + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line) for line in cut]
+    return [f"      {visible(line)}" for line in cut]

@@ -19,12 +19,16 @@ DEFAULT_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that is tried: ``run`` raises ``Misconduct`` if it goes wrong, and then ``advice`` helps."""
+    """One thing that is tried: ``run`` raises ``Misconduct`` if it goes wrong, and then ``advice`` helps.
+
+    A fault that is not grave loses no game and takes nothing from anybody: a site lets such an engine play.
+    """
 
     name: str
     run: Callable[[Bench, Game], None]
     advice: str
     on_each_ladder: bool = False
+    is_grave: bool = True
 
 
 HANDSHAKE = Check(
@@ -58,6 +62,7 @@ CHECKS = (
         "line ends",
         manners.understands_windows_lines,
         "take \\r\\n for an end of line as well: strip white space before you part a line into words",
+        is_grave=False,
     ),
     Check(
         "idle",
@@ -70,6 +75,7 @@ CHECKS = (
         playing.tells_readable_lines,
         "write 'info depth 3 score cp 12 nodes 500 pv m1 m2', with moves that can be played in that order",
         True,
+        is_grave=False,
     ),
     Check(
         "time control",
@@ -79,7 +85,11 @@ CHECKS = (
         True,
     ),
     Check(
-        "stop", playing.stops_when_told, "read your input while you search, and answer 'stop' at once", True
+        "stop",
+        playing.stops_when_told,
+        "read your input while you search, and answer 'stop' at once",
+        True,
+        is_grave=False,
     ),
     Check(
         "long game",
@@ -98,18 +108,21 @@ CHECKS = (
         playing.repeats_itself,
         "draw every chance from UGI_Seed, and iterate over nothing whose order changes between processes",
         True,
+        is_grave=False,
     ),
     Check(
         "new game",
         playing.forgets_earlier_games,
         "clear tables and histories at 'uginewgame'",
         True,
+        is_grave=False,
     ),
-    Check("quit", manners.quits, "exit at 'quit', also in the middle of a search"),
+    Check("quit", manners.quits, "exit at 'quit', also in the middle of a search", is_grave=False),
     Check(
         "end of input",
         manners.ends_with_its_input,
         "exit when reading says that the input has ended, also in the middle of a search",
+        is_grave=False,
     ),
 )
 
@@ -121,14 +134,16 @@ def check_engine(
     options: Sequence[tuple[str, str]] = (),
     seconds: float = DEFAULT_SECONDS,
     on_finding: Callable[[Finding], None] = lambda finding: None,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> Report:
     """Try everything on ``ladders``, or on all that the engine claims by UGI_Variant, within ``seconds``.
 
     ``plan`` is asked for each start of the engine, ``options`` are set each time, and ``on_finding`` sees
-    every finding as it comes. Raises ``CannotCheck``.
+    every finding as it comes. ``on_wait`` is called now and then while the engine is waited for; what it or
+    ``on_finding`` raises breaks the check off. Raises ``CannotCheck``.
     """
     started = time.monotonic()
-    bench = Bench(plan, Budget(seconds), options)
+    bench = Bench(plan, Budget(seconds), options, on_wait)
     findings = []
     try:
         for finding in _findings(bench, ladders):
@@ -166,7 +181,9 @@ def try_check(bench: Bench, check: Check, game: Game) -> Finding:
     except Misconduct as misconduct:
         lines, stderr = bench.logs()
         bench.clear()
-        return Finding(check.name, ladder, str(misconduct), check.advice, lines, stderr)
+        return Finding(
+            check.name, ladder, str(misconduct), check.advice, lines, stderr, is_grave=check.is_grave
+        )
     return Finding(check.name, ladder)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engines.protocol import (
@@ -75,14 +76,14 @@ class Subject:
     ``OutOfTime``. Raises ``CannotCheck`` from the constructor.
     """
 
-    def __init__(self, launch: Launch, budget: Budget) -> None:
+    def __init__(self, launch: Launch, budget: Budget, on_wait: Callable[[], None] = lambda: None) -> None:
         self.log = Conversation()
         self.introduction: list[str] = []
         self.name = ""
         self.declared: dict[str, OptionDeclared] = {}
         self._budget = budget
         try:
-            self._process = EngineProcess(launch)
+            self._process = EngineProcess(launch, on_wait=on_wait)
         except OSError as error:
             raise CannotCheck(f"cannot start {launch.argv[-1]!r}: {error.strerror}") from None
 

@@ -60,6 +60,8 @@ def judge_options(lines: Sequence[str]) -> str | None:
 
 def _option_faults(option: OptionDeclared) -> Iterator[str]:
     """What is wrong with one declaration, as the rest of a sentence."""
+    if not all(map(str.isprintable, (option.name, option.default or "", *option.choices))):
+        yield "has a character that no message can hold"
     match option.type:
         case OptionType.CHECK:
             if option.default not in ("true", "false"):

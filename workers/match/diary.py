@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from engines.visible import visible, visible_lines
 from workers.jobs import SideLog
 from workers.match.messages import SlotGame
 from workers.match.results import GameResult
@@ -46,7 +47,7 @@ def game_sentence(game: GameResult) -> str:
 
 def evidence_lines(game: GameResult, told: SlotGame) -> Iterator[str]:
     """Why somebody is at fault, and the last he said: of a void, the last that either said."""
-    yield f"  {told.evidence}"
+    yield f"  {visible(told.evidence)}"
     for name, log in ((game.white, told.white), (game.black, told.black)):
         if game.is_void or game.culprit == name:
             yield from _last_lines(name, log)
@@ -56,7 +57,7 @@ def _last_lines(name: str, log: SideLog) -> Iterator[str]:
     for title, text in (("lines", log.lines), ("standard error", log.stderr)):
         if lines := text.splitlines()[-SHOWN_LINES:]:
             yield f"  the last {title} of {name}:"
-            yield from (f"    {line}" for line in lines)
+            yield from (f"    {visible(line)}" for line in lines)
 
 
 def _whole(game: GameResult, told: SlotGame) -> Iterator[str]:
@@ -64,4 +65,4 @@ def _whole(game: GameResult, told: SlotGame) -> Iterator[str]:
     for name, log in ((game.white, told.white), (game.black, told.black)):
         for title, text in (("lines", log.lines), ("standard error", log.stderr)):
             if text:
-                yield f"\n{title} of {name}\n{text}"
+                yield f"\n{title} of {name}\n{visible_lines(text)}"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -13,22 +11,12 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from engines.bots import SAMPLE_BOTS
-from engines.rules.base import Result
-from tests.support.schedule import forfeit, make_user, make_version, pack_bot, play, play_all, void
-from tournament.models import Bot, BotVersion, Bundle, RatingEvent, Tournament
-from tournament.services import keeper
+from tests.support.schedule import make_user, make_version, pack_bot
+from tournament.models import Bot, BotVersion, Bundle, Tournament
 from tournament.services.bots import BundleError, submit_bundle, validate_waiting
 from workers.bundles import inspect_bundle
-from workers.jobs import GameJob
-from workers.referee import BOTH_UNABLE
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
-
-
-@pytest.fixture
-def trust(settings: Settings) -> None:
-    settings.TRUST_UPLOADS = True
 
 
 def stored(folder: Path) -> list[Path]:
@@ -65,8 +53,7 @@ def test_a_site_started_with_trust_validates_what_waited(settings: Settings) -> 
     assert validate_waiting() == 0
     version.refresh_from_db()
     assert (version.state, version.state_reason) == (BotVersion.State.VALIDATING, "")
-    assert version.validation is not None
-    assert version.validation.kind == Tournament.Kind.VALIDATION
+    assert version.exams.count() == 1
 
 
 def test_versions_are_numbered_in_each_bot() -> None:
@@ -136,53 +123,6 @@ def test_a_zip_too_large_is_refused_unread(settings: Settings) -> None:
             submit_bundle(make_user(f"u{id(data)}"), data)
 
 
-@pytest.mark.usefixtures("trust")
-def test_a_version_that_plays_itself_on_every_ladder_is_valid(deal: Deal) -> None:
-    version = submit_bundle(make_user(), pack_bot(games=["duploline", "dogon-kulei"]))
-    jobs = deal()
-    assert sorted(job.game for job in jobs) == ["dogon-kulei", "duploline"]
-    for job in jobs:
-        for report in play_all(job):
-            assert isinstance(keeper.record(report), keeper.Recorded)
-    version.refresh_from_db()
-    assert (version.state, version.state_reason) == (BotVersion.State.VALID, "")
-    assert not RatingEvent.objects.exists()
-
-
-@pytest.mark.usefixtures("trust")
-def test_any_forfeit_refuses_a_version_with_its_reason(deal: Deal) -> None:
-    version = submit_bundle(make_user(), pack_bot())
-    (job,) = deal()
-    report = forfeit(play(job, job.games[0]), "no answer in 1.05 s")
-    keeper.record(report)
-    version.refresh_from_db()
-    assert version.state == BotVersion.State.REFUSED
-    assert version.state_reason == (
-        "the validation game of duploline ended in time forfeit at ply 0: no answer in 1.05 s"
-    )
-
-
-@pytest.mark.usefixtures("trust")
-def test_a_resignation_is_no_fault(deal: Deal) -> None:
-    version = submit_bundle(make_user(), pack_bot())
-    (job,) = deal()
-    report = forfeit(play(job, job.games[0]), "")
-    keeper.record(replace(report, termination="resignation", fault="none", result=Result.BLACK_WINS))
-    version.refresh_from_db()
-    assert version.state == BotVersion.State.VALID
-
-
-@pytest.mark.usefixtures("trust")
-def test_a_validation_that_cannot_be_played_refuses_with_its_reason(deal: Deal) -> None:
-    version = submit_bundle(make_user(), pack_bot())
-    (job,) = deal()
-    keeper.record(void(play(job, job.games[0]), f"{BOTH_UNABLE}: main.py"))
-    version.refresh_from_db()
-    assert version.state_reason == (
-        "the validation game of duploline could not be played: both engines unable to start: main.py"
-    )
-
-
 def test_the_samples_register_once_and_are_valid() -> None:
     told = StringIO()
     call_command("register_samples", stdout=told)
@@ -193,3 +133,4 @@ def test_the_samples_register_once_and_are_valid() -> None:
     for version in versions:
         assert (version.bot.owner, version.state) == (None, BotVersion.State.VALID)
         assert inspect_bundle(version.bundle.path).command == ("python3", "main.py")
+        assert version.activities.filter(enabled=True).count() == len(version.games)

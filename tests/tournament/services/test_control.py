@@ -16,11 +16,11 @@ from tests.support.schedule import (
     make_user,
     make_version,
     play_short,
+    start_validation,
     word_of,
 )
 from tournament.models import Attempt, Game, Keeper, Tournament
 from tournament.services import keeper
-from tournament.services.bots import validate
 from tournament.services.calendar import tend
 from tournament.services.sweep import keeper_started
 from tournament.services.tournaments import (
@@ -107,7 +107,7 @@ def test_a_validation_does_not_wait_for_what_is_queued(deal: Deal) -> None:
     make_tournament(pairs=30)
     deal()
     version = make_version("Cy", owner=make_user())
-    validate(version)
+    start_validation(version)
     assert names(deal())[0] == "validation-of-cy-v1"
 
 

@@ -7,10 +7,16 @@ from collections.abc import Callable
 import pytest
 from pytest_django import Settings
 
-from tests.support.schedule import FakeBroker, make_tournament, make_user, make_version, play_all
+from tests.support.schedule import (
+    FakeBroker,
+    make_tournament,
+    make_user,
+    make_version,
+    play_all,
+    start_validation,
+)
 from tournament.models import Attempt, Game, Tournament
 from tournament.services import dispatch, keeper
-from tournament.services.bots import validate
 from workers.jobs import GameJob, JobGame, Release
 
 pytestmark = pytest.mark.django_db
@@ -86,12 +92,17 @@ def test_running_tournaments_take_turns(deal: Deal, settings: Settings) -> None:
     assert keys == ["test-match", "other", "test-match", "other"]
 
 
-def test_validations_come_first(deal: Deal, settings: Settings) -> None:
+def test_validations_have_a_queue_and_a_buffer_of_their_own(
+    deal: Deal, settings: Settings, queues: FakeBroker
+) -> None:
     settings.SLOTS = 1
     make_tournament(pairs=30)
+    deal()
+    assert set(queues.queues) == {"games"}
     version = make_version("Cy", owner=make_user())
-    validate(version)
-    job = deal()[0]
+    start_validation(version)
+    (job,) = deal()
+    assert queues.queues[-1] == "validation"
     assert job.engines == (dispatch.engine_spec(version),) * 2
     assert [game.white for game in job.games] == [0]
 

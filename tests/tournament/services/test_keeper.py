@@ -69,7 +69,7 @@ def test_a_report_becomes_a_result_a_record_logs_and_ratings(deal: Deal) -> None
     assert RatingEvent.objects.filter(game=game).count() == 2
     assert Ladder.objects.get(pk="duploline").sequence == 1
     assert dict(GameLog.objects.values_list("side", "stderr")) == {
-        "white": "white says\ufffd hi",
+        "white": "white says\\x00 hi",
         "black": "black says hi",
     }
 
@@ -367,7 +367,7 @@ def test_numbers_past_any_clock_and_null_characters_are_stored_as_far_as_they_go
     (job,) = deal()
     wild = replace(word_of(job.games[0]), white_ms=10**30, moves=(("a\0", "\0"),), worker="w" * 999)
     assert keeper.progress(wild)
-    assert LiveGame.objects.get().moves == [["a\ufffd", "\ufffd"]]
+    assert LiveGame.objects.get().moves == [["a\\x00", "\\x00"]]
 
 
 def test_a_released_game_waits_again_and_nothing_is_held_against_it(deal: Deal) -> None:

@@ -18,11 +18,10 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 
 from engines.records import Record, RecordError, read_records
-from tests.support.schedule import make_tournament, make_user, make_version, play_short
+from tests.support.schedule import make_tournament, make_user, make_version, play_short, start_validation
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, GameRecord, LadderRating, PairScore, RatingEvent, Tournament
 from tournament.services import keeper
-from tournament.services.bots import validate
 from tournament.services.exact import exact_from_records, exact_from_tables
 from tournament.services.ratings import (
     RebuildError,
@@ -68,7 +67,7 @@ def played(deal: Deal) -> Tournament:
     both, owner = [LADDER, OTHER], make_user()
     versions = [make_version(name, games=both, owner=owner) for name in ("Ada", "Bob")]
     versions += [make_version(name, games=both) for name in ("Cy", 'Dora "\\" Ö')]
-    validate(versions[0])
+    start_validation(versions[0])
     play_out(deal)
     versions[0].refresh_from_db()
     first = make_tournament(versions=versions, ladders=both, pairs=2, opening_plies=1)

@@ -14,13 +14,16 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from tests.support.filled_site import STDERR, Site
+from tournament.models import Exam, Notice, Token
 
 VISITORS = ("anonymous", "another", "owner", "staff")
 PUBLIC = (200, 200, 200, 200)
 PRIVATE = (404, 404, 200, 200)
 LOG_IN = (302, 200, 200, 200)
+NO_TOKEN = (401, 401, 401, 401)
 """``another`` is a user who owns neither White's bot nor a tournament, but Black's bot."""
 
 EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
@@ -31,7 +34,10 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "bots": ("/bots/", PUBLIC),
     "bot": ("/bots/stone-age/", PUBLIC),
     "version": ("/bots/stone-age/1/", PUBLIC),
+    "bot-activity": ("POST /bots/stone-age/activity/", (302, 404, 302, 302)),
     "bundle": ("/bots/stone-age/1/bundle.zip", PRIVATE),
+    "version-validate": ("POST /bots/stone-age/1/validate/", (302, 404, 302, 302)),
+    "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (302, 404, 404, 302)),
     "upload": ("/upload/", LOG_IN),
     "tournaments": ("/tournaments/", PUBLIC),
     "tournament-new": ("/tournaments/new/", LOG_IN),
@@ -61,7 +67,14 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "log-in": ("/log-in/", (200, 302, 302, 302)),
     "log-out": ("POST /log-out/", (302, 302, 302, 302)),
     "account": ("/account/", LOG_IN),
+    "notice-read": ("POST /account/notices/{notice}/", (302, 404, 302, 404)),
     "password-change": ("/account/password/", LOG_IN),
+    "tokens": ("/account/tokens/", LOG_IN),
+    "token-revoke": ("POST /account/tokens/{token}/revoke/", (302, 404, 302, 404)),
+    "api-about": ("/api/", NO_TOKEN),
+    "api-upload": ("POST /api/bots/", NO_TOKEN),
+    "api-version": ("/api/bots/stone-age/1/", NO_TOKEN),
+    "api-nothing": ("/api/secrets", (404, 404, 404, 404)),
     "boards-css": ("/boards.css", PUBLIC),
     "healthz": ("/healthz", PUBLIC),
     "robots": ("/robots.txt", PUBLIC),
@@ -146,6 +159,18 @@ def test_no_page_shows_what_another_s_engine_said(
         assert not any(secret.encode() in response.getvalue() for secret in secrets), visitor
 
 
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_an_examination_is_its_owner_s_and_staff_s(
+    site: Site, as_user: Callable[..., Client], visitor: str
+) -> None:
+    told = {"check": "quit", "ladder": "", "fault": "it stayed", "lines": "> quit", "stderr": "a secret word"}
+    Exam.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now(), found=[told])
+    for headers in ({}, {"HX-Request": "true"}):
+        page = _client(site, as_user, visitor).get("/bots/stone-age/1/", headers=headers).content.decode()
+        assert ("a secret word" in page) == (visitor in {"owner", "staff"})
+        assert ("it stayed" in page) == (visitor in {"owner", "staff"})
+
+
 @pytest.mark.parametrize(
     ("visitor", "seen"),
     [("anonymous", []), ("another", ["black"]), ("owner", ["white"]), ("staff", ["white", "black"])],
@@ -158,7 +183,9 @@ def test_a_game_shows_each_visitor_his_own_engine_s_log(
     assert [side for side, stderr in STDERR.items() if stderr in shown] == seen
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0].startswith("POST")])
+@pytest.mark.parametrize(
+    "name", [name for name in CASES if CASES[name][0].startswith("POST") and not name.startswith("api-")]
+)
 def test_what_changes_something_wants_a_post_with_a_token(site: Site, name: str) -> None:
     path = _address(site, CASES[name][0]).removeprefix("POST ")
     strict = Client(enforce_csrf_checks=True)
@@ -188,6 +215,8 @@ def _address(site: Site, template: str) -> str:
         played_key=site.played.key,
         validated_key=site.validation.games.earliest("id").key,
         live=site.live.pk,
+        token=Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["read"])[0].pk,
+        notice=Notice.objects.get_or_create(user=site.owner, version=site.white, text="Hear this")[0].pk,
     )
 
 

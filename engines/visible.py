@@ -1,0 +1,30 @@
+"""What strangers wrote, fit to be shown: nothing in it can act on a terminal, a page or a reader's eye.
+
+Whatever does not print stands as its escape, as Python spells it: ``\\x1b``, ``\\u202e``, ``\\x00``.
+Markup is the business of whoever makes a page.
+"""
+
+from __future__ import annotations
+
+
+def visible(text: str, limit: int | None = None) -> str:
+    """``text`` as one line that prints, cut to ``limit`` characters."""
+    shown = text if text.isprintable() else "".join(map(_shown, text))
+    return shown if limit is None or len(shown) <= limit else f"{shown[: limit - 1]}…"
+
+
+def visible_lines(text: str, limit: int | None = None) -> str:
+    """As ``visible`` for many lines: line ends and tabs stay; of a long text both ends do."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    shown = "\n".join("\t".join(map(visible, line.split("\t"))) for line in lines)
+    if limit is None or len(shown) <= limit:
+        return shown
+    gap = f"\n[... {len(shown) - limit} characters left out ...]\n"
+    first = (limit - len(gap)) // 2
+    return f"{shown[:first]}{gap}{shown[first + len(gap) - limit :]}"
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,221 @@
+"""``submit`` against a site of a few lines: what is sent, what is printed, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TOKEN = "duarena_secret"
+NASTY = "\x1b[2J\u202e\x00"
+VERSION = {
+    "bot": "Stone Age",
+    "slug": "stone-age",
+    "number": 2,
+    "state": "validating",
+    "reason": "",
+    "page": "https://site.example/bots/stone-age/2/",
+    "check": None,
+    "games": [],
+}
+OK = {"check": "handshake", "ladder": "", "was_tried": True}
+FAULT = {
+    "check": "legal moves",
+    "ladder": "dualma",
+    "fault": f"illegal move {NASTY}",
+    "advice": "read it all",
+    "lines": f"> go\n< bestmove {NASTY}",
+    "stderr": f"Traceback {NASTY}",
+    "was_tried": True,
+    "is_grave": True,
+}
+PLAYED = {
+    "ladder": "dualma",
+    "state": "done",
+    "verdict": "White won.",
+    "evidence": "",
+    "lines": "",
+    "stderr": "",
+}
+
+
+@dataclass
+class Site:
+    """Answers given one after the other, the last again and again; and what was asked."""
+
+    address: str = ""
+    answers: list[tuple[int, Any]] = field(default_factory=list)
+    asked: list[tuple[str, str, dict[str, str], bytes]] = field(default_factory=list)
+    is_known: bool = True
+
+    def next(self) -> tuple[int, Any]:
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    site = Site()
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            size = int(self.headers.get("Content-Length") or 0)
+            body = self.rfile.read(size)
+            site.asked.append((self.command, self.path, dict(self.headers), body))
+            status, value = (200, {"ok": True}) if self.path == "/api/" and site.is_known else site.next()
+            data = value if isinstance(value, bytes) else json.dumps(value).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            if 300 <= status < 400:
+                self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = answer  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    site.address = f"http://127.0.0.1:{server.server_port}"
+    yield site
+    server.shutdown()
+    server.server_close()
+
+
+def version(**more: object) -> dict[str, Any]:
+    return {"ok": True, "version": {**VERSION, **more}}
+
+
+def refusal(sentence: str) -> dict[str, Any]:
+    return {"ok": False, "error": sentence}
+
+
+def submit(site: Site, *words: str, folder: Path, token: str = TOKEN) -> subprocess.CompletedProcess[str]:
+    (folder / "bot.zip").write_bytes(b"zip bytes\r\n\x00" * 100)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("DUARENA_")}
+    environment = {**kept, "PYTHONPATH": str(ROOT), "DUARENA_SITE": site.address, "DUARENA_TOKEN": token}
+    command = [sys.executable, "-m", "engines", "submit", "bot.zip", *words]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_a_valid_version_is_followed_to_its_end(site: Site, tmp_path: Path) -> None:
+    check = {"findings": [OK]}
+    site.answers = [
+        (200, version()),
+        (200, version(check=check)),
+        (503, b"restarting"),
+        (200, version(check=check, games=[PLAYED])),
+        (200, version(check=check, games=[PLAYED], state="valid")),
+    ]
+    done = submit(site, "--notes", "new: Ü", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "Stone Age v2 is uploaded: https://site.example/bots/stone-age/2/",
+        "It is examined first, by a worker that is free for it.",
+        "handshake: ok",
+        "game against itself on dualma: White won.",
+        "Stone Age v2 is valid: it plays from now on.",
+    ]
+    _, upload, *polls = site.asked
+    method, path, headers, body = upload
+    assert (method, path, headers["Authorization"]) == ("POST", "/api/bots/", f"Bearer {TOKEN}")
+    assert b"zip bytes\r\n\x00" * 100 in body
+    assert "new: Ü".encode() in body
+    assert {poll[1] for poll in polls} == {"/api/bots/stone-age/2/"}
+
+
+def test_a_fault_is_printed_with_what_led_to_it_and_nothing_acts_on_the_terminal(
+    site: Site, tmp_path: Path
+) -> None:
+    refused = version(state="refused", reason=f"No good: {NASTY}.", check={"findings": [OK, FAULT]})
+    site.answers = [(200, refused)]
+    done = submit(site, folder=tmp_path)
+    assert done.returncode == 1
+    assert r"legal moves (dualma): FAULT: illegal move \x1b[2J\u202e\x00" in done.stdout
+    for words in ("What to do: read it all", "> go", "Traceback", "Stone Age v2 is refused. No good"):
+        assert words in done.stdout
+    assert done.stdout.replace("\n", "").isprintable()
+
+
+def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, tmp_path: Path) -> None:
+    site.answers = [(422, refusal("Entry '../x' leads out of the bundle."))]
+    done = submit(site, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "refused: Entry '../x' leads out of the bundle.\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "words"),
+    [
+        (403, refusal("This token may not upload."), "This token may not upload."),
+        (302, b"", "redirects to http://127.0.0.1:1/elsewhere"),
+        (404, b"<html>", "answered 404: is this a Duarena site"),
+        (200, b"<html>", "is no Duarena site"),
+        (200, {"ok": True, "version": {}}, "is no Duarena site"),
+        (200, version(state="waiting", reason="There is no sandbox."), "is waiting. There is no sandbox."),
+        (429, refusal("That was too much at once: try again in 9 s."), "try again in 9 s"),
+    ],
+)
+def test_what_is_not_known_in_the_end_is_exit_2_and_one_sentence(
+    site: Site, tmp_path: Path, status: int, answer: object, words: str
+) -> None:
+    site.answers = [(status, answer)]
+    done = submit(site, folder=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_unknown_token_is_found_out_before_the_zip_is_sent(site: Site, tmp_path: Path) -> None:
+    site.is_known = False
+    site.answers = [(401, refusal("This token is not known here, or it was revoked."))]
+    done = submit(site, folder=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "This token is not known here, or it was revoked.\n")
+    assert [method for method, *_ in site.asked] == ["GET"]
+
+
+def test_a_version_that_takes_too_long_is_left_with_its_address(site: Site, tmp_path: Path) -> None:
+    site.answers = [(200, version())]
+    done = submit(site, "--timeout", "0.1", folder=tmp_path)
+    assert done.returncode == 2
+    assert "still being validated: see https://site.example/bots/stone-age/2/" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "token", "complaint"),
+    [
+        (["--site", "ftp://x"], TOKEN, "'ftp://x' is no address of a site"),
+        (["--site", "http://127.0.0.1:1"], TOKEN, "http://127.0.0.1:1 does not answer"),
+        ([], "", "no token was given: set DUARENA_TOKEN"),
+        ([], "two\nlines", "has a character that no token has"),
+        (["--timeout", "never"], TOKEN, "not a number of seconds"),
+    ],
+)
+def test_what_cannot_be_sent_is_exit_2(
+    site: Site, tmp_path: Path, words: list[str], token: str, complaint: str
+) -> None:
+    done = submit(site, *words, folder=tmp_path, token=token)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+
+
+def test_a_zip_that_is_not_there_is_exit_2(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "bot.zip").mkdir()
+    kept = {"PYTHONPATH": str(ROOT), "DUARENA_SITE": site.address, "DUARENA_TOKEN": TOKEN}
+    for name in ("bot.zip", "none.zip"):
+        command = [sys.executable, "-m", "engines", "submit", name]
+        done = subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert f"cannot read '{name}'" in done.stderr

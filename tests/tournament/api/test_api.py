@@ -1,0 +1,264 @@
+"""The site for programs: tokens open it, nothing else does, and every answer has one shape."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from tests.support.hostile_zips import HOSTILE, SITE
+from tests.support.schedule import FakeBroker, make_user, news, pack_bot
+from tournament.models import Allowance, BotVersion, Token, User
+from tournament.services import tokens, validation
+from tournament.services.tokens import TooMuch, create_token, find_token, revoke, spend
+from workers.examination import Ending, Found
+
+pytestmark = pytest.mark.django_db
+FAULT = Found("legal moves", "duploline", "illegal move", "read it", "> go", "Traceback", is_grave=True)
+
+
+@pytest.fixture
+def ada() -> User:
+    return make_user()
+
+
+@pytest.fixture
+def token(ada: User) -> str:
+    return create_token(ada, "shell", ["upload"])[1]
+
+
+def ask(path: str, token: str = "", **more: Any) -> HttpResponse:
+    """As a program without cookies does, and with the check of forms on."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    client = Client(enforce_csrf_checks=True)
+    data = more.pop("data", None)
+    call = client.get if data is None else client.post
+    return call(path, data, headers=headers, **more)  # type: ignore[return-value]
+
+
+def said(response: HttpResponse, status: int) -> dict[str, Any]:
+    """The answer, in the one shape that every answer has."""
+    assert response.status_code == status
+    assert response["Content-Type"] == "application/json"
+    assert "no-store" in response["Cache-Control"]
+    answer: dict[str, Any] = json.loads(response.content)
+    assert answer["ok"] is (status == 200)
+    if status != 200:
+        assert answer.keys() == {"ok", "error"}
+        assert answer["error"].endswith(".")
+        assert "\n" not in answer["error"]
+    return answer
+
+
+def upload(token: str, data: bytes | None = None, **more: str) -> HttpResponse:
+    content = pack_bot() if data is None else data
+    form = {"bundle": SimpleUploadedFile("bot.zip", content), **more}
+    return ask("/api/bots/", token, data=form)
+
+
+def test_a_bundle_is_uploaded_and_followed_with_one_token(
+    token: str,
+    settings: Settings,
+    queues: FakeBroker,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.TRUST_UPLOADS = True
+    with django_capture_on_commit_callbacks(execute=True):
+        version = said(upload(token, notes="first"), 200)["version"]
+    assert (version["bot"], version["number"], version["state"]) == ("Stone Age", 1, "validating")
+    assert version["page"] == "http://testserver/bots/stone-age/1/"
+    assert len(queues.exams) == 1
+    row = BotVersion.objects.get()
+    assert (row.notes, row.bot.owner.username) == ("first", "ada")  # type: ignore[union-attr]
+    validation.hear(news(row, Ending.DONE, FAULT), timezone.now())
+    version = said(ask("/api/bots/stone-age/1/", token), 200)["version"]
+    assert version["state"] == "refused"
+    assert version["reason"] == "The compliance check 'legal moves' on duploline failed: illegal move."
+    assert version["check"]["findings"] == [FAULT.to_json()]
+
+
+def test_where_uploads_are_not_run_the_answer_says_why(token: str) -> None:
+    version = said(upload(token), 200)["version"]
+    assert version["state"] == "waiting"
+    assert "./arena up --trust-uploads" in version["reason"]
+
+
+@pytest.mark.parametrize("name", [name for name, hostile in HOSTILE.items() if hostile.found_by == SITE])
+def test_a_hostile_archive_is_a_sentence_and_leaves_nothing(
+    name: str, token: str, settings: Settings
+) -> None:
+    answer = said(upload(token, HOSTILE[name].make()), 400 if name == "an empty file" else 422)
+    assert answer["error"].isprintable()
+    assert not BotVersion.objects.exists()
+    assert not settings.BUNDLES.exists()
+
+
+def test_a_zip_over_the_site_s_limit_is_a_sentence(token: str, settings: Settings) -> None:
+    settings.MAX_BUNDLE_BYTES = 1000
+    assert "a bundle at most 1000" in said(upload(token, b"x" * 5000), 400)["error"]
+
+
+@pytest.mark.parametrize("data", [{}, {"bundle": "words"}, {"notes": "alone"}])
+def test_a_form_without_a_bundle_is_a_sentence(data: dict[str, str], token: str) -> None:
+    assert said(ask("/api/bots/", token, data=data), 400)["error"] == "Choose a zip file."
+
+
+@pytest.mark.parametrize("body", [b"", b"--x", b"--x\r\n\r\nfoo"])
+def test_a_torn_form_is_a_sentence(body: bytes, token: str) -> None:
+    for kind in ("multipart/form-data; boundary=x", "multipart/form-data", "application/zip"):
+        said(ask("/api/bots/", token, data=body, content_type=kind), 400)
+
+
+def test_a_program_learns_what_its_token_is_for(token: str) -> None:
+    answer = said(ask("/api/", token), 200)
+    assert (answer["user"], answer["scopes"], answer["runs_uploads"]) == ("ada", ["upload"], False)
+
+
+# Who may
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer duarena_x", "Bearer x" + "y" * 5000]
+)
+def test_without_a_good_token_nothing_opens(header: str) -> None:
+    client = Client()
+    client.force_login(make_user("bob"))
+    response = client.get("/api/", headers={"Authorization": header})
+    said(response, 401)  # type: ignore[arg-type]
+    assert response["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_revoked_token_and_one_whose_owner_left_open_nothing(ada: User) -> None:
+    one, text = create_token(ada, "one", ["read"])
+    _, other = create_token(ada, "other", ["read"])
+    revoke(one)
+    said(ask("/api/", text), 401)
+    said(ask("/api/", other), 200)
+    User.objects.filter(pk=ada.pk).update(is_active=False)
+    said(ask("/api/", other), 401)
+
+
+def test_a_token_does_what_its_scopes_say(ada: User, token: str) -> None:
+    said(upload(token), 200)
+    _, reader = create_token(ada, "reader", ["read"])
+    said(ask("/api/bots/stone-age/1/", reader), 200)
+    assert said(upload(reader, b"x"), 403)["error"] == "This token may not upload."
+
+
+def test_another_s_version_is_not_to_be_had(token: str) -> None:
+    said(upload(token), 200)
+    _, rival = create_token(make_user("bob"), "b", ["read", "upload"])
+    said(ask("/api/bots/stone-age/1/", rival), 404)
+    said(ask("/api/bots/stone-age/2/", token), 404)
+    said(ask(f"/api/bots/stone-age/{10**30}/", token), 404)
+
+
+def test_other_addresses_and_methods_are_sentences_too(token: str) -> None:
+    said(ask("/api/nothing/here", token), 404)
+    response = ask("/api/bots/", token)
+    said(response, 405)
+    assert response["Allow"] == "POST"
+
+
+# Tokens
+
+
+def test_only_the_hash_of_a_token_is_kept(ada: User) -> None:
+    row, text = create_token(ada, "shell", ["upload"])
+    assert text.startswith("duarena_")
+    assert len(text) >= 50
+    stored = json.dumps(list(Token.objects.values()), default=str)
+    assert text not in stored
+    assert text.removeprefix("duarena_") not in stored
+    assert find_token(text, timezone.now()) == row
+
+
+def test_the_last_use_is_known_to_the_minute(ada: User) -> None:
+    row, text = create_token(ada, "shell", ["upload"])
+    start = timezone.now()
+    for seconds, expected in ((0, 0), (30, 0), (90, 90)):
+        find_token(text, start + timedelta(seconds=seconds))
+        row.refresh_from_db()
+        assert row.used_at == start + timedelta(seconds=expected)
+
+
+def test_a_user_has_so_many_tokens_and_no_more(ada: User) -> None:
+    made = [create_token(ada, str(n), ["read"])[0] for n in range(tokens.MAX_TOKENS)]
+    with pytest.raises(tokens.TokenError, match="you have 20 tokens: revoke one first"):
+        create_token(ada, "one more", ["read"])
+    revoke(made[0])
+    create_token(ada, "one more", ["read"])
+
+
+def test_too_much_at_once_is_refused_until_time_has_passed(ada: User) -> None:
+    now = timezone.now()
+    for _ in range(6):
+        spend(ada, tokens.UPLOAD_COST, now)
+    with pytest.raises(TooMuch) as caught:
+        spend(ada, tokens.UPLOAD_COST, now)
+    spend(ada, tokens.UPLOAD_COST, now + timedelta(seconds=caught.value.seconds))
+    spend(make_user("bob"), tokens.UPLOAD_COST, now)
+
+
+def test_a_clock_put_back_gives_nothing_and_takes_nothing(ada: User) -> None:
+    now = timezone.now()
+    spend(ada, 200, now)
+    spend(ada, 1, now - timedelta(days=1))
+    assert Allowance.objects.get(user=ada).left == tokens.MOST_ALLOWED - 201
+
+
+def test_the_answer_to_too_much_says_when_to_try_again(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MOST_ALLOWED", 0.5)
+    response = ask("/api/", token)
+    assert "try again in" in said(response, 429)["error"]
+    assert int(response["Retry-After"]) >= 1
+
+
+# Their page
+
+
+@pytest.fixture
+def client_of_ada(ada: User) -> Client:
+    client = Client()
+    client.force_login(ada)
+    return client
+
+
+def test_a_new_token_is_shown_once_and_works(client_of_ada: Client) -> None:
+    page = client_of_ada.post("/account/tokens/", {"name": "shell <b>", "scopes": ["upload", "read"]})
+    text = page.context["text"]
+    assert text in page.content.decode()
+    assert "no-store" in page["Cache-Control"]
+    assert "shell &lt;b&gt;" in page.content.decode()
+    assert text not in client_of_ada.get("/account/tokens/").content.decode()
+    assert said(ask("/api/", text), 200)["scopes"] == ["upload", "read"]
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"name": "", "scopes": ["read"]}, "This field is required."),
+        ({"name": "x"}, "Choose what the token may do."),
+        ({"name": "x", "scopes": ["admin"]}, "admin is not one of the available choices"),
+        ({"name": "a\u202eb", "scopes": ["read"]}, "a character that cannot be seen"),
+    ],
+)
+def test_a_token_that_cannot_be_is_a_sentence(
+    client_of_ada: Client, form: dict[str, Any], words: str
+) -> None:
+    assert words in client_of_ada.post("/account/tokens/", form).content.decode()
+    assert not Token.objects.exists()
+
+
+def test_a_token_is_revoked_on_the_page(client_of_ada: Client, ada: User) -> None:
+    row, text = create_token(ada, "shell", ["read"])
+    page = client_of_ada.post(f"/account/tokens/{row.pk}/revoke/", follow=True).content.decode()
+    assert "The token shell is revoked." in page
+    said(ask("/api/", text), 401)

@@ -1,0 +1,102 @@
+"""Bots for programs: upload one, and read how its validation goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from tournament import uploads
+from tournament.api.envelope import Answer, ApiError, api
+from tournament.forms import UploadForm, as_sentence
+from tournament.models import BotVersion, Exam, Game, GameLog, Token
+from tournament.services.bots import BundleError, submit_bundle
+from tournament.services.tokens import REQUEST_COST, UPLOAD_COST
+from tournament.views.paging import LAST_ID
+from tournament.views.verdict import verdict
+from tournament.views.versions import at_fault, report_of
+
+MAX_LOG = 16 * 1024
+"""Characters of a game's log; the whole of it can be downloaded from the game's page."""
+
+
+@api("GET", Token.Scope.UPLOAD, Token.Scope.READ, cost=REQUEST_COST)
+def about(request: HttpRequest, token: Token) -> Answer:
+    """Whose token this is, what it may do, and what the site takes."""
+    return {
+        "user": token.user.get_username(),
+        "scopes": token.scopes,
+        "max_bundle_bytes": settings.MAX_BUNDLE_BYTES,
+        "runs_uploads": uploads.look().are_run,
+    }
+
+
+@api("POST", Token.Scope.UPLOAD, cost=UPLOAD_COST)
+def upload(request: HttpRequest, token: Token) -> Answer:
+    """Take a bundle: a form of ``bundle`` (a zip) and ``notes``; answers with the new version."""
+    form = UploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        errors = [str(error) for errors in form.errors.values() for error in errors]
+        raise ApiError(400, " ".join(errors))
+    try:
+        version = submit_bundle(token.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"])
+    except BundleError as refused:
+        raise ApiError(422, as_sentence(str(refused))) from None
+    return {"version": _told(request, version)}
+
+
+@api("GET", Token.Scope.UPLOAD, Token.Scope.READ, cost=REQUEST_COST)
+def version(request: HttpRequest, token: Token, slug: str, number: int) -> Answer:
+    """A version of one's own: its state, and what its validation found so far."""
+    own = BotVersion.objects.select_related("bot", "validation").filter(bot__owner=token.user)
+    found = own.filter(bot__slug=slug, number=number).first() if number <= LAST_ID else None
+    if found is None:
+        raise ApiError(404, f"You have no version {number} of a bot {slug!r}.")
+    return {"version": _told(request, found)}
+
+
+def _told(request: HttpRequest, version: BotVersion) -> dict[str, Any]:
+    exam = version.exams.order_by("-sent_at").first()
+    return {
+        "bot": version.bot.name,
+        "slug": version.bot.slug,
+        "number": version.number,
+        "state": version.state,
+        "reason": as_sentence(version.state_reason) if version.state_reason else "",
+        "sha256": version.bundle_id,
+        "page": request.build_absolute_uri(version.get_absolute_url()),
+        "check": _check(exam) if exam else None,
+        "games": _games(version),
+    }
+
+
+def _check(exam: Exam) -> dict[str, Any]:
+    report = report_of(exam)
+    return {
+        "progress": report.words,
+        "is_over": exam.ended_at is not None,
+        "engine": exam.engine,
+        "findings": [found.to_json() for found in report.found],
+    }
+
+
+def _games(version: BotVersion) -> list[dict[str, Any]]:
+    if version.validation is None:
+        return []
+    games = list(version.validation.games.with_players().order_by("id"))
+    logs = {(log.game_id, log.side): log for log in GameLog.objects.filter(game__in=games)}
+    return [_game(game, logs.get((game.pk, at_fault(game)))) for game in games]
+
+
+def _game(game: Game, log: GameLog | None) -> dict[str, Any]:
+    """The log is the faulty side's, empty where the game went well."""
+    return {
+        "ladder": game.ladder_id,
+        "state": game.state,
+        "verdict": verdict(game),
+        "plies": game.plies,
+        "evidence": game.evidence,
+        "lines": log.lines[-MAX_LOG:] if log else "",
+        "stderr": log.stderr[-MAX_LOG:] if log else "",
+    }

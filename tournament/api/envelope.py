@@ -1,0 +1,87 @@
+"""Who asks, whether he may, and the one shape of every answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.http import HttpRequest, JsonResponse
+from django.http.multipartparser import MultiPartParserError
+from django.utils import timezone
+from django.utils.cache import patch_cache_control
+from django.views.decorators.csrf import csrf_exempt
+
+from tournament.models import Token
+from tournament.services.tokens import TooMuch, find_token, spend
+
+Answer = dict[str, Any]
+
+
+class ApiError(Exception):
+    """What is answered instead: a status and one sentence."""
+
+    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.headers = headers or {}
+
+
+def api(
+    method: str, *scopes: str, cost: float
+) -> Callable[[Callable[..., Answer]], Callable[..., JsonResponse]]:
+    """A view for programs: ``view(request, token, …)`` returns what goes into the envelope, or raises.
+
+    The token needs one of ``scopes``. Nothing of the body is read before the token is known.
+    """
+
+    def wrap(view: Callable[..., Answer]) -> Callable[..., JsonResponse]:
+        @csrf_exempt
+        @wraps(view)
+        def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> JsonResponse:
+            try:
+                if request.method != method:
+                    raise ApiError(405, f"Ask this with {method}.", {"Allow": method})
+                token = _token_of(request, scopes)
+                spend(token.user, cost, timezone.now())
+                response = JsonResponse({"ok": True, **view(request, token, *args, **kwargs)})
+            except ApiError as error:
+                response = _refusal(error.status, str(error), error.headers)
+            except TooMuch as error:
+                response = _refusal(429, f"{str(error).capitalize()}.", {"Retry-After": str(error.seconds)})
+            except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation):
+                response = _refusal(400, "What was sent is torn, too large or no form.", {})
+            return _kept_nowhere(response)
+
+        return answer
+
+    return wrap
+
+
+@csrf_exempt
+def not_found(request: HttpRequest, rest: str) -> JsonResponse:
+    """Whatever else begins like an address of ours."""
+    return _kept_nowhere(_refusal(404, "There is no such address.", {}))
+
+
+def _kept_nowhere(response: JsonResponse) -> JsonResponse:
+    patch_cache_control(response, no_store=True, private=True)
+    return response
+
+
+def _token_of(request: HttpRequest, scopes: tuple[str, ...]) -> Token:
+    kind, _, text = request.headers.get("Authorization", "").partition(" ")
+    challenge = {"WWW-Authenticate": "Bearer"}
+    if kind.lower() != "bearer" or not text.strip():
+        raise ApiError(401, "Send a token as the header 'Authorization: Bearer TOKEN'.", challenge)
+    token = find_token(text.strip(), timezone.now())
+    if token is None:
+        raise ApiError(401, "This token is not known here, or it was revoked.", challenge)
+    if not set(scopes) & set(token.scopes):
+        raise ApiError(403, f"This token may not {' or '.join(scopes)}.")
+    return token
+
+
+def _refusal(status: int, sentence: str, headers: dict[str, str]) -> JsonResponse:
+    return JsonResponse({"ok": False, "error": sentence}, status=status, headers=headers)

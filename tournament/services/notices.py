@@ -1,0 +1,35 @@
+"""What a bot's owner must hear unasked: on his account's page, and by mail where there is one."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from smtplib import SMTPException
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+
+from tournament.models import BotVersion, Notice
+
+log = logging.getLogger("tournament.notices")
+
+
+def notify(version: BotVersion, text: str) -> None:
+    """Tell the version's owner, if it has one; part of the caller's transaction."""
+    owner = version.bot.owner
+    if owner is None:
+        return
+    Notice.objects.create(user=owner, version=version, text=text)
+    if settings.EMAIL_HOST and owner.email:
+        address = f"{settings.SITE}{version.get_absolute_url()}"
+        message = f"{text}\n\n{address}\n"
+        transaction.on_commit(partial(_mail, f"Duarena: {version.bot.name}", message, owner.email))
+
+
+def _mail(subject: str, message: str, to: str) -> None:
+    """A mail server that is away costs the keeper no more than its time-out: the page has the notice."""
+    try:
+        send_mail(subject, message, None, [to])
+    except (OSError, SMTPException) as error:
+        log.warning("no mail to %s: %s", to, error)
