@@ -38,6 +38,7 @@ ATTACKS = [
         more_than(100),
         ("memory", "limit of /tmp"),
         verdict="memory limit",
+        plays_on=True,  # where the folders are full before the sampler looks
         limits={"memory": 64 * MEBIBYTE},
     ),
     Attack(
@@ -46,6 +47,7 @@ ATTACKS = [
         more_than(100),
         ("memory", "limit of /tmp"),
         verdict="memory limit",
+        plays_on=True,  # where the folders are full before the sampler looks
         limits={"memory": 64 * MEBIBYTE},
     ),
 ]
