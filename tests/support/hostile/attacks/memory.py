@@ -27,7 +27,9 @@ ATTACKS = [
     greedy("takes memory to share with its children", "shared"),
     greedy("fills files that exist in memory alone", "memory_files"),
     greedy("takes memory in a process that forbids looks at it", "undumpable"),
-    greedy("takes memory in a process whose first thread has ended", "without_a_leader", plays_on=True),
+    greedy(
+        "takes memory in a process whose first thread has ended", "without_a_leader", Level.A, plays_on=True
+    ),
     greedy("leaves segments that no process has", "segments", Level.A),
     greedy("leaves memory in a socket", "in_flight", Level.A),
     greedy("leaves messages unread", "unread_messages", Level.A, plays_on=True),
