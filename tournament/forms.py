@@ -130,13 +130,17 @@ class VersionChoices(_VersionChoiceField):
         return isolated(version)
 
 
+def _refuse_endless(field: forms.Field, value: Any) -> None:
+    """Refuse a number that no row can have and that a database chokes on."""
+    if str(value).isdecimal() and int(str(value)[:20]) > LAST_ID:
+        raise forms.ValidationError(field.error_messages["invalid_choice"], code="invalid_choice")
+
+
 class VersionChoice(_VersionField):
     """One of the versions that may play."""
 
     def to_python(self, value: Any) -> BotVersion | None:
-        """Also refuses a number that no row can have and that a database chokes on."""
-        if str(value).isdecimal() and int(str(value)[:20]) > LAST_ID:
-            raise forms.ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
+        _refuse_endless(self, value)
         return super().to_python(value)
 
     def label_from_instance(self, version: BotVersion) -> str:
@@ -147,9 +151,7 @@ class BotChoice(_BotField):
     """One bot by its name."""
 
     def to_python(self, value: Any) -> Bot | None:
-        """As in ``VersionChoice``."""
-        if str(value).isdecimal() and int(str(value)[:20]) > LAST_ID:
-            raise forms.ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
+        _refuse_endless(self, value)
         return super().to_python(value)
 
     def label_from_instance(self, bot: Bot) -> str:
