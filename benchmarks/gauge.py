@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,14 +33,30 @@ def weigh(pids: list[int]) -> Load:
 
 def descendants(pid: int) -> Iterator[int]:
     """The processes that this one and those it started have started; not itself."""
-    for task in (PROC / str(pid) / "task").glob("*/children"):
+    try:
+        tasks = list((PROC / str(pid) / "task").iterdir())
+    except OSError:
+        return
+    for task in tasks:
         try:
-            children = [int(word) for word in task.read_text().split()]
+            children = [int(word) for word in (task / "children").read_text().split()]
         except OSError:
             continue
         for child in children:
             yield child
             yield from descendants(child)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time of this process and all below it, those that have ended and were waited for included."""
+    ticks = 0
+    for one in (pid, *descendants(pid)):
+        try:
+            told = (PROC / str(one) / "stat").read_text()
+        except OSError:
+            continue
+        ticks += sum(int(word) for word in told.rpartition(")")[2].split()[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def resident_mib(pid: int) -> float:

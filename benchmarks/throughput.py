@@ -13,11 +13,13 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from benchmarks.gauge import cpu_seconds
 from benchmarks.machine import describe_machine
 from benchmarks.runs import Broken, compile_engine
 from engines.rules.playout import Dice, draw_game
@@ -38,6 +40,17 @@ PLY_LIMIT: Final = 100
 LOOK_S: Final = 0.25
 MARGINS: Final = (0.1, 0.9)
 """The part of the games between which time is taken: starting and ending are not throughput."""
+LEAST_SHOWN_MS: Final = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a site had come at a moment (monotonic, in seconds)."""
+
+    at: float
+    games: int
+    cpu: Mapping[str, float]
+    """Processor seconds of each service so far; what is below the players are slots and engines."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,9 +63,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with running_instance(
             site, Console(sys.stderr), lambda: _prepare(zips, options.ladder, options.games)
         ) as instance:
-            rate = _watch(instance)
+            begun, ended = _watch(instance)
         _check()
+    games = ended.games - begun.games
+    rate = games / (ended.at - begun.at)
     print(f"- {options.ladder}, {options.slots} slots: {rate:.0f} games a second recorded")
+    took = {name: 1000 * (total - begun.cpu.get(name, 0)) / games for name, total in ended.cpu.items()}
+    shares = ", ".join(f"{name} {ms:.2f}" for name, ms in took.items() if ms >= LEAST_SHOWN_MS)
+    print(f"- processor time a game: {sum(took.values()):.2f} ms ({shares})")
     return 0
 
 
@@ -118,11 +136,11 @@ def _register(content: bytes) -> BotVersion:
     return add_version(bot, bundle, manifest, state=BotVersion.State.VALID)
 
 
-def _watch(instance: Instance) -> float:
-    """Games a second between the margins."""
+def _watch(instance: Instance) -> tuple[Mark, Mark]:
+    """The site between the margins."""
     from tournament.models import Tournament
 
-    marks: list[tuple[float, int]] = []
+    marks: list[Mark] = []
     tournament: Tournament = Tournament.objects.get()
     first, last = (share * tournament.games_total for share in MARGINS)
     while not tournament.is_over:
@@ -130,13 +148,17 @@ def _watch(instance: Instance) -> float:
         instance.supervisor.wait(LOOK_S)
         tournament.refresh_from_db()
         if first <= tournament.games_done <= last:
-            marks.append((time.monotonic(), tournament.games_done))
+            marks.append(_mark(instance, tournament.games_done))
         if instance.supervisor.stopping:
             raise Broken("stopped before all games were played")
     if len(marks) < 2:
         raise Broken("too few games to measure: ask for more with --games")
-    (begun, before), (ended, after) = marks[0], marks[-1]
-    return (after - before) / (ended - begun)
+    return marks[0], marks[-1]
+
+
+def _mark(instance: Instance, games: int) -> Mark:
+    cpu = {name: cpu_seconds(guard) for name, guard in instance.supervisor.guards.items()}
+    return Mark(time.monotonic(), games, cpu)
 
 
 def _check() -> None:

@@ -6,6 +6,7 @@ The database holds all that must be played; whatever is lost here is sent again.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ VALIDATION = "validation"
 RECORDS = "records"
 
 
-def send_job(job: GameJob, queue: str = GAMES) -> None:
-    """Queue a job for whichever worker of that queue is free first."""
-    _send("workers.play", job.to_json(), queue)
+def send_jobs(jobs: Sequence[GameJob], queue: str = GAMES) -> None:
+    """Queue jobs in one message, for whichever worker of that queue is free first."""
+    _send("workers.play", [job.to_json() for job in jobs], queue)
 
 
 def send_exam(job: ExamJob) -> None:

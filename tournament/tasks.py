@@ -36,9 +36,10 @@ def progress(message: Any) -> None:
 
 @app.task(name="tournament.release")
 def release(message: Any) -> None:
-    """A game given back by a worker that stops."""
-    if word := keeper.read(Release, message):
-        keeper.release(word)
+    """Games given back by a worker that stops or was late, or one of them."""
+    for one in message if isinstance(message, list) else [message]:
+        if word := keeper.read(Release, one):
+            keeper.release(word)
 
 
 @app.task(name="tournament.news")

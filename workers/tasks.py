@@ -7,7 +7,7 @@ import logging
 import os
 import socket
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from workers.courier import Courier
 from workers.examination import Ending, ExamJob, ExamNews, examine
 from workers.jobs import GameJob, GameReport, JobError, Progress, Release
 from workers.outbox import Outbox
-from workers.runner import Line, Worker, refuse_job, run_job
+from workers.parcel import play_parcel
+from workers.runner import Line, Worker, refuse_job
 from workers.sandbox.levels import describe
 from workers.sandbox.policy import Policy, make_policy, write_verdict
 from workers.sandbox.probe import probe
@@ -29,26 +30,31 @@ log = logging.getLogger("workers.tasks")
 REPORT_RETRY = {"max_retries": 60, "interval_start": 0.2, "interval_step": 0.5, "interval_max": 2.0}
 """A report is worth waiting two minutes for a broker that is gone; a word of progress is not."""
 
+WORD_SECONDS = 1.0
+"""From one word of progress to the next: who looks on cannot follow games that are shorter."""
+
 
 @app.task(name="workers.play")
 def play(message: Any) -> None:
-    """One job or several; their games are reported as they end, what is left at a stop is given back."""
+    """A parcel of jobs, or one; games are reported as they end, what is left at a stop is given back."""
     worker = _worker()
     with Outbox(_report) as outbox:
-        for job in message if isinstance(message, list) else [message]:
-            _play(job, worker, outbox)
+        jobs = list(_read_jobs(message, worker, outbox))
+        left = play_parcel(jobs, worker, Line(outbox.put, _courier.tell, is_stopping))
+    if left:
+        releases = [Release(game.key, game.attempt, worker.name) for game in left]
+        _send("tournament.release", [release.to_json() for release in releases])
 
 
-def _play(message: object, worker: Worker, outbox: Outbox[GameReport]) -> None:
-    try:
-        job = GameJob.from_json(message)
-    except JobError as error:
-        log.error("a job cannot be read: %s", error)
-        for refusal in refuse_job(message, worker, error):
-            outbox.put(refusal)
-        return
-    for game in run_job(job, worker, Line(outbox.put, _courier.tell, is_stopping)):
-        _send("tournament.release", Release(game.key, game.attempt, worker.name).to_json())
+def _read_jobs(message: object, worker: Worker, outbox: Outbox[GameReport]) -> Iterator[GameJob]:
+    """The jobs that can be read; the games of the others are reported void."""
+    for value in message if isinstance(message, list) else [message]:
+        try:
+            yield GameJob.from_json(value)
+        except JobError as error:
+            log.error("a job cannot be read: %s", error)
+            for refusal in refuse_job(value, worker, error):
+                outbox.put(refusal)
 
 
 @app.task(name="workers.examine")
@@ -119,7 +125,7 @@ def _carry_news(news: ExamNews) -> None:
         return  # the next news has all that this had
 
 
-_courier = Courier(_tell)
+_courier = Courier(_tell, pause=WORD_SECONDS)
 _news_courier = Courier(_carry_news)
 
 

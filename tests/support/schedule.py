@@ -34,13 +34,16 @@ class FakeBroker:
 
     jobs: list[GameJob] = field(default_factory=list)
     queues: list[str] = field(default_factory=list)
-    """Where each of them was sent, all that ever were."""
+    """Where each message of jobs was sent, all that ever were."""
+    parcels: list[list[GameJob]] = field(default_factory=list)
+    """What each of them held."""
     exams: list[ExamJob] = field(default_factory=list)
     sweeps: list[object] = field(default_factory=list)
     lengths: dict[str, int] = field(default_factory=dict)
 
-    def send_job(self, job: GameJob, queue: str = "games") -> None:
-        self.jobs.append(job)
+    def send_jobs(self, jobs: Sequence[GameJob], queue: str = "games") -> None:
+        self.jobs.extend(jobs)
+        self.parcels.append(list(jobs))
         self.queues.append(queue)
 
     def send_exam(self, job: ExamJob) -> None:

@@ -13,8 +13,8 @@ import pytest
 from tests.support.postgres import running_postgres
 
 ROOT = Path(__file__).parents[2]
-AGAIN = ("services/test_delivery.py", "services/test_keeper.py", "services/test_bots.py")
-"""Double delivery at once, everything a report can be, and what a void leads to."""
+AGAIN = tuple(f"services/test_{subject}.py" for subject in ("delivery", "keeper", "bots", "parcels"))
+"""Double delivery at once, everything a report can be, what a void leads to, and claims in bulk."""
 
 
 @pytest.fixture(scope="module")

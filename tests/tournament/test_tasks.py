@@ -10,7 +10,7 @@ import pytest
 from kombu import Connection
 
 from tests.support.schedule import FakeBroker, make_tournament, play_short, word_of
-from tournament.broker import queue_length, send_job, send_sweep
+from tournament.broker import queue_length, send_jobs, send_sweep
 from tournament.models import Game, Ignored, Keeper, LiveGame
 from workers.jobs import GameJob, Release
 
@@ -81,10 +81,10 @@ def test_jobs_and_sweeps_go_to_their_queues(deal: Deal, monkeypatch: pytest.Monk
     monkeypatch.setattr(celery.app, "send_task", send)
     make_tournament(ladders=["dogon-kulei"])
     (job,) = deal()
-    send_job(job)
+    send_jobs([job])
     send_sweep(NOW)
     assert sent == [
-        ("workers.play", [job.to_json()], "games"),
+        ("workers.play", [[job.to_json()]], "games"),
         ("tournament.sweep", [NOW.isoformat()], "records"),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 
 from workers.courier import Courier
@@ -52,3 +53,14 @@ def test_a_courier_who_fell_is_replaced() -> None:
     while not delivered:
         courier._thread.join(0.01)
     assert delivered == ["stand"]
+
+
+def test_what_is_told_within_the_pause_after_a_word_is_passed_over() -> None:
+    now, carried = [0.0], queue.SimpleQueue[int]()
+    courier = Courier(carried.put, pause=1.0, clock=lambda: now[0])
+    for word, time in ((1, 0.0), (2, 0.9), (3, 1.0)):
+        now[0] = time
+        courier.tell(word)
+        if word != 2:
+            assert carried.get(timeout=10) == word
+    assert carried.empty()

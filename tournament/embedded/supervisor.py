@@ -63,6 +63,11 @@ class Supervisor:
     def stopping(self) -> bool:
         return self.signals > 0
 
+    @property
+    def guards(self) -> dict[str, int]:
+        """Each service's guard by the service's name: the process above all of it."""
+        return {kept.process.service.name: kept.process.guard_pid for kept in self._kept}
+
     def start(self, service: Service) -> None:
         """Start a service and wait until it is ready; raises ``NotReady``, also when told to stop."""
         kept = _Kept(self._launch(service))

@@ -5,7 +5,7 @@ What is not said of a row is its field's default. Nothing is checked but by the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -41,6 +41,34 @@ def insert_from(model: type[Model], values: Mapping[str, str], source: str) -> i
     with connection.cursor() as cursor:
         cursor.execute(sql, tuple(defaults.values()))
         return int(cursor.rowcount)
+
+
+def update_rows(
+    model: type[Model], rows: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], also: str = ""
+) -> int:
+    """Give fields values where others have theirs, all rows by the same statement; returns how many had.
+
+    ``rows`` are (values, conditions), each with the same fields; ``also`` is a condition in SQL.
+    """
+    setting, where = (
+        [f"{connection.ops.quote_name(column)} = %s" for column, _ in _columns(model, part)]
+        for part in rows[0]
+    )
+    table = connection.ops.quote_name(model._meta.db_table)
+    conditions = " AND ".join([*where, *filter(None, [also])])
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"UPDATE {table} SET {', '.join(setting)} WHERE {conditions}",
+            [[value for part in row for _, value in _columns(model, part)] for row in rows],
+        )
+        return int(cursor.rowcount)
+
+
+def _columns(model: type[Model], values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Columns with their values as the database takes them."""
+    for name, value in values.items():
+        field: Any = model._meta.get_field(name)
+        yield field.column, field.get_db_prep_save(value, connection)
 
 
 def _insert_into(model: type[Model], columns: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""The dispatcher: keeps a small buffer of jobs ahead of the workers.
+"""The dispatcher: keeps a small buffer of parcels ahead of the workers.
 
 The database is the queue of record. What is in the broker is a copy of a few of its rows, so that
 cancelling and priorities are SQL and take effect within a buffer's length.
@@ -6,9 +6,8 @@ cancelling and priorities are SQL and take effect within a buffer's length.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
-from functools import partial
+from itertools import islice
 
 from django.conf import settings
 from django.db import transaction
@@ -16,33 +15,35 @@ from django.db.models import Q
 from django.utils import timezone
 
 from tournament import broker
-from tournament.models import Attempt, BotVersion, Game, Keeper, Pairing, Tournament
-from workers.jobs import EngineSpec, GameJob, JobGame
+from tournament.models import Attempt, Game, Keeper, Tournament
+from tournament.services.parcels import Parcel, claim, cut_parcels
 
-JOBS_AHEAD_A_SLOT = 4
-"""Enough that a slot with the shortest games finds its next job waiting; a job is two games."""
-VALIDATION_GAMES_AHEAD = 10
+PARCELS_AHEAD_A_SLOT = 4
+"""Enough that a slot with the shortest games finds its next parcel waiting; the one it plays counts."""
+VALIDATION_PARCELS_AHEAD = 10
 """Of validations, which have a queue and workers of their own; a version plays on five ladders at most."""
+CLAIMED_AT_ONCE = 16
+"""Parcels in a transaction: a result that is to be stored waits for it."""
 
 
-def buffer_games() -> int:
-    """How many games of tournaments may be claimed at once."""
-    return 2 * JOBS_AHEAD_A_SLOT * settings.SLOTS
+def buffer_parcels() -> int:
+    """How many parcels of tournaments may be on their way or being played at once."""
+    return PARCELS_AHEAD_A_SLOT * settings.SLOTS
 
 
 def top_up() -> int:
-    """Fill the buffer if half of it is used up; cheap enough to be asked after every game."""
-    return fill_buffer() if _claimed(broker.GAMES) * 2 <= buffer_games() else 0
+    """Fill the buffer if half of it is used up; cheap enough to be asked after every report."""
+    return fill_buffer() if _messages(broker.GAMES) * 2 <= buffer_parcels() else 0
 
 
 def fill_buffer() -> int:
-    """Claim waiting games and send them as jobs; returns how many games. May be called at any time.
+    """Claim waiting games and send them; returns how many games. May be called at any time.
 
-    Running tournaments by priority, equals in turn, a pair each; validations have a queue of their own.
+    Running tournaments by priority, equals in turn, a parcel each; validations have a queue of their own.
     """
     if Keeper.objects.filter(recalls=True).exists():
         recall()
-    return _fill(broker.VALIDATION, VALIDATION_GAMES_AHEAD) + _fill(broker.GAMES, buffer_games())
+    return _fill(broker.VALIDATION, VALIDATION_PARCELS_AHEAD) + _fill(broker.GAMES, buffer_parcels())
 
 
 def queue_of(kind: str) -> str:
@@ -57,21 +58,18 @@ def of_queue(queue: str, path: str) -> Q:
 
 
 def _fill(queue: str, most: int) -> int:
-    claimed, room = 0, most - _claimed(queue)
-    if room <= 0:
-        return 0
-    for pairing in _next_pairings(queue, room):
-        if claimed >= room:
-            break
-        claimed += _claim(pairing)
+    claimed, room = 0, most - _messages(queue)
+    parcels = list(islice(_next_parcels(queue, room), room)) if room > 0 else []
+    for begin in range(0, len(parcels), CLAIMED_AT_ONCE):
+        claimed += claim(parcels[begin : begin + CLAIMED_AT_ONCE], queue)
     return claimed
 
 
 @transaction.atomic
 def recall() -> int:
-    """Take back the jobs that no worker has begun; returns how many games then wait again.
+    """Take back the parcels that no worker has begun; returns how many games then wait again.
 
-    Nothing is held against anybody. A job that a worker takes at this very moment is played in vain.
+    Nothing is held against anybody. A parcel that a worker takes at this very moment is played in vain.
     """
     now = timezone.now()
     Keeper.objects.update(recalls=False)
@@ -87,78 +85,24 @@ def recall() -> int:
     return mine.update(state=Game.State.WAITING, attempt=None)
 
 
-def _claimed(queue: str) -> int:
-    return Game.objects.filter(of_queue(queue, "tournament"), state=Game.State.CLAIMED).count()
+def _messages(queue: str) -> int:
+    """How many messages are on their way or being played."""
+    attempts = Attempt.objects.filter(of_queue(queue, "game__tournament"), ended_at__isnull=True)
+    return attempts.values("job").distinct().count()
 
 
-def _next_pairings(queue: str, limit: int) -> Iterator[int]:
-    """Pairings with waiting games, taking turns over the running tournaments of equal rank."""
-    running = Tournament.objects.running().order_by("started_at", "id").values_list("id", "kind", "priority")
-    ranks: dict[int, list[int]] = {}
-    for pk, kind, priority in running:
+def _next_parcels(queue: str, most: int) -> Iterator[Parcel]:
+    """The running tournaments' parcels by priority; those of equal rank take turns."""
+    running = Tournament.objects.running().order_by("started_at", "id")
+    ranks: dict[int, list[Iterator[Parcel]]] = {}
+    for pk, kind, priority, time_control in running.values_list("id", "kind", "priority", "time_control"):
         if queue_of(kind) == queue:
-            ranks.setdefault(priority, []).append(pk)
+            ranks.setdefault(priority, []).append(cut_parcels(pk, time_control, most))
     for rank in sorted(ranks, reverse=True):
-        waiting = [_waiting_pairings(pk, limit) for pk in ranks[rank]]
+        waiting = ranks[rank]
         while waiting:
-            for pairings in list(waiting):
-                if not pairings:
-                    waiting.remove(pairings)
+            for parcels in list(waiting):
+                if parcel := next(parcels, None):
+                    yield parcel
                 else:
-                    yield pairings.pop(0)
-
-
-def _waiting_pairings(tournament: int, limit: int) -> list[int]:
-    waiting = Game.objects.filter(tournament_id=tournament, state=Game.State.WAITING).order_by("id")
-    return list(dict.fromkeys(waiting.values_list("pairing_id", flat=True)[:limit]))
-
-
-@transaction.atomic
-def _claim(pairing_id: int) -> int:
-    """Claim a pairing's waiting games for one job and send it once that is stored."""
-    pairing = Pairing.objects.select_related(
-        "tournament", "first__bot", "second__bot", "first__bundle", "second__bundle"
-    ).get(pk=pairing_id)
-    # Against a cancellation at this moment: it takes the same lock first.
-    running = Tournament.objects.select_for_update().running().filter(pk=pairing.tournament_id)
-    if not running.exists():
-        return 0
-    job_id, now = uuid.uuid4(), timezone.now()
-    waiting = Game.objects.filter(pairing=pairing, state=Game.State.WAITING).order_by("number")
-    games = []
-    for game in waiting:
-        attempt = uuid.uuid4()
-        mine = Game.objects.filter(pk=game.pk, state=Game.State.WAITING)
-        if mine.update(state=Game.State.CLAIMED, attempt=attempt):
-            Attempt.objects.create(id=attempt, job=job_id, game=game, sent_at=now)
-            games.append(JobGame(game.key, str(attempt), 1 - game.number % 2))
-    if games:
-        job, queue = _job(job_id, pairing, tuple(games)), queue_of(pairing.tournament.kind)
-        transaction.on_commit(partial(broker.send_job, job, queue))
-    return len(games)
-
-
-def _job(job_id: uuid.UUID, pairing: Pairing, games: tuple[JobGame, ...]) -> GameJob:
-    return GameJob(
-        job=str(job_id),
-        game=pairing.ladder_id,
-        engines=(engine_spec(pairing.first), engine_spec(pairing.second)),
-        games=games,
-        time_control=pairing.tournament.time_control,
-        opening=pairing.opening_moves,
-        fen=pairing.fen or None,
-        ply_limit=pairing.tournament.ply_limit,
-        seed=pairing.seed,
-    )
-
-
-def engine_spec(version: BotVersion) -> EngineSpec:
-    """How a worker starts this version, and what records call it."""
-    return EngineSpec(
-        name=version.bot.name,
-        version=str(version.number),
-        command=tuple(version.command),
-        bundle=version.bundle_id,
-        options=tuple(version.options.items()),
-        trusted=version.bot.is_sample,
-    )
+                    waiting.remove(parcels)

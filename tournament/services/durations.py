@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from django.conf import settings
+from django.core.cache import cache
 
+from engines.records import Fault
 from engines.timecontrol import TimeControl, parse_time_control
-from tournament.models import BotVersion, Game, Tournament
+from tournament.models import BotVersion, Game, Ladder, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.schedule import meetings, players_of
 
@@ -21,6 +23,9 @@ CLOCK_USED = 0.7
 NODES_A_SECOND = 20_000
 SECONDS_A_PLY_OF_DEPTH = 0.05
 _REMEMBERED = 200
+_LATELY = 1_000
+"""Games of a ladder, whoever played them under which time control, by which its versions' speed is known."""
+_KNOWN_FOR_S = 2.0
 
 
 def count_games(
@@ -50,6 +55,38 @@ def estimate_seconds(games: Mapping[str, int], time_control: str) -> float:
         known = _known_seconds(code, time_control)
         total += count * (_guessed_seconds(code, control) if known is None else known)
     return total / settings.SLOTS
+
+
+def seconds_by_version(ladder: str, time_control: str) -> dict[int, float]:
+    """What a game of each version took lately there, in the mean; those who played none lately are missing.
+
+    Not of this moment: it is asked for often, and kept for a little while.
+    """
+    key = f"seconds-{ladder}-{time_control}".replace(" ", "")
+    known: dict[int, float] | None = cache.get(key)
+    if known is None:
+        known = _seconds_by_version(ladder, time_control)
+        cache.set(key, known, _KNOWN_FOR_S)
+    return known
+
+
+def _seconds_by_version(ladder: str, time_control: str) -> dict[int, float]:
+    last = Ladder.objects.values_list("sequence", flat=True).get(pk=ladder)
+    lately = Game.objects.filter(
+        ladder_id=ladder,
+        sequence__gt=last - _LATELY,
+        tournament__time_control=time_control,
+        fault=Fault.NONE,
+        started_at__isnull=False,
+        finished_at__isnull=False,
+    )
+    durations: dict[int, list[float]] = {}
+    for white, black, begin, end in lately.values_list("white_id", "black_id", "started_at", "finished_at"):
+        if begin and end:
+            seconds = max(0.0, (end - begin).total_seconds())
+            for player in {white, black}:
+                durations.setdefault(player, []).append(seconds)
+    return {player: fmean(taken) for player, taken in durations.items()}
 
 
 def _known_seconds(code: str, time_control: str) -> float | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.db.models.functions import Coalesce
 
 from engines.records import Fault, Record, clean_text, format_record
@@ -20,6 +20,7 @@ from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
 from tournament.models import Attempt, Game, GameLog, GameRecord, Ladder, LiveGame, Tournament
 from tournament.ratings import fingerprint
+from tournament.services.bulk import update_rows
 from tournament.services.finishing import count_finished
 from tournament.services.forfeits import count_forfeits
 from tournament.services.ratings import RatedRow, player_of, rate
@@ -145,31 +146,10 @@ def _fingerprint(arrival: Arrival) -> str:
 
 
 def _store_results(entries: Sequence[_Entry]) -> None:
-    """One statement for all: to have Django make it anew for each game costs more than to execute it."""
-    quote = connection.ops.quote_name
-    setting, where = (
-        [f"{quote(column)} = %s" for column, _ in _columns(values(entries[0]))]
-        for values in (_result_of, _condition_of)
-    )
-    statement = (
-        f"UPDATE {quote(Game._meta.db_table)} SET {', '.join(setting)}"
-        f" WHERE {' AND '.join(where)} AND {quote('result')} IS NULL"
-    )
-    rows = [
-        [value for values in (_result_of, _condition_of) for _, value in _columns(values(entry))]
-        for entry in entries
-    ]
-    with connection.cursor() as cursor:
-        cursor.executemany(statement, rows)
-        if cursor.rowcount != len(entries):
-            raise DatabaseError(f"{cursor.rowcount} of {len(entries)} results could be stored, all is undone")
-
-
-def _columns(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Columns of a game with their values as the database takes them."""
-    for name, value in values.items():
-        field: Any = Game._meta.get_field(name)
-        yield field.column, field.get_db_prep_save(value, connection)
+    """By one statement for all: to have Django make it anew for each game costs more than to execute it."""
+    rows = [(_result_of(entry), _condition_of(entry)) for entry in entries]
+    if (stored := update_rows(Game, rows, also="result IS NULL")) != len(entries):
+        raise DatabaseError(f"{stored} of {len(entries)} results could be stored, all is undone")
 
 
 def _condition_of(entry: _Entry) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from django.db import transaction
 from engines.visible import visible, visible_lines
 from tournament import broker, models
 from tournament.models import BotVersion, Exam
-from tournament.services.dispatch import engine_spec
+from tournament.services.parcels import engine_spec
 from tournament.services.tournaments import create_validation, start
 from tournament.services.verdicts import put_off, refuse
 from workers.examination import MAX_LOG, MAX_NAME, MAX_SENTENCE, Ending, ExamJob, ExamNews, Found

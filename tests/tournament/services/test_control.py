@@ -60,7 +60,7 @@ def test_a_pause_takes_back_what_is_queued_and_lets_a_game_under_way_end(
     tournament = make_tournament(pairs=30)
     begun, *_ = deal()
     keeper.progress(word_of(begun.games[0]))
-    queues.send_job(begun)  # as if it were still in the queue
+    queues.send_jobs([begun])  # as if it were still in the queue
     pause(tournament)
     assert deal() == []
     assert Attempt.objects.filter(ended_at__isnull=True).count() == len(begun.games)

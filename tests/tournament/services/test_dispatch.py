@@ -17,6 +17,7 @@ from tests.support.schedule import (
 )
 from tournament.models import Attempt, Game, Tournament
 from tournament.services import dispatch, keeper
+from tournament.services.parcels import engine_spec
 from workers.jobs import GameJob, JobGame, Release
 
 pytestmark = pytest.mark.django_db
@@ -66,7 +67,7 @@ def test_a_claim_writes_an_attempt_and_is_made_once(deal: Deal) -> None:
 def test_no_more_is_claimed_than_the_buffer_holds(deal: Deal, settings: Settings) -> None:
     settings.SLOTS = 1
     make_tournament(pairs=30)
-    assert len(deal()) == dispatch.JOBS_AHEAD_A_SLOT
+    assert len(deal()) == dispatch.PARCELS_AHEAD_A_SLOT
     assert deal() == []
 
 
@@ -103,7 +104,7 @@ def test_validations_have_a_queue_and_a_buffer_of_their_own(
     start_validation(version)
     (job,) = deal()
     assert queues.queues[-1] == "validation"
-    assert job.engines == (dispatch.engine_spec(version),) * 2
+    assert job.engines == (engine_spec(version),) * 2
     assert [game.white for game in job.games] == [0]
 
 

@@ -27,7 +27,7 @@ from tests.support.schedule import (
 from tournament.models import ActiveVersion, BotVersion, Exam, Ignored, RatingEvent, Tournament
 from tournament.services import keeper, validation
 from tournament.services.bots import BundleError, submit_bundle
-from tournament.services.dispatch import engine_spec
+from tournament.services.parcels import engine_spec
 from tournament.services.sweep import LEASE, keeper_started, sweep
 from workers.examination import MAX_LOG, MAX_SENTENCE, Ending, Found
 from workers.jobs import GameJob
