@@ -12,11 +12,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
 from workers.jobs import JobGame
-from workers.match.messages import Assignment, SlotGame, SlotSetup
+from workers.match.messages import Batch, SlotNews, SlotSetup
 from workers.match.plan import PlannedPair
 from workers.process import REAPER
 from workers.reaper import remove_scratch
@@ -31,9 +32,8 @@ class Slot:
     """One slot's process, and the games it was given. Whoever starts one must ``end`` it."""
 
     def __init__(self, setup: SlotSetup) -> None:
-        self.pair: PlannedPair | None = None
-        self.games: list[JobGame] = []
-        """Those of the pair not handed back yet, in order."""
+        self.games: deque[tuple[PlannedPair, JobGame]] = deque()
+        """Those given and not handed back yet, in order."""
         self._rest = b""
         self._scratch = tempfile.mkdtemp(prefix="duarena-slot-")
         REAPER.watch(self._scratch)
@@ -53,19 +53,19 @@ class Slot:
     def fileno(self) -> int:
         return self._stdout.fileno()
 
-    def give(self, pair: PlannedPair, assignment: Assignment) -> None:
+    def give(self, pairs: Sequence[PlannedPair], batch: Batch) -> None:
         """Games to play; a slot that has ended is found out by reading."""
-        self.pair, self.games = pair, list(pair.games)
+        self.games.extend((pair, game) for pair in pairs for game in pair.games)
         with contextlib.suppress(BrokenPipeError):
-            self._stdin.write(json.dumps(assignment.to_json()).encode() + b"\n")
+            self._stdin.write(json.dumps(batch.to_json()).encode() + b"\n")
 
-    def read(self) -> list[SlotGame] | None:
-        """The games that have been handed back; waits for none. None: the slot has ended."""
+    def read(self) -> list[SlotNews] | None:
+        """What it has told of; waits for nothing. None: the slot has ended."""
         chunk = os.read(self.fileno(), READ_BYTES)
         if not chunk:
             return None
         *lines, self._rest = (self._rest + chunk).split(b"\n")
-        return [SlotGame.from_json(json.loads(line)) for line in lines]
+        return [SlotNews.from_json(json.loads(line)) for line in lines]
 
     def finish(self) -> None:
         """Ask it to end after the game under way."""

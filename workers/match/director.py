@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import groupby
 from types import FrameType
 
 from engines.records import Termination
@@ -17,15 +18,17 @@ from workers.match.book import Book
 from workers.match.crew import Crew, Slot
 from workers.match.diary import Diary
 from workers.match.ledger import Ledger
-from workers.match.messages import Assignment, SlotGame
+from workers.match.messages import Assignment, Batch, SlotGame
 from workers.match.options import MatchOptions
-from workers.match.pace import Pace
-from workers.match.plan import PlannedPair
+from workers.match.pace import Pace, Tempo
+from workers.match.plan import GAMES_A_PAIR, PlannedPair
 from workers.match.recordfile import RecordFile
 from workers.match.reports import Ending, Report
 from workers.match.results import GameResult
 
 TICK_SECONDS = 0.5
+BATCH_SECONDS = 0.25
+"""What a slot is given to play at a time lasts about so long, or is one pair."""
 PATIENCE_SECONDS = 3.0
 """How long slots that were told to break off may take before they are ended."""
 
@@ -82,6 +85,7 @@ class Director:
         self._kill_at = float("inf")
         self._fault = False
         self._pace = Pace(time.monotonic(), options.concurrency)
+        self._tempo = Tempo()
 
     def run(self) -> Ending:
         """Play what is left; every slot has ended when this returns."""
@@ -116,11 +120,24 @@ class Director:
 
     def _give_out(self) -> None:
         while not self._urgency and (slot := self._crew.take()) is not None:
-            pair = self._ledger.next_pair()
-            if pair is None:
+            pairs = self._next_pairs()
+            if not pairs:
                 self._crew.release(slot)
                 return
-            slot.give(pair, self._assignment(pair))
+            slot.give(pairs, Batch(tuple(map(self._assignment, pairs))))
+
+    def _next_pairs(self) -> list[PlannedPair]:
+        """A slot's next games: as many quick ones as last a moment, while there is enough for every slot."""
+        pairs: list[PlannedPair] = []
+        seconds = 0.0
+        most = self._ledger.left // (2 * GAMES_A_PAIR * self._options.concurrency)
+        while seconds < BATCH_SECONDS and len(pairs) < max(1, most):
+            pair = self._ledger.next_pair()
+            if pair is None:
+                break
+            pairs.append(pair)
+            seconds += self._tempo.expected(pair.ladder, (pair.first, pair.second)) * len(pair.games)
+        return pairs
 
     def _assignment(self, pair: PlannedPair) -> Assignment:
         options, terms = self._options, self._options.terms
@@ -163,18 +180,20 @@ class Director:
                     self._stop.signalled.recv(64)
 
     def _hear(self, slot: Slot) -> None:
-        games = slot.read()
-        if games is None:
+        news = slot.read()
+        if news is None:
             self._lose(slot)
             return
-        for told in games:
-            self._take(slot, told)
-        if not slot.games:
-            self._crew.release(slot)
+        for told in news:
+            for game in told.games:
+                self._take(slot, game)
+            if told.is_over:
+                self._give_back(slot, lost=False)
+                self._crew.release(slot)
 
     def _take(self, slot: Slot, told: SlotGame) -> None:
-        pair, game = slot.pair, slot.games.pop(0)
-        assert pair is not None
+        pair, game = slot.games.popleft()
+        self._tempo.learn(pair.ladder, (pair.first, pair.second), told.ms / 1000)
         white, black = self._ledger.players(pair, game)
         result = GameResult(told.key, pair.ladder, white, black, told.result, told.termination, told.fault)
         self._pace.games += 1
@@ -201,11 +220,17 @@ class Director:
 
     def _lose(self, slot: Slot) -> None:
         """A slot has ended: by itself, which is not supposed to happen, or because it was told to."""
-        if slot.pair is not None and slot.games:
-            self._ledger.give_back(slot.pair, slot.games, lost=not self._obeyed)
-            if not self._obeyed:
-                self._report.notice("lost", f"a slot has ended, game {slot.games[0].key} is played again")
+        if slot.games and not self._obeyed:
+            self._report.notice("lost", f"a slot has ended, game {slot.games[0][1].key} is played again")
+        self._give_back(slot, lost=not self._obeyed)
         self._crew.discard(slot)
+
+    def _give_back(self, slot: Slot, *, lost: bool) -> None:
+        """The games a slot has not handed back; ``lost`` if it was playing the first of them."""
+        for pair, games in groupby(slot.games, lambda given: given[0]):
+            self._ledger.give_back(pair, [game for _, game in games], lost=lost)
+            lost = False
+        slot.games.clear()
 
     # Stopping
 

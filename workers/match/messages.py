@@ -38,10 +38,18 @@ class Assignment(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
+class Batch(JsonValue):
+    """What a slot plays before it is asked again: one assignment, or several of quick games."""
+
+    assignments: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SlotGame(JsonValue):
     """A game a slot has played: its record as text, and what the match needs to know of it.
 
-    The logs are empty unless somebody is at fault or the assignment asked for them.
+    The logs are empty unless somebody is at fault or the assignment asked for them. ``ms`` is how long it
+    took, whatever had to be started for it included.
     """
 
     key: str
@@ -52,3 +60,15 @@ class SlotGame(JsonValue):
     evidence: str
     white: SideLog
     black: SideLog
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlotNews(JsonValue):
+    """The games a slot has played since it last spoke, in the order of its batch.
+
+    ``is_over``: the batch is; whatever of it was not handed back was not begun.
+    """
+
+    games: tuple[SlotGame, ...]
+    is_over: bool

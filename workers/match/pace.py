@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 MINUTE, HOUR, DAY = 60, 3600, 86400
 ENOUGH_GAMES = 5
 
@@ -24,6 +26,25 @@ class Pace:
             return None
         played = self.games + running / 2
         return (now - self._started) * max(left - running / 2, 0) / played
+
+
+class Tempo:
+    """How long a game of the same two engines lasts on a ladder, by the latest ones."""
+
+    LATEST = 0.2
+    """How much of what is known the latest game changes."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[tuple[str, frozenset[int]], float] = {}
+
+    def learn(self, ladder: str, engines: tuple[int, int], seconds: float) -> None:
+        key = ladder, frozenset(engines)
+        known = self._seconds.setdefault(key, seconds)
+        self._seconds[key] = max(seconds, known + self.LATEST * (seconds - known))
+
+    def expected(self, ladder: str, engines: tuple[int, int]) -> float:
+        """Seconds; endless while nothing is known of them."""
+        return self._seconds.get((ladder, frozenset(engines)), math.inf)
 
 
 def format_duration(seconds: float) -> str:

@@ -57,9 +57,16 @@ class _Teller:
     def started(self, ledger: Ledger, pace: Pace) -> None:
         self._ledger, self._pace = ledger, pace
 
-    def _say(self, *lines: str) -> None:
-        self._out.write("".join(f"{line}\n" for line in lines))
+    def tick(self) -> None:
         self._out.flush()
+
+    def _say(self, *lines: str) -> None:
+        self._note(*lines)
+        self._out.flush()
+
+    def _note(self, *lines: str) -> None:
+        """Say it with the next tick: quick games come by the dozen."""
+        self._out.write("".join(f"{line}\n" for line in lines))
 
 
 class LineReport(_Teller):
@@ -72,7 +79,7 @@ class LineReport(_Teller):
         self._say(f"{ledger.total} games{before}")
 
     def game(self, game: GameResult, told: SlotGame) -> None:
-        self._say(f"{_count(self._ledger)}  {game_sentence(game)}")
+        self._note(f"{_count(self._ledger)}  {game_sentence(game)}")
         if game.has_fault:
             self._say(*evidence_lines(game, told))
 
@@ -83,6 +90,7 @@ class LineReport(_Teller):
         if time.monotonic() >= self._table_at:
             self._table_at = time.monotonic() + TABLE_SECONDS
             self._say("", *_picture(self._ledger), _progress(self._ledger, self._pace), "")
+        super().tick()
 
     def ended(self, ending: Ending) -> None:
         self._say("", *_picture(self._ledger), "", *_last_words(self._ledger, ending))
@@ -143,7 +151,7 @@ class EventReport(_Teller):
         self._tell("started", games=ledger.total, played=ledger.done)
 
     def game(self, game: GameResult, told: SlotGame) -> None:
-        self._tell(
+        self._note_event(
             "game",
             id=game.key,
             game=game.ladder,
@@ -159,9 +167,6 @@ class EventReport(_Teller):
 
     def notice(self, kind: str, sentence: str) -> None:
         self._tell(kind, text=sentence)
-
-    def tick(self) -> None:
-        pass
 
     def ended(self, ending: Ending) -> None:
         ledger = self._ledger
@@ -189,7 +194,11 @@ class EventReport(_Teller):
         )
 
     def _tell(self, event: str, **values: Any) -> None:
-        self._say(json.dumps({"event": event, **values}, ensure_ascii=False))
+        self._note_event(event, **values)
+        self._out.flush()
+
+    def _note_event(self, event: str, **values: Any) -> None:
+        self._note(json.dumps({"event": event, **values}, ensure_ascii=False))
 
 
 def _row_values(row: Row) -> dict[str, Any]:

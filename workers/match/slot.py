@@ -1,8 +1,8 @@
 """A slot: one process that plays a match's games one after the other, on a core of its own.
 
-Reads assignments on standard input and writes each game on standard output when it has ended.
-SIGTERM: the game under way is finished and nothing after it; SIGUSR1: it is broken off. The end of
-its input is its own, and no engine survives it.
+Reads batches of games on standard input and writes those that have ended on standard output: at once,
+but quick ones together. SIGTERM: the game under way is finished and nothing after it; SIGUSR1: it is
+broken off. The end of its input is its own, and no engine survives it.
 """
 
 from __future__ import annotations
@@ -11,19 +11,25 @@ import json
 import os
 import signal
 import sys
+import time
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 from engines.records import SIDE_CONTROLS, Fault, build_record, format_record
 from workers.conditions import condition_headers
 from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
-from workers.match.messages import Assignment, SlotGame, SlotSetup
+from workers.match.messages import Assignment, Batch, SlotGame, SlotNews, SlotSetup
 from workers.match.options import Restart
 from workers.runner import Desk, FinishedGame, Seat, Stopped, Worker
 from workers.sandbox.policy import policy_of
 from workers.seeds import seed_header
 
 NO_LOG = SideLog()
+HELD_SECONDS = 0.05
+"""How long a game may be kept back, to be told of together with the next ones."""
+LONG_SECONDS = 1.0
+"""After so long the rest of a batch is handed back: its games were not as quick as was thought."""
 
 
 class Bench:
@@ -76,7 +82,7 @@ class Slot:
         signal.signal(signal.SIGUSR1, self._break_off)
         try:
             for line in sys.stdin.buffer:
-                self._play(Assignment.from_json(json.loads(line)))
+                self._play(Batch.from_json(json.loads(line)))
                 if self._is_finishing:
                     break
         except Stopped:
@@ -90,18 +96,40 @@ class Slot:
     def _break_off(self, *_: object) -> None:
         self._is_finishing = self._is_breaking_off = True
 
-    def _play(self, assignment: Assignment) -> None:
+    def _play(self, batch: Batch) -> None:
+        """A fault ends the batch early: it may be the one that has an engine withdrawn."""
+        begun = told = time.monotonic()
+        held: list[SlotGame] = []
+        try:
+            for assignment in batch.assignments:
+                is_faulty = False
+                for game in self._games(assignment):
+                    held.append(game)
+                    is_faulty = is_faulty or game.fault != Fault.NONE
+                    now = time.monotonic()
+                    if now > told + HELD_SECONDS:
+                        told = now
+                        _tell(held, is_over=False)
+                        held = []
+                if is_faulty or time.monotonic() > begun + LONG_SECONDS:
+                    break
+        finally:
+            _tell(held, is_over=True)
+
+    def _games(self, assignment: Assignment) -> Iterator[SlotGame]:
         job = assignment.job
         seats = self._bench.seats(job, assignment.restart)
         desk = Desk(job, seats, self._worker, is_stopping=lambda: self._is_breaking_off)
         for game in job.games:
             if self._is_finishing:
                 return
+            begun = time.monotonic()
             self._bench.begin_game()
-            _tell(_told(assignment, desk.play(game), self._worker.policy.walls))
+            finished = desk.play(game)
+            yield _told(assignment, finished, self._worker.policy.walls, time.monotonic() - begun)
 
 
-def _told(assignment: Assignment, finished: FinishedGame, walls: str) -> SlotGame:
+def _told(assignment: Assignment, finished: FinishedGame, walls: str, seconds: float) -> SlotGame:
     played = finished.played
     tells_all = assignment.keeps_lines or played.fault is not Fault.NONE
     return SlotGame(
@@ -113,6 +141,7 @@ def _told(assignment: Assignment, finished: FinishedGame, walls: str) -> SlotGam
         evidence=played.evidence,
         white=finished.white() if tells_all else NO_LOG,
         black=finished.black() if tells_all else NO_LOG,
+        ms=round(seconds * 1000),
     )
 
 
@@ -154,8 +183,9 @@ def _sides(job: GameJob, game: JobGame) -> tuple[EngineSpec, EngineSpec]:
     return (two, one) if game.white else (one, two)
 
 
-def _tell(game: SlotGame) -> None:
-    sys.stdout.write(json.dumps(game.to_json(), ensure_ascii=False) + "\n")
+def _tell(games: list[SlotGame], *, is_over: bool) -> None:
+    news = SlotNews(tuple(games), is_over)
+    sys.stdout.write(json.dumps(news.to_json(), ensure_ascii=False) + "\n")
     sys.stdout.flush()
 
 
