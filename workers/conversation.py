@@ -45,6 +45,13 @@ class Conversation:
         if self._size > MOST_BYTES:
             self._leave_out()
 
+    def exchanged(self, question: bytes, asked_ns: int, answer: bytes, arrived_ns: int) -> None:
+        """One or more whole lines to the engine, and the one it answered."""
+        self._said += ((b">", asked_ns, question), (b"<", arrived_ns, answer))
+        self._size += len(question) + len(answer) + 2 * FRAME_BYTES
+        if self._size > MOST_BYTES:
+            self._leave_out()
+
     def text(self) -> str:
         first = self._leave_out()
         written = list(map(self._written, self._said))

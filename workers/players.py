@@ -107,18 +107,25 @@ class UgiPlayer:
             raise _verdict(fault) from None
 
     def choose(self, turn: Turn) -> Choice:
+        process, question = self._process, turn.question
+        assert process is not None, "prepare() comes first"
         allowance_ns = UNTIMED_SECONDS * NS if turn.allowance_ns is None else turn.allowance_ns
-        process = self._running
         try:
             if process.has_spoken():
                 self._refuse_answers_in_advance(process)
             if process.is_walled:
                 process.wake()
-            asked_ns = time.monotonic_ns()
-            deadline_ns = asked_ns + allowance_ns
-            self._log.sent(turn.question, asked_ns)
-            process.write(turn.question, deadline_ns)
-            return self._read_answer(process, asked_ns, deadline_ns)
+            try:
+                line = process.ask(question, allowance_ns)
+            except EngineFault:
+                self._log.sent(question, process.asked_ns)
+                raise
+            self._log.exchanged(question, process.asked_ns, line, process.arrived_ns)
+            plain = _PLAIN_ANSWER.fullmatch(line)
+            if plain is None or process.is_walled:
+                return self._read_answer(process, line, process.asked_ns + allowance_ns)
+            used_ns = process.arrived_ns - process.asked_ns
+            return Choice(plain[1].decode(), used_ns, note_of_time(round(used_ns / NS_PER_MS)))
         except EngineSilent as silence:
             waited_ms = allowance_ns // NS_PER_MS
             raise self._silenced() or Forfeit(
@@ -253,18 +260,15 @@ class UgiPlayer:
         if any(_move_in(line) is not None for line in (*lines, unfinished)):
             raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
 
-    def _read_answer(self, process: EngineProcess, asked_ns: int, deadline_ns: int) -> Choice:
+    def _read_answer(self, process: EngineProcess, line: bytes, deadline_ns: int) -> Choice:
+        """Read on from the first ``line`` of an answer to the move in it; let an engine rest that can."""
         said: list[bytes] = []
-        while True:
-            line = process.read_line(deadline_ns)
-            self._log.received(line, process.arrived_ns)
-            move = _move_in(line)
-            if move is not None:
-                break
+        while (move := _move_in(line)) is None:
             if b"info" in line:
                 said.append(line)
-        used_ns = process.arrived_ns - asked_ns
-        process.end_move()
+            line = process.read_line(deadline_ns)
+            self._log.received(line, process.arrived_ns)
+        used_ns = process.arrived_ns - process.asked_ns
         cpu_ns = self._rest(process) if process.is_walled else None
         cpu_ms = None if cpu_ns is None else round(cpu_ns / NS_PER_MS)
         ms = round(used_ns / NS_PER_MS)

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import IO
 
 from engines.records import Termination
+from workers.clocks import NS_PER_MS
 from workers.endings import exit_sentence, signal_sentence
 from workers.launch import Launch
 from workers.reaper import Reaper, remove_scratch
@@ -33,6 +34,8 @@ MAX_STDERR_BYTES = 16 * 1024 * 1024
 KEPT_STDERR_BYTES = 64 * 1024
 """Kept of it: this many at either end."""
 READ_BYTES = 64 * 1024
+PLAIN_BYTES = 1024
+"""What is shorter, all of a move together, is looked at no further."""
 WAIT_MS = 500
 """How long a wait may last before its owner is asked whether it may go on."""
 MOST_EVENTS = 4
@@ -78,6 +81,8 @@ class EngineProcess:
         self, launch: Launch, *, on_wait: Callable[[], None] = lambda: None, reaper: Reaper = REAPER
     ) -> None:
         self.on_wait = on_wait
+        self.asked_ns = 0
+        """When the last question began to be written."""
         self.arrived_ns = 0
         """When the line last read arrived."""
         self._launch = launch
@@ -118,6 +123,9 @@ class EngineProcess:
             os.set_blocking(descriptor, False)
         for descriptor in (self._out, self._err, self._exit):
             self._poll.register(descriptor, select.EPOLLIN)
+        self._wait = self._poll.poll
+        self._an_answer = [(self._out, select.EPOLLIN)]
+        """What a wait ends with nearly always."""
         if self._cell is not None:
             self._enter(self._cell)
 
@@ -147,6 +155,22 @@ class EngineProcess:
         ending = None if self._cell is None else self._cell.limit_reached()
         return None if ending is None else EngineOverLimit(ending)
 
+    def ask(self, question: bytes, allowance_ns: int) -> bytes:
+        """Write ``question``, wait for a line and return it, all within ``allowance_ns`` of ``asked_ns``.
+
+        Output is counted anew from here. Raises what ``write`` and ``read_line`` raise.
+        """
+        self._said = 0
+        self.asked_ns = asked_ns = time.monotonic_ns()
+        if asked_ns >= self._mind_ns:
+            self._mind_the_owner(asked_ns)
+        deadline_ns = asked_ns + allowance_ns
+        self.write(question, deadline_ns)
+        wait_s = min(allowance_ns / 1e9, WAIT_MS / 1e3)
+        if not self._lines and self._wait(wait_s, MOST_EVENTS) == self._an_answer:
+            self._read_out()
+        return self._lines.popleft() if self._lines else self.read_line(deadline_ns)
+
     def write(self, data: bytes, deadline_ns: int) -> None:
         """Write all of it; raises ``EngineSilent`` if the engine has not read enough by the deadline.
 
@@ -168,7 +192,7 @@ class EngineProcess:
                 self._mind_the_owner(now_ns)
             if now_ns >= deadline_ns:
                 raise EngineSilent("no line arrived in time")
-            self._read_ready(self._poll.poll(min((deadline_ns - now_ns) / 1e9, WAIT_MS / 1e3), MOST_EVENTS))
+            self._read_ready(self._wait(min((deadline_ns - now_ns) / 1e9, WAIT_MS / 1e3), MOST_EVENTS))
         return self._lines.popleft()
 
     def has_spoken(self) -> bool:
@@ -176,8 +200,10 @@ class EngineProcess:
 
         Never waits. Does not raise ``EngineExited``: what an engine said before it ended comes first.
         """
-        while (ready := self._poll.poll(0, MOST_EVENTS)) and not self._is_only_the_exit(ready):
+        ready = self._wait(0, MOST_EVENTS)
+        while ready and not self._is_only_the_exit(ready):
             self._read_ready(ready)
+            ready = self._wait(0, MOST_EVENTS)
         return bool(self._lines or self.unfinished)
 
     def drain(self) -> list[bytes]:
@@ -253,7 +279,7 @@ class EngineProcess:
 
     def _mind_the_owner(self, now_ns: int) -> None:
         """Ask whether the wait may go on: as often while the engine keeps talking."""
-        self._mind_ns = now_ns + WAIT_MS * 1_000_000
+        self._mind_ns = now_ns + WAIT_MS * NS_PER_MS
         self.on_wait()
 
     def _kill_group(self) -> None:
@@ -292,12 +318,24 @@ class EngineProcess:
         return len(ready) == 1 and ready[0][0] == self._exit
 
     def _read_out(self) -> None:
-        chunk = _read(self._out)
+        try:
+            chunk = os.read(self._out, READ_BYTES)
+        except ConnectionResetError:
+            chunk = b""
         self.arrived_ns = time.monotonic_ns()
         if not chunk:
             self._poll.unregister(self._out)
             return
-        self._said += len(chunk)
+        size = len(chunk)
+        self._said += size
+        if (
+            chunk.find(b"\n") == size - 1
+            and 1 < size < PLAIN_BYTES
+            and self._said < PLAIN_BYTES
+            and not self.unfinished
+        ):
+            self._lines.append(chunk[:-1])
+            return
         chunk = self.unfinished + chunk
         *lines, self.unfinished = chunk.split(b"\n")
         self._lines.extend(filter(None, lines))  # empty ones mean nothing, and there may be 65,536 in a read

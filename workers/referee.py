@@ -116,21 +116,32 @@ class Board:
         white, black = match.controls
         self.clocks = (Clock(white, match.margin_ms), Clock(black, match.margin_ms))
         """White's and Black's."""
-        self.moves: list[RecordMove] = []
+        self._kept: list[tuple[str, MoveNote | None, bool]] = []
         self._questions = Questions(match.history, match.controls, self.clocks)
 
     def is_over(self) -> bool:
         """By the rules of the game or the match rules."""
         return self.history.outcome.decided
 
-    def play(self, token: str, *, note: MoveNote | None = None, book: bool = False) -> None:
+    @property
+    def moves(self) -> tuple[RecordMove, ...]:
+        """Those played so far, made when they are asked for: while the game goes on nobody needs them."""
+        return tuple([RecordMove(token, note, book) for token, note, book in self._kept])
+
+    def play(self, token: str, note: MoveNote | None = None, book: bool = False) -> None:
         self.history.play(token)
-        self.moves.append(RecordMove(token, note, book))
+        self._kept.append((token, note, book))
         self._questions.add(token)
 
-    def turn(self, side: Side) -> Turn:
-        """What to ask ``side``, who is to move."""
-        return Turn(self.history, self._questions.ask(side), self.clocks[side].allowance_ns)
+    def ask(self, side: Side, player: Player) -> Choice:
+        """The answer of ``side``, its time taken off the clock; one that came too late is a forfeit."""
+        clock = self.clocks[side]
+        allowance_ns = clock.allowance_ns
+        choice = player.choose(Turn(self.history, self._questions.ask(side), allowance_ns))
+        if allowance_ns is not None and choice.used_ns > allowance_ns:
+            raise Forfeit(Termination.TIME, late_sentence(choice.used_ns, allowance_ns, self.match.margin_ms))
+        clock.charge(choice.used_ns)
+        return choice
 
 
 def play_game(
@@ -161,17 +172,21 @@ def _play(board: Board, players: tuple[Player, Player]) -> PlayedGame:
         return _by_the_board(board)
     if (unable := _prepare(board, players)) is not None:
         return unable
-    while not board.is_over():
-        side = board.history.position.side
+    history = board.history
+    while not history.outcome.decided:
+        side = history.position.side
         try:
-            choice = _ask(board, side, players[side])
+            choice = board.ask(side, players[side])
             if choice.token == RESIGN:
                 return _resigned(board, side)
-            _accept(board, choice)
+            board.play(choice.token, choice.note)
+        except IllegalMove as error:
+            illegal = Forfeit(Termination.ILLEGAL_MOVE, explain_illegal(choice.token, error))
+            return _forfeited(board, side, illegal)
         except Forfeit as forfeit:
             return _forfeited(board, side, forfeit)
         if board.adjudicator is not None and (result := _agreed(board, side, choice)) is not None:
-            return PlayedGame(tuple(board.moves), result, Termination.ADJUDICATION, Fault.NONE)
+            return PlayedGame(board.moves, result, Termination.ADJUDICATION, Fault.NONE)
     return _by_the_board(board)
 
 
@@ -191,29 +206,10 @@ def _prepare(board: Board, players: tuple[Player, Player]) -> PlayedGame | None:
     return None
 
 
-def _ask(board: Board, side: Side, player: Player) -> Choice:
-    """The answer, with its time taken off the clock; one that came too late is a forfeit."""
-    turn = board.turn(side)
-    choice = player.choose(turn)
-    if turn.allowance_ns is not None and choice.used_ns > turn.allowance_ns:
-        raise Forfeit(
-            Termination.TIME, late_sentence(choice.used_ns, turn.allowance_ns, board.match.margin_ms)
-        )
-    board.clocks[side].charge(choice.used_ns)
-    return choice
-
-
 def late_sentence(used_ns: int, allowance_ns: int, margin_ms: int) -> str:
     limit_ms = allowance_ns // NS_PER_MS - margin_ms
     used_ms = used_ns // NS_PER_MS
     return f"the answer came after {used_ms} ms, with {limit_ms} ms left and a margin of {margin_ms} ms"
-
-
-def _accept(board: Board, choice: Choice) -> None:
-    try:
-        board.play(choice.token, note=choice.note)
-    except IllegalMove as error:
-        raise Forfeit(Termination.ILLEGAL_MOVE, explain_illegal(choice.token, error)) from None
 
 
 def explain_illegal(token: str, error: IllegalMove) -> str:
@@ -232,14 +228,14 @@ def _agreed(board: Board, side: Side, choice: Choice) -> Result | None:
     """What both engines agree on after a move, if anything; what the rules say of a game goes before."""
     if board.adjudicator is None or board.is_over():
         return None
-    return board.adjudicator.judge(side, choice.note, (len(board.moves) + 1) // 2)
+    return board.adjudicator.judge(side, choice.note, (len(board.history.moves) + 1) // 2)
 
 
 def _by_the_board(board: Board) -> PlayedGame:
     outcome: Outcome = board.history.outcome
     termination = _TERMINATIONS.get(outcome.reason, Termination.RULES)
     return PlayedGame(
-        tuple(board.moves),
+        board.moves,
         outcome.result,
         termination,
         Fault.NONE,
@@ -251,7 +247,7 @@ def _by_the_board(board: Board) -> PlayedGame:
 
 def _forfeited(board: Board, loser: Side, forfeit: Forfeit) -> PlayedGame:
     return PlayedGame(
-        tuple(board.moves),
+        board.moves,
         Result.win_for(loser.other),
         forfeit.termination,
         Fault.of(loser),
@@ -260,12 +256,12 @@ def _forfeited(board: Board, loser: Side, forfeit: Forfeit) -> PlayedGame:
 
 
 def _resigned(board: Board, side: Side) -> PlayedGame:
-    return PlayedGame(tuple(board.moves), Result.win_for(side.other), Termination.RESIGNATION, Fault.NONE)
+    return PlayedGame(board.moves, Result.win_for(side.other), Termination.RESIGNATION, Fault.NONE)
 
 
 def _void(board: Board, evidence: str) -> PlayedGame:
     return PlayedGame(
-        tuple(board.moves), Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE, evidence=evidence
+        board.moves, Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE, evidence=evidence
     )
 
 

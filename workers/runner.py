@@ -225,7 +225,7 @@ class Desk:
 
     def _broken(self, error: Exception) -> PlayedGame:
         """The void for an exception of ours; the moves so far are kept."""
-        moves = tuple(self._board.moves) if self._board is not None else ()
+        moves = self._board.moves if self._board is not None else ()
         return void_game(f"{type(error).__name__}: {error}", moves)
 
     def _begin(self, board: Board) -> None:
@@ -247,7 +247,7 @@ class Desk:
                 key=self._game.key,
                 attempt=self._game.attempt,
                 worker=self.worker.name,
-                moves=_told_moves(tuple(self._board.moves)),
+                moves=_told_moves(self._board.moves),
                 white_ms=white.left_ms,
                 black_ms=black.left_ms,
             )
