@@ -39,7 +39,7 @@ class Conversation:
             self._leave_out()
 
     def received(self, line: bytes, at_ns: int) -> None:
-        """One line from the engine, without its end."""
+        """One or more lines from the engine, without the end of the last."""
         self._said.append((b"<", at_ns, line))
         self._size += len(line) + FRAME_BYTES
         if self._size > MOST_BYTES:

@@ -116,14 +116,15 @@ class UgiPlayer:
             if process.is_walled:
                 process.wake()
             try:
-                line = process.ask(question, allowance_ns)
+                lines = process.ask(question, allowance_ns)
             except EngineFault:
                 self._log.sent(question, process.asked_ns)
                 raise
-            self._log.exchanged(question, process.asked_ns, line, process.arrived_ns)
-            plain = _PLAIN_ANSWER.fullmatch(line)
-            if plain is None or process.is_walled:
-                return self._read_answer(process, line, process.asked_ns + allowance_ns)
+            plain = _PLAIN_ANSWER.fullmatch(lines[0])
+            if plain is None or len(lines) > 1 or process.is_walled:
+                self._log.sent(question, process.asked_ns)
+                return self._read_answer(process, lines, process.asked_ns + allowance_ns)
+            self._log.exchanged(question, process.asked_ns, lines[0], process.arrived_ns)
             used_ns = process.arrived_ns - process.asked_ns
             return Choice(plain[1].decode(), used_ns, note_of_time(round(used_ns / NS_PER_MS)))
         except EngineSilent as silence:
@@ -260,14 +261,17 @@ class UgiPlayer:
         if any(_move_in(line) is not None for line in (*lines, unfinished)):
             raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
 
-    def _read_answer(self, process: EngineProcess, line: bytes, deadline_ns: int) -> Choice:
-        """Read on from the first ``line`` of an answer to the move in it; let an engine rest that can."""
+    def _read_answer(self, process: EngineProcess, lines: list[bytes], deadline_ns: int) -> Choice:
+        """Read on from the first ``lines`` of an answer to the move in it; let an engine rest that can."""
         said: list[bytes] = []
-        while (move := _move_in(line)) is None:
-            if b"info" in line:
-                said.append(line)
-            line = process.read_line(deadline_ns)
-            self._log.received(line, process.arrived_ns)
+        while (found := _first_move(lines)) is None:
+            self._log.received(b"\n".join(lines), process.arrived_ns)
+            said += lines
+            lines = process.read_lines(deadline_ns)
+        place, move = found
+        self._log.received(b"\n".join(lines[: place + 1]), process.arrived_ns)
+        process.put_back(lines[place + 1 :])
+        said += lines[:place]
         used_ns = process.arrived_ns - process.asked_ns
         cpu_ns = self._rest(process) if process.is_walled else None
         cpu_ms = None if cpu_ns is None else round(cpu_ns / NS_PER_MS)
@@ -276,13 +280,20 @@ class UgiPlayer:
         return Choice(move, used_ns, note)
 
 
+def _first_move(lines: Sequence[bytes]) -> tuple[int, str] | None:
+    """The first best move in ``lines``, and the place of its line."""
+    for place, line in enumerate(lines):
+        if b"bestmove" in line and (move := _move_in(line)) is not None:
+            return place, move
+    return None
+
+
 def _move_in(line: bytes) -> str | None:
     """The move of a best move, which may be empty, or None: the line is none."""
     if plain := _PLAIN_ANSWER.fullmatch(line):
         return plain[1].decode()
-    if b"bestmove" in line and isinstance(message := _parsed(line), BestMove):
-        return message.move
-    return None
+    message = _parsed(line) if b"bestmove" in line else None
+    return message.move if isinstance(message, BestMove) else None
 
 
 def _parsed(line: bytes) -> EngineMessage | None:

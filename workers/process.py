@@ -16,7 +16,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import IO
 
 from engines.records import Termination
@@ -155,8 +155,8 @@ class EngineProcess:
         ending = None if self._cell is None else self._cell.limit_reached()
         return None if ending is None else EngineOverLimit(ending)
 
-    def ask(self, question: bytes, allowance_ns: int) -> bytes:
-        """Write ``question``, wait for a line and return it, all within ``allowance_ns`` of ``asked_ns``.
+    def ask(self, question: bytes, allowance_ns: int) -> list[bytes]:
+        """Write ``question`` and do as ``read_lines``, all within ``allowance_ns`` of ``asked_ns``.
 
         Output is counted anew from here. Raises what ``write`` and ``read_line`` raise.
         """
@@ -169,7 +169,7 @@ class EngineProcess:
         wait_s = min(allowance_ns / 1e9, WAIT_MS / 1e3)
         if not self._lines and self._wait(wait_s, MOST_EVENTS) == self._an_answer:
             self._read_out()
-        return self._lines.popleft() if self._lines else self.read_line(deadline_ns)
+        return self._take() if self._lines else self.read_lines(deadline_ns)
 
     def write(self, data: bytes, deadline_ns: int) -> None:
         """Write all of it; raises ``EngineSilent`` if the engine has not read enough by the deadline.
@@ -195,6 +195,15 @@ class EngineProcess:
             self._read_ready(self._wait(min((deadline_ns - now_ns) / 1e9, WAIT_MS / 1e3), MOST_EVENTS))
         return self._lines.popleft()
 
+    def read_lines(self, deadline_ns: int) -> list[bytes]:
+        """The same, with whatever other lines arrived together with it."""
+        line = self.read_line(deadline_ns)
+        return [line, *self._take()]
+
+    def put_back(self, lines: Sequence[bytes]) -> None:
+        """Lines that were read too far: they are the next to be read again."""
+        self._lines.extendleft(reversed(lines))
+
     def has_spoken(self) -> bool:
         """Whether anything lies in the pipes already; it is read, and ``drain`` has it.
 
@@ -209,9 +218,12 @@ class EngineProcess:
     def drain(self) -> list[bytes]:
         """The lines that lie in the pipes already; what may follow them is ``unfinished``. Never waits."""
         self.has_spoken()
-        waiting = list(self._lines)
+        return self._take()
+
+    def _take(self) -> list[bytes]:
+        lines = list(self._lines)
         self._lines.clear()
-        return waiting
+        return lines
 
     def close_input(self) -> None:
         """Let the engine read the end of its input; nothing can be written after this. May be repeated."""
