@@ -3,24 +3,32 @@
 An engine must not survive its worker, not even one that was killed outright.
 The worker tells its reaper of every engine's scratch folder, control groups and
 process group through a pipe, of the folder before the engine starts; when the
-pipe closes, whatever the worker has not taken back is killed and removed. Run
-as a program, this file is the reaper itself.
+pipe closes, whatever the worker has not taken back is killed and removed. A
+worker killed while it was starting an engine has not told of the group: that
+engine is known by its home, the folder. Run as a program, this file is the
+reaper itself.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator, Sequence
 
 NO_GROUP = 0
 """In place of the number of a group that has not been started yet."""
+BUNCH_MS = 50
+"""How long what is watched may go unread; that the pipe closes is seen at once."""
+NAME = b"duarena-reaper"
+"""What ``ps`` and ``killall`` call it: whoever ends all Python programs by their name spares this one."""
+LOOKS = (0.0, 0.01, 0.05, 0.2, 0.5)
+"""Pauses in seconds before looking for engines whose group was not told: they may be about to begin."""
 END_SECONDS = 2.0
 """For what was killed to be gone."""
 
@@ -104,7 +112,7 @@ def reap(lines: Iterable[bytes]) -> None:
     """Follow a worker's lines until they end, then kill the groups that are left."""
     watched: dict[str, tuple[int, list[str]]] = {}
     for line in lines:
-        sign, group, places = line.rstrip(b"\n").split(b" ", 2)
+        sign, group, places = line.split(b" ", 2)
         folder, *control_groups = map(os.fsdecode, places.split(b"\0"))
         if sign == b"+":
             watched[folder] = int(group), control_groups
@@ -112,10 +120,34 @@ def reap(lines: Iterable[bytes]) -> None:
             watched.pop(folder, None)
     for path, (number, control_groups) in watched.items():
         if number != NO_GROUP:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(number, signal.SIGKILL)
+            _kill_process_group(number)
         end_group(control_groups)
         remove_scratch(path)
+    _end_starting([path for path, (number, _) in watched.items() if number == NO_GROUP])
+
+
+def _end_starting(folders: Sequence[str]) -> None:
+    """Kill engines whose groups were never told, should there be any: their homes are these folders."""
+    homes = {b"HOME=" + os.fsencode(folder): folder for folder in folders}
+    for pause in LOOKS if homes else ():
+        time.sleep(pause)
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            for home in homes.keys() & _environment_of(name):
+                _kill_process_group(int(name))
+                remove_scratch(homes[home])
+
+
+def _environment_of(process: str) -> set[bytes]:
+    try:
+        with open(f"/proc/{process}/environ", "rb") as file:
+            return set(file.read().split(b"\0"))
+    except OSError:
+        return set()
+
+
+def _kill_process_group(number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(number, signal.SIGKILL)
 
 
 def end_group(folders: Sequence[str]) -> None:
@@ -189,11 +221,23 @@ def remove_scratch(path: str) -> None:
             subprocess.run((*command, "--", path), stderr=subprocess.DEVNULL, check=False)
 
 
-def _main(stdin: BinaryIO) -> None:
+def _lines_of(pipe: int) -> Iterator[bytes]:
+    """The lines in a pipe until it is closed, read in bunches: to wake for each costs the games time."""
+    closing = select.poll()
+    closing.register(pipe, 0)
+    unfinished = b""
+    while chunk := os.read(pipe, 64 * 1024):
+        *lines, unfinished = (unfinished + chunk).split(b"\n")
+        yield from lines
+        closing.poll(BUNCH_MS)
+
+
+def _main(pipe: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    reap(stdin)
+    _written("/proc/self", "comm", NAME)
+    reap(_lines_of(pipe))
 
 
 if __name__ == "__main__":
-    _main(sys.stdin.buffer)
+    _main(sys.stdin.fileno())

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.jobs import bad_engine, job_of, nothing_left, play_job
-from workers import launch, players
+from workers import players
 from workers.jobs import EngineSpec, GameReport
 from workers.seeds import derive_seed
 
@@ -140,16 +140,11 @@ def test_without_a_clock_an_engine_that_hangs_is_ended_all_the_same(monkeypatch:
 
 
 def test_a_program_that_is_none_is_its_authors_fault() -> None:
-    for command in (("/nowhere/engine",), ("/etc/passwd",), ("no-such-program",)):
-        (report,) = play(EngineSpec("None", "1", command))
+    missing, denied = "No such file or directory", "Permission denied"
+    for program, why in (("/nowhere/engine", missing), ("/etc/passwd", denied), ("no-such-program", missing)):
+        (report,) = play(EngineSpec("None", "1", (program,)))
         assert (report.termination, report.fault) == ("crash", "white")
-
-
-def test_a_program_that_is_none_is_told_without_a_wrapper(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "_dying_with_its_parent", lambda: ())
-    (report,) = play(EngineSpec("None", "1", ("/nowhere/engine",)))
-    assert (report.termination, report.fault) == ("crash", "white")
-    assert report.evidence == "the program cannot be started: No such file or directory"
+        assert report.evidence == f"the program cannot be started: {why}"
 
 
 def test_a_machine_without_room_for_a_process_is_no_engines_fault(

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
-from workers.reaper import Reaper, reap, remove_scratch
+from workers.reaper import NO_GROUP, Reaper, reap, remove_scratch
 
 WORKER = """
 import json, sys, tempfile
 from pathlib import Path
-from workers import launch, runner
+from workers import runner
 from workers.jobs import GameJob
 from workers.reaper import Reaper
 
@@ -33,8 +33,6 @@ def watch_and_say(self, folder, group=0, control_groups=()):
 Reaper.watch = watch_and_say
 
 tempfile.tempdir = sys.argv[2]
-if sys.argv[3] == "bare":
-    launch._dying_with_its_parent = lambda: ()
 line = runner.Line(lambda report: None, lambda progress: None)
 runner.run_job(GameJob.from_json(json.loads(sys.argv[1])), runner.Worker("w", Path(), Path()), line)
 """
@@ -49,13 +47,12 @@ def group() -> Iterator[subprocess.Popen[bytes]]:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("way", ["bare", "setpriv"])
-def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(way: str, tmp_path: Path) -> None:
+def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(tmp_path: Path) -> None:
     """Deadline of the behaviour: one second. The engine has a child of its own, and neither hears signals."""
     mark = f"mark-{uuid.uuid4()}"
     one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
     job = json.dumps(job_of(one, bad_engine(mark=mark), time_control="60+0").to_json())
-    command = [sys.executable, "-c", WORKER, job, str(tmp_path), way]
+    command = [sys.executable, "-c", WORKER, job, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as worker:
         assert worker.stdout is not None
         assert [worker.stdout.readline() for _ in range(2)] == [b"watched\n"] * 2
@@ -64,6 +61,39 @@ def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(way: str, tmp_p
         worker.kill()
     assert wait_until(lambda: not processes_with(mark), 1)
     assert wait_until(lambda: not list(tmp_path.iterdir()), 1)
+
+
+def test_an_engine_that_was_just_being_started_is_known_by_its_home(tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    command = ["sh", "-c", "trap '' TERM; sleep 30 & sleep 30"]
+    with subprocess.Popen(command, env={"HOME": str(folder)}, start_new_session=True) as engine:
+        reap([b"+ %d %s" % (NO_GROUP, os.fsencode(folder))])
+        assert engine.wait(5) == -signal.SIGKILL
+    assert not folder.exists()
+
+
+def test_the_reaper_goes_by_a_name_of_its_own(tmp_path: Path) -> None:
+    """Whoever ends all Python programs, workers and engines among them, does not end it."""
+    reaper = Reaper()
+    reaper.watch(str(tmp_path / "scratch"))
+    process = reaper._process
+    assert process is not None
+    name = Path(f"/proc/{process.pid}/comm")
+    assert wait_until(lambda: name.read_text() == "duarena-reaper\n")
+    reaper.close()
+
+
+def test_many_engines_are_started_without_waiting_for_the_reaper(
+    group: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    """More than a pipe holds, and the last of it is known all the same."""
+    reaper = Reaper()
+    for number in range(2000):
+        reaper.watch(str(tmp_path / f"engine-{number:0100}"), 2**22 + 1)  # no process has this number
+    reaper.watch(str(tmp_path / "last"), group.pid)
+    reaper.close()
+    assert group.wait(5) == -signal.SIGKILL
 
 
 def test_what_is_watched_ends_with_the_pipe(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
@@ -114,7 +144,7 @@ def test_a_fork_watches_for_itself_alone(group: subprocess.Popen[bytes], tmp_pat
 def test_groups_that_are_gone_already_are_no_matter(tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     folder.mkdir()
-    reap([b"+ %d /nowhere\n" % (2**22 + 1), b"+ %d %s\n" % (2**22 + 2, os.fsencode(folder))])
+    reap([b"+ %d /nowhere" % (2**22 + 1), b"+ %d %s" % (2**22 + 2, os.fsencode(folder))])
     assert not folder.exists()
 
 

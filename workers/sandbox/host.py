@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
@@ -48,6 +49,7 @@ def worker_python() -> Python:
     return Python(program, os.path.realpath(sys.base_prefix))
 
 
+@functools.cache
 def sdk_folder() -> str:
     """The folder of the package ``engines``."""
     return str(Path(engines.__file__).resolve().parent)
