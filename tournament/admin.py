@@ -181,6 +181,34 @@ class TournamentAdmin(PlainAdmin):
                 self.message_user(request, f"{tournament}: {refused}", messages.ERROR)
 
 
+@admin.register(models.Matchmaking)
+class MatchmakingAdmin(PlainAdmin):
+    """How much each ladder's matchmaker may start, and on which terms; it is paused by its tournament."""
+
+    list_display = ("ladder", "games_an_hour", "time_control", "opening_plies", "pairs_made", "next_at")
+    fields = (
+        "ladder",
+        "games_an_hour",
+        "time_control",
+        "opening_plies",
+        "tournament",
+        "pairs_made",
+        "next_at",
+    )
+    readonly_fields = ("ladder", "tournament", "pairs_made", "next_at")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: models.Matchmaking, form: Any, change: bool) -> None:
+        """Only what was changed here: the matchmaker counts on meanwhile."""
+        if form.changed_data:
+            obj.save(update_fields=form.changed_data)
+
+
 @admin.register(models.Game)
 class GameAdmin(ReadOnlyAdmin):
     list_display = ("key", "state", "result", "termination", "fault", "voids", "lost")
@@ -237,6 +265,7 @@ admin.site.register(
         models.PairScore,
         models.Pairing,
         models.RatingEvent,
+        models.Turn,
     ],
     ReadOnlyAdmin,
 )

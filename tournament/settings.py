@@ -12,6 +12,9 @@ DUARENA_TRUST_UPLOADS   ``1``: uploaded bots are run without a sandbox
 DUARENA_SANDBOX         the level of sandbox that uploaded bots need, ``A`` (default) or ``B``
 DUARENA_CACHE           where workers on this machine say what their sandbox is; default in the data folder
 DUARENA_SLOTS           games played at once over all workers; default this machine's cores
+DUARENA_LADDER_GAMES    games an hour that each ladder's matchmaker may start on idle workers; default 0, off
+DUARENA_LADDER_TIME     the time control of those games; default 5+0.05
+DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; default 4
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
 DUARENA_MAIL_HOST       a mail server (host or host:port), to tell bots' owners; default none
@@ -64,6 +67,9 @@ CACHE = Path(os.environ.get("DUARENA_CACHE") or DATA / "cache").resolve()
 TRUST_UPLOADS = _flag("DUARENA_TRUST_UPLOADS")
 SANDBOX = os.environ.get("DUARENA_SANDBOX", "")
 SLOTS = int(os.environ.get("DUARENA_SLOTS") or os.cpu_count() or 1)
+LADDER_GAMES = int(os.environ.get("DUARENA_LADDER_GAMES") or 0)
+LADDER_TIME_CONTROL = os.environ.get("DUARENA_LADDER_TIME") or "5+0.05"
+LADDER_OPENING_PLIES = int(os.environ.get("DUARENA_LADDER_PLIES") or 4)
 MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 

@@ -111,6 +111,20 @@ def test_priority_and_times_are_changed_and_nothing_else_of_a_tournament(staff: 
     assert "from -100 to 100, not 101" in staff.post(address, {"priority": 101}, follow=True).content.decode()
 
 
+def test_a_ladder_s_rate_and_terms_are_set_here_and_what_it_has_made_is_not(staff: Client) -> None:
+    models.Matchmaking.objects.ensure()
+    models.Matchmaking.objects.filter(pk="dualma").update(pairs_made=9)
+    address = reverse("admin:tournament_matchmaking_change", args=["dualma"])
+    asked = {"games_an_hour": 60, "time_control": "3+0.1", "opening_plies": "", "pairs_made": 1}
+    assert staff.post(address, asked).status_code == 302
+    row = models.Matchmaking.objects.get(pk="dualma")
+    assert (row.games_an_hour, row.time_control, row.opening_plies, row.pairs_made) == (60, "3+0.1", None, 9)
+    assert "time control" in staff.post(address, asked | {"time_control": "soon"}).content.decode().lower()
+    row.refresh_from_db()
+    assert row.time_control == "3+0.1"
+    assert staff.get(reverse("admin:tournament_matchmaking_add")).status_code == 403
+
+
 def test_tournaments_are_made_by_the_site_s_form_and_never_deleted(staff: Client) -> None:
     assert staff.get(reverse("admin:tournament_tournament_add"))["Location"] == reverse("tournament-new")
     tournament = models.Tournament.objects.earliest("id")

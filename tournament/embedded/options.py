@@ -16,7 +16,17 @@ DEFAULT_PORT = 8000
 LOOPBACK = "127.0.0.1"
 PORTS_TRIED = 100
 NO_HOST = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
-OURS = ("DATABASE_URL", "REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE", "DUARENA_HOSTS", "DUARENA_SITE")
+OURS = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "DUARENA_BUNDLES",
+    "DUARENA_CACHE",
+    "DUARENA_HOSTS",
+    "DUARENA_LADDER_GAMES",
+    "DUARENA_SITE",
+)
+LADDER_GAMES = {"up": 30, "demo": 0}
+"""Games an hour and ladder on idle workers: all five keep two cores busy for about a quarter of the time."""
 
 
 class OptionError(Exception):
@@ -135,6 +145,7 @@ def export(options: Options, address: Address, environment: MutableMapping[str, 
     environment.setdefault("DUARENA_CACHE", str(options.data / "cache"))
     environment.setdefault("DUARENA_SITE", address.url)
     environment.setdefault("DUARENA_HOSTS", _hosts(address.host))
+    environment.setdefault("DUARENA_LADDER_GAMES", str(LADDER_GAMES.get(options.command, 0)))
 
 
 def _hosts(host: str) -> str:

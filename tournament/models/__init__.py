@@ -8,6 +8,7 @@ from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
 from tournament.models.exams import Exam
 from tournament.models.games import Attempt, Game, GameLog, GameRecord, LiveGame
 from tournament.models.ladders import Ladder, LadderRating, PairScore, RatingEvent
+from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Allowance, Notice, Token, User
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
@@ -29,11 +30,13 @@ __all__ = [
     "Ladder",
     "LadderRating",
     "LiveGame",
+    "Matchmaking",
     "Notice",
     "PairScore",
     "Pairing",
     "RatingEvent",
     "Token",
     "Tournament",
+    "Turn",
     "User",
 ]

@@ -36,6 +36,8 @@ class Tournament(models.Model):
         KNOCK_OUT = "knock-out", "knock-out"
         VALIDATION = "validation", "validation"
         """A version against itself on every ladder it claims."""
+        LADDER = "ladder", "ladder"
+        """Pairs of active versions, made one by one by ``services.matchmaking``, without end."""
 
     class State(models.TextChoices):
         DRAFT = "draft", "draft"
@@ -92,7 +94,7 @@ class Tournament(models.Model):
     games_total = models.PositiveIntegerField(default=0)
     games_done = models.PositiveIntegerField(default=0)
     """Games with a result, and halted ones: when it reaches the total, the tournament is over, or its next
-    round is due."""
+    round is due; a ladder's just rests."""
 
     objects = TournamentQuerySet.as_manager()
 
@@ -106,7 +108,9 @@ class Tournament(models.Model):
                 name="tournament_state_known",
             ),
             models.CheckConstraint(
-                condition=models.Q(kind__in=["round-robin", "gauntlet", "swiss", "knock-out", "validation"]),
+                condition=models.Q(
+                    kind__in=["round-robin", "gauntlet", "swiss", "knock-out", "validation", "ladder"]
+                ),
                 name="tournament_kind_known",
             ),
             models.CheckConstraint(
@@ -130,6 +134,11 @@ class Tournament(models.Model):
     def is_staged(self) -> bool:
         """Whether its rounds are made one after the other, from the results so far."""
         return self.kind in STAGED
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether there is always another game to come."""
+        return self.kind == self.Kind.LADDER
 
     @property
     def has_cycles(self) -> bool:

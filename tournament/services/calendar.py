@@ -1,4 +1,4 @@
-"""What is due by the clock or by results: entries close, tournaments start, rounds are made.
+"""What is due by the clock or by results: entries close, tournaments start, rounds and pairs are made.
 
 Asked every second by beat; whatever was missed is done the next time, and nothing is done twice.
 """
@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from tournament.models import Tournament
 from tournament.services.entries import close_entries
+from tournament.services.matchmaking import tend_ladders
 from tournament.services.rounds import advance_all
 from tournament.services.tournaments import TournamentError, cancel, start
 
@@ -22,7 +23,8 @@ log = logging.getLogger("tournament.calendar")
 def tend(now: datetime.datetime | None = None) -> int:
     """Do all that is due; returns how many steps that were."""
     now = now or timezone.now()
-    return _close_due(now) + _start_due(now) + advance_all()
+    steps = _close_due(now) + _start_due(now) + advance_all()
+    return steps + tend_ladders(now)  # last: they take what all others leave idle
 
 
 def _close_due(now: datetime.datetime) -> int:

@@ -14,12 +14,17 @@ from workers.referee import BOTH_UNABLE
 def count_finished(tournament_id: int, games: int = 1) -> None:
     """So many more of its games are done or halted; part of the transaction that made them so.
 
-    The last one finishes the tournament, unless it may have further rounds (``services.rounds``).
+    The last one finishes the tournament, unless further rounds may follow (``services.rounds``) or pairs
+    without end (``services.matchmaking``).
     """
     Tournament.objects.filter(pk=tournament_id).update(games_done=F("games_done") + games)
     tournament = Tournament.objects.get(pk=tournament_id)
     alive = tournament.state in {Tournament.State.RUNNING, Tournament.State.PAUSED}
-    if alive and tournament.games_done >= tournament.games_total and not tournament.is_staged:
+    if (
+        alive
+        and tournament.games_done >= tournament.games_total
+        and not (tournament.is_staged or tournament.is_endless)
+    ):
         finish(tournament)
 
 

@@ -42,8 +42,8 @@ def _count(version: BotVersion, games: list[tuple[Game, bool]]) -> None:
 def withdraw(version: BotVersion, reason: str) -> bool:
     """Let a valid version enter nothing more and tell its owner; part of the caller's transaction.
 
-    Games that are scheduled are played: a tournament stays the same for all who are in it. False if it
-    was not valid.
+    Games that are scheduled are played: a tournament stays the same for all who are in it. Those of a
+    ladder that are not begun are taken back. False if it was not valid.
     """
     valid = BotVersion.objects.valid().filter(pk=version.pk)
     if not valid.update(state=BotVersion.State.WITHDRAWN, state_reason=reason):

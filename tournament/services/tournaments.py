@@ -52,10 +52,11 @@ __all__ = [
     "set_priority",
     "set_times",
     "start",
+    "unique_slug",
 ]
 
 VALIDATION_TIME_CONTROL = "2+0.1"
-State = Tournament.State
+Kind, State = Tournament.Kind, Tournament.State
 
 
 @transaction.atomic
@@ -126,7 +127,7 @@ def start(tournament: Tournament) -> None:
     locked.save(update_fields=["state", "started_at", "seeds"])
     if locked.is_staged:
         advance(locked.pk)
-    if locked.priority > 0:
+    if locked.priority > 0 or _comes_before_a_ladder(locked):
         Keeper.objects.recall_jobs()
     tournament.refresh_from_db()
 
@@ -214,8 +215,10 @@ def extend(tournament: Tournament, more: int) -> None:
 def cancel(tournament: Tournament, reason: str = "") -> None:
     """Play no more of it; games already recorded stay. Reports of games under way will be ignored.
 
-    Raises ``TournamentError`` if it is over.
+    Raises ``TournamentError`` if it is over, or never is.
     """
+    if tournament.is_endless:
+        raise TournamentError(f"kind: {tournament.name!r} has no end, pause it")
     now = timezone.now()
     alive = Tournament.objects.filter(
         pk=tournament.pk, state__in=[State.DRAFT, State.ANNOUNCED, State.RUNNING, State.PAUSED]
@@ -233,6 +236,12 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
     open_games.update(state=Game.State.CANCELLED, attempt=None)
     Keeper.objects.recall_jobs()
     tournament.refresh_from_db()
+
+
+def _comes_before_a_ladder(tournament: Tournament) -> bool:
+    """Whether pairs of a ladder may be queued that are to wait for it; validations are queued elsewhere."""
+    ladders = Tournament.objects.running().filter(kind=Kind.LADDER, priority__lt=tournament.priority)
+    return tournament.kind != Kind.VALIDATION and ladders.exists()
 
 
 def _locked(tournament: Tournament, states: Sequence[Tournament.State], unless: str) -> Tournament:
@@ -258,7 +267,7 @@ def _make_games(tournament: Tournament) -> None:
 def _store(owner: User | None, terms: Terms) -> Tournament:
     Ladder.objects.ensure()
     tournament = Tournament.objects.create(
-        slug=_unique_slug(slugify(terms.name)[:50].strip("-") or "tournament"),
+        slug=unique_slug(slugify(terms.name)[:50].strip("-") or "tournament"),
         name=terms.name,
         owner=owner,
         kind=terms.kind,
@@ -285,7 +294,7 @@ def _entries(tournament: Tournament, versions: Iterable[BotVersion]) -> Iterable
     )
 
 
-def _unique_slug(base: str) -> str:
+def unique_slug(base: str) -> str:
     """``base``, or with a number where it is taken, by a tournament or by a page of the site."""
     taken = {"new", *Tournament.objects.filter(slug__startswith=base).values_list("slug", flat=True)}
     slug, suffix = base, 2

@@ -15,7 +15,7 @@ from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import ControlForm, EnterForm, isolated
-from tournament.models import Bot, Game, GameRecord, Tournament
+from tournament.models import Bot, BotVersion, Game, GameRecord, Tournament
 from tournament.models.games import GameQuerySet
 from tournament.services.schedule import MAX_ROUNDS
 from tournament.views.costs import Cost, cost_of
@@ -74,24 +74,22 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(status=204)
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
         return HttpResponse(headers={"HX-Refresh": "true"})
-    versions = [
-        entry.version for entry in tournament.entries.select_related("version__bot").order_by("number")
-    ]
+    versions = _players(tournament)
     filters, games = _filtered(request, tournament)
     is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
     context = {
         "tournament": tournament,
-        "is_large": is_large and not tournament.is_staged,
+        "is_large": is_large and tournament.has_cycles,
         "is_full": is_full,
         "polls": not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full)),
         "here": here(request),
         "seen": seen,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [Choice(version.pk, isolated(version)) for version in versions],
-        "crosses": crosses(
-            tournament, versions, with_meetings=is_full or not is_large, round_number=shown_round
-        ),
+        "crosses": []
+        if tournament.is_endless
+        else crosses(tournament, versions, with_meetings=is_full or not is_large, round_number=shown_round),
         "filters": filters,
         "results": [(value, words) for value, (words, _) in FILTERS.items()],
         "page": by_id(request, games.with_players().select_related("live"), GAMES_A_PAGE),
@@ -100,6 +98,17 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "pieces/tournament_live.html", context)
     bots = [version.bot for version in versions]
     return render(request, "tournament.html", context | _controls(request, tournament, bots))
+
+
+def _players(tournament: Tournament) -> list[BotVersion]:
+    """Who takes part, in the order of the tables; on a ladder's, who plays there now."""
+    if tournament.is_endless:
+        active = BotVersion.objects.valid().filter(
+            activities__ladder__in=tournament.ladders, activities__enabled=True
+        )
+        return list(active.select_related("bot").order_by("bot__name_key"))
+    entries = tournament.entries.select_related("version__bot")
+    return [entry.version for entry in entries.order_by("number")]
 
 
 def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) -> dict[str, Any]:
@@ -122,7 +131,7 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
         and (tournament.starts_at is not None or tournament.entry_until is not None),
         "pauses": tournament.state == State.RUNNING,
         "resumes": tournament.state == State.PAUSED,
-        "cancels": not tournament.is_over,
+        "cancels": not (tournament.is_over or tournament.is_endless),
         "extends": began and (tournament.has_cycles or tournament.kind == Tournament.Kind.SWISS),
         "prioritizes": user.is_staff and not tournament.is_over,
         "control_form": ControlForm(initial={"priority": tournament.priority, "more": 1}),

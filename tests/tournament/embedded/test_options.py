@@ -124,6 +124,21 @@ def test_the_demonstration_touches_nobodys_database() -> None:
     assert environment["DUARENA_BUNDLES"] == str(ROOT / "var" / "demo" / "bundles")
 
 
+def test_ladders_play_at_a_modest_rate_unless_the_user_says_otherwise_and_never_in_the_demonstration() -> (
+    None
+):
+    rates = []
+    for command, given in (
+        ("up", {}),
+        ("up", {"DUARENA_LADDER_GAMES": "7"}),
+        ("demo", {"DUARENA_LADDER_GAMES": "7"}),
+    ):
+        environment = dict(given)
+        export(parse_options([command]), Address("127.0.0.1", 8000), environment)
+        rates.append(environment["DUARENA_LADDER_GAMES"])
+    assert rates == ["30", "7", "0"]
+
+
 def test_trust_is_never_inherited_from_the_environment() -> None:
     environment = {"DUARENA_TRUST_UPLOADS": "1"}
     export(parse_options(["up"]), Address("127.0.0.1", 8000), environment)

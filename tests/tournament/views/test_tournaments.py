@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.records import Record, read_records
 from tests.support.filled_site import LADDER, Site, add_version, finish, round_robin
 from tournament.models import Game, LiveGame, Tournament
+from tournament.services.calendar import tend
 from tournament.services.tournaments import start
 from tournament.views import tournaments
 from tournament.views.costs import format_duration
@@ -243,3 +244,39 @@ def test_points_are_written_as_chess_players_do(points: float, shown: str) -> No
 )
 def test_a_duration_has_two_units_at_most(seconds: float, shown: str) -> None:
     assert format_duration(seconds) == shown
+
+
+def test_a_ladder_s_page_shows_who_plays_and_the_games_without_a_table(
+    site: Site, client: Client, settings: Settings, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    settings.LADDER_GAMES = 60
+    site.running.delete()
+    tend()
+    with django_assert_max_num_queries(6):
+        page = client.get(f"/tournaments/ladder-{LADDER}/?result=open").content.decode()
+    assert "0 games so far" in page
+    assert "Crosstable" not in page
+    assert "<progress" not in page
+    assert page.count("waiting") == 2
+    assert "matchmaker" in page
+    assert "&lt;b&gt;Rival&lt;/b&gt;" in page
+    assert "Dogon kulei ladder" in client.get("/tournaments/").content.decode()
+    assert "Dogon kulei ladder" in client.get("/").content.decode()
+
+
+def test_staff_pauses_a_ladder_and_nobody_cancels_it(
+    site: Site, as_user: Callable[..., Client], settings: Settings
+) -> None:
+    settings.LADDER_GAMES = 60
+    site.running.delete()
+    tend()
+    address = f"/tournaments/ladder-{LADDER}/"
+    page = as_user(site.staff).get(address).content.decode()
+    assert "Pause" in page
+    assert "Cancel the tournament" not in page
+    assert "Extend" not in page
+    assert "Pause" not in as_user(site.owner).get(address).content.decode()
+    as_user(site.staff).post(f"{address}cancel/")
+    assert Tournament.objects.get(slug=f"ladder-{LADDER}").state == "running"
+    as_user(site.staff).post(f"{address}pause/")
+    assert Tournament.objects.get(slug=f"ladder-{LADDER}").state == "paused"

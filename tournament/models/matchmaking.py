@@ -1,0 +1,127 @@
+"""What the matchmaker of a ladder is to do, and what it has done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
+from django.db import models
+
+from engines.timecontrol import TimeControlError, parse_time_control
+from tournament.models.ladders import Ladder
+from tournament.models.tournaments import GAMES_A_PAIR
+from workers.openings import MAX_PLIES
+
+MAX_GAMES_AN_HOUR = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class LadderTerms:
+    """How the games of a ladder are played."""
+
+    time_control: str
+    opening_plies: int
+
+
+def check_time_control(text: str) -> None:
+    """Raises ``ValidationError``."""
+    try:
+        parse_time_control(text)
+    except TimeControlError as error:
+        raise ValidationError(str(error)) from None
+
+
+class MatchmakingQuerySet(models.QuerySet["Matchmaking"]):
+    def ensure(self) -> None:
+        """Create the row of every ladder that has none; may be repeated."""
+        ladders = Ladder.objects.values_list("code", flat=True)
+        self.bulk_create([self.model(ladder_id=code) for code in ladders], ignore_conflicts=True)
+
+
+class Matchmaking(models.Model):
+    """A ladder's matchmaker: the site's wishes, and the pairs it has made.
+
+    Where a wish is left empty the site's default holds (``DUARENA_LADDER_…`` of its environment).
+    """
+
+    ladder = models.OneToOneField(
+        "Ladder", on_delete=models.CASCADE, primary_key=True, related_name="matchmaking"
+    )
+    games_an_hour = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(MAX_GAMES_AN_HOUR)],
+        help_text="Started at most, while nothing else waits; 0: none. Empty: the site's default.",
+    )
+    time_control = models.CharField(
+        max_length=80,
+        blank=True,
+        validators=[check_time_control],
+        help_text="As in a tournament, 5+0.05 for example. Empty: the site's default.",
+    )
+    opening_plies = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(MAX_PLIES)],
+        help_text="First plies drawn at random, for each pair anew. Empty: the site's default.",
+    )
+    tournament = models.ForeignKey(
+        "Tournament", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    """What its pairs belong to; other terms begin another one. Null until the first pair."""
+    pairs_made = models.PositiveIntegerField(default=0)
+    """Over all its tournaments: the number of the latest pair."""
+    next_at = models.DateTimeField(null=True, blank=True)
+    """When the next pair is due, if workers are idle then; null: at once."""
+
+    objects = MatchmakingQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "matchmaking"
+
+    def __str__(self) -> str:
+        return self.ladder_id
+
+    @property
+    def rate(self) -> int:
+        """Games an hour."""
+        return settings.LADDER_GAMES if self.games_an_hour is None else self.games_an_hour
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds from pair to pair; not for a rate of 0."""
+        return 3600 * GAMES_A_PAIR / self.rate
+
+    @property
+    def terms(self) -> LadderTerms:
+        plies = settings.LADDER_OPENING_PLIES if self.opening_plies is None else self.opening_plies
+        return LadderTerms(self.time_control or settings.LADDER_TIME_CONTROL, plies)
+
+    @property
+    def is_at_work(self) -> bool:
+        return self.rate > 0 and not self.is_paused
+
+    @property
+    def is_paused(self) -> bool:
+        """By staff, on the page of its tournament."""
+        return self.tournament is not None and self.tournament.state == self.tournament.State.PAUSED
+
+
+class Turn(models.Model):
+    """When the matchmaker chose a version last."""
+
+    ladder = models.ForeignKey("Ladder", on_delete=models.CASCADE, related_name="+")
+    version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    pair = models.PositiveIntegerField()
+    """The number of the latest pair it was in, see ``Matchmaking.pairs_made``."""
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["ladder", "version"], name="turn_once_a_ladder")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.ladder_id} {self.version_id}: {self.pair}"
