@@ -167,9 +167,11 @@ def _check() -> None:
     from tournament.services.ratings import rebuild
 
     tournament = Tournament.objects.get()
-    done = Game.objects.filter(state=Game.State.DONE, fault="none", plies__gte=LEAST_PLIES).count()
-    if not done == GameRecord.objects.count() == tournament.games_total:
-        raise Broken(f"{done} games and {GameRecord.objects.count()} records of {tournament.games_total}")
+    played = Game.objects.filter(state=Game.State.DONE, fault="none", plies__gte=LEAST_PLIES)
+    for game in Game.objects.exclude(pk__in=played.values("pk"))[:1]:
+        raise Broken(f"{game} {game.state}, {game.termination} at ply {game.plies}: {game.evidence}")
+    if not played.count() == GameRecord.objects.count() == tournament.games_total:
+        raise Broken(f"{played.count()} games, {GameRecord.objects.count()} records: not each once")
     (rebuilt,) = rebuild(tournament.ladders[0])
     if rebuilt.changed:
         raise Broken("ratings made anew differ")

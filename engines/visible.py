@@ -6,6 +6,8 @@ Markup is the business of whoever makes a page.
 
 from __future__ import annotations
 
+_WITHOUT_SPACING = str.maketrans("", "", "\n\t")
+
 
 def visible(text: str, limit: int | None = None) -> str:
     """``text`` as one line that prints, cut to ``limit`` characters."""
@@ -15,8 +17,9 @@ def visible(text: str, limit: int | None = None) -> str:
 
 def visible_lines(text: str, limit: int | None = None) -> str:
     """As ``visible`` for many lines: line ends and tabs stay; of a long text both ends do."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    shown = "\n".join("\t".join(map(visible, line.split("\t"))) for line in lines)
+    shown = text.replace("\r\n", "\n")
+    if not shown.translate(_WITHOUT_SPACING).isprintable():
+        shown = "\n".join("\t".join(map(visible, line.split("\t"))) for line in shown.split("\n"))
     if limit is None or len(shown) <= limit:
         return shown
     gap = f"\n[... {len(shown) - limit} characters left out ...]\n"

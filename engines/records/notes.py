@@ -13,6 +13,8 @@ from engines.records.model import MAX_PV, MoveNote
 
 BOOK = "book"
 """The comment of a given ply."""
+SHORT = 24
+"""Characters of a note that may well come again: a time, a depth and a score, no line of moves."""
 
 _NUMBER = r"(?:0|[1-9][0-9]{0,18})"
 _SECONDS = rf"{_NUMBER}\.[0-9]{{3}}"
@@ -47,6 +49,10 @@ def parse_note(text: str) -> MoveNote | None:
     """The note that ``format_note`` writes as ``text``, or None: then it is somebody's remark."""
     if not text:
         return None
+    return _parse_short_note(text) if len(text) <= SHORT else _parse_note(text)
+
+
+def _parse_note(text: str) -> MoveNote | None:
     spaced = text if text[0] in "+-#/" else f" {text}"
     match = _NOTE.fullmatch(spaced)
     if match is None:
@@ -62,6 +68,12 @@ def parse_note(text: str) -> MoveNote | None:
         pv=pv,
     )
     return note if len(pv) <= MAX_PV and format_note(note) == text else None
+
+
+@lru_cache(maxsize=1024)
+def _parse_short_note(text: str) -> MoveNote | None:
+    """Kept for a while: engines that answer at once say the same of most of their moves."""
+    return _parse_note(text)
 
 
 def _format_score(score: Score | None) -> str:

@@ -50,6 +50,8 @@ def update_rows(
 
     ``rows`` are (values, conditions), each with the same fields; ``also`` is a condition in SQL.
     """
+    if not rows:
+        return 0
     setting, where = (
         [f"{connection.ops.quote_name(column)} = %s" for column, _ in _columns(model, part)]
         for part in rows[0]

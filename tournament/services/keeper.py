@@ -21,7 +21,7 @@ from engines.records import Termination, clean_text
 from engines.timecontrol import MAX_LIMIT
 from engines.visible import visible
 from tournament import models
-from tournament.models import Attempt, Game, LiveGame
+from tournament.models import Attempt, BotVersion, Game, LiveGame, Tournament
 from tournament.services.attempts import give_back
 from tournament.services.records import WrongReport, read_record
 from tournament.services.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
@@ -140,13 +140,21 @@ def _find_attempt(word: Progress | Release) -> Attempt | Ignored:
 
 def _find_attempts(words: Sequence[GameReport | Progress | Release]) -> list[Attempt | Ignored]:
     """The open attempt that each message speaks of, with all that its game needs to be recorded."""
-    rows = Attempt.objects.select_related(
-        "game__white__bot", "game__black__bot", "game__tournament", "game__pairing"
-    )
     named = [_attempt_id(word.attempt) for word in words]
-    known = rows.in_bulk([pk for pk in named if pk])
+    known = Attempt.objects.select_related("game__pairing").in_bulk([pk for pk in named if pk])
+    _attach([attempt.game for attempt in known.values()])
     found = [known.get(pk) if pk else None for pk in named]
     return [_open_attempt(attempt, word.key) for attempt, word in zip(found, words, strict=True)]
+
+
+def _attach(games: Sequence[Game]) -> None:
+    """Give games their players and tournaments: a few, which all of a message's games share."""
+    players = {pk for game in games for pk in (game.white_id, game.black_id)}
+    versions = BotVersion.objects.select_related("bot").in_bulk(players)
+    tournaments = Tournament.objects.in_bulk({game.tournament_id for game in games})
+    for game in games:
+        game.white, game.black = versions[game.white_id], versions[game.black_id]
+        game.tournament = tournaments[game.tournament_id]
 
 
 def _attempt_id(text: str) -> uuid.UUID | None:

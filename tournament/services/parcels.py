@@ -114,7 +114,7 @@ def _store_claims(attempts: Sequence[Attempt]) -> None:
         )
         for attempt in attempts
     ]
-    if claims and (claimed := update_rows(Game, claims)) != len(claims):
+    if (claimed := update_rows(Game, claims)) != len(claims):
         raise DatabaseError(f"{claimed} of {len(claims)} games could be claimed, all is undone")
     Attempt.objects.bulk_create(attempts)
 

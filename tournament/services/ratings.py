@@ -37,6 +37,7 @@ from tournament.ratings import (
     ladder_scale,
     tournament_scale,
 )
+from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.records import NOT_RATED
 
 BATCH = 1_000
@@ -74,7 +75,7 @@ class _Accounts:
         self.fold = fold
         self.versions: dict[Player, int] = {}
         """Those who played."""
-        self.events: list[RatingEvent] = []
+        self.events: list[dict[str, Any]] = []
         self.pairs: Counter[tuple[int, int, Result]] = Counter()
 
     def add(self, row: RatedRow) -> None:
@@ -85,7 +86,7 @@ class _Accounts:
         self.pairs[row.white, row.black, row.rated.result] += 1
 
     def store_events(self) -> None:
-        RatingEvent.objects.bulk_create(self.events)
+        insert_rows(RatingEvent, self.events)
         self.events.clear()
 
 
@@ -105,17 +106,18 @@ def _row(standing: Standing) -> dict[str, Any]:
     }
 
 
-def _event(ladder: str, sequence: int, game: int, version: int, change: Change) -> RatingEvent:
-    return RatingEvent(
-        ladder_id=ladder,
-        sequence=sequence,
-        game_id=game,
-        version_id=version,
-        mu_before=change.before.mu,
-        sigma_before=change.before.sigma,
-        mu_after=change.after.mu,
-        sigma_after=change.after.sigma,
-    )
+def _event(ladder: str, sequence: int, game: int, version: int, change: Change) -> dict[str, Any]:
+    """The columns of a ``RatingEvent``."""
+    return {
+        "ladder_id": ladder,
+        "sequence": sequence,
+        "game_id": game,
+        "version_id": version,
+        "mu_before": change.before.mu,
+        "sigma_before": change.before.sigma,
+        "mu_after": change.after.mu,
+        "sigma_after": change.after.sigma,
+    }
 
 
 _COLUMNS = {Result.WHITE_WINS: "wins", Result.DRAW: "draws", Result.BLACK_WINS: "losses"}
@@ -141,21 +143,40 @@ def rate(ladder: str, played: Sequence[RatedRow]) -> None:
     for row in played:
         accounts.add(row)
     accounts.store_events()
-    for player, version in accounts.versions.items():
-        values = _row(accounts.fold.standings[player])
-        if player in rows:
-            LadderRating.objects.filter(pk=rows[player].pk).update(**values)
-        else:
-            LadderRating.objects.create(ladder_id=ladder, version_id=version, **values)
+    played_by = {
+        player: (version, _row(accounts.fold.standings[player]))
+        for player, version in accounts.versions.items()
+    }
+    update_rows(
+        LadderRating,
+        [(row, {"id": rows[player].pk}) for player, (_, row) in played_by.items() if player in rows],
+    )
+    LadderRating.objects.bulk_create(
+        LadderRating(ladder_id=ladder, version_id=version, **row)
+        for player, (version, row) in played_by.items()
+        if player not in rows
+    )
     _count_pairs(ladder, accounts.pairs)
 
 
 def _count_pairs(ladder: str, counts: Mapping[tuple[int, int, Result], int]) -> None:
+    """Under the ladder's lock: nobody else counts."""
+    whites, blacks = {white for white, _, _ in counts}, {black for _, black, _ in counts}
+    known = PairScore.objects.filter(ladder_id=ladder, white_id__in=whites, black_id__in=blacks)
+    pairs = {(pair.white_id, pair.black_id): pair for pair in known}
     for (white, black, result), count in counts.items():
-        pair: dict[str, Any] = {"ladder_id": ladder, "white_id": white, "black_id": black}
-        column = _COLUMNS[result]
-        if not PairScore.objects.filter(**pair).update(**{column: F(column) + count}):
-            PairScore.objects.create(**pair, **{column: count})
+        pair = pairs.setdefault((white, black), PairScore(ladder_id=ladder, white_id=white, black_id=black))
+        setattr(pair, _COLUMNS[result], getattr(pair, _COLUMNS[result]) + count)
+    counted = [pairs[key] for key in {(white, black): None for white, black, _ in counts}]
+    update_rows(
+        PairScore,
+        [
+            ({"wins": pair.wins, "draws": pair.draws, "losses": pair.losses}, {"id": pair.pk})
+            for pair in counted
+            if pair.pk
+        ],
+    )
+    PairScore.objects.bulk_create(pair for pair in counted if not pair.pk)
 
 
 # All games anew

@@ -20,7 +20,7 @@ from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
 from tournament.models import Attempt, Game, GameLog, GameRecord, Ladder, LiveGame, Tournament
 from tournament.ratings import fingerprint
-from tournament.services.bulk import update_rows
+from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.finishing import count_finished
 from tournament.services.forfeits import count_forfeits
 from tournament.services.ratings import RatedRow, player_of, rate
@@ -88,16 +88,17 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
 
 def store_logs(told: Iterable[tuple[Game, GameReport]]) -> None:
     """Keep what both engines of each game said."""
-    GameLog.objects.bulk_create(
-        GameLog(
-            game=game,
-            side=side,
-            stderr=visible_lines(log.stderr, MAX_LOG),
-            lines=visible_lines(log.lines, MAX_LOG),
-        )
+    rows = (
+        {
+            "game_id": game.pk,
+            "side": side.value,
+            "stderr": visible_lines(log.stderr, MAX_LOG),
+            "lines": visible_lines(log.lines, MAX_LOG),
+        }
         for game, report in told
         for side, log in ((GameLog.Side.WHITE, report.white), (GameLog.Side.BLACK, report.black))
     )
+    insert_rows(GameLog, rows)
 
 
 def may_be_rated(game: Game) -> bool:
@@ -179,9 +180,8 @@ def _result_of(entry: _Entry) -> dict[str, Any]:
 
 
 def _store_records(entries: Sequence[_Entry]) -> None:
-    GameRecord.objects.bulk_create(
-        GameRecord(game=entry.arrival.game, text=_published(entry)) for entry in entries
-    )
+    rows = ({"game_id": entry.arrival.game.pk, "text": _published(entry)} for entry in entries)
+    insert_rows(GameRecord, rows)
 
 
 def _published(entry: _Entry) -> str:
