@@ -85,16 +85,16 @@ def last_info(lines: Sequence[bytes | str]) -> Info:
     Reads backwards and only as far as it must, so that a runner may keep the
     raw lines of a search and look at them once, after the best move.
     """
-    found = Info()
+    found: Info | None = None
     for line in reversed(lines):
         text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
         message = parse_engine_line(text)
         if not isinstance(message, Info):
             continue
-        found = _filled(found, message)
+        found = message if found is None else _filled(found, message)
         if found.pv and None not in (found.depth, found.score, found.time_ms, found.nodes):
             break
-    return found
+    return found or Info()
 
 
 def _filled(later: Info, earlier: Info) -> Info:
