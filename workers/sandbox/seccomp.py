@@ -1,8 +1,10 @@
 """The system call filter of every engine, as the program that the kernel runs at each call.
 
-Refused calls fail with EPERM, so that a program that merely asks goes on; ``clone3`` with
-ENOSYS, since its flags lie in memory where a filter cannot look and C libraries then take
-``clone``. A program for another kind of processor is killed.
+Refused calls fail with EPERM, so that a program that merely asks goes on; with ENOSYS those
+without which programs know another way: ``clone3``, whose flags lie in memory where a filter
+cannot look, and ``memfd_create``, whose files nobody can count once they are sent into a socket.
+Setting a file's times does nothing and is said to be done: of the machine's devices, ``/dev/null``
+and the like, everybody may set them and see them. A program for another kind of processor is killed.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ ALLOW = 0x7FFF0000
 KILL_PROCESS = 0x80000000
 FAIL = 0x00050000
 """Plus the error number."""
+PRETEND = FAIL
+"""The call is not made and gives 0."""
 
 NAMESPACE_FLAGS = 0x7E020000
 """``CLONE_NEWNS``, ``NEWCGROUP``, ``NEWUTS``, ``NEWIPC``, ``NEWUSER``, ``NEWPID`` and ``NEWNET``."""
@@ -49,11 +53,35 @@ FILE_COMMANDS = {
     "F_GETLEASE": 1025,
     "F_NOTIFY": 1026,
     "F_SETPIPE_SZ": 1031,
+    "F_GET_RW_HINT": 1035,
+    "F_SET_RW_HINT": 1036,
+    "F_GET_FILE_RW_HINT": 1037,
+    "F_SET_FILE_RW_HINT": 1038,
+    "F_GETDELEG": 1039,
+    "F_SETDELEG": 1040,
 }
-"""Of ``fcntl``: locks, leases and watches carry words between bots, wide pipes take a worker's share."""
+"""Of ``fcntl``: locks, leases, watches and hints carry words between bots, wide pipes take others' share."""
 
 TERMINAL_COMMANDS = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C}
 """Of ``ioctl``: typing into a terminal."""
+
+PROCESS_COMMANDS = {"PR_SCHED_CORE": 62, "PR_SET_MEMORY_MERGE": 67}
+"""Of ``prctl``: to have what runs beside it on the same core wait, and see ``MERGEABLE``."""
+
+MERGEABLE = 12
+"""``MADV_MERGEABLE`` of ``madvise``: one page for equal ones of all engines tells who has which."""
+
+HUGE_PAGES = 0x40000
+"""``MAP_HUGETLB`` of ``mmap``: memory that the operator set aside, and that no limit counts."""
+
+NO_WAIT = 0x8
+"""``RWF_NOWAIT`` of ``preadv2``: tells whether part of a file is in memory, and so who read it."""
+
+DROP = 4
+"""``POSIX_FADV_DONTNEED`` of ``fadvise64``: drops what others read from memory."""
+
+PROTOCOLS = {"the usual one": 0, "ICMP": 1, "TCP": 6, "UDP": 17}
+"""For any other the kernel loads modules."""
 
 SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
 """All of the engine's own network namespace; others, as vsock, know no namespaces."""
@@ -76,12 +104,42 @@ def _lines(machine: Machine) -> Iterator[Line]:
         yield Label("native")
     for number in sorted(machine.refused.values()):
         yield from _when(number, [_fail(errno.EPERM)])
-    yield from _when(machine.clone3, [_fail(errno.ENOSYS)])
-    yield from _when(machine.clone, _fails_with_a_bit(0, NAMESPACE_FLAGS, errno.EPERM))
-    yield from _when(machine.fcntl, _fails_if_one_of(1, FILE_COMMANDS.values(), errno.EPERM))
-    yield from _when(machine.ioctl, _fails_if_one_of(1, TERMINAL_COMMANDS.values(), errno.EPERM))
-    for call in (machine.socket, machine.socketpair):
-        yield from _when(call, _fails_unless_one_of(0, SOCKET_FAMILIES.values(), errno.EAFNOSUPPORT))
+    for name, number in machine.watched.items():
+        yield from _when(number, _judged(name))
+    yield give_back(ALLOW)
+
+
+def _judged(name: str) -> Iterable[Line]:
+    """What to say of a watched call, by its arguments where they matter."""
+    match name:
+        case "clone":
+            return _fails_with_a_bit(0, NAMESPACE_FLAGS, errno.EPERM)
+        case "clone3" | "memfd_create":
+            return [_fail(errno.ENOSYS)]
+        case "fcntl":
+            return _fails_if_one_of(1, FILE_COMMANDS.values(), errno.EPERM)
+        case "ioctl":
+            return _fails_if_one_of(1, TERMINAL_COMMANDS.values(), errno.EPERM)
+        case "prctl":
+            return _fails_if_one_of(0, PROCESS_COMMANDS.values(), errno.EPERM)
+        case "mmap":
+            return _fails_with_a_bit(3, HUGE_PAGES, errno.ENOMEM)
+        case "madvise":
+            return _fails_if_one_of(2, [MERGEABLE], errno.EPERM)
+        case "socket" | "socketpair":
+            return _known_sockets()
+        case "preadv2" | "pwritev2":
+            return _fails_with_a_bit(5, NO_WAIT, errno.EOPNOTSUPP)
+        case "fadvise64":
+            return _fails_if_one_of(3, [DROP], errno.EPERM)
+        case "utime" | "utimes" | "futimesat" | "utimensat":
+            return [give_back(PRETEND)]
+    raise KeyError(name)
+
+
+def _known_sockets() -> Iterator[Line]:
+    yield from _goes_on_if_one_of(0, SOCKET_FAMILIES.values(), "family", errno.EAFNOSUPPORT)
+    yield from _goes_on_if_one_of(2, PROTOCOLS.values(), "protocol", errno.EPROTONOSUPPORT)
     yield give_back(ALLOW)
 
 
@@ -128,10 +186,9 @@ def _fails_if_one_of(argument: int, values: Iterable[int], error: int) -> Iterat
     yield _fail(error)
 
 
-def _fails_unless_one_of(argument: int, values: Iterable[int], error: int) -> Iterator[Line]:
+def _goes_on_if_one_of(argument: int, values: Iterable[int], name: str, error: int) -> Iterator[Line]:
     yield _argument(argument)
     for value in values:
-        yield Branch(JUMP_EQUAL, value, then="allowed")
+        yield Branch(JUMP_EQUAL, value, then=f"known {name}")
     yield _fail(error)
-    yield Label("allowed")
-    yield give_back(ALLOW)
+    yield Label(f"known {name}")

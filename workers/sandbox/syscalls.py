@@ -8,6 +8,7 @@ nothing but read-only files.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 X86_64 = "x86_64"
@@ -54,6 +55,10 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "memfd_secret": (447, 447),
+    "sync": (162, 81),
+    "syncfs": (306, 267),
+    "io_setup": (206, 0),
+    "io_submit": (209, 2),
     "vmsplice": (278, 75),
     "add_key": (248, 217),
     "request_key": (249, 218),
@@ -81,7 +86,11 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "clock_settime": (227, 112),
     "clock_adjtime": (305, 266),
     "adjtimex": (159, 171),
-    # Files by handle, and words between bots: locks and watches on files that both may read
+    # Memory that outlives its process, and what few look at: files in /dev/shm serve as well
+    "shmget": (29, 194),
+    "msgget": (68, 186),
+    "semget": (64, 190),
+    # Files by handle, and words between bots: locks, watches and looks at files that both may read
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
     "fanotify_init": (300, 262),
@@ -90,6 +99,8 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "inotify_init1": (294, 26),
     "inotify_add_watch": (254, 27),
     "flock": (73, 32),
+    "mincore": (27, 232),
+    "cachestat": (451, 451),
     # Priorities, and other cores than the game's
     "sched_setaffinity": (203, 122),
     "sched_setscheduler": (144, 119),
@@ -104,52 +115,51 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "move_pages": (279, 239),
 }
 
+# Allowed or refused by their arguments, or said not to be there: see ``seccomp``.
+_WATCHED: dict[str, tuple[int | None, int | None]] = {
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "memfd_create": (319, 279),
+    "mmap": (9, 222),
+    "madvise": (28, 233),
+    "fcntl": (72, 25),
+    "ioctl": (16, 29),
+    "prctl": (157, 167),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "preadv2": (327, 286),
+    "pwritev2": (328, 287),
+    "fadvise64": (221, 223),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A processor as a filter sees it. ``refused`` are system calls' numbers by name."""
+    """A processor as a filter sees it. ``refused`` and ``watched`` are system calls' numbers by name."""
 
     name: str
     audit: int
     """``AUDIT_ARCH_…`` of ``<linux/audit.h>``."""
     refused: dict[str, int]
-    clone: int
-    clone3: int
-    fcntl: int
-    ioctl: int
-    socket: int
-    socketpair: int
+    watched: dict[str, int]
     first_foreign: int | None = None
     """From this number on calls are another kind of program's: x32 on x86_64."""
 
 
-def _numbers(column: int) -> dict[str, int]:
-    return {name: number for name, pair in _REFUSED.items() if (number := pair[column]) is not None}
+def _numbers(table: Mapping[str, tuple[int | None, int | None]], column: int) -> dict[str, int]:
+    return {name: number for name, pair in table.items() if (number := pair[column]) is not None}
+
+
+def _machine(name: str, audit: int, column: int, first_foreign: int | None = None) -> Machine:
+    return Machine(name, audit, _numbers(_REFUSED, column), _numbers(_WATCHED, column), first_foreign)
 
 
 MACHINES = {
-    X86_64: Machine(
-        X86_64,
-        0xC000003E,
-        _numbers(0),
-        clone=56,
-        clone3=435,
-        fcntl=72,
-        ioctl=16,
-        socket=41,
-        socketpair=53,
-        first_foreign=0x40000000,
-    ),
-    AARCH64: Machine(
-        AARCH64,
-        0xC00000B7,
-        _numbers(1),
-        clone=220,
-        clone3=435,
-        fcntl=25,
-        ioctl=29,
-        socket=198,
-        socketpair=199,
-    ),
+    X86_64: _machine(X86_64, 0xC000003E, 0, first_foreign=0x40000000),
+    AARCH64: _machine(AARCH64, 0xC00000B7, 1),
 }
 """By the name that ``os.uname().machine`` has for it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 INODE_BYTES = 1024
@@ -46,14 +46,9 @@ def cpu_ns(processes: Iterable[int]) -> int:
 
 
 def memory_bytes(init: int, processes: Iterable[int]) -> int:
-    """What they hold: memory, each shared page once over all; files of ``init``'s ``/tmp`` and ``/dev/shm``;
-    and files that exist in memory alone, mapped or not."""
-    processes = list(processes)
-    unnamed: dict[tuple[int, int], int] = {}
-    for process in processes:
-        unnamed.update(_memory_files(process))
-    resident = sum(map(_resident_bytes, processes))
-    return resident + sum(unnamed.values()) + _filesystem_bytes(init)
+    """What they hold: memory, each shared page once over all, with the kernel's tables of it; and the
+    files of ``init``'s ``/tmp`` and ``/dev/shm``."""
+    return sum(map(_process_bytes, processes)) + _filesystem_bytes(init)
 
 
 def _children(process: int) -> list[int]:
@@ -66,29 +61,30 @@ def _children(process: int) -> list[int]:
     return found
 
 
-def _resident_bytes(process: int) -> int:
-    """Its share of the memory it has in use: a page that n processes share counts an nth."""
-    try:
-        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        pass
+def _process_bytes(process: int) -> int:
+    """Its share of the memory it has in use, a page that n processes share being an nth, and its page tables.
+
+    A process is asked about through its first thread, and once that has ended through any other.
+    """
+    with contextlib.suppress(OSError):
+        for place in (f"/proc/{process}", *_threads(process)):
+            with contextlib.suppress(ProcessLookupError):
+                used = _kilobytes(f"{place}/smaps_rollup", "Pss:")
+                return (used + _kilobytes(f"{place}/status", "VmPTE:")) * 1024
     return 0
 
 
-def _memory_files(process: int) -> dict[tuple[int, int], int]:
-    """The bytes of its open memory files, by device and inode."""
-    found: dict[tuple[int, int], int] = {}
-    try:
-        for name in os.listdir(f"/proc/{process}/fd"):
-            path = f"/proc/{process}/fd/{name}"
-            if os.readlink(path).startswith("/memfd:"):
-                status = os.stat(path)
-                found[status.st_dev, status.st_ino] = status.st_blocks * 512
-    except OSError:
-        pass
-    return found
+def _threads(process: int) -> Iterator[str]:
+    """Looked for only when it is asked for one."""
+    for thread in os.listdir(f"/proc/{process}/task"):
+        yield f"/proc/{process}/task/{thread}"
+
+
+def _kilobytes(path: str, name: str) -> int:
+    for line in Path(path).read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1])
+    return 0
 
 
 def _filesystem_bytes(init: int) -> int:

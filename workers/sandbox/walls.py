@@ -85,5 +85,5 @@ def _own_folders(walls: Walls, limits: Limits) -> Iterator[str]:
     for inside in ("/dev/shm", "/tmp"):
         yield from ("--size", str(limits.tmp), "--perms", "1777", "--tmpfs", inside)
     yield from ("--ro-bind", walls.folder, ENGINE_FOLDER, "--chdir", ENGINE_FOLDER)
-    # bwrap's own / and /dev would be writable without a bound.
-    yield from ("--remount-ro", "/dev", "--remount-ro", "/")
+    # bwrap's own / and /dev would be writable without a bound; in /proc are its namespaces' limits.
+    yield from ("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/")

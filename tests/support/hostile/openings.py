@@ -160,6 +160,7 @@ OPENINGS: dict[str, Opening] = {
     ),
     "read-only folder": _instead(("--ro-bind", "*", "/engine"), ("--bind", "*", "/engine")),
     "closed root": _instead(("--remount-ro", "/"), ()),
+    "read-only /proc": _instead(("--remount-ro", "/proc"), ()),
     "own devices": lambda sandbox, folder: _instead(("--dev", "/dev"), ("--dev-bind", "/dev", "/dev"))(
         _instead(("--remount-ro", "/dev"), ())(sandbox, folder), folder
     ),

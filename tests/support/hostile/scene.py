@@ -73,6 +73,7 @@ def scene_in(folder: Path, secret: str) -> Iterator[Scene]:
             "socket": str(folder / "socket"),
             "door": _free_port(),
             "calls": MACHINES[os.uname().machine].refused,
+            "watched": MACHINES[os.uname().machine].watched,
             "number": random.SystemRandom().randrange(1, 2**15),
             "size": 160 * 1024 * 1024,
         }

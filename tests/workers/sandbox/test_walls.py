@@ -62,7 +62,7 @@ def test_what_can_be_written_to_is_small_and_the_rest_is_closed_last() -> None:
     words = words_of(WALLS, Limits(tmp=1234))
     for folder in ("/tmp", "/dev/shm"):
         assert follows(words, "--size", "1234", "--perms", "1777", "--tmpfs", folder)
-    assert follows(words, "--remount-ro", "/dev", "--remount-ro", "/")
+    assert follows(words, "--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/")
     assert not {"--ro-bind", "--tmpfs", "--dev", "--proc"} & set(words[words.index("--remount-ro") :])
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from tests.support.hostile.attack import Attack, at_move, brought_home
+from tests.support.hostile.attack import Attack, at_move, brought_home, more_than
 
 FILTER = ("system call filter",)
 NAMESPACES = ("system call filter", "no namespaces within")
 
 ATTACKS = [
     Attack("makes every call of the list", at_move("kernel.ask_for_every_call"), brought_home, FILTER),
+    Attack(
+        "makes calls with every argument of the list",
+        at_move("kernel.ask_with_every_argument"),
+        brought_home,
+        FILTER,
+    ),
+    Attack("asks for odd protocols", at_move("kernel.ask_for_protocols"), brought_home, FILTER),
+    Attack("sets timers without end", at_move("kernel.set_timers"), more_than(256), ("limit of signals",)),
+    Attack("turns the kernel's knobs", at_move("kernel.turn_knobs"), brought_home, ("read-only /proc",)),
     Attack("makes a namespace", at_move("kernel.make_a_namespace"), brought_home, NAMESPACES),
     Attack("starts a process in a namespace", at_move("kernel.clone_a_namespace"), brought_home, NAMESPACES),
     Attack(

@@ -21,19 +21,23 @@ def greedy(name: str, what: str, level: Level = Level.B, *, plays_on: bool = Fal
     )
 
 
+def refused(name: str, what: str) -> Attack:
+    """One that asks for memory which the system call filter gives nobody: it goes on without."""
+    walls = ("memory", "system call filter")
+    return Attack(name, at_move(f"memory.{what}"), more_than(100), walls, limits=SMALL)
+
+
 ATTACKS = [
     greedy("takes memory as programs do", "heap"),
     greedy("takes a little memory in each of many processes", "many_processes", plays_on=True),
     greedy("takes memory to share with its children", "shared"),
-    greedy("fills files that exist in memory alone", "memory_files"),
+    refused("fills files that exist in memory alone", "memory_files"),
+    refused("leaves segments that no process has", "segments"),
+    refused("leaves memory in a socket", "in_flight"),
     greedy("takes memory in a process that forbids looks at it", "undumpable"),
-    greedy(
-        "takes memory in a process whose first thread has ended", "without_a_leader", Level.A, plays_on=True
-    ),
-    greedy("leaves segments that no process has", "segments", Level.A),
-    greedy("leaves memory in a socket", "in_flight", Level.A),
+    greedy("takes memory in a process whose first thread has ended", "without_a_leader", plays_on=True),
+    greedy("has the kernel make tables", "page_tables"),
     greedy("leaves messages unread", "unread_messages", Level.A, plays_on=True),
-    greedy("has the kernel make tables", "page_tables", Level.A),
     Attack(
         "fills its folders in memory",
         at_move("memory.files_in_memory"),

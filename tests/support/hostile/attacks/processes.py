@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from tests.support.hostile.attack import USERS_APART, Attack, at_move, brought_home, more_than
+from tests.support.hostile.seen import Seen
+from workers.sandbox.levels import Level
 
 OURS = 16
 """Processes of the trial beside those an attacker makes: both engines with their walls."""
+
+BUSY = ("go:1", "burn", "0.5")
+"""An opponent that thinks for a while."""
+
+
+def computed(seen: Seen) -> bool:
+    """It had the processor while its opponent thought."""
+    return seen.second_move_cpu_seconds > 0.25
+
 
 ATTACKS = [
     Attack(
@@ -101,8 +112,23 @@ ATTACKS = [
     Attack(
         "computes while its opponent thinks",
         ("isready", "spin", "-"),
-        lambda seen: seen.second_move_cpu_seconds > 0.25,
+        computed,
         ("rest",),
-        opponent=("go:1", "burn", "0.5"),
+        opponent=BUSY,
+    ),
+    Attack(
+        "has a helper wake it while its opponent thinks",
+        ("isready", "attack", "processes.be_woken {facts}", "isready", "spin", "-"),
+        computed,
+        ("rest",),
+        opponent=BUSY,
+    ),
+    Attack(
+        "has a chain of helpers wake it while its opponent thinks",
+        ("isready", "attack", "processes.be_woken_by_a_chain {facts}", "isready", "spin", "-"),
+        computed,
+        ("rest",),
+        Level.A,
+        opponent=BUSY,
     ),
 ]

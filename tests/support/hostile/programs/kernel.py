@@ -9,7 +9,9 @@ import fcntl
 import mmap
 import os
 import signal
+import socket
 import termios
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .fuse import child, libc, secrets_in
@@ -25,15 +27,71 @@ F_GETPIPE_SZ = 1032
 GETPID_I386 = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
 """``mov eax, 20; int 0x80; ret``."""
 TYPED = b"typed"
+MULTIPATH = (socket.SOCK_STREAM, 262)
+LITE = (socket.SOCK_DGRAM, 136)
+CONTROL = (socket.SOCK_SEQPACKET, 132)
+"""Kinds of sockets and protocols that the kernel has in modules, or not at all."""
+FUSE_TIMERS = 2000
+BY_ARGUMENT: tuple[tuple[str, int, tuple[int, ...]], ...] = (
+    *(("fcntl", errno.EPERM, (0, command, 0)) for command in (5, 6, 7, 36, 37, 38, 1024, 1026, 1035, 1039)),
+    *(("ioctl", errno.EPERM, (0, command, 0)) for command in (0x5412, 0x541C)),
+    *(("prctl", errno.EPERM, (command, 0, 0, 0, 0)) for command in (62, 67)),
+    ("madvise", errno.EPERM, (0, 0, 12)),
+    ("fadvise64", errno.EPERM, (0, 0, 0, 4)),
+    ("preadv2", errno.EOPNOTSUPP, (-1, 0, 0, 0, 0, 8)),
+    ("pwritev2", errno.EOPNOTSUPP, (-1, 0, 0, 0, 0, 8)),
+    ("memfd_create", errno.ENOSYS, (0, 0)),
+)
+"""Calls that are refused by an argument, and how."""
 
 
 def ask_for_every_call(facts: dict[str, Any]) -> list[str]:
     """The refused calls that the kernel answered otherwise, though asked for nonsense."""
     answered = []
     for name, number in facts["calls"].items():
-        if _asks(lambda number=number: _answered(number)):
+        if _asks(lambda number=number: _answered(number, errno.EPERM, [-1] * 6)):
             answered.append(name)
     return answered
+
+
+def ask_with_every_argument(facts: dict[str, Any]) -> list[str]:
+    """The calls, refused by an argument, that the kernel answered otherwise."""
+    numbers = facts["watched"]
+    return [
+        f"{name}{arguments}"
+        for name, error, arguments in BY_ARGUMENT
+        if _asks(lambda number=numbers[name], error=error, given=arguments: _answered(number, error, given))
+    ]
+
+
+def ask_for_protocols(_: dict[str, Any]) -> list[int]:
+    """The sockets it could have of kinds for which a kernel may load modules."""
+    opened = []
+    for kind, protocol in (MULTIPATH, LITE, CONTROL):
+        with contextlib.suppress(OSError):
+            socket.socket(socket.AF_INET, kind, protocol).close()
+            opened.append(protocol)
+    return opened
+
+
+def set_timers(_: dict[str, Any]) -> int:
+    """How many timers the kernel keeps for it."""
+    library = ctypes.CDLL("librt.so.1", use_errno=True)
+    timer = ctypes.c_void_p()
+    made = 0
+    while made < FUSE_TIMERS and library.timer_create(0, None, ctypes.byref(timer)) == 0:
+        made += 1
+    return made
+
+
+def turn_knobs(_: dict[str, Any]) -> list[str]:
+    """The settings, its own namespaces' included, that it could write back as they were."""
+    turned = []
+    for path in ("/proc/sysrq-trigger", *_files("/proc/sys")):
+        with contextlib.suppress(OSError), open(path, "r+b", 0) as file:
+            file.write(file.read(64))
+            turned.append(path)
+    return turned
 
 
 def make_a_namespace(_: dict[str, Any]) -> bool:
@@ -132,9 +190,16 @@ def _asks(question: Any) -> bool:
     return os.waitpid(child(ask), 0)[1] == 0
 
 
-def _answered(number: int) -> bool:
+def _answered(number: int, refusal: int, arguments: Sequence[int]) -> bool:
+    """Whether a call came to anything but its refusal."""
     ctypes.set_errno(0)
-    return libc.syscall(number, -1, -1, -1, -1, -1, -1) != -1 or ctypes.get_errno() != errno.EPERM
+    given = [ctypes.c_long(argument) for argument in arguments]
+    return libc.syscall(number, *given) != -1 or ctypes.get_errno() != refusal
+
+
+def _files(top: str) -> Iterator[str]:
+    for folder, _, names in os.walk(top):
+        yield from (os.path.join(folder, name) for name in names)
 
 
 def _is_parent(number: int) -> bool:

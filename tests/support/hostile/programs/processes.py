@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ ODD_LIMIT = 4321
 FUSE_SIGNALS = 2000
 NICE = 7
 MEMORY_READ = 4 * 1024 * 1024
+CHAIN_SECONDS = 3.0
 
 
 def fork_bomb(_: dict[str, Any]) -> int:
@@ -77,6 +79,32 @@ def limit_others(_: dict[str, Any]) -> list[int]:
 def renice_all(_: dict[str, Any]) -> None:
     """Let all of the user's processes wait behind others."""
     os.setpriority(os.PRIO_USER, 0, NICE)
+
+
+def be_woken(_: dict[str, Any]) -> int:
+    """A helper that lets its parent go on, whoever stopped it."""
+
+    def wake() -> None:
+        while True:
+            os.kill(parent, signal.SIGCONT)
+            time.sleep(0.01)
+
+    parent = os.getpid()
+    return child(wake)
+
+
+def be_woken_by_a_chain(_: dict[str, Any]) -> int:
+    """The same by helpers that each start the next and end, so that who looks for them comes too late."""
+
+    def wake() -> None:
+        end = time.monotonic() + CHAIN_SECONDS
+        while time.monotonic() < end:
+            os.kill(parent, signal.SIGCONT)
+            if os.fork() != 0:
+                os._exit(0)
+
+    parent = os.getpid()
+    return child(wake)
 
 
 def take_all_cores(_: dict[str, Any]) -> int:
