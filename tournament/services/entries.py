@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 
 from django.db import transaction
 from django.db.models import Max
@@ -14,16 +15,14 @@ from tournament.services.schedule import TournamentError, check_size, players_of
 
 @transaction.atomic
 def enter(tournament: Tournament, bot: Bot) -> Entry:
-    """Enter a bot; until the deadline it takes part with whatever its newest valid version is then.
+    """Enter a bot; it takes part with whatever version its owner lets play at the deadline.
 
     Raises ``TournamentError``.
     """
     locked = _open(tournament)
-    version = playing_version(bot, timezone.now())
+    version = playing_version(bot, locked.ladders, timezone.now())
     if version is None:
-        raise TournamentError(f"bot: {bot.name!r} has no valid version")
-    if not any(version.plays(code) for code in locked.ladders):
-        raise TournamentError(f"bot: {str(version)!r} plays none of {', '.join(locked.ladders)}")
+        raise TournamentError(f"bot: {bot.name!r} has no version that plays on {', '.join(locked.ladders)}")
     entries = locked.entries.select_related("version")
     if any(entry.version.bot_id == bot.pk for entry in entries):
         raise TournamentError(f"bot: {bot.name!r} is entered already")
@@ -41,7 +40,7 @@ def leave(tournament: Tournament, bot: Bot) -> None:
 
 @transaction.atomic
 def close_entries(tournament: Tournament, now: datetime.datetime) -> None:
-    """Freeze the versions: each bot's newest valid one of now or, once that has passed, of the deadline.
+    """Freeze the versions: those that play for each bot now or, once that has passed, at the deadline.
 
     Bots that have none any more are left out. May be repeated: only the first time has an effect.
     """
@@ -49,8 +48,8 @@ def close_entries(tournament: Tournament, now: datetime.datetime) -> None:
     if locked.entry_closed or locked.entry_until is None:
         return
     for entry in locked.entries.select_related("version__bot"):
-        version = playing_version(entry.version.bot, min(now, locked.entry_until))
-        if version is None or not any(version.plays(code) for code in locked.ladders):
+        version = playing_version(entry.version.bot, locked.ladders, min(now, locked.entry_until))
+        if version is None:
             entry.delete()
         elif version.pk != entry.version_id:
             Entry.objects.filter(pk=entry.pk).update(version=version)
@@ -58,10 +57,35 @@ def close_entries(tournament: Tournament, now: datetime.datetime) -> None:
     tournament.entry_closed = True
 
 
-def playing_version(bot: Bot, moment: datetime.datetime) -> BotVersion | None:
-    """The bot's newest version that is valid and was there at this moment."""
-    known = bot.versions.filter(state=BotVersion.State.VALID, created_at__lte=moment)
-    return known.select_related("bot").order_by("-number").first()
+def playing_version(bot: Bot, ladders: Sequence[str], moment: datetime.datetime) -> BotVersion | None:
+    """The version that plays for a bot: the newest of those its owner has active on one of these ladders.
+
+    Where all of those came after ``moment``, the newest valid one that was there. None where no ladder
+    has one, or the owner keeps the bot off all of them.
+    """
+    active = bot.activities.filter(ladder__in=ladders, enabled=True, version__state=BotVersion.State.VALID)
+    chosen = [playing.version for playing in active.select_related("version__bot")]
+    there = [version for version in chosen if version.created_at <= moment]
+    if chosen and not there:
+        open_to_it = [playing.ladder_id for playing in active]
+        known = bot.versions.valid().filter(created_at__lte=moment).select_related("bot")
+        there = [version for version in known if any(map(version.plays, open_to_it))]
+    return max(there, key=lambda version: version.number, default=None)
+
+
+def leave_out_withdrawn(tournament: Tournament) -> list[str]:
+    """Take back entries of versions that are valid no more; returns their names.
+
+    Part of the caller's transaction, before the start. Raises ``TournamentError`` where there is nothing
+    to play without one: a gauntlet's challenger.
+    """
+    entries = list(tournament.entries.select_related("version__bot").order_by("number"))
+    gone = [entry for entry in entries if entry.version.state != BotVersion.State.VALID]
+    if gone and tournament.kind == Tournament.Kind.GAUNTLET and gone[0] == entries[0]:
+        version = gone[0].version
+        raise TournamentError(f"bots: the challenger {str(version)!r} is {version.state}")
+    Entry.objects.filter(pk__in=[entry.pk for entry in gone]).delete()
+    return [str(entry.version) for entry in gone]
 
 
 def _open(tournament: Tournament) -> Tournament:

@@ -104,6 +104,13 @@ def store_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], ga
     return total
 
 
+def drop_pairings(tournament: Tournament) -> None:
+    """Take back all games of one that has not begun; part of the caller's transaction."""
+    tournament.pairings.all().delete()
+    Tournament.objects.filter(pk=tournament.pk).update(games_total=0)
+    tournament.games_total = 0
+
+
 def _store_games(tournament: Tournament, after: int, games_a_pair: int) -> int:
     """The games of all pairings with ids over ``after``; every second one swaps the colours."""
     slug = tournament.slug  # letters, digits, - and _

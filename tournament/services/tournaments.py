@@ -15,9 +15,10 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from tournament.models import Attempt, BotVersion, Entry, Game, Keeper, Ladder, LiveGame, Tournament, User
-from tournament.services.entries import close_entries
+from tournament.services.entries import close_entries, leave_out_withdrawn
 from tournament.services.pairings import (
     PlannedPairing,
+    drop_pairings,
     entered_versions,
     pairing_seed,
     store_cycles,
@@ -116,15 +117,19 @@ def announce(tournament: Tournament) -> None:
 def start(tournament: Tournament) -> None:
     """Let a draft or an announced tournament be played; raises ``TournamentError`` for anything else.
 
-    Entry ends with it. Makes the games, or the first round of them, where the draft had none.
+    Entry ends with it. Makes the games, or the first round of them, where the draft had none, or had a
+    version in them that was withdrawn since: it is left out, and the tournament's page says so.
     """
     locked = _locked(
         tournament, [State.DRAFT, State.ANNOUNCED], "only a draft or what is announced can be started"
     )
+    if locked.kind != Tournament.Kind.VALIDATION and (gone := leave_out_withdrawn(locked)):
+        locked.state_reason = f"it began without {', '.join(gone)}, no longer valid by then"
+        drop_pairings(locked)
     if not locked.games_total:
         _make_games(locked)
     locked.state, locked.started_at = State.RUNNING, timezone.now()
-    locked.save(update_fields=["state", "started_at", "seeds"])
+    locked.save(update_fields=["state", "state_reason", "started_at", "seeds"])
     if locked.is_staged:
         advance(locked.pk)
     if locked.priority > 0 or _comes_before_a_ladder(locked):

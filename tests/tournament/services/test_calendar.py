@@ -9,10 +9,12 @@ from django.utils import timezone
 
 from tests.support.schedule import make_event, make_user, make_version
 from tournament.models import BotVersion, Tournament
+from tournament.services.activity import activate, switch
 from tournament.services.calendar import tend
 from tournament.services.entries import enter, leave
+from tournament.services.forfeits import withdraw
 from tournament.services.pairings import entered_versions
-from tournament.services.tournaments import TournamentError, announce, cancel, start
+from tournament.services.tournaments import TournamentError, announce, cancel, pause, resume, start
 
 pytestmark = pytest.mark.django_db
 Kind, State = Tournament.Kind, Tournament.State
@@ -51,9 +53,12 @@ def test_what_cannot_play_is_not_entered() -> None:
     event = open_event()
     refused = make_version("Bob", state=BotVersion.State.REFUSED)
     other = make_version("Cy", games=["dualma"])
+    off = make_version("Di")
+    switch(off.bot, "duploline", on=False)
     for bot, why in [
-        (refused.bot, "bot: 'Bob' has no valid version"),
-        (other.bot, "bot: 'Cy v1' plays none of duploline"),
+        (refused.bot, "bot: 'Bob' has no version that plays on duploline"),
+        (other.bot, "bot: 'Cy' has no version that plays on duploline"),
+        (off.bot, "bot: 'Di' has no version that plays on duploline"),
         (make_version("Ada").bot, "bot: 'Ada' is entered already"),
     ]:
         with pytest.raises(TournamentError) as caught:
@@ -75,6 +80,85 @@ def test_the_versions_of_the_deadline_are_frozen() -> None:
     make_version("Ada")
     tend(NOW + HOUR * 1.7)
     assert entered(event) == ["Ada v2", "Bob v1"]
+
+
+def test_a_bot_enters_with_the_version_that_its_owner_has_active() -> None:
+    event = open_event(ladders=["duploline", "dualma"])
+    both = make_version("Bob", games=["duploline", "dualma"])
+    make_version("Bob", games=["duploline", "dualma"])
+    enter(event, both.bot)
+    activate(both)
+    tried, elsewhere = make_version("Cy"), make_version("Cy", games=["dogon-kulei"])
+    enter(event, tried.bot)
+    assert elsewhere.number > tried.number
+    tend(NOW + HOUR)
+    assert entered(event) == ["Ada v1", "Bob v1", "Cy v1"]
+
+
+def test_the_newest_plays_where_an_owner_has_different_versions_on_the_ladders() -> None:
+    event = open_event(ladders=["duploline", "dualma"])
+    old = make_version("Bob", games=["duploline", "dualma"])
+    new = make_version("Bob", games=["duploline", "dualma"])
+    activate(old, "duploline")
+    enter(event, old.bot)
+    switch(old.bot, "dualma", on=False)
+    tend(NOW + HOUR)
+    assert entered(event) == ["Ada v1", "Bob v1"]
+    later = open_event(ladders=["duploline", "dualma"])
+    switch(old.bot, "dualma", on=True)
+    enter(later, old.bot)
+    assert entered(later)[1:] == [str(new)]
+
+
+def test_a_bot_that_its_owner_took_off_the_ladder_is_not_frozen() -> None:
+    event = open_event()
+    bob = make_version("Bob")
+    enter(event, bob.bot)
+    switch(bob.bot, "duploline", on=False)
+    tend(NOW + HOUR)
+    assert entered(event) == ["Ada v1"]
+
+
+@pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.SWISS, Kind.KNOCK_OUT])
+@pytest.mark.parametrize("by_the_clock", [True, False])
+def test_a_version_withdrawn_before_the_start_is_left_out_and_the_page_says_so(
+    kind: Tournament.Kind, by_the_clock: bool
+) -> None:
+    versions = [make_version(name) for name in ("Ada", "Bob", "Cy")]
+    event = make_event(kind, running=False, versions=versions, starts_at=NOW + HOUR)
+    withdraw(versions[0], "it lost 5 games in a row")
+    if by_the_clock:
+        announce(event)
+        tend(NOW + HOUR)
+        event.refresh_from_db()
+    else:
+        start(event)
+    assert (event.state, entered(event)) == (State.RUNNING, ["Bob v1", "Cy v1"])
+    assert event.state_reason == "it began without Ada v1, no longer valid by then"
+    assert event.games_total == event.games.count() == 2
+    assert not event.games.filter(white=versions[0]).exists()
+
+
+def test_a_withdrawn_challenger_or_too_few_left_keep_a_tournament_from_starting() -> None:
+    versions = [make_version(name) for name in ("Ada", "Bob", "Cy")]
+    gauntlet = make_event(Kind.GAUNTLET, running=False, versions=versions)
+    two = make_event(Kind.ROUND_ROBIN, running=False, versions=versions[:2])
+    withdraw(versions[0], "it lost 5 games in a row")
+    with pytest.raises(TournamentError, match="the challenger 'Ada v1' is withdrawn"):
+        start(gauntlet)
+    with pytest.raises(TournamentError, match="only 'Bob v1' plays 'duploline', it needs two"):
+        start(two)
+    two.refresh_from_db()
+    assert (two.state, two.games_total, entered(two)) == (State.DRAFT, 2, ["Ada v1", "Bob v1"])
+
+
+def test_a_version_withdrawn_after_the_start_plays_on() -> None:
+    versions = [make_version(name) for name in ("Ada", "Bob")]
+    event = make_event(Kind.ROUND_ROBIN, versions=versions)
+    withdraw(versions[0], "it lost 5 games in a row")
+    pause(event)
+    resume(event)
+    assert (event.state_reason, entered(event)) == ("", ["Ada v1", "Bob v1"])
 
 
 @pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.GAUNTLET, Kind.SWISS, Kind.KNOCK_OUT])
