@@ -16,6 +16,7 @@ DUARENA_LADDER_GAMES    games an hour that each ladder's matchmaker may start on
 DUARENA_LADDER_TIME     the time control of those games; default 5+0.05
 DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; default 4
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
+DUARENA_MAX_PENDING     versions of one user that may wait or be validated at a time; default 10
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
 DUARENA_MAIL_HOST       a mail server (host or host:port), to tell bots' owners; default none
 DUARENA_MAIL_FROM       the sender of that mail
@@ -71,6 +72,7 @@ LADDER_GAMES = int(os.environ.get("DUARENA_LADDER_GAMES") or 0)
 LADDER_TIME_CONTROL = os.environ.get("DUARENA_LADDER_TIME") or "5+0.05"
 LADDER_OPENING_PLIES = int(os.environ.get("DUARENA_LADDER_PLIES") or 4)
 MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
+MAX_PENDING = int(os.environ.get("DUARENA_MAX_PENDING") or 10)
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 
 EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")

@@ -6,6 +6,7 @@ What a zip may be is ``workers.archive``'s to say, what its ``bot.toml`` may hol
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
@@ -31,6 +32,7 @@ from workers.manifest import (
     MANIFEST_NAME,
     MAX_MANIFEST_BYTES,
     BundleError,
+    FindInterpreter,
     Manifest,
     check_command,
     parse_manifest,
@@ -42,6 +44,7 @@ __all__ = [
     "bundle_path",
     "drop_bundle",
     "fetch_bundle",
+    "forget_dropped",
     "hash_bundle",
     "inspect_bundle",
     "pack_bundle",
@@ -52,16 +55,21 @@ __all__ = [
 CHUNK_BYTES = 1024 * 1024
 
 
-def inspect_bundle(source: bytes | BinaryIO | Path, *, max_bytes: int = MAX_ZIP_BYTES) -> Manifest:
+def inspect_bundle(
+    source: bytes | BinaryIO | Path,
+    *,
+    max_bytes: int = MAX_ZIP_BYTES,
+    find: FindInterpreter | None = None,
+) -> Manifest:
     """Judge a zip without unpacking it; returns its manifest, raises ``BundleError``.
 
     Reads the central directory and ``bot.toml`` alone, so it is quick whatever was
-    uploaded. A file object is left open, at any offset.
+    uploaded. A file object is left open, at any offset. ``find`` knows the interpreters that there are.
     """
     with opened(source) as file, read_zip(file, max_bytes=max_bytes) as archive:
         files = check_entries(archive)
         manifest = _read_manifest(archive, files)
-        check_command(manifest, files)
+        check_command(manifest, files, find)
         return manifest
 
 
@@ -96,6 +104,21 @@ def store_bundle(store: Path, source: bytes | BinaryIO | Path) -> str:
 def drop_bundle(store: Path, sha256: str) -> None:
     """Delete a bundle's bytes from a store folder. May be repeated."""
     bundle_path(store, sha256).unlink(missing_ok=True)
+
+
+def forget_dropped(store: Path, cache: Path) -> None:
+    """Remove from a cache what is in the store no more: bundles that were refused. May be repeated.
+
+    Nobody starts one of those. Should the same bytes have been uploaded again this very moment, a start
+    that finds no folder is our fault and not held against them. A store that is not there says nothing.
+    """
+    for folder in cache.glob("[0-9a-f]" * 64):
+        stored = bundle_path(store, folder.name)
+        if stored.parent.is_dir() and not stored.exists():
+            aside = Path(tempfile.mkdtemp(prefix=".dropped-", dir=cache))
+            with contextlib.suppress(OSError):  # another worker was first
+                folder.rename(aside / folder.name)
+            shutil.rmtree(aside, ignore_errors=True)
 
 
 def fetch_bundle(sha256: str, *, store: Path, cache: Path) -> Path:

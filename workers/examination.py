@@ -6,18 +6,24 @@ a function.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 
 from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
+from workers.bundles import forget_dropped
 from workers.check import CannotCheck, Finding, check_engine
 from workers.jobs import EngineSpec, JsonValue
 from workers.launch import plan_launch
 from workers.manifest import BundleError
+from workers.process import REAPER
+from workers.reaper import remove_scratch
 from workers.runner import PROGRESS_SECONDS, Stopped, Worker
 from workers.sandbox.policy import Refused
 
@@ -120,9 +126,15 @@ class _Examination:
 
     def run(self) -> None:
         self._tell()
-        folder = self.worker.folder_of(self.job.engine)
-        self._unpacked = True
-        self._tell()
+        forget_dropped(self.worker.store, self.worker.cache)
+        with _cache_apart(self.worker) as worker:
+            folder = worker.folder_of(self.job.engine)
+            self._unpacked = True
+            self._tell()
+            self._check(folder)
+        self.end(Ending.DONE)
+
+    def _check(self, folder: Path | None) -> None:
         walls = self.worker.walls_for(self.job.engine)
         try:
             report = check_engine(
@@ -138,7 +150,6 @@ class _Examination:
             self._add(Finding("setup", "", str(cannot), advice, is_grave=True))
         else:
             self._engine = visible(report.engine, MAX_NAME)
-        self.end(Ending.DONE)
 
     def end(self, ending: Ending, why: str = "") -> None:
         self._tell(ending, visible(why, MAX_SENTENCE))
@@ -160,6 +171,22 @@ class _Examination:
         found = tuple(self._found)
         news = ExamNews(self.job.exam, self.worker.name, self._unpacked, self._engine, found, ending, why)
         self.on_news(news)
+
+
+@contextlib.contextmanager
+def _cache_apart(worker: Worker) -> Iterator[Worker]:
+    """The worker with a cache of its own: what is refused stays nowhere, and nobody else is using it.
+
+    The folder goes also if this process is killed.
+    """
+    worker.cache.mkdir(parents=True, exist_ok=True)
+    folder = tempfile.mkdtemp(prefix=".examined-", dir=worker.cache)
+    try:
+        REAPER.watch(folder)
+        yield replace(worker, cache=Path(folder))
+    finally:
+        remove_scratch(folder)
+        REAPER.forget(folder)
 
 
 def _travelling(finding: Finding) -> Found:

@@ -10,7 +10,7 @@ import posixpath
 import shutil
 import sys
 import tomllib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,9 @@ INTERPRETERS = {
 }
 """The first words a command may have beside a file of its bundle, where this machine has them; True: its
 first argument, unless an option, is a script and must be in the bundle (``java Main`` names a class)."""
+
+FindInterpreter = Callable[[str], str | None]
+"""The path of an interpreter by its word in the table, or None: it cannot be had."""
 
 RESERVED_OPTIONS = ("ugi_variant", "ugi_seed")
 """Options that the server sets itself."""
@@ -75,19 +78,30 @@ def parse_manifest(data: bytes) -> Manifest:
     )
 
 
-def check_command(manifest: Manifest, files: Collection[str]) -> None:
-    """Raise ``BundleError`` unless the command can start: by a file of the bundle or an interpreter."""
+def check_command(manifest: Manifest, files: Collection[str], find: FindInterpreter | None = None) -> None:
+    """Raise ``BundleError`` unless the command can start: by a file of the bundle or an interpreter.
+
+    ``find`` knows those that there are; usually ``find_interpreter``.
+    """
+    find = find or find_interpreter
     word = manifest.command[0]
     if manifest.program in files:
         return
     if word not in INTERPRETERS:
         raise BundleError(
-            f"bot.command in {MANIFEST_NAME} starts with {word!r}, which is neither a file of the bundle "
-            f"nor one of {', '.join(INTERPRETERS)}"
+            f"bot.command in {MANIFEST_NAME} starts with {_shown(word)}, which is neither a file of the "
+            f"bundle nor one of {_offered(find)}"
         )
-    if find_interpreter(word) is None:
-        raise BundleError(f"bot.command in {MANIFEST_NAME} needs {word!r}, which this site does not offer")
+    if find(word) is None:
+        raise BundleError(
+            f"bot.command in {MANIFEST_NAME} needs {word!r}, which is not offered here: "
+            f"there is {_offered(find)}"
+        )
     _check_script(manifest, files)
+
+
+def _offered(find: FindInterpreter) -> str:
+    return ", ".join(word for word in INTERPRETERS if find(word) is not None)
 
 
 def find_interpreter(word: str) -> str | None:

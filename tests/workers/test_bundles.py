@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import shutil
 import stat
 import struct
 import threading
@@ -19,7 +20,9 @@ from workers import archive, bundles
 from workers.bundles import (
     BundleError,
     bundle_path,
+    drop_bundle,
     fetch_bundle,
+    forget_dropped,
     inspect_bundle,
     pack_bundle,
     store_bundle,
@@ -210,6 +213,26 @@ def test_a_bundle_in_the_cache_is_not_unpacked_again(stored: tuple[str, Path, Pa
     folder = fetch_bundle(sha256, store=store, cache=cache)
     bundle_path(store, sha256).unlink()
     assert fetch_bundle(sha256, store=store, cache=cache) == folder
+
+
+def test_what_the_store_dropped_leaves_the_cache_as_well(stored: tuple[str, Path, Path]) -> None:
+    sha256, store, cache = stored
+    fetch_bundle(sha256, store=store, cache=cache)
+    (cache / "sandbox.json").touch()
+    forget_dropped(store, cache)
+    assert (cache / sha256).is_dir()
+    drop_bundle(store, sha256)
+    forget_dropped(store, cache)
+    forget_dropped(store, cache)
+    assert os.listdir(cache) == ["sandbox.json"]
+
+
+def test_a_store_that_is_gone_drops_nothing(stored: tuple[str, Path, Path]) -> None:
+    sha256, store, cache = stored
+    folder = fetch_bundle(sha256, store=store, cache=cache)
+    shutil.rmtree(store)
+    forget_dropped(store, cache)
+    assert folder.is_dir()
 
 
 def test_workers_may_unpack_the_same_bundle_at_once(stored: tuple[str, Path, Path]) -> None:

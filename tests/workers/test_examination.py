@@ -14,7 +14,7 @@ from tests.support import bad_engines
 from tests.support.hostile_zips import HOSTILE, WORKER
 from tests.support.jobs import nothing_left, plan_of, processes_with
 from workers import examination, runner
-from workers.bundles import bundle_path, pack_bundle, store_bundle
+from workers.bundles import bundle_path, fetch_bundle, pack_bundle, store_bundle
 from workers.examination import Ending, ExamJob, ExamNews, examine
 from workers.jobs import EngineSpec
 from workers.runner import Worker
@@ -66,6 +66,26 @@ def test_an_engine_of_sense_is_told_of_step_by_step_and_survives_the_journey(
     assert counts == sorted(counts)
     for news in told:
         assert ExamNews.from_json(json.loads(json.dumps(news.to_json()))) == news
+
+
+def test_an_examination_leaves_nothing_unpacked_and_clears_away_what_was_refused_before(
+    run: Callable[..., list[ExamNews]], tmp_path: Path
+) -> None:
+    refused = tmp_path / "cache" / ("0" * 64)
+    refused.mkdir(parents=True)
+    (tmp_path / "store" / "00").mkdir(parents=True)
+    run("ugi leave 3")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_what_others_have_unpacked_stays_while_the_same_bytes_are_refused(
+    run: Callable[..., list[ExamNews]], tmp_path: Path
+) -> None:
+    files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
+    sha256 = store_bundle(tmp_path / "store", pack_bundle(files))
+    used = fetch_bundle(sha256, store=tmp_path / "store", cache=tmp_path / "cache")
+    assert run("ugi leave 3", sha256=sha256)[-1].found[0].is_grave
+    assert sorted(path.name for path in used.iterdir()) == sorted(files)
 
 
 def test_a_fault_comes_with_the_lines_and_what_the_engine_said(run: Callable[..., list[ExamNews]]) -> None:

@@ -18,6 +18,7 @@ from tournament.services.validation import begin
 from workers.archive import opened
 from workers.bundles import hash_bundle, inspect_bundle, store_bundle
 from workers.manifest import BundleError, Manifest
+from workers.sandbox.runtimes import find_runtime
 
 __all__ = ["BundleError", "submit_bundle", "validate_waiting"]
 
@@ -32,7 +33,7 @@ def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> Bot
     with opened(data) as file:
         if file.seek(0, os.SEEK_END) > settings.MAX_BUNDLE_BYTES:
             raise BundleError(f"the zip is larger than {settings.MAX_BUNDLE_BYTES // 2**20} MB")
-        manifest = inspect_bundle(file, max_bytes=settings.MAX_BUNDLE_BYTES)
+        manifest = inspect_bundle(file, max_bytes=settings.MAX_BUNDLE_BYTES, find=find_runtime)
         try:
             version = _store(user, manifest, file, notes)
         except IntegrityError:  # somebody else was faster with the same name or the same bytes
@@ -55,6 +56,7 @@ def validate_waiting() -> int:
 @transaction.atomic
 def _store(user: User, manifest: Manifest, file: BinaryIO, notes: str) -> BotVersion:
     """The rows first, the bytes last: a refused bundle leaves neither."""
+    _check_quota(user)
     bot = _bot_for(user, manifest.name)
     sha256, size = hash_bundle(file)
     bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": size})
@@ -97,6 +99,21 @@ def add_version(
     if state == BotVersion.State.VALID:
         activate(version)
     return version
+
+
+def _check_quota(user: User) -> None:
+    """Whether one more version of the user's may wait; part of the caller's transaction.
+
+    The user's row is locked: of two uploads at once the second counts the first.
+    """
+    User.objects.select_for_update().get(pk=user.pk)
+    open_ones = [BotVersion.State.WAITING, BotVersion.State.VALIDATING]
+    count = BotVersion.objects.filter(bot__owner=user, state__in=open_ones).count()
+    if count >= settings.MAX_PENDING:
+        raise BundleError(
+            f"{count} versions of yours wait or are being validated, and this site takes no more than "
+            f"{settings.MAX_PENDING} of one user at a time: wait for a verdict"
+        )
 
 
 def _bot_for(user: User, name: str) -> Bot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from io import StringIO
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from engines.bots import SAMPLE_BOTS
 from tests.support.schedule import make_user, make_version, pack_bot
 from tournament.models import Bot, BotVersion, Bundle, Tournament
 from tournament.services.bots import BundleError, submit_bundle, validate_waiting
-from workers.bundles import inspect_bundle
+from workers.bundles import inspect_bundle, pack_bundle
+from workers.manifest import INTERPRETERS
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +72,40 @@ def test_the_same_bytes_again_are_refused_naming_the_version() -> None:
     with pytest.raises(BundleError, match="these very bytes are 'Stone Age v1' already"):
         submit_bundle(ada, pack_bot())
     assert BotVersion.objects.count() == 1
+
+
+def test_an_interpreter_that_no_sandbox_shows_is_refused_naming_those_there_are(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Settings
+) -> None:
+    program = tmp_path / "lua"
+    program.write_text("#!/bin/sh")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setitem(INTERPRETERS, "duarena-lua", True)
+    program.rename(tmp_path / "duarena-lua")
+    manifest = '[bot]\nname = "A"\nversion = "1"\ncommand = ["duarena-lua", "a.lua"]\ngames = ["duploline"]\n'
+    bundle = pack_bundle({"bot.toml": manifest.encode(), "a.lua": b""})
+    assert inspect_bundle(bundle).name == "A"
+    with pytest.raises(
+        BundleError, match=r"needs 'duarena-lua', which is not offered here: there is python3\b"
+    ):
+        submit_bundle(make_user(), bundle)
+    assert not stored(settings.BUNDLES)
+
+
+def test_a_user_has_no_more_than_so_many_versions_wait_at_a_time(settings: Settings) -> None:
+    settings.MAX_PENDING = 2
+    ada, bob = make_user(), make_user("bob")
+    first = submit_bundle(ada, pack_bot(version="1"))
+    second = submit_bundle(ada, pack_bot("Bronze Age"))
+    BotVersion.objects.filter(pk=second.pk).update(state=BotVersion.State.VALIDATING)
+    kept = stored(settings.BUNDLES)
+    with pytest.raises(BundleError, match=r"2 versions of yours wait .* takes no more than 2 of one user"):
+        submit_bundle(ada, pack_bot(version="3"))
+    assert stored(settings.BUNDLES) == kept
+    submit_bundle(bob, pack_bot("Iron Age"))
+    BotVersion.objects.filter(pk=first.pk).update(state=BotVersion.State.REFUSED)
+    assert submit_bundle(ada, pack_bot(version="3")).number == 2
 
 
 @pytest.mark.parametrize("name", ["Stone Age", "sTONE aGE", "Ｓtone Age"])
