@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +44,10 @@ class Broker:
 
     def send(self, job: GameJob, queue: str = "games") -> None:
         self._app.send_task("workers.play", args=[job.to_json()], queue=queue)
+
+    def send_jobs(self, jobs: Sequence[GameJob], queue: str = "games") -> None:
+        """As the dispatcher does."""
+        self._app.send_task("workers.play", args=[[job.to_json() for job in jobs]], queue=queue)
 
     def send_exam(self, job: ExamJob) -> None:
         self._app.send_task("workers.examine", args=[job.to_json()], queue="validation")
@@ -100,10 +104,17 @@ def running_broker() -> Iterator[Broker]:
 
 
 @contextmanager
-def running_worker(broker: Broker, folder: Path, queue: str = "games") -> Iterator[subprocess.Popen[bytes]]:
-    """A worker of one slot for that queue; its scratch folders are in ``folder / "tmp"``."""
-    (folder / "tmp").mkdir()
-    words = (f"--queue={queue}", "--slots=1", f"--broker={broker.url}", f"--bundles={folder / 'bundles'}")
+def running_worker(
+    broker: Broker, folder: Path, queue: str = "games", slots: int = 1
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker for that queue; its scratch folders are in ``folder / "tmp"``."""
+    (folder / "tmp").mkdir(exist_ok=True)
+    words = (
+        f"--queue={queue}",
+        f"--slots={slots}",
+        f"--broker={broker.url}",
+        f"--bundles={folder / 'bundles'}",
+    )
     command = (sys.executable, "-m", "workers", "start", *words)
     environment = os.environ | {"TMPDIR": str(folder / "tmp"), "DUARENA_CACHE": str(folder / "cache")}
     with (folder / "worker.log").open("wb") as log:

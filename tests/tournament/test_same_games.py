@@ -1,0 +1,99 @@
+"""A tournament played by real workers: by one or by eight, it is the same tournament."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from engines.records import read_records
+from tests.support.brokers import Broker, running_broker, running_worker
+from tests.support.schedule import FakeBroker
+from tournament import broker as queues_of_site
+from tournament import tasks
+from tournament.embedded.samples import register_samples
+from tournament.models import GameRecord, Tournament
+from tournament.ratings import Standing
+from tournament.services import dispatch, parcels
+from tournament.services.ratings import tournament_table
+from tournament.services.tables import tables_of
+from tournament.services.tournaments import create_round_robin, start
+from tournament.standings import Crosstable
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+LADDER = "duploline"
+TASKS = {
+    "tournament.record": tasks.record,
+    "tournament.progress": tasks.progress,
+    "tournament.release": tasks.release,
+}
+
+
+def test_one_worker_with_long_parcels_and_eight_with_single_pairs_play_the_same_tournament(
+    tmp_path: Path, settings: Settings, queues: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Games, standings and the tournament's own ratings; the bots search by nodes, the seed is the same."""
+    sent: list[int] = []
+    played = []
+    with running_broker() as broker:
+        monkeypatch.setattr(
+            queues_of_site, "send_jobs", lambda jobs, queue: sent.append(len(jobs)) or broker.send_jobs(jobs)
+        )
+        for slots, seconds in ((1, 0.25), (8, 10.0)):
+            settings.SLOTS = slots
+            monkeypatch.setattr(parcels, "seconds_by_version", lambda *_, seconds=seconds: AlwaysSo(seconds))
+            with running_worker(broker, tmp_path, slots=slots):
+                played.append(play(broker))
+            Tournament.objects.all().delete()
+    assert sent == [4, 4, 4] + [1] * 12
+    assert played[0] == played[1]
+
+
+class AlwaysSo(dict[int, float]):
+    """What is known of any version's speed."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._seconds = seconds
+
+    def get(self, *_: object) -> Any:
+        return self._seconds
+
+
+def play(broker: Broker) -> tuple[list[object], Crosstable, dict[int, Standing]]:
+    """Moves and results by key, the table, and the tournament's ratings in their order."""
+    tournament = create_round_robin(
+        None,
+        name="Spring",
+        versions=register_samples(),
+        ladders=[LADDER],
+        pairs=4,
+        time_control="nodes=60",
+        seed=7,
+        opening_plies=2,
+    )
+    start(tournament)
+    dispatch.fill_buffer()
+    while not tournament.is_over:
+        for message in broker.receive_until("tournament.record", seconds=120):
+            TASKS[message.task](message.value)
+        dispatch.fill_buffer()
+        tournament.refresh_from_db()
+    assert tournament.state == Tournament.State.FINISHED
+    (table,) = tables_of(tournament, register_samples())
+    return games_of(tournament), table.crosstable, tournament_table(tournament, LADDER)
+
+
+def games_of(tournament: Tournament) -> list[object]:
+    texts = (
+        GameRecord.objects.filter(game__tournament=tournament).order_by("game").values_list("text", flat=True)
+    )
+    told: list[object] = []
+    for text in texts:
+        (record,) = read_records(text.splitlines(keepends=True), "record")
+        assert not isinstance(record, Exception)
+        kept = [header for header in record.headers if header[0] not in {"WorkerSpeed", "Date"}]
+        told.append((kept, record.result, [move.token for move in record.moves]))
+    return told
