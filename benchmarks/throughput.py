@@ -3,8 +3,11 @@
 Four bots in C that answer at once play a rated round robin in a site like that of ``./arena up``,
 without sandbox: each pair of games by two processes, every move refereed, every game replayed by the record
 keeper and rated. At the end ratings made anew must be the same to the bit, and each game be recorded once.
+Told besides: the processor time of each part of the site, and how much of the time between its first and its
+last game a slot was inside a game. With ``--think`` the bots are busy for up to so many milliseconds a move.
 
     nice -n -15 python -m benchmarks.throughput
+    nice -n -15 python -m benchmarks.throughput --think 20 --games 600
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -58,13 +62,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(*describe_machine(), sep="\n")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        zips = pack_bots(GAMES[options.ladder], folder)
+        zips = pack_bots(GAMES[options.ladder], folder, options.think)
         site = Options("up", folder / "site", workers=options.slots)
         with running_instance(
             site, Console(sys.stderr), lambda: _prepare(zips, options.ladder, options.games)
         ) as instance:
             begun, ended = _watch(instance)
         _check()
+        print(f"- a slot was inside a game {_share_inside():.1%} of the time")
     games = ended.games - begun.games
     rate = games / (ended.at - begun.at)
     print(f"- {options.ladder}, {options.slots} slots: {rate:.0f} games a second recorded")
@@ -79,19 +84,22 @@ def _parser() -> argparse.ArgumentParser:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--ladder", choices=GAMES, default="dogon-kulei")
     parser.add_argument("--games", type=int, default=12_000, help="about as many (%(default)s)")
+    parser.add_argument(
+        "--think", type=int, default=0, metavar="MS", help="up to so long a move (%(default)s)"
+    )
     parser.add_argument("--slots", type=int, default=2, help="games at a time (%(default)s)")
     return parser
 
 
-def pack_bots(game: Game, folder: Path) -> list[bytes]:
+def pack_bots(game: Game, folder: Path, think_ms: int = 0) -> list[bytes]:
     """The bots' zips: the same program and lines, under different names."""
+    words = '"./engine", "lines"' + (f', "0", "{think_ms}"' if think_ms else "")
     program = compile_engine(folder).read_bytes()
     lines = " line ".join(" ".join(moves) for moves in islice(draw_lines(game), LINES))
     zips = []
     for number in range(1, BOTS + 1):
         manifest = (
-            f'[bot]\nname = "Instant {number}"\nversion = "1"\ncommand = ["./engine", "lines"]\n'
-            f'games = ["{game.code}"]\n'
+            f'[bot]\nname = "Instant {number}"\nversion = "1"\ncommand = [{words}]\ngames = ["{game.code}"]\n'
         )
         zips.append(pack_bundle({"bot.toml": manifest.encode(), "engine": program, "lines": lines.encode()}))
     return zips
@@ -176,6 +184,24 @@ def _check() -> None:
     if rebuilt.changed:
         raise Broken("ratings made anew differ")
     print(f"- all recorded once, {rebuilt.games} rated, ratings made anew are the same")
+
+
+def _share_inside() -> float:
+    """The part of the time between its first and its last game that a slot is inside one, over all slots."""
+    from tournament.models import Attempt
+
+    recorded = Attempt.objects.filter(end=Attempt.End.RECORDED)
+    slots: dict[str, list[tuple[datetime, datetime]]] = {}
+    rows = recorded.values_list("worker", "game__started_at", "game__finished_at")
+    for slot, started, finished in rows.iterator():
+        if started and finished:
+            slots.setdefault(slot, []).append((started, finished))
+    inside = sum((end - begin).total_seconds() for games in slots.values() for begin, end in games)
+    there = sum(
+        (max(end for _, end in games) - min(begin for begin, _ in games)).total_seconds()
+        for games in slots.values()
+    )
+    return inside / there
 
 
 if __name__ == "__main__":

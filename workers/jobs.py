@@ -271,9 +271,12 @@ def _tuple_reader(kinds: tuple[Any, ...]) -> Reader:
         each = readers * len(value) if is_open else readers
         if len(each) != len(value):
             raise JobError(f"{where} must have {len(each)} items, not {len(value)}")
-        return tuple(
-            [one(item, f"{where}[{i}]") for i, (one, item) in enumerate(zip(each, value, strict=True))]
-        )
+        try:
+            return tuple([one(item, where) for one, item in zip(each, value, strict=True)])
+        except JobError:  # only now is it worth counting which
+            for i, (one, item) in enumerate(zip(each, value, strict=True)):
+                one(item, f"{where}[{i}]")
+            raise
 
     return read
 
@@ -289,7 +292,7 @@ def _read_enum(kind: type[enum.Enum], value: object, where: str) -> enum.Enum:
 def _read_plain(kind: type, value: object, where: str) -> object:
     if type(value) is not kind:
         raise JobError(f"{where} must be {_KIND_NAMES[kind]}, not {_kind_name(value)}")
-    if isinstance(value, str) and not _is_encodable(value):
+    if isinstance(value, str) and not (value.isascii() or _is_encodable(value)):
         raise JobError(f"{where} holds a lone surrogate, which no text does")
     return value
 

@@ -30,6 +30,10 @@ _NOTE = re.compile(
 
 def format_note(note: MoveNote) -> str:
     """The one spelling of ``note``; ``""`` when it says nothing."""
+    return _format_note(note) if note.pv else _format_short_note(note)
+
+
+def _format_note(note: MoveNote) -> str:
     score, depth, ms, nodes, cpu_ms, pv = note
     parts = []
     if score is not None or depth is not None:
@@ -74,6 +78,12 @@ def _parse_note(text: str) -> MoveNote | None:
 def _parse_short_note(text: str) -> MoveNote | None:
     """Kept for a while: engines that answer at once say the same of most of their moves."""
     return _parse_note(text)
+
+
+@lru_cache(maxsize=1024)
+def _format_short_note(note: MoveNote) -> str:
+    """Kept for a while, as ``_parse_short_note`` is."""
+    return _format_note(note)
 
 
 def _format_score(score: Score | None) -> str:

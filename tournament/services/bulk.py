@@ -14,6 +14,7 @@ from django.db.models import Model
 
 CHUNK = 1_000
 """Rows sent at once."""
+_PLAIN = {str, int, float, bool, type(None)}
 
 
 def insert_rows(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None:
@@ -52,25 +53,32 @@ def update_rows(
     """
     if not rows:
         return 0
-    setting, where = (
-        [f"{connection.ops.quote_name(column)} = %s" for column, _ in _columns(model, part)]
-        for part in rows[0]
+    setting, where = ([_field(model, name) for name in part] for part in rows[0])
+    fields = [*setting, *where]
+    assigned, compared = (
+        [f"{connection.ops.quote_name(field.column)} = %s" for field in part] for part in (setting, where)
     )
+    if also:
+        compared.append(also)
     table = connection.ops.quote_name(model._meta.db_table)
-    conditions = " AND ".join([*where, *filter(None, [also])])
     with connection.cursor() as cursor:
         cursor.executemany(
-            f"UPDATE {table} SET {', '.join(setting)} WHERE {conditions}",
-            [[value for part in row for _, value in _columns(model, part)] for row in rows],
+            f"UPDATE {table} SET {', '.join(assigned)} WHERE {' AND '.join(compared)}",
+            [
+                [_prepared(*pair) for pair in zip(fields, (*new.values(), *old.values()), strict=True)]
+                for new, old in rows
+            ],
         )
         return int(cursor.rowcount)
 
 
-def _columns(model: type[Model], values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Columns with their values as the database takes them."""
-    for name, value in values.items():
-        field: Any = model._meta.get_field(name)
-        yield field.column, field.get_db_prep_save(value, connection)
+def _field(model: type[Model], name: str) -> Any:
+    return model._meta.get_field(name)
+
+
+def _prepared(field: Any, value: Any) -> Any:
+    """A value as the database takes it; what it takes as it is need not be asked about."""
+    return value if type(value) in _PLAIN else field.get_db_prep_save(value, connection)
 
 
 def _insert_into(model: type[Model], columns: Iterable[str]) -> str:
