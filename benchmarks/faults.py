@@ -66,6 +66,8 @@ FAULTS: Final = (
     Fault("prints empty lines as fast as it can", r"go:2 flood 1\x20\n", "flood"),
     Fault("prints a line without end", r"go:2 flood 1\x20x", "flood"),
     Fault("floods standard error", r"go:2 flood 2\x20x\n", "flood"),
+    Fault("floods when it is met", r"ugi flood 1\x20option\n", "flood", word="ugi"),
+    Fault("floods before a game", r"isready flood 1\x20info\n", "flood", word="isready"),
     Fault("floods after its answer", rf"go:2 also {ANSWER}\n go:2 flood 1\x20info\x20x\n", "flood"),
     Fault("hangs", "go:2 hang -", "time forfeit", SHORT_MS),
     Fault("hangs, deaf to signals", "go:2 resist -", "time forfeit", SHORT_MS),

@@ -55,6 +55,8 @@ NS = 1_000_000_000
 
 _PLAIN_ANSWER = re.compile(rb"bestmove ([!-~]+)")
 """What nearly every engine says; whatever else might be an answer is read word by word."""
+_OF_A_MEETING = re.compile(rb"ugiok|readyok|bestmove|" + f"{VARIANT_OPTION}|{SEED_OPTION}".encode())
+"""In every line that matters before a game: no other is worth parsing, and there may be many."""
 
 
 class UgiPlayer:
@@ -239,26 +241,36 @@ class UgiPlayer:
         deadline_ns = _seconds_from_now(READY_SECONDS)
         try:
             self._say(messages, deadline_ns)
-            while not isinstance(message := self._heard(deadline_ns), kind):
-                if isinstance(message, BestMove):
-                    raise Forfeit(Termination.UNSOLICITED, f"a bestmove came instead of {word}")
-                if isinstance(message, OptionDeclared) and message.name in (VARIANT_OPTION, SEED_OPTION):
-                    self._declared[message.name] = message
+            while not self._has_heard(kind, word, deadline_ns):
+                pass
         except EngineSilent:
             raise EngineSilent(f"no {word} within {READY_SECONDS} seconds") from None
 
-    def _heard(self, deadline_ns: int) -> EngineMessage | None:
-        line = self._running.read_line(deadline_ns)
-        self._log.received(line, self._running.arrived_ns)
-        return _parsed(line)
+    def _has_heard(self, kind: type[EngineMessage], word: str, deadline_ns: int) -> bool:
+        """Whether the answer is among the lines that come next; those after it are left."""
+        lines = self._running.read_lines(deadline_ns)
+        arrived_ns = self._running.arrived_ns
+        for place, line in enumerate(lines):
+            message = _parsed(line) if _OF_A_MEETING.search(line) else None
+            if isinstance(message, BestMove):
+                self._log.received(b"\n".join(lines), arrived_ns)
+                raise Forfeit(Termination.UNSOLICITED, f"a bestmove came instead of {word}")
+            if isinstance(message, OptionDeclared) and message.name in (VARIANT_OPTION, SEED_OPTION):
+                self._declared[message.name] = message
+            if isinstance(message, kind):
+                self._log.received(b"\n".join(lines[: place + 1]), arrived_ns)
+                self._running.put_back(lines[place + 1 :])
+                return True
+        self._log.received(b"\n".join(lines), arrived_ns)
+        return False
 
     # Moving
 
     def _refuse_answers_in_advance(self, process: EngineProcess) -> None:
-        lines, unfinished = process.drain(), process.unfinished
-        for line in lines:
-            self._log.received(line, process.arrived_ns)
-        if any(_move_in(line) is not None for line in (*lines, unfinished)):
+        lines = process.drain()
+        if lines:
+            self._log.received(b"\n".join(lines), process.arrived_ns)
+        if _first_move([*lines, process.unfinished]) is not None:
             raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
 
     def _read_answer(self, process: EngineProcess, lines: list[bytes], deadline_ns: int) -> Choice:

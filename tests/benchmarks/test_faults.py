@@ -13,8 +13,6 @@ pytestmark = pytest.mark.slow
 QUICK = [fault for fault in FAULTS if fault.flag_ms < READY_MS]
 """A stall takes ten seconds, and has its own tests."""
 SLACK = 10.0
-FLOOD_SLACK = 40.0
-"""Of a flood everything up to the limit has to be read first, while the engine goes on writing."""
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +23,7 @@ def event(tmp_path_factory: pytest.TempPathFactory) -> Event:
 @pytest.mark.parametrize("fault", QUICK, ids=[fault.name for fault in QUICK])
 def test_a_match_makes_short_work_of_an_engine_that(fault: Fault, event: Event) -> None:
     seen = event.seen[fault.name]
-    slack = FLOOD_SLACK if fault.verdict == "flood" else SLACK
-    assert seen.meets(fault, slack), format_row(fault, seen)
+    assert seen.meets(fault, SLACK), format_row(fault, seen)
 
 
 def test_the_match_goes_on_after_every_fault(event: Event) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ from workers.players import NS, READY_SECONDS
 from workers.process import EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
 from workers.referee import explain_illegal
 from workers.seeds import fit_seed
+
+_ANSWER = re.compile("ugiok|readyok|bestmove")
+"""In every line that is one: no other is worth parsing, and there may be many."""
 
 
 class CannotCheck(Exception):
@@ -99,12 +103,12 @@ class Subject:
             raise Misconduct(_sentence(fault)) from None
 
     def hear(self, kind: type[EngineMessage], seconds: float) -> list[str] | None:
-        """The lines up to the first message of this kind, its own the last; None if none comes in time."""
+        """The lines up to the first answer of this kind, its own the last; None if none comes in time."""
         deadline_ns = self._budget.deadline_ns(seconds)
         heard: list[str] = []
         while (line := self._line_before(deadline_ns)) is not None:
             heard.append(line)
-            message = parse_engine_line(line)
+            message = parse_engine_line(line) if _ANSWER.search(line) else None
             if isinstance(message, kind):
                 self._process.end_move()
                 return heard

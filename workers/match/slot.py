@@ -87,6 +87,9 @@ class Slot:
                     break
         except Stopped:
             pass
+        except BrokenPipeError:
+            self._is_breaking_off = True
+            _fall_silent()
         finally:
             self._bench.close(at_once=self._is_breaking_off)
 
@@ -97,7 +100,7 @@ class Slot:
         self._is_finishing = self._is_breaking_off = True
 
     def _play(self, batch: Batch) -> None:
-        """A fault ends the batch early: it may be the one that has an engine withdrawn."""
+        """A fault is told at once and ends the batch: it may be the one that has an engine withdrawn."""
         begun = told = time.monotonic()
         held: list[SlotGame] = []
         try:
@@ -107,7 +110,7 @@ class Slot:
                     held.append(game)
                     is_faulty = is_faulty or game.fault != Fault.NONE
                     now = time.monotonic()
-                    if now > told + HELD_SECONDS:
+                    if is_faulty or now > told + HELD_SECONDS:
                         told = now
                         _tell(held, is_over=False)
                         held = []
@@ -187,6 +190,11 @@ def _tell(games: list[SlotGame], *, is_over: bool) -> None:
     news = SlotNews(tuple(games), is_over)
     sys.stdout.write(json.dumps(news.to_json(), ensure_ascii=False) + "\n")
     sys.stdout.flush()
+
+
+def _fall_silent() -> None:
+    """The match has vanished: to go on speaking to it would end in a complaint."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> None:
