@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Generic, TypeVar
 
-PAUSE_SECONDS = 0.5
+PAUSE_SECONDS = 1.0
 """How long a finished thing waits for others at most; the last ones do not wait."""
 
 Thing = TypeVar("Thing")

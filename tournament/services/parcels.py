@@ -24,7 +24,7 @@ from workers.jobs import EngineSpec, GameJob, JobGame
 
 PARCEL_SECONDS = 2.0
 """What a parcel should take: a worker's next one is never far, and a pause or a cancellation neither."""
-MAX_PAIRS = 32
+MAX_PAIRS = 64
 MOST_READ = 10_000
 """Waiting games of a tournament that are looked at at once."""
 

@@ -58,7 +58,7 @@ def test_who_is_not_known_plays_a_pair_a_message(deal: Deal, queues: FakeBroker)
 def test_a_message_carries_two_seconds_of_games(
     deal: Deal, queues: FakeBroker, seconds: float, pairs: int
 ) -> None:
-    make_tournament(pairs=200)
+    make_tournament(pairs=300)
     record(deal(), seconds)
     deal()
     assert [len(parcel) for parcel in queues.parcels[4:]] == [pairs] * 4
@@ -103,7 +103,7 @@ def test_games_of_another_time_control_or_long_ago_tell_nothing(
 
 def test_those_who_meet_again_in_a_parcel_meet_at_once_and_all_its_pairs_are_of_the_next(deal: Deal) -> None:
     make_tournament(bots=4, pairs=100)
-    for _ in range(4):
+    for _ in range(2):
         record(deal(), 0.01)
     tournament = Game.objects.earliest("id").tournament
     waiting = Game.objects.filter(state=Game.State.WAITING).order_by("id")
