@@ -47,6 +47,10 @@ class Courier(Generic[Word]):
             self._thread = threading.Thread(target=self._carry, name="courier", daemon=True)
             self._thread.start()
 
+    def hurry(self) -> None:
+        """Let the next word be carried, however soon it comes."""
+        self._next = -math.inf
+
     def _carry(self) -> None:
         while self._told.wait():
             self._told.clear()

@@ -38,6 +38,7 @@ WORD_SECONDS = 1.0
 def play(message: Any) -> None:
     """A parcel of jobs, or one; games are reported as they end, what is left at a stop is given back."""
     worker = _worker()
+    _courier.hurry()  # the first word is what tells the site that these games are begun
     with Outbox(_report) as outbox:
         jobs = list(_read_jobs(message, worker, outbox))
         left = play_parcel(jobs, worker, Line(outbox.put, _courier.tell, is_stopping))

@@ -55,12 +55,17 @@ def test_a_courier_who_fell_is_replaced() -> None:
     assert delivered == ["stand"]
 
 
-def test_what_is_told_within_the_pause_after_a_word_is_passed_over() -> None:
+def test_what_is_told_within_the_pause_after_a_word_is_passed_over_unless_it_is_urgent() -> None:
     now, carried = [0.0], queue.SimpleQueue[int]()
     courier = Courier(carried.put, pause=1.0, clock=lambda: now[0])
-    for word, time in ((1, 0.0), (2, 0.9), (3, 1.0)):
-        now[0] = time
-        courier.tell(word)
-        if word != 2:
-            assert carried.get(timeout=10) == word
-    assert carried.empty()
+    courier.tell(1)
+    assert carried.get(timeout=10) == 1
+    now[0] = 0.9
+    courier.tell(2)
+    now[0] = 1.0
+    courier.tell(3)
+    assert carried.get(timeout=10) == 3
+    courier.tell(4)
+    courier.hurry()
+    courier.tell(5)
+    assert carried.get(timeout=10) == 5
