@@ -21,6 +21,8 @@ F_SET_RW_HINT = 1036
 HINT = 5
 FAR = 128 * 1024
 """Where in a file to look: what begins to read it has nothing of that read for him."""
+EVICTIONS = 3
+"""A page that was only just read does not always leave memory at once."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 MOST_TRIES = 10
 DIGIT_BITS = 3
@@ -120,10 +122,12 @@ def hear_by_times(_: dict[str, Any]) -> int:
 
 def say_in_the_page_cache(facts: dict[str, Any]) -> None:
     """By which files are in memory: it drops some from there and reads others."""
-    for descriptor, bit in zip(_large_files(), _bits(facts["number"]), strict=False):
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    files = _large_files()
+    for descriptor, bit in zip(files * EVICTIONS, list(_bits(facts["number"])) * EVICTIONS, strict=True):
         if bit:
             os.pread(descriptor, 1, FAR)
+        else:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def hear_in_the_page_cache(_: dict[str, Any]) -> int:
@@ -145,7 +149,8 @@ def _shared_files() -> list[int]:
 def _large_files() -> list[int]:
     """Files that both see, that nobody runs, and of which nothing more is read than one asks for."""
     files = (os.path.join(place, name) for place, _, names in os.walk("/usr/share") for name in names)
-    large = (path for path in files if os.path.isfile(path) and os.path.getsize(path) > 2 * FAR)
+    own = (path for path in files if os.path.isfile(path) and not os.path.islink(path))
+    large = (path for path in own if os.path.getsize(path) > 2 * FAR)
     opened = [os.open(path, os.O_RDONLY) for path in itertools.islice(large, BITS)]
     for descriptor in opened:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
