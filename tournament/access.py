@@ -1,7 +1,8 @@
 """Who may see and do what: the one place that decides.
 
 Staff may see and manage everything. Everybody may see bots, ladders, games and records.
-Drafts and validations are their owner's; what an engine said is its bot's owner's.
+Drafts and validations are their owner's; what an engine said is its bot's owner's. Of workers everybody
+sees the names and how they do; their machines, their troubles and every bundle are staff's.
 """
 
 from __future__ import annotations
@@ -62,6 +63,16 @@ def may_see_log(user: Visitor, game: Game, side: str) -> bool:
     """``side`` is that of ``GameLog``: each log is for the bot that said it."""
     version = game.white if side == GameLog.Side.WHITE else game.black
     return _is_owner(user, version.bot.owner_id)
+
+
+def may_manage_workers(user: Visitor) -> bool:
+    """Also see where they are and what troubles them."""
+    return user.is_staff
+
+
+def may_lend_bundles(user: Visitor) -> bool:
+    """Have tokens with which workers on other hosts fetch everybody's bundles."""
+    return user.is_staff
 
 
 def _is_owner(user: Visitor, owner: int | None) -> bool:

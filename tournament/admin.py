@@ -16,10 +16,11 @@ from django.core.paginator import Paginator
 from django.db import models as db
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.functional import cached_property
 
-from tournament import models
-from tournament.services import tournaments
+from tournament import access, models
+from tournament.services import tournaments, workers
 
 # Generic for the type checker alone.
 if TYPE_CHECKING:
@@ -228,6 +229,29 @@ class ExamAdmin(ReadOnlyAdmin):
     list_display = ("id", "version", "worker", "sent_at", "heard_at", "end", "why")
     list_filter = ("end",)
     list_select_related = ("version__bot",)
+
+
+@admin.register(models.Worker)
+class WorkerAdmin(ReadOnlyAdmin):
+    """Everything a worker told of itself; only whether it gets games is the site's to change."""
+
+    list_display = ("name", "condition", "host", "queue", "busy", "slots", "level", "seen_at", "trouble")
+    list_filter = ("state", "queue")
+    search_fields: ClassVar = ["name", "host"]
+    actions = ("quarantine", "release")
+
+    @admin.action(description="Quarantine", permissions=["manage"])
+    def quarantine(self, request: HttpRequest, chosen: db.QuerySet[models.Worker]) -> None:
+        for worker in chosen.filter(quarantined_at__isnull=True):
+            workers.quarantine(worker, f"{request.user.get_username()} set it aside", timezone.now())
+
+    @admin.action(description="Release from quarantine", permissions=["manage"])
+    def release(self, request: HttpRequest, chosen: db.QuerySet[models.Worker]) -> None:
+        for worker in chosen.filter(quarantined_at__isnull=False):
+            workers.release(worker, timezone.now())
+
+    def has_manage_permission(self, request: HttpRequest) -> bool:
+        return access.may_manage_workers(request.user)
 
 
 @admin.register(models.Token)

@@ -33,6 +33,14 @@ def send_sweep(as_of: datetime.datetime) -> None:
     _send("tournament.sweep", as_of.isoformat(), RECORDS)
 
 
+def tell_worker(name: str, run: str, *, admitted: bool, why: str) -> None:
+    """Whether this run of a worker is to take jobs; lost if it is not there to hear it."""
+    from tournament.celery import app
+
+    word = {"run": run, "admitted": admitted, "why": why}
+    app.control.broadcast("workers_standing", arguments=word, destination=[name])
+
+
 def clear_games() -> None:
     """Drop the jobs that wait; those a worker holds are not among them."""
     from tournament.celery import app

@@ -15,6 +15,7 @@ from django.template.defaultfilters import filesizeformat
 
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
+from tournament import access
 from tournament.models import Bot, BotVersion, Token, Tournament, User
 from tournament.services.schedule import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
 from workers.openings import MAX_PLIES
@@ -93,6 +94,12 @@ class TokenForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose what the token may do."},
     )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not access.may_lend_bundles(user):
+            scopes = [choice for choice in Token.Scope.choices if choice[0] != Token.Scope.WORKER]
+            self.fields["scopes"].choices = scopes  # type: ignore[attr-defined]
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]

@@ -12,9 +12,10 @@ from typing import Any
 from django.utils import timezone
 
 from tournament.celery import app
-from tournament.services import calendar, dispatch, keeper, validation
+from tournament.services import calendar, dispatch, keeper, validation, workers
 from tournament.services import sweep as sweeping
 from workers.examination import ExamNews
+from workers.heartbeat import Heartbeat, Trouble
 from workers.jobs import GameReport, Progress, Release
 
 
@@ -47,6 +48,20 @@ def news(message: Any) -> None:
     """Word of an examination."""
     if told := keeper.read(ExamNews, message):
         validation.hear(told, timezone.now())
+
+
+@app.task(name="tournament.heartbeat")
+def heartbeat(message: Any) -> None:
+    """A worker's word of itself."""
+    if told := keeper.read(Heartbeat, message):
+        workers.hear(told, timezone.now())
+
+
+@app.task(name="tournament.trouble")
+def trouble(message: Any) -> None:
+    """What keeps a worker from playing."""
+    if told := keeper.read(Trouble, message):
+        workers.hear_trouble(told, timezone.now())
 
 
 @app.task(name="tournament.dispatch")

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.urls import path
 
 from tournament.api import bots as api_bots
+from tournament.api import bundles as api_bundles
 from tournament.api.envelope import not_found
 from tournament.views import (
     accounts,
@@ -18,6 +19,7 @@ from tournament.views import (
     tokens,
     tournaments,
     versions,
+    workers,
 )
 
 urlpatterns = [
@@ -58,6 +60,9 @@ urlpatterns = [
     path("protocol/", documents.protocol, name="protocol"),
     path("records/", documents.records, name="records"),
     path("formats/", documents.formats, name="formats"),
+    path("workers/", workers.workers, name="workers"),
+    path("workers/<int:pk>/quarantine/", workers.worker_quarantine, name="worker-quarantine"),
+    path("workers/<int:pk>/release/", workers.worker_release, name="worker-release"),
     path("about/", site.about, name="about"),
     path("sign-up/", accounts.sign_up, name="sign-up"),
     path("log-in/", accounts.log_in, name="log-in"),
@@ -70,6 +75,8 @@ urlpatterns = [
     path("api/", api_bots.about, name="api-about"),
     path("api/bots/", api_bots.upload, name="api-upload"),
     path("api/bots/<slug:slug>/<int:number>/", api_bots.version, name="api-version"),
+    path("api/bundles/", api_bundles.bundles, name="api-bundles"),
+    path("api/bundles/<slug:sha256>", api_bundles.bundle, name="api-bundle"),
     path("api/<path:rest>", not_found, name="api-nothing"),
     path("boards.css", site.boards_css, name="boards-css"),
     path("healthz", site.healthz, name="healthz"),

@@ -4,6 +4,8 @@
     DUARENA_BUNDLES   the store folder of bundles
     DUARENA_CACHE     where bundles are unpacked
     DUARENA_PIN       "0" leaves it to the system which core a slot runs on
+    DUARENA_NAME      the worker's name
+    DUARENA_TOKEN     a worker token, with which bundles are fetched from DUARENA_SITE
 
 A message is acknowledged when its job is done, so a killed worker's comes back in
 the end; that its games are played long before is the site's leases' business. The
@@ -12,7 +14,6 @@ results a job has travel as messages of their own.
 
 from __future__ import annotations
 
-import mmap
 import os
 from typing import Any
 
@@ -20,6 +21,8 @@ from billiard.process import current_process
 from celery import Celery
 from celery.signals import worker_process_init, worker_shutting_down
 from kombu import Queue
+
+from workers.slots import SLOTS, SlotState
 
 GAMES = "games"
 VALIDATION = "validation"
@@ -55,24 +58,22 @@ app.conf.update(
     worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
 )
 
-# One byte that the pool's processes inherit and share: 1 once the worker was told to stop.
-_stopping = mmap.mmap(-1, 1)
-
-
-def is_stopping() -> bool:
-    """Whether this worker was told to stop: games under way are to be given back."""
-    return _stopping[0] == 1
-
 
 @worker_shutting_down.connect
 def _tell_the_pool(**_: Any) -> None:
-    _stopping[0] = 1
+    SLOTS.stop()
 
 
 @worker_process_init.connect
 def _take_a_core(**_: Any) -> None:
     """Keep a slot and its engines on one core: a message that wakes another core costs ten times as much."""
-    pin(getattr(current_process(), "index", 0))
+    SLOTS.enter(slot_index(), SlotState.IDLE)  # the process that had this slot may have been killed in a game
+    pin(slot_index())
+
+
+def slot_index() -> int:
+    """Which slot of its worker this process is, from 0."""
+    return getattr(current_process(), "index", 0)
 
 
 def pin(slot: int) -> None:

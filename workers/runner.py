@@ -21,6 +21,7 @@ from engines.rules.history import History
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl, parse_time_control
 from workers.adjudication import Adjudicator
+from workers.bundle_site import BundleSite
 from workers.bundles import fetch_bundle
 from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, SideLog
 from workers.launch import Launch, plan_launch
@@ -39,7 +40,8 @@ log = logging.getLogger("workers.runner")
 class Worker:
     """Who plays, and where it finds bundles (``store``) and keeps them unpacked (``cache``).
 
-    ``policy`` says behind which walls, ``speed`` how fast it is, as ``workers.conditions`` has it.
+    ``policy`` says behind which walls, ``speed`` how fast it is, as ``workers.conditions`` has it. From
+    ``site`` it fetches the bundles that its store has not, None: it has them all.
     """
 
     name: str
@@ -47,17 +49,21 @@ class Worker:
     cache: Path
     policy: Policy = field(default_factory=Policy)
     speed: str = ""
+    site: BundleSite | None = None
 
     def walls_for(self, spec: EngineSpec) -> Sandbox | None:
         """The walls of an engine, None for none; raises ``Refused``."""
         return self.policy.walls_for(trusted=spec.trusted)
 
-    def folder_of(self, spec: EngineSpec) -> Path | None:
+    def folder_of(self, spec: EngineSpec, on_wait: Callable[[], None] = lambda: None) -> Path | None:
         """Where an engine's files are on this machine, its bundle unpacked; None for one without files.
 
-        Raises ``BundleError`` for a bundle that is refused and ``OSError`` where it cannot be had.
+        ``on_wait`` is called while a site sends it. Raises ``BundleError`` for a bundle that is refused and
+        ``OSError`` where it cannot be had, ``SiteAway`` if that is the site's doing.
         """
         if spec.bundle is not None:
+            if self.site is not None and not (self.cache / spec.bundle).is_dir():
+                self.site.fetch(spec.bundle, self.store, on_wait)
             return fetch_bundle(spec.bundle, store=self.store, cache=self.cache)
         return None if spec.directory is None else Path(spec.directory)
 

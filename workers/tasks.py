@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import os
 import socket
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from kombu.exceptions import OperationalError
 
-from workers.celery import RECORDS, app, is_stopping
+from workers.bundle_site import BundleSite
+from workers.celery import RECORDS, app, slot_index
 from workers.conditions import measure_speed
 from workers.courier import Courier
 from workers.examination import Ending, ExamJob, ExamNews, examine
-from workers.jobs import GameJob, GameReport, JobError, Progress, Release
+from workers.fitness import Fitness
+from workers.heartbeat import Heartbeat, Trouble
+from workers.jobs import GameReport, JobError, Progress, Release
 from workers.outbox import Outbox
-from workers.parcel import play_parcel
-from workers.runner import Line, Worker, refuse_job
-from workers.sandbox.levels import describe
+from workers.runner import Worker
+from workers.sandbox.enclosure import Sandbox
+from workers.sandbox.levels import Verdict, describe
 from workers.sandbox.policy import Policy, make_policy, write_verdict
 from workers.sandbox.probe import probe
+from workers.shift import Shift, Told
+from workers.slots import SLOTS
+
+NAME, SITE, TOKEN = "DUARENA_NAME", "DUARENA_SITE", "DUARENA_TOKEN"
+"""The worker's name; the site that lends it bundles, and the key to them: see ``workers.commands.start``."""
 
 log = logging.getLogger("workers.tasks")
 
@@ -37,25 +46,11 @@ WORD_SECONDS = 1.0
 @app.task(name="workers.play")
 def play(message: Any) -> None:
     """A parcel of jobs, or one; games are reported as they end, what is left at a stop is given back."""
-    worker = _worker()
     _courier.hurry()  # the first word is what tells the site that these games are begun
     with Outbox(_report) as outbox:
-        jobs = list(_read_jobs(message, worker, outbox))
-        left = play_parcel(jobs, worker, Line(outbox.put, _courier.tell, is_stopping))
-    if left:
-        releases = [Release(game.key, game.attempt, worker.name) for game in left]
-        _send("tournament.release", [release.to_json() for release in releases])
-
-
-def _read_jobs(message: object, worker: Worker, outbox: Outbox[GameReport]) -> Iterator[GameJob]:
-    """The jobs that can be read; the games of the others are reported void."""
-    for value in message if isinstance(message, list) else [message]:
-        try:
-            yield GameJob.from_json(value)
-        except JobError as error:
-            log.error("a job cannot be read: %s", error)
-            for refusal in refuse_job(value, worker, error):
-                outbox.put(refusal)
+        shift = _shift(outbox.put)
+        shift.play(message if isinstance(message, list) else [message])
+    shift.recover()
 
 
 @app.task(name="workers.examine")
@@ -66,18 +61,41 @@ def examine_bot(message: Any) -> None:
     except JobError as error:
         log.error("an examination cannot be read: %s", error)  # its site hears no word, and sends it anew
         return
-    examine(job, _worker(), _tell_news, is_stopping)
+    shift = _shift(lambda report: None)
+    if shift.is_fit() and shift.fetch([job.engine], lambda: None):
+        examine(job, shift.worker, _tell_news, lambda: SLOTS.is_stopping)
+    else:
+        _tell_news(ExamNews(job.exam, shift.worker.name, False, "", (), Ending.RETURNED, ""))
+    shift.recover()
+
+
+def _shift(on_report: Callable[[GameReport], None]) -> Shift:
+    """This slot, with a message to play."""
+    return Shift(_worker(), SLOTS, slot_index(), _fitness(), Told(on_report, _courier.tell, _release))
+
+
+@functools.cache
+def _fitness() -> Fitness:
+    """This slot's; first asked for in its own process."""
+    return Fitness(SLOTS, slot_index(), _tell_trouble)
 
 
 def _worker() -> Worker:
     """This process, and its folders as the environment names them."""
     return Worker(
-        name=f"{socket.gethostname()}/{os.getpid()}",
-        store=Path(os.environ.get("DUARENA_BUNDLES", "bundles")),
+        name=f"{os.environ.get(NAME) or socket.gethostname()}/{os.getpid()}",
+        store=_store(),
         cache=_cache(),
         policy=settle_policy(),
         speed=settle_speed(),
+        site=lending_site(),
     )
+
+
+def _store() -> Path:
+    """A site's own workers share its folder; what a site lends is kept beside what is unpacked."""
+    usual = _cache() / "zips" if lending_site() else Path("bundles")
+    return Path(os.environ.get("DUARENA_BUNDLES") or usual)
 
 
 def _cache() -> Path:
@@ -87,12 +105,26 @@ def _cache() -> Path:
 
 @functools.cache
 def settle_policy() -> Policy:
+    """What this worker does with the walls that hold here."""
+    return make_policy(*settle_walls(), os.environ)
+
+
+@functools.cache
+def settle_walls() -> tuple[Verdict, Sandbox | None]:
     """Try out once, before the first game, which walls hold here; the cache folder keeps what was found."""
     verdict, sandbox = probe(socket.gethostname())
     for line in describe(verdict):
         log.warning("%s", line)
     write_verdict(_cache(), verdict)
-    return make_policy(verdict, sandbox, os.environ)
+    return verdict, sandbox
+
+
+@functools.cache
+def lending_site() -> BundleSite | None:
+    """The site to fetch bundles from, where the worker was started with a token; raises ``ValueError``."""
+    if not (token := os.environ.get(TOKEN)):
+        return None
+    return BundleSite(os.environ.get(SITE, ""), token)
 
 
 @functools.cache
@@ -105,11 +137,22 @@ def _report(reports: Sequence[GameReport]) -> None:
     _send("tournament.record", [report.to_json() for report in reports])
 
 
+def _release(releases: Sequence[Release]) -> None:
+    _send("tournament.release", [release.to_json() for release in releases])
+
+
+def _tell_trouble(why: str) -> None:
+    """The site can do without: the next word of trouble says the same."""
+    _try_to_send("tournament.trouble", Trouble(_worker().name, why).to_json())
+
+
+def tell_heartbeat(heartbeat: Heartbeat) -> None:
+    _try_to_send("tournament.heartbeat", heartbeat.to_json())
+
+
 def _tell(progress: Progress) -> None:
-    try:
-        app.send_task("tournament.progress", args=[progress.to_json()], queue=RECORDS, retry=False)
-    except OperationalError:
-        return  # the next word will do; without any for long enough the lease ends
+    """The next word will do; without any for long enough the lease ends."""
+    _try_to_send("tournament.progress", progress.to_json())
 
 
 def _tell_news(news: ExamNews) -> None:
@@ -120,14 +163,17 @@ def _tell_news(news: ExamNews) -> None:
 
 
 def _carry_news(news: ExamNews) -> None:
-    try:
-        app.send_task("tournament.news", args=[news.to_json()], queue=RECORDS, retry=False)
-    except OperationalError:
-        return  # the next news has all that this had
+    """The next news has all that this had."""
+    _try_to_send("tournament.news", news.to_json())
 
 
 _courier = Courier(_tell, pause=WORD_SECONDS)
 _news_courier = Courier(_carry_news)
+
+
+def _try_to_send(task: str, message: object) -> None:
+    with contextlib.suppress(OperationalError):
+        app.send_task(task, args=[message], queue=RECORDS, retry=False)
 
 
 def _send(task: str, message: object) -> None:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +23,12 @@ from celery import Celery
 from tests.support.jobs import wait_until
 from tournament.embedded.redis_server import answers, broker_url, find_redis_server
 from workers.examination import ExamJob
+from workers.heartbeat import Heartbeat
 from workers.jobs import GameJob, GameReport
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE_SECONDS = 60.0
+"""Only a test that fails waits so long, or one on a machine with much else to do."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,14 @@ class Message:
 
 
 class Broker:
-    """The site's side of the queues, without a site."""
+    """The site's side of the queues, without a site.
+
+    Workers that tell of themselves are admitted while ``admits`` is true; ``heartbeats`` has what they told.
+    """
 
     def __init__(self, socket: Path) -> None:
+        self.admits = True
+        self.heartbeats: list[Heartbeat] = []
         self.url = broker_url(socket)
         self._client = redis.Redis(unix_socket_path=str(socket))
         self._app = Celery("tests", broker=self.url, set_as_current=False)
@@ -52,16 +60,36 @@ class Broker:
     def send_exam(self, job: ExamJob) -> None:
         self._app.send_task("workers.examine", args=[job.to_json()], queue="validation")
 
-    def receive(self, seconds: float) -> Message | None:
-        """The next message on ``records``."""
-        found: Any = self._client.brpop(["records"], timeout=seconds)
-        if found is None:
-            return None
-        message = json.loads(found[1])
-        (value,), _, _ = json.loads(base64.b64decode(message["body"]))
-        return Message(message["headers"]["task"], value)
+    def tell_worker(self, heartbeat: Heartbeat, admitted: bool, why: str = "") -> None:
+        """The site's word to a worker."""
+        word = {"run": heartbeat.run, "admitted": admitted, "why": why}
+        self._app.control.broadcast("workers_standing", arguments=word, destination=[heartbeat.worker])
 
-    def receive_until(self, task: str, count: int = 1, seconds: float = 20) -> list[Message]:
+    def receive(self, seconds: float) -> Message | None:
+        """The next message on ``records`` that is no heartbeat."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            found: Any = self._client.brpop(["records"], timeout=left)
+            if found is None:
+                return None
+            message = json.loads(found[1])
+            (value,), _, _ = json.loads(base64.b64decode(message["body"]))
+            if message["headers"]["task"] != "tournament.heartbeat":
+                return Message(message["headers"]["task"], value)
+            self.heartbeats.append(Heartbeat.from_json(value))
+            if self.admits != self.heartbeats[-1].admitted and not self.heartbeats[-1].stopping:
+                self.tell_worker(self.heartbeats[-1], self.admits, "by the test")
+        return None
+
+    def hear(self, seconds: float = PATIENCE_SECONDS) -> Heartbeat:
+        """The next heartbeat; fails when there is none, or another message comes first."""
+        known, end = len(self.heartbeats), time.monotonic() + seconds
+        while len(self.heartbeats) == known and time.monotonic() < end:
+            assert (message := self.receive(0.2)) is None, message
+        assert len(self.heartbeats) > known, "no heartbeat came"
+        return self.heartbeats[known]
+
+    def receive_until(self, task: str, count: int = 1, seconds: float = PATIENCE_SECONDS) -> list[Message]:
         """All messages up to the ``count``-th of this task; fails when they do not come."""
         end = time.monotonic() + seconds
         messages: list[Message] = []
@@ -71,7 +99,9 @@ class Broker:
             messages.append(message)
         return messages
 
-    def receive_reports(self, count: int, seconds: float = 20) -> tuple[list[GameReport], list[Message]]:
+    def receive_reports(
+        self, count: int, seconds: float = PATIENCE_SECONDS
+    ) -> tuple[list[GameReport], list[Message]]:
         """So many games' reports, and the messages among which they came."""
         reports: list[GameReport] = []
         messages: list[Message] = []
@@ -105,21 +135,32 @@ def running_broker() -> Iterator[Broker]:
 
 @contextmanager
 def running_worker(
-    broker: Broker, folder: Path, queue: str = "games", slots: int = 1
+    broker: Broker,
+    folder: Path,
+    queue: str = "games",
+    *,
+    slots: int = 1,
+    words: tuple[str, ...] = (),
+    environment: Mapping[str, str] | None = None,
+    root: Path = ROOT,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker for that queue; its scratch folders are in ``folder / "tmp"``."""
+    """A worker for that queue; its scratch folders are in ``folder / "tmp"``.
+
+    ``words`` are more of its command line, ``environment`` more of that; ``root`` is the checkout it runs.
+    """
     (folder / "tmp").mkdir(exist_ok=True)
-    words = (
-        f"--queue={queue}",
-        f"--slots={slots}",
-        f"--broker={broker.url}",
-        f"--bundles={folder / 'bundles'}",
-    )
-    command = (sys.executable, "-m", "workers", "start", *words)
-    environment = os.environ | {"TMPDIR": str(folder / "tmp"), "DUARENA_CACHE": str(folder / "cache")}
-    with (folder / "worker.log").open("wb") as log:
+    usual = (f"--queue={queue}", f"--slots={slots}", f"--broker={broker.url}")
+    bundles = f"--bundles={folder / 'bundles'}"
+    command = (sys.executable, "-m", "workers", "start", *usual, bundles, *words)
+    own = {"TMPDIR": str(folder / "tmp"), "DUARENA_CACHE": str(folder / "cache")}
+    with (folder / "worker.log").open("ab") as log:
         worker = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
+            command,
+            cwd=root,
+            env={**os.environ, **own, **(environment or {})},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         )
     try:
         yield worker

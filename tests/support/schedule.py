@@ -40,6 +40,8 @@ class FakeBroker:
     exams: list[ExamJob] = field(default_factory=list)
     sweeps: list[object] = field(default_factory=list)
     lengths: dict[str, int] = field(default_factory=dict)
+    told: list[tuple[str, str, bool]] = field(default_factory=list)
+    """What workers were told: the name, the run, and whether they get jobs."""
 
     def send_jobs(self, jobs: Sequence[GameJob], queue: str = "games") -> None:
         self.jobs.extend(jobs)
@@ -51,6 +53,10 @@ class FakeBroker:
 
     def send_sweep(self, as_of: object) -> None:
         self.sweeps.append(as_of)
+
+    def tell_worker(self, name: str, run: str, *, admitted: bool, why: str) -> None:
+        assert admitted != bool(why)
+        self.told.append((name, run, admitted))
 
     def clear_games(self) -> None:
         self.jobs.clear()

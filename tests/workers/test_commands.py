@@ -41,7 +41,7 @@ def test_the_room_needs_no_site() -> None:
 
 def test_only_the_tasks_need_anything_installed() -> None:
     packages = ("django", "tournament", "celery", "kombu", "billiard", "redis", "vine")
-    done = run_python(import_all("workers.celery", "workers.tasks"), *packages)
+    done = run_python(import_all("workers.celery", "workers.tasks", "workers.membership"), *packages)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import HttpRequest, JsonResponse
 from django.http.multipartparser import MultiPartParserError
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.views.decorators.csrf import csrf_exempt
@@ -17,6 +18,7 @@ from tournament.models import Token
 from tournament.services.tokens import TooMuch, find_token, spend
 
 Answer = dict[str, Any]
+Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 class ApiError(Exception):
@@ -30,22 +32,26 @@ class ApiError(Exception):
 
 def api(
     method: str, *scopes: str, cost: float
-) -> Callable[[Callable[..., Answer]], Callable[..., JsonResponse]]:
+) -> Callable[[Callable[..., Answer | HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """A view for programs: ``view(request, token, …)`` returns what goes into the envelope, or raises.
+
+    One that answers with a file returns the whole response.
 
     The token needs one of ``scopes``. Nothing of the body is read before the token is known.
     """
 
-    def wrap(view: Callable[..., Answer]) -> Callable[..., JsonResponse]:
+    def wrap(view: Callable[..., Answer | HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @csrf_exempt
         @wraps(view)
-        def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> JsonResponse:
+        def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            response: HttpResponseBase
             try:
                 if request.method != method:
                     raise ApiError(405, f"Ask this with {method}.", {"Allow": method})
                 token = _token_of(request, scopes)
                 spend(token.user, cost, timezone.now())
-                response = JsonResponse({"ok": True, **view(request, token, *args, **kwargs)})
+                told = view(request, token, *args, **kwargs)
+                response = told if isinstance(told, HttpResponseBase) else JsonResponse({"ok": True, **told})
             except ApiError as error:
                 response = _refusal(error.status, str(error), error.headers)
             except TooMuch as error:
@@ -65,7 +71,7 @@ def not_found(request: HttpRequest, rest: str) -> JsonResponse:
     return _kept_nowhere(_refusal(404, "There is no such address.", {}))
 
 
-def _kept_nowhere(response: JsonResponse) -> JsonResponse:
+def _kept_nowhere(response: Response) -> Response:
     patch_cache_control(response, no_store=True, private=True)
     return response
 

@@ -12,6 +12,7 @@ from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Allowance, Notice, Token, User
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
+from tournament.models.workers import Worker
 
 __all__ = [
     "ActiveVersion",
@@ -39,4 +40,5 @@ __all__ = [
     "Tournament",
     "Turn",
     "User",
+    "Worker",
 ]

@@ -221,6 +221,7 @@ class Attempt(models.Model):
             models.Index(fields=["sent_at"], condition=models.Q(ended_at__isnull=True), name="attempt_open"),
             models.Index(fields=["sent_at"], name="attempt_sent"),
             models.Index(fields=["job"], name="attempt_of_job"),
+            models.Index(fields=["-ended_at"], condition=models.Q(end="void"), name="attempt_void"),
         ]
 
     def __str__(self) -> str:

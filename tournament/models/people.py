@@ -29,6 +29,8 @@ class Token(models.Model):
     class Scope(models.TextChoices):
         UPLOAD = "upload", "upload bots and follow their validation"
         READ = "read", "read the state and the reports of my bots"
+        WORKER = "worker", "fetch every bot's bundle, as a worker on another host does"
+        """Only staff may have it; it opens nothing else."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=40)

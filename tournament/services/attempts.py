@@ -19,12 +19,17 @@ log = logging.getLogger("tournament.attempts")
 
 @transaction.atomic
 def give_back(
-    attempt: Attempt, end: Attempt.End, now: datetime.datetime, *, evidence: str = "", hopeless: bool = False
+    attempt: Attempt,
+    end: Attempt.End,
+    now: datetime.datetime,
+    *,
+    evidence: str = "",
+    counts: bool = True,
 ) -> bool:
     """End an open attempt as void, lost or released; False if it had ended already.
 
-    The game waits again under the same key, or halts: after three voids, ten lost leases, or at
-    once if ``hopeless``.
+    The game waits again under the same key, or halts after ten lost leases. A void may be taken off again:
+    whoever gave it back asks ``halt_after_voids``. One that does not count is the worker's own.
     """
     game = Game.objects.select_related("tournament").get(pk=attempt.game_id)
     Tournament.objects.select_for_update().get(pk=game.tournament_id)
@@ -36,26 +41,25 @@ def give_back(
     mine.update(
         state=Game.State.WAITING,
         attempt=None,
-        voids=F("voids") + int(end == Attempt.End.VOID),
+        voids=F("voids") + int(counts and end == Attempt.End.VOID),
         lost=F("lost") + int(end == Attempt.End.LOST),
     )
     game.refresh_from_db()
-    if why := _why_halt(game, evidence, hopeless):
-        _halt(game, why)
+    if game.state == Game.State.WAITING and game.lost >= MAX_LOST:
+        _halt(game, f"given up after {game.lost} attempts of which no worker told the end")
     return True
 
 
-def _why_halt(game: Game, evidence: str, hopeless: bool) -> str:
-    """The sentence that stands on a game's page when it is given up; empty to go on."""
-    if game.state != Game.State.WAITING:
-        return ""
-    if hopeless:
-        return evidence
-    if game.voids >= MAX_VOIDS:
-        return f"given up after {game.voids} attempts without a result, the last: {evidence}"
-    if game.lost >= MAX_LOST:
-        return f"given up after {game.lost} attempts of which no worker told the end"
-    return ""
+@transaction.atomic
+def halt_after_voids(game: Game, evidence: str, *, hopeless: bool = False) -> bool:
+    """Give a waiting game up after three voids, or at once if ``hopeless``; returns whether it was."""
+    Tournament.objects.select_for_update().get(pk=game.tournament_id)
+    game.refresh_from_db()
+    if game.state != Game.State.WAITING or not (hopeless or game.voids >= MAX_VOIDS):
+        return False
+    after = f"given up after {game.voids} attempts without a result, the last: {evidence}"
+    _halt(game, evidence if hopeless else after)
+    return True
 
 
 def _halt(game: Game, why: str) -> None:

@@ -22,10 +22,11 @@ from engines.timecontrol import MAX_LIMIT
 from engines.visible import visible
 from tournament import models
 from tournament.models import Attempt, BotVersion, Game, LiveGame, Tournament
-from tournament.services.attempts import give_back
+from tournament.services.attempts import give_back, halt_after_voids
 from tournament.services.records import WrongReport, read_record
 from tournament.services.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
 from tournament.services.sweep import LEASE
+from tournament.services.workers import find_worker, judge
 from workers.jobs import GameReport, JobError, JsonValue, Progress, Release
 from workers.referee import BOTH_UNABLE
 
@@ -59,6 +60,15 @@ class Ignored:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Void:
+    """A report without a result; ``evidence`` says why, in one sentence."""
+
+    attempt: Attempt
+    report: GameReport
+    evidence: str
+
+
 def read(kind: type[Message], message: object) -> Message | None:
     """A message as its value; one that cannot be read is logged, counted and None."""
     try:
@@ -84,19 +94,22 @@ def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | Ign
     _renew({attempt.job for attempt in attempts if isinstance(attempt, Attempt)}, now)
     answers: dict[int, Recorded | GivenBack | Ignored] = {}
     arrivals: dict[uuid.UUID, tuple[int, Arrival]] = {}
+    voids: list[tuple[int, Void]] = []
     for number, (attempt, report) in enumerate(zip(attempts, reports, strict=True)):
         if isinstance(attempt, Ignored):
             answers[number] = attempt
         elif attempt.pk in arrivals:
             continue  # said twice in one message: looked at again once the first is stored
-        elif isinstance(looked_at := _look_at(attempt, report, now), Arrival):
+        elif isinstance(looked_at := _look_at(attempt, report), Arrival):
             arrivals[attempt.pk] = number, looked_at
         else:
-            answers[number] = looked_at
+            voids.append((number, looked_at))
     stored = _store([arrival for _, arrival in arrivals.values()], now)
     for number, arrival in arrivals.values():
         sequence = stored.get(arrival.game.pk)
         answers[number] = _ignore("late") if sequence is None else Recorded(arrival.game.pk, sequence)
+    for number, void in voids:  # after the results, which speak for the worker that has both
+        answers[number] = _give_back(void, now)
     return [answers[number] if number in answers else record(report) for number, report in enumerate(reports)]
 
 
@@ -187,31 +200,35 @@ def _renew(jobs: Collection[uuid.UUID], now: datetime.datetime) -> int:
 # What it says
 
 
-def _look_at(attempt: Attempt, report: GameReport, now: datetime.datetime) -> Arrival | GivenBack | Ignored:
+def _look_at(attempt: Attempt, report: GameReport) -> Arrival | Void:
     """A result that may be stored; anything else is no result."""
     if report.termination == Termination.VOID:
-        return _give_back(attempt, report.evidence or "void without evidence", report, now)
+        return Void(attempt, report, clean_text(report.evidence or "void without evidence"))
     try:
         record, text = read_record(attempt.game, report, rated=may_be_rated(attempt.game))
     except WrongReport as error:
         log.error("the report of %s by %s is wrong: %s", report.key, report.worker, error)
-        return _give_back(attempt, f"the worker's report was wrong: {error.faults[0]}", report, now)
+        return Void(attempt, report, clean_text(f"the worker's report was wrong: {error.faults[0]}"))
     return Arrival(attempt, report, record, text)
 
 
 @transaction.atomic
-def _give_back(
-    attempt: Attempt, evidence: str, report: GameReport, now: datetime.datetime
-) -> GivenBack | Ignored:
-    """No result; if nobody will try again, what the engines said is all that tells their authors why."""
-    evidence = clean_text(evidence)
+def _give_back(void: Void, now: datetime.datetime) -> GivenBack | Ignored:
+    """No result; if nobody will try again, what the engines said is all that tells their authors why.
+
+    What a quarantined worker says is held against no game.
+    """
+    attempt, report, evidence = void.attempt, void.report, void.evidence
     Attempt.objects.filter(pk=attempt.pk).update(worker=visible(report.worker, MAX_WORKER))
-    hopeless = evidence.startswith(BOTH_UNABLE)
-    if not give_back(attempt, Attempt.End.VOID, now, evidence=evidence, hopeless=hopeless):
+    worker = find_worker(report.worker)
+    counts = worker is None or not worker.is_quarantined
+    hopeless = counts and evidence.startswith(BOTH_UNABLE)
+    if not give_back(attempt, Attempt.End.VOID, now, evidence=evidence, counts=counts):
         return _ignore("late")
-    game = Game.objects.get(pk=attempt.game_id)
-    if game.state == Game.State.HALTED:
-        store_logs([(game, report)])
+    if worker is not None:
+        judge(worker, now)  # which may take the void off its game again
+    if halt_after_voids(attempt.game, evidence, hopeless=hopeless):
+        store_logs([(attempt.game, report)])
     return GivenBack(evidence)
 
 

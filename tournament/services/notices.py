@@ -1,4 +1,4 @@
-"""What a bot's owner must hear unasked: on his account's page, and by mail where there is one."""
+"""What owners and staff must hear unasked: on the account's page, and by mail where there is one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from smtplib import SMTPException
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import transaction
+from django.urls import reverse
 
-from tournament.models import BotVersion, Notice
+from tournament.models import BotVersion, Notice, User
 
 log = logging.getLogger("tournament.notices")
 
@@ -25,6 +26,16 @@ def notify(version: BotVersion, text: str) -> None:
         address = f"{settings.SITE}{version.get_absolute_url()}"
         message = f"{text}\n\n{address}\n"
         transaction.on_commit(partial(_mail, f"Duarena: {version.bot.name}", message, owner.email))
+
+
+def notify_staff(text: str) -> None:
+    """Tell everybody who runs the site; part of the caller's transaction."""
+    staff = list(User.objects.filter(is_staff=True, is_active=True))
+    Notice.objects.bulk_create(Notice(user=user, text=text) for user in staff)
+    for user in staff:
+        if settings.EMAIL_HOST and user.email:
+            message = f"{text}\n\n{settings.SITE}{reverse('workers')}\n"
+            transaction.on_commit(partial(_mail, "Duarena: a worker", message, user.email))
 
 
 def _mail(subject: str, message: str, to: str) -> None:

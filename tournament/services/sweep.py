@@ -17,10 +17,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from tournament import broker
-from tournament.models import Attempt, Exam, Keeper
+from tournament.models import Attempt, Exam, Keeper, Worker
 from tournament.services.attempts import give_back
 from tournament.services.dispatch import of_queue
 from tournament.services.validation import sweep_exams
+from tournament.services.workers import sweep_workers
 
 _TOURNAMENT = "game__tournament"
 LEASE = timedelta(seconds=30)
@@ -49,6 +50,7 @@ def sweep(as_of: datetime | None = None, now: datetime | None = None) -> int:
             broker.send_sweep(now)
             return 0
         as_of = now
+    sweep_workers(as_of)
     lost = list(_run_out(as_of, keeper))
     for attempt in lost:
         give_back(attempt, Attempt.End.LOST, now, evidence="no word from a worker within a lease")
@@ -80,6 +82,7 @@ def _shorten_leases(now: datetime) -> None:
     """Leases given by a clock that was ahead would last as long as it was."""
     Attempt.objects.filter(ended_at__isnull=True, lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
     Attempt.objects.filter(ended_at__isnull=True, sent_at__gt=now).update(sent_at=now)
+    Worker.objects.filter(seen_at__gt=now).update(seen_at=now)
     Exam.objects.filter(ended_at__isnull=True, sent_at__gt=now).update(sent_at=now)
     Exam.objects.filter(ended_at__isnull=True, heard_at__gt=now).update(heard_at=now)
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.utils import timezone
 
+from tournament import access
 from tournament.models import Allowance, Token, User
 
 PREFIX = "duarena_"
@@ -39,6 +40,8 @@ class TooMuch(Exception):
 
 def create_token(user: User, name: str, scopes: Sequence[str]) -> tuple[Token, str]:
     """A new token, and its text, which is kept nowhere. Raises ``TokenError``."""
+    if Token.Scope.WORKER in scopes and not access.may_lend_bundles(user):
+        raise TokenError("tokens for workers are staff's to make")
     if user.tokens.filter(revoked_at__isnull=True).count() >= MAX_TOKENS:
         raise TokenError(f"you have {MAX_TOKENS} tokens: revoke one first")
     text = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)

@@ -23,7 +23,7 @@ MOST_SHOWN = 100
 @never_cache
 def tokens(request: AuthenticatedRequest) -> HttpResponse:
     """All tokens of one's own; a new one's text stands on the answer to its making and nowhere else."""
-    form = TokenForm(request.POST) if request.method == "POST" else TokenForm()
+    form = TokenForm(request.POST or None, user=request.user)
     made, text = None, ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -31,7 +31,7 @@ def tokens(request: AuthenticatedRequest) -> HttpResponse:
         except TokenError as refused:
             form.add_error(None, as_sentence(str(refused)))
         else:
-            form = TokenForm()
+            form = TokenForm(user=request.user)
     own = request.user.tokens.order_by("revoked_at", "-id")[:MOST_SHOWN]
     context = {
         "form": form,

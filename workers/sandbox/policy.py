@@ -20,6 +20,10 @@ VERDICT_FILE = "sandbox.json"
 """In the cache folder: what the last probe on this machine found."""
 
 
+NOT_RUN = "uploaded bots are not run by this worker"
+"""How the evidence of a void begins that says nothing but that."""
+
+
 class Refused(Exception):
     """An engine is not run here; the text says why."""
 
@@ -42,7 +46,7 @@ class Policy:
     def walls_for(self, *, trusted: bool) -> Sandbox | None:
         """The walls for an engine; ``trusted`` says that the site answers for it. Raises ``Refused``."""
         if self.refusal and not trusted:
-            raise Refused(f"uploaded bots are not run by this worker: {self.refusal}")
+            raise Refused(f"{NOT_RUN}: {self.refusal}")
         return self.sandbox
 
 

@@ -15,9 +15,10 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support.hostile_zips import HOSTILE, SITE
 from tests.support.schedule import FakeBroker, make_user, news, pack_bot
-from tournament.models import Allowance, BotVersion, Token, User
+from tournament.models import Allowance, BotVersion, Bundle, Token, User
 from tournament.services import tokens, validation
-from tournament.services.tokens import TooMuch, create_token, find_token, revoke, spend
+from tournament.services.bots import submit_bundle
+from tournament.services.tokens import TokenError, TooMuch, create_token, find_token, revoke, spend
 from workers.examination import Ending, Found
 
 pytestmark = pytest.mark.django_db
@@ -114,6 +115,60 @@ def test_a_form_without_a_bundle_is_a_sentence(data: dict[str, str], token: str)
 def test_a_torn_form_is_a_sentence(body: bytes, token: str) -> None:
     for kind in ("multipart/form-data; boundary=x", "multipart/form-data", "application/zip"):
         said(ask("/api/bots/", token, data=body, content_type=kind), 400)
+
+
+def lend(text: str, sha256: str = "") -> HttpResponse:
+    return ask(f"/api/bundles/{sha256}", text)
+
+
+@pytest.fixture
+def stored(ada: User) -> str:
+    """The SHA-256 of a bundle that somebody uploaded."""
+    return str(submit_bundle(ada, pack_bot()).bundle_id)
+
+
+def test_a_worker_s_token_opens_every_bundle_and_nothing_else(stored: str) -> None:
+    text = create_token(make_user("stan", staff=True), "east", ["worker"])[1]
+    assert said(lend(text), 200)["user"] == "stan"
+    answer = lend(text, stored)
+    assert (answer.status_code, answer.getvalue()) == (200, pack_bot())
+    for path in ("/api/", "/api/bots/stone-age/1/"):
+        assert said(ask(path, text), 403)["error"].startswith("This token may not ")
+    assert said(upload(text), 403)
+
+
+def test_a_bundle_that_is_not_there_is_a_sentence(stored: str) -> None:
+    text = create_token(make_user("stan", staff=True), "east", ["worker"])[1]
+    Bundle.objects.get(pk=stored).path.unlink()
+    for sha256 in (stored, "0" * 64, "x"):
+        assert said(lend(text, sha256), 404)["error"].startswith("There is no bundle of this SHA-256")
+
+
+def test_only_staff_has_tokens_for_workers_and_only_while_it_is_staff(ada: User, stored: str) -> None:
+    with pytest.raises(TokenError, match="staff's to make"):
+        create_token(ada, "mine", ["upload", "worker"])
+    stan = make_user("stan", staff=True)
+    text = create_token(stan, "east", ["worker"])[1]
+    User.objects.filter(pk=stan.pk).update(is_staff=False)
+    assert "does not run this site" in said(lend(text, stored), 403)["error"]
+    assert "does not run this site" in said(lend(text), 403)["error"]
+    User.objects.filter(pk=stan.pk).update(is_staff=True)
+    revoke(Token.objects.get(user=stan))
+    assert said(lend(text, stored), 401)
+
+
+def test_other_tokens_open_no_bundles(stored: str) -> None:
+    text = create_token(make_user("stan", staff=True), "shell", ["upload", "read"])[1]
+    assert said(lend(text, stored), 403)["error"] == "This token may not worker."
+
+
+@pytest.mark.parametrize("is_staff", [False, True])
+def test_the_form_offers_tokens_for_workers_to_staff_alone(is_staff: bool) -> None:
+    client = Client()
+    client.force_login(make_user("stan", staff=is_staff))
+    assert ('value="worker"' in client.get("/account/tokens/").content.decode()) == is_staff
+    client.post("/account/tokens/", {"name": "east", "scopes": ["worker"]})
+    assert Token.objects.exists() == is_staff
 
 
 def test_a_program_learns_what_its_token_is_for(token: str) -> None:

@@ -17,7 +17,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from tests.support.filled_site import STDERR, Site
-from tournament.models import Exam, Notice, Token
+from tournament.models import Exam, Notice, Token, Worker
 
 VISITORS = ("anonymous", "another", "owner", "staff")
 PUBLIC = (200, 200, 200, 200)
@@ -62,6 +62,9 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "protocol": ("/protocol/", PUBLIC),
     "records": ("/records/", PUBLIC),
     "formats": ("/formats/", PUBLIC),
+    "workers": ("/workers/", PUBLIC),
+    "worker-quarantine": ("POST /workers/{worker}/quarantine/", (302, 404, 404, 302)),
+    "worker-release": ("POST /workers/{worker}/release/", (302, 404, 404, 302)),
     "about": ("/about/", PUBLIC),
     "sign-up": ("/sign-up/", PUBLIC),
     "log-in": ("/log-in/", (200, 302, 302, 302)),
@@ -74,6 +77,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "api-about": ("/api/", NO_TOKEN),
     "api-upload": ("POST /api/bots/", NO_TOKEN),
     "api-version": ("/api/bots/stone-age/1/", NO_TOKEN),
+    "api-bundles": ("/api/bundles/", NO_TOKEN),
+    "api-bundle": (f"/api/bundles/{'0' * 64}", NO_TOKEN),
     "api-nothing": ("/api/secrets", (404, 404, 404, 404)),
     "boards-css": ("/boards.css", PUBLIC),
     "healthz": ("/healthz", PUBLIC),
@@ -171,6 +176,18 @@ def test_an_examination_is_its_owner_s_and_staff_s(
         assert ("it stayed" in page) == (visitor in {"owner", "staff"})
 
 
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_where_a_worker_is_and_what_troubles_it_is_staff_s_to_see(
+    site: Site, as_user: Callable[..., Client], visitor: str
+) -> None:
+    _worker()
+    for headers in ({}, {"HX-Request": "true"}):
+        page = _client(site, as_user, visitor).get("/workers/", headers=headers).content.decode()
+        assert "players@east" in page
+        shown = ["cellar-7" in page, "The disk is full" in page, "Quarantine<" in page]
+        assert shown == [visitor == "staff"] * 3
+
+
 @pytest.mark.parametrize(
     ("visitor", "seen"),
     [("anonymous", []), ("another", ["black"]), ("owner", ["white"]), ("staff", ["white", "black"])],
@@ -216,8 +233,15 @@ def _address(site: Site, template: str) -> str:
         validated_key=site.validation.games.earliest("id").key,
         live=site.live.pk,
         token=Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["read"])[0].pk,
+        worker=_worker().pk,
         notice=Notice.objects.get_or_create(user=site.owner, version=site.white, text="Hear this")[0].pk,
     )
+
+
+def _worker() -> Worker:
+    told = {"started_at": timezone.now(), "seen_at": timezone.now(), "queue": "games", "host": "cellar-7"}
+    told |= {"trouble": "the disk is full", "trouble_at": timezone.now(), "level": "A", "slots": 2}
+    return Worker.objects.get_or_create(name="players@east", defaults=told)[0]
 
 
 def _named(patterns: list[URLPattern | URLResolver]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,123 @@
+"""The page of the workers: how each stands, without reloading, and for staff what to do about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests.support.filled_site import HOSTILE
+from tests.support.schedule import FakeBroker, make_user
+from tournament.models import Keeper, User, Worker
+
+pytestmark = pytest.mark.django_db
+AsUser = Callable[..., Client]
+
+
+@pytest.fixture
+def staff() -> User:
+    return User.objects.create_superuser("stan", password="pw")
+
+
+def add_worker(name: str = "players@east", **told: Any) -> Worker:
+    now = timezone.now()
+    usual = {"queue": "games", "host": "cellar", "level": "A", "slots": 2, "started_at": now, "seen_at": now}
+    return Worker.objects.create(name=name, **(usual | told))
+
+
+def page(client: Client, path: str = "/workers/") -> str:
+    return client.get(path).content.decode()
+
+
+def test_without_workers_the_page_says_how_to_have_some(client: Client) -> None:
+    assert "No worker has told of itself yet." in page(client)
+
+
+@pytest.mark.parametrize(
+    ("told", "condition"),
+    [
+        ({}, "idle"),
+        ({"busy": 1}, "busy"),
+        ({"held": 1}, "idle"),
+        ({"held": 2}, "held"),
+        ({"busy": 1, "held": 1}, "busy"),
+        ({"state": "lost"}, "lost"),
+        ({"state": "stopped"}, "stopped"),
+        ({"set_aside": "others do"}, "set aside"),
+        ({"state": "lost", "quarantined_at": timezone.now()}, "quarantined"),
+    ],
+)
+def test_each_worker_has_one_word(client: Client, told: dict[str, Any], condition: str) -> None:
+    add_worker(**told)
+    assert f">1 {condition}<" in page(client)
+
+
+def test_the_sums_are_of_the_workers_that_get_games(client: Client) -> None:
+    add_worker("one", busy=2, games_an_hour=100)
+    add_worker("two", busy=1, games_an_hour=50)
+    add_worker("three", state="lost")
+    add_worker("four", quarantined_at=timezone.now(), games_an_hour=70)
+    assert "3 of 4 slots in a game, 150 games an hour" in page(client)
+
+
+def test_a_poll_is_answered_once_something_changed(client: Client) -> None:
+    worker = add_worker()
+    found = re.search(r'hx-get="([^"]+)"', page(client))
+    assert found is not None
+    poll = {"HX-Request": "true"}
+    assert client.get(found[1], headers=poll).status_code == 204
+    Worker.objects.filter(pk=worker.pk).update(busy=1)
+    answer = client.get(found[1], headers=poll)
+    assert answer.status_code == 200
+    assert answer.content.decode().lstrip().startswith('<div id="workers"')
+
+
+def test_what_a_worker_says_is_shown_as_text(as_user: AsUser, staff: User) -> None:
+    add_worker(HOSTILE[:60], host=HOSTILE, trouble=HOSTILE, trouble_at=timezone.now(), refusal=HOSTILE)
+    assert "<script>alert" not in page(as_user(staff))
+
+
+def test_with_the_keeper_away_the_page_says_that_it_is_old(client: Client) -> None:
+    add_worker()
+    now = timezone.now()
+    Keeper.objects.create(pk=1, up_since=now, seen_at=now)
+    assert "has not been at work" not in page(client)
+    Keeper.objects.update(seen_at=now - timedelta(minutes=1))
+    assert "has not been at work" in page(client)
+
+
+def test_staff_quarantines_and_releases(as_user: AsUser, staff: User, queues: FakeBroker) -> None:
+    worker, client = add_worker(), as_user(staff)
+    assert "Quarantine<" in page(client)
+    client.post(f"/workers/{worker.pk}/quarantine/")
+    worker.refresh_from_db()
+    assert worker.quarantine_reason == "stan set it aside"
+    assert "Release<" in page(client)
+    client.post(f"/workers/{worker.pk}/release/")
+    worker.refresh_from_db()
+    assert not worker.is_quarantined
+    assert client.post("/workers/99999999999999999999/release/").status_code == 404
+
+
+def test_the_administration_quarantines_and_releases(as_user: AsUser, staff: User) -> None:
+    worker, client = add_worker(), as_user(staff)
+    for action, condition in (("quarantine", "quarantined"), ("release", "idle")):
+        client.post("/admin/tournament/worker/", {"action": action, "_selected_action": [worker.pk]})
+        worker.refresh_from_db()
+        assert worker.condition == condition
+
+
+def test_an_administrator_of_nothing_else_may_not_do_so(as_user: AsUser) -> None:
+    worker = add_worker()
+    as_user(make_user()).post("/admin/tournament/worker/", {"action": "quarantine", "_selected_action": [1]})
+    worker.refresh_from_db()
+    assert not worker.is_quarantined
+
+
+def test_every_page_leads_there(client: Client) -> None:
+    assert '<a href="/workers/">Workers</a>' in page(client, "/")

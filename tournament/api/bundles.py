@@ -1,0 +1,37 @@
+"""Bundles for workers on other hosts: every bot's, by their SHA-256, with a worker token and nothing else."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import FileResponse, HttpRequest
+
+from tournament import access
+from tournament.api.envelope import Answer, ApiError, api
+from tournament.models import Bundle, Token
+from tournament.services.tokens import REQUEST_COST
+
+
+@api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
+def bundles(request: HttpRequest, token: Token) -> Answer:
+    """Whether this token opens them; a worker asks when it starts."""
+    _check(token)
+    return {"user": token.user.get_username(), "max_bundle_bytes": settings.MAX_BUNDLE_BYTES}
+
+
+@api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
+def bundle(request: HttpRequest, token: Token, sha256: str) -> FileResponse:
+    """The zip of this SHA-256."""
+    _check(token)
+    found = Bundle.objects.filter(pk=sha256).first()
+    try:
+        file = found.path.open("rb") if found else None
+    except FileNotFoundError:
+        file = None
+    if file is None:
+        raise ApiError(404, "There is no bundle of this SHA-256, or it was refused and deleted.")
+    return FileResponse(file, content_type="application/zip")
+
+
+def _check(token: Token) -> None:
+    if not access.may_lend_bundles(token.user):
+        raise ApiError(403, "The owner of this token does not run this site any more.")

@@ -1,0 +1,169 @@
+"""The site's workers: what they tell of themselves, and which of them are given jobs.
+
+A worker that voids game after game is quarantined: it gets no jobs until a person releases it, however
+often it is started, and its voids count against no game. Everything here may be repeated.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from collections import Counter
+from functools import partial
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from engines.visible import visible
+from tournament import broker, uploads
+from tournament.models import Attempt, Game, Worker
+from tournament.services.bots import validate_waiting
+from tournament.services.notices import notify_staff
+from workers.heartbeat import Heartbeat, Trouble, name_of
+from workers.referee import BOTH_UNABLE
+from workers.sandbox.policy import NOT_RUN
+
+LOST_AFTER = datetime.timedelta(seconds=20)
+"""Four heartbeats missed."""
+FORGOTTEN_AFTER = datetime.timedelta(days=7)
+VOIDS_IN_A_ROW = 3
+"""Of so many different games, with no result between them, before a worker is quarantined."""
+MOST_VOIDS = 30
+"""Looked at, to see whose fault they are."""
+OUTSTANDING = datetime.timedelta(hours=1)
+"""Longer than a job is on its way and played, so that attempts can be looked up by when they were sent."""
+MAX_NAME, MAX_WORD, MAX_SENTENCE = 120, 40, 1000
+MAX_NUMBER = 2**31 - 1
+
+log = logging.getLogger("tournament.workers")
+
+
+@transaction.atomic
+def hear(told: Heartbeat, now: datetime.datetime) -> Worker:
+    """Take in a worker's word of itself; where it and the site differ on whether it gets jobs, tell it."""
+    before = told.stopping or uploads.look().are_run
+    fresh = {"started_at": now, "seen_at": now}
+    name = visible(told.worker, MAX_NAME)
+    worker, is_new = Worker.objects.select_for_update().get_or_create(name=name, defaults=fresh)
+    run = visible(told.run, 36)
+    if is_new or run != worker.run:
+        worker.run, worker.started_at = run, now
+    worker.host = visible(told.host, MAX_NAME)
+    worker.queue = visible(told.queue, 20)
+    worker.version = visible(told.version, MAX_WORD)
+    worker.speed = visible(told.speed, 20)
+    worker.level = told.level if told.level in {"A", "B", "C"} else "C"
+    worker.refusal = visible(told.refusal, MAX_SENTENCE)
+    for number in ("slots", "busy", "held", "games", "voids", "games_an_hour"):
+        setattr(worker, number, min(max(0, getattr(told, number)), MAX_NUMBER))
+    worker.state = Worker.State.STOPPED if told.stopping else Worker.State.UP
+    worker.seen_at = now
+    worker.set_aside = _why_set_aside(worker)
+    worker.save()
+    if not told.stopping and told.admitted == bool(worker.why):
+        _tell(worker)
+    if not before and uploads.look().are_run:
+        validate_waiting()
+    return worker
+
+
+def hear_trouble(told: Trouble, now: datetime.datetime) -> None:
+    """What keeps one of a worker's slots from playing; that it is over shows in the worker's heartbeat."""
+    if told.why:
+        mine = Worker.objects.filter(name=visible(name_of(told.worker), MAX_NAME))
+        mine.update(trouble=visible(told.why, MAX_SENTENCE), trouble_at=now)
+
+
+def sweep_workers(as_of: datetime.datetime) -> int:
+    """Those not heard of for a while are lost, in the end forgotten; returns how many were lost just now.
+
+    Everything they had sent by ``as_of`` has been taken in.
+    """
+    gone = Worker.objects.exclude(state=Worker.State.UP).filter(quarantined_at__isnull=True)
+    gone.filter(seen_at__lt=as_of - FORGOTTEN_AFTER).delete()
+    lost = Worker.objects.up().filter(seen_at__lt=as_of - LOST_AFTER)
+    return lost.update(state=Worker.State.LOST, busy=0, held=0, games_an_hour=0)
+
+
+def find_worker(reported_by: str) -> Worker | None:
+    """The worker that a report names, if it ever told of itself."""
+    return Worker.objects.filter(name=visible(name_of(reported_by), MAX_NAME)).first()
+
+
+@transaction.atomic
+def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
+    """Give it no more jobs, take its latest voids off their games, and tell staff."""
+    worker.quarantined_at, worker.quarantine_reason = now, why
+    worker.save(update_fields=["quarantined_at", "quarantine_reason"])
+    for game, voids in Counter(void.game_id for void in _voids_in_a_row(worker)).items():
+        open_games = Game.objects.filter(pk=game, state__in=[Game.State.WAITING, Game.State.CLAIMED])
+        open_games.filter(voids__gte=voids).update(voids=F("voids") - voids)
+    log.error("worker %s is quarantined: %s", worker, why)
+    notify_staff(f"The worker {worker} is quarantined: {why}. It gets no games until it is released.")
+    _tell(worker)
+
+
+@transaction.atomic
+def release(worker: Worker, now: datetime.datetime) -> None:
+    """Give it jobs again; it plays a canary game first, and its earlier voids are forgotten."""
+    worker.quarantined_at, worker.quarantine_reason, worker.released_at = None, "", now
+    worker.save(update_fields=["quarantined_at", "quarantine_reason", "released_at"])
+    _tell(worker)
+
+
+def judge(worker: Worker, now: datetime.datetime) -> bool:
+    """After a void: quarantine the worker if it is to blame for it; returns whether it was."""
+    if worker.is_quarantined:
+        return False
+    voids = _voids_in_a_row(worker)
+    if len({void.game_id for void in voids}) < VOIDS_IN_A_ROW or not _is_to_blame(worker, voids):
+        return False
+    games = len({void.game_id for void in voids})
+    quarantine(worker, f"it voided {games} games in a row, the last: {voids[0].evidence}", now)
+    return True
+
+
+def _voids_in_a_row(worker: Worker) -> list[Attempt]:
+    """The latest voids of a worker, newest first, back to its last result or release.
+
+    Without those that say of themselves that the worker is well: an engine that cannot start beside
+    one that cannot either, and an uploaded bot that this worker does not run.
+    """
+    mine = Attempt.objects.filter(worker__startswith=f"{worker.name}/")
+    voids = mine.filter(end=Attempt.End.VOID).exclude(
+        Q(evidence__startswith=BOTH_UNABLE) | Q(evidence__startswith=NOT_RUN)
+    )
+    if worker.released_at is not None:
+        voids = voids.filter(ended_at__gt=worker.released_at)
+    latest = list(voids.select_related("game").order_by("-ended_at")[:MOST_VOIDS])
+    if not latest:
+        return []
+    results = mine.filter(end=Attempt.End.RECORDED, sent_at__gt=latest[-1].sent_at - OUTSTANDING)
+    result = results.order_by("-ended_at").values_list("ended_at", flat=True).first()
+    return [void for void in latest if result is None or void.ended_at > result]  # type: ignore[operator]
+
+
+def _is_to_blame(worker: Worker, voids: list[Attempt]) -> bool:
+    """Not if some bot took part in all of these games: it may be the bot's bundle that is the trouble.
+
+    Unless another worker has recorded games of every such bot meanwhile.
+    """
+    common = set.intersection(*({void.game.white_id, void.game.black_id} for void in voids))
+    sent, since = voids[-1].sent_at - OUTSTANDING, voids[-1].ended_at
+    others = Attempt.objects.filter(end=Attempt.End.RECORDED, sent_at__gt=sent, ended_at__gte=since)
+    others = others.exclude(worker__startswith=f"{worker.name}/")
+    return all(others.filter(Q(game__white=bot) | Q(game__black=bot)).exists() for bot in common)
+
+
+def _why_set_aside(worker: Worker) -> str:
+    """Where others of its queue run uploaded bots, a worker that does not would only void their games."""
+    if not worker.refusal:
+        return ""
+    others = Worker.objects.trusted_with_uploads().filter(queue=worker.queue).exclude(pk=worker.pk)
+    return f"it does not run uploaded bots, and others do: {worker.refusal}" if others.exists() else ""
+
+
+def _tell(worker: Worker) -> None:
+    transaction.on_commit(
+        partial(broker.tell_worker, worker.name, worker.run, admitted=not worker.why, why=worker.why)
+    )
