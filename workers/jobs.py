@@ -213,6 +213,8 @@ def is_sha256(text: str) -> bool:
 
 
 def _plain(value: object) -> object:
+    if type(value) is str:  # most are
+        return value
     if isinstance(value, JsonValue):
         return value.to_json()
     if isinstance(value, tuple):
@@ -258,7 +260,7 @@ def _reader(kind: Any) -> Reader:
         return lambda value, where: kind.from_json(value)
     if issubclass(kind, enum.Enum):
         return lambda value, where: _read_enum(kind, value, where)
-    return lambda value, where: _read_plain(kind, value, where)
+    return _read_text if kind is str else lambda value, where: _read_plain(kind, value, where)
 
 
 def _tuple_reader(kinds: tuple[Any, ...]) -> Reader:
@@ -289,10 +291,15 @@ def _read_enum(kind: type[enum.Enum], value: object, where: str) -> enum.Enum:
         raise JobError(f"{where} must be one of {known}, not {value!r}") from None
 
 
+def _read_text(value: object, where: str) -> object:
+    """Most of a report are short texts of one byte a character."""
+    return value if type(value) is str and value.isascii() else _read_plain(str, value, where)
+
+
 def _read_plain(kind: type, value: object, where: str) -> object:
     if type(value) is not kind:
         raise JobError(f"{where} must be {_KIND_NAMES[kind]}, not {_kind_name(value)}")
-    if isinstance(value, str) and not (value.isascii() or _is_encodable(value)):
+    if isinstance(value, str) and not _is_encodable(value):
         raise JobError(f"{where} holds a lone surrogate, which no text does")
     return value
 
