@@ -28,7 +28,8 @@ def split_fields(text: str, names: Sequence[str]) -> list[str]:
         raise field_error(
             "position",
             text,
-            f"{len(fields)} fields instead of {len(names)}, separated by single spaces: {' '.join(names)}",
+            f"{_counted(len(fields), 'fields')} instead of {len(names)}, "
+            f"separated by single spaces: {' '.join(names)}",
         )
     return fields
 
@@ -37,8 +38,13 @@ def split_parts(text: str, separator: str, count: int, field: str, parts: str) -
     """The ``count`` parts of one field; ``parts`` is their plural for the message, as "ranks"."""
     found = text.split(separator)
     if len(found) != count:
-        raise field_error(field, text, f"{len(found)} {parts} instead of {count}, separated by {separator!r}")
+        why = f"{_counted(len(found), parts)} instead of {count}, separated by {separator!r}"
+        raise field_error(field, text, why)
     return found
+
+
+def _counted(number: int, things: str) -> str:
+    return f"{number} {things.removesuffix('s') if number == 1 else things}"
 
 
 def parse_number(text: str, field: str) -> int:

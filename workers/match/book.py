@@ -1,4 +1,4 @@
-"""The openings of a match: drawn from its seed, or the lines of a file."""
+"""The openings of a match: drawn from its seed, or the lines of a file, for one ladder or several."""
 
 from __future__ import annotations
 
@@ -79,12 +79,13 @@ class FileBook:
     def __init__(self, game: Game, openings: Openings, seed: int) -> None:
         assert openings.file is not None
         self._starts = list(_read_starts(game, openings.file))
+        if not self._starts:
+            raise OptionError(f"{openings.file}: there is no opening of {game.code} in it")
         if openings.order is Order.RANDOM:
             random.Random(f"{seed}/{game.code}").shuffle(self._starts)
         if not 1 <= openings.start <= len(self._starts):
-            raise OptionError(
-                f"-openings start={openings.start}: {openings.file} has {len(self._starts)} openings"
-            )
+            there = f"{openings.file} has {len(self._starts)} openings of {game.code}"
+            raise OptionError(f"-openings start={openings.start}: {there}")
         self._first = openings.start - 1
 
     def start(self, number: int) -> Start:
@@ -92,16 +93,22 @@ class FileBook:
 
 
 def _read_starts(game: Game, path: Path) -> Iterator[Start]:
+    """The lines under ``[LADDER]``, and those above the first such heading, which are for every ladder."""
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise OptionError(f"-openings file={path}: cannot be read: {error}") from None
-    for number, line in enumerate(lines, 1):
-        if line.strip() and not line.startswith("#"):
-            try:
+    ladder = game.code
+    for number, line in enumerate(map(str.strip, lines), 1):
+        place = f"{path}, line {number}"
+        try:
+            if line.startswith("["):
+                ladder = find_game(line.removeprefix("[").removesuffix("]").strip()).code
+            elif line and not line.startswith("#") and ladder == game.code:
+                place += f", for {game.code}"
                 yield parse_start(game, line)
-            except RulesError as error:
-                raise OptionError(f"{path}, line {number}: {error}") from None
+        except RulesError as error:
+            raise OptionError(f"{place}: {error}") from None
 
 
 def parse_start(game: Game, line: str) -> Start:

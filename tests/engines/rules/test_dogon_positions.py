@@ -114,7 +114,7 @@ def test_by_a_match_rule_each_player_receives_the_seeds_in_his_own_holes_and_the
     [
         ("", "bad position ''"),
         ("4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - 0", "bad position"),
-        ("4,4,4,4,4,4 w 0 0 - - 0", "bad rank2/rank1 '4,4,4,4,4,4': 1 ranks instead of 2"),
+        ("4,4,4,4,4,4 w 0 0 - - 0", "bad rank2/rank1 '4,4,4,4,4,4': 1 rank instead of 2"),
         ("4,4,4,4,4,4/4,4,4,4,4,4/ w 0 0 - - 0", "3 ranks instead of 2"),
         ("4,4,4,4,4/4,4,4,4,4,8 w 0 0 - - 0", "bad rank2 '4,4,4,4,4': 5 holes instead of 6"),
         ("4,4,4,4,4,4/4,4,4,4,4,4,0 w 0 0 - - 0", "bad rank1 '4,4,4,4,4,4,0': 7 holes instead of 6"),

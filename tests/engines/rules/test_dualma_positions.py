@@ -72,7 +72,7 @@ def test_every_field_of_the_position_string_except_the_ply_counts_for_repetition
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", ["position", "1 fields instead of 3"]),
+        ("", ["position", "1 field instead of 3"]),
         (f"{PLACING} w", ["position", "2 fields"]),
         (f"{PLACING} w 1 -", ["position", "4 fields"]),
         (f"{PLACING}  w 1", ["position", "4 fields"]),

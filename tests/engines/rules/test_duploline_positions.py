@@ -70,7 +70,7 @@ def test_every_field_of_the_position_string_except_the_ply_counts_for_repetition
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", ["position", "1 fields instead of 3"]),
+        ("", ["position", "1 field instead of 3"]),
         ("4/5/6/7/6/5/4 w", ["position", "2 fields"]),
         ("4/5/6/7/6/5/4 w 0 0", ["position", "4 fields"]),
         ("4/5/6/7/6/5/4  w 0", ["position", "4 fields"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,14 +56,32 @@ def test_a_shuffled_file_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("d1+\nd1+ d1+\n", "book.txt, line 2: illegal move 'd1[+]'"),
-        ("rnbqkbnr/8\n", "book.txt, line 1: "),
-        ("", "has 0 openings"),
+        ("d1+\nd1+ d1+\n", "book.txt, line 2, for dogon-kulei: illegal move 'd1[+]'"),
+        ("rnbqkbnr/8\n", "book.txt, line 1, for dogon-kulei: "),
+        ("d1+\n[chess]\n", "book.txt, line 2: unknown game 'chess'"),
+        ("", "book.txt: there is no opening of dogon-kulei in it"),
+        ("[dualma]\na1:a2\n", "book.txt: there is no opening of dogon-kulei in it"),
     ],
 )
 def test_a_line_that_cannot_be_played_is_named(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(OptionError, match=complaint):
         book_of(tmp_path, text)
+
+
+def test_ladders_have_their_own_part_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "book.txt"
+    path.write_text(
+        "[dogon-kulei]\nd1+\n[ dualma ]\na1:a2\na1:a3\n\n# more of the first\n[dogon-kulei]\nf1+\n"
+    )
+    ladders = ("dogon-kulei", "dualma")
+    books = make_books(replace(terms_of(openings=Openings(file=path)), ladders=ladders))
+    assert [books["dogon-kulei"].start(n).moves for n in range(3)] == [("d1+",), ("f1+",), ("d1+",)]
+    assert [books["dualma"].start(n).moves for n in range(3)] == [("a1:a2",), ("a1:a3",), ("a1:a2",)]
+
+
+def test_what_stands_above_the_first_ladder_is_for_all(tmp_path: Path) -> None:
+    kulei = book_of(tmp_path, "d1+\n[dogon-kulei]\nf1+\n[dualma]\na1:a2\n")
+    assert [kulei.start(n).moves for n in range(2)] == [("d1+",), ("f1+",)]
 
 
 def test_a_start_beyond_the_file_is_refused(tmp_path: Path) -> None:
