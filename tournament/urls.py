@@ -15,6 +15,7 @@ from tournament.views import (
     games,
     ladders,
     organizing,
+    queue,
     site,
     tokens,
     tournaments,
@@ -50,6 +51,7 @@ urlpatterns = [
     path(
         "tournaments/<slug:slug>/leave/<slug:bot_slug>/", organizing.tournament_leave, name="tournament-leave"
     ),
+    path("queue/", queue.queue, name="queue"),
     path("games/engines.json", games.game_engines, name="game-engines"),
     path("games/<int:pk>/", games.game, name="game"),
     path("games/<int:pk>.pgn", games.game_record, name="game-record"),

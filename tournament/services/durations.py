@@ -23,6 +23,8 @@ CLOCK_USED = 0.7
 NODES_A_SECOND = 20_000
 SECONDS_A_PLY_OF_DEPTH = 0.05
 _REMEMBERED = 200
+_LATEST = 50
+"""Games of one tournament: a change of its pace shows soon."""
 _LATELY = 1_000
 """Games of a ladder, whoever played them under which time control, by which its versions' speed is known."""
 _KNOWN_FOR_S = 2.0
@@ -87,6 +89,22 @@ def _seconds_by_version(ladder: str, time_control: str) -> dict[int, float]:
             for player in {white, black}:
                 durations.setdefault(player, []).append(seconds)
     return {player: fmean(taken) for player, taken in durations.items()}
+
+
+def seconds_a_game(tournament: Tournament) -> float:
+    """What its latest games took; before there are any, a guess from the limits."""
+    done = tournament.games.done().filter(started_at__isnull=False, finished_at__isnull=False)
+    times = done.order_by("-id").values_list("started_at", "finished_at")[:_LATEST]
+    durations = [max(0.0, (end - begin).total_seconds()) for begin, end in times if begin and end]
+    if durations:
+        return fmean(durations) + SECONDS_AROUND
+    return guess_seconds(tournament.ladders, tournament.time_control)
+
+
+def guess_seconds(ladders: Sequence[str], time_control: str) -> float:
+    """Of a game on any of these ladders, from the limits alone."""
+    control = parse_time_control(time_control)
+    return fmean(_guessed_seconds(code, control) for code in ladders)
 
 
 def _known_seconds(code: str, time_control: str) -> float | None:

@@ -47,6 +47,8 @@ def tend_ladders(now: datetime.datetime) -> int:
     take_back_stale()
     made = 0
     rows = find_matchmakers()
+    if any(row._state.adding for row in rows):
+        Matchmaking.objects.ensure()
     for row in rows:
         _bring_forward(row, now)
     for row in sorted(rows, key=lambda row: row.next_at or now):
@@ -56,12 +58,15 @@ def tend_ladders(now: datetime.datetime) -> int:
 
 
 def find_matchmakers() -> list[Matchmaking]:
-    """One a ladder; made where they are missing."""
+    """One a ladder, in their order; those of ladders that no tick has seen yet are not stored."""
     rows = {row.ladder_id: row for row in Matchmaking.objects.select_related("tournament")}
-    if not GAMES.keys() <= rows.keys():
-        Matchmaking.objects.ensure()
-        rows = {row.ladder_id: row for row in Matchmaking.objects.select_related("tournament")}
-    return [rows[code] for code in GAMES if code in rows]
+    return [rows.get(code) or Matchmaking(ladder_id=code) for code in GAMES]
+
+
+def find_matchmaker(ladder: str) -> Matchmaking:
+    """One of these."""
+    found = Matchmaking.objects.select_related("tournament").filter(pk=ladder).first()
+    return found or Matchmaking(ladder_id=ladder)
 
 
 @transaction.atomic

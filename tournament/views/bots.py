@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Exists, OuterRef, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from engines.rules.registry import GAMES
@@ -19,6 +20,8 @@ from tournament.forms import UploadForm, as_sentence
 from tournament.models import Bot, BotVersion, Game, LadderRating
 from tournament.services.activity import ActivityError, activate, switch
 from tournament.services.bots import submit_bundle
+from tournament.services.queue import look
+from tournament.views.outlooks import Outlook, outlooks_of
 from tournament.views.paging import Page, by_id, numbered
 from tournament.views.ratings import RatedRow, rated_rows
 from tournament.views.requests import AuthenticatedRequest
@@ -44,6 +47,8 @@ class Place:
     game: Rules
     plays: BotVersion | None
     candidates: list[BotVersion]
+    outlook: Outlook | None
+    """When its next game is likely, if it is active there."""
 
 
 @require_safe
@@ -84,7 +89,9 @@ def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     except ActivityError as refused:
         messages.error(request, as_sentence(str(refused)))
     else:
-        messages.success(request, "Done. Tournaments that have begun stay as they are.")
+        messages.success(
+            request, "Done. The ladder follows at once; tournaments that have begun stay as they are."
+        )
     return redirect(bot)
 
 
@@ -127,6 +134,7 @@ def _find(slug: str) -> Bot:
 def _places(bot: Bot, versions: list[BotVersion]) -> list[Place]:
     """Every ladder that a valid version of the bot plays, or once did."""
     actives = {active.ladder_id: active for active in bot.activities.all()}
+    outlooks = outlooks_of(look(timezone.now()), bot) if actives else {}
     valid = [version for version in versions if version.state == BotVersion.State.VALID]
     places = []
     for code, game in GAMES.items():
@@ -135,7 +143,8 @@ def _places(bot: Bot, versions: list[BotVersion]) -> list[Place]:
         if candidates or active:
             number = active.version_id if active and active.enabled else None
             plays = next((version for version in candidates if version.pk == number), None)
-            places.append(Place(game, plays, candidates))
+            outlook = next(iter(outlooks.get(code, ())), None)
+            places.append(Place(game, plays, candidates, outlook))
     return places
 
 

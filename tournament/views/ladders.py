@@ -13,8 +13,10 @@ from engines.rules.registry import Game as Rules
 from tournament import access
 from tournament.estimates import Strength
 from tournament.models import LadderRating
+from tournament.services.matchmaking import find_matchmaker
 from tournament.services.ratings import ladder_estimate
 from tournament.views.downloads import streamed_records
+from tournament.views.outlooks import describe_matchmaker
 from tournament.views.paging import Page, numbered
 from tournament.views.ratings import rated_rows
 
@@ -52,7 +54,14 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
     page = numbered(request, LadderRating.objects.leaderboard(code), PAGE_SIZE)
     strengths = _strengths(code, page)
     ranked = rated_rows(page.rows, page.first, strengths)
-    context = {"game": game, "page": page, "ranked": ranked, "estimated": bool(strengths)}
+    context = {
+        "game": game,
+        "page": page,
+        "ranked": ranked,
+        "estimated": bool(strengths),
+        "matchmaker": (row := find_matchmaker(code)),
+        "plays": describe_matchmaker(row),
+    }
     return render(request, "ladder.html", context)
 
 

@@ -46,7 +46,7 @@ from tournament.services.attempts import give_back
 from tournament.services.calendar import tend
 from tournament.services.candidates import candidates_of
 from tournament.services.forfeits import withdraw
-from tournament.services.matchmaking import find_matchmakers, take_back_stale
+from tournament.services.matchmaking import take_back_stale
 from tournament.services.ratings import rebuild
 from tournament.services.sweep import keeper_started
 from tournament.services.tournaments import TournamentError, cancel, extend, pause, resume, set_priority
@@ -197,7 +197,7 @@ def test_a_faster_rate_counts_at_once() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_two_ticks_at_once_make_one_pair() -> None:
     owned("Ada", "Bob")
-    find_matchmakers()
+    Matchmaking.objects.ensure()
     ready, made = threading.Barrier(4), []
 
     def tick() -> None:

@@ -39,6 +39,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "version-validate": ("POST /bots/stone-age/1/validate/", (302, 404, 302, 302)),
     "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (302, 404, 404, 302)),
     "upload": ("/upload/", LOG_IN),
+    "queue": ("/queue/", PUBLIC),
     "tournaments": ("/tournaments/", PUBLIC),
     "tournament-new": ("/tournaments/new/", LOG_IN),
     "tournament": ("/tournaments/{draft}/", PRIVATE),
