@@ -81,7 +81,7 @@ def _exchange(process: EngineProcess) -> float:
 
 
 def _turn(process: EngineProcess) -> tuple[float, float]:
-    """The same with what a turn of a game has besides, waking, resting and the processor time; and without."""
+    """The same with waking, resting and the processor time, as a turn of a game has them; and without."""
     began = time.perf_counter_ns()
     process.wake()
     clocked = _exchange(process)
