@@ -136,6 +136,25 @@ def test_an_engine_that_does_nothing_wrong_is_clean(mark: str) -> None:
     assert format_summary(report).startswith(f"Bad: no fault in {len(BY_NAME)} checks, ")
 
 
+ALONE = {"options": 2, "unknown words": 2, "info lines": 2, "new game": 1}
+"""Checks, and how many of the engines that fail them first have no other fault."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "plan"),
+    [fault[:2] for name, count in ALONE.items() for fault in [f for f in FAULTS if f[0] == name][:count]],
+)
+def test_an_engine_with_one_fault_fails_that_check_alone(
+    name: str, plan: str, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.check.manners.EXIT_SECONDS", 20.0)  # a busy machine is no fault
+    with nothing_left(mark):
+        report = checked(mark, plan, 240.0)
+    assert {finding.check for finding in report.faults} == {name}, report.faults
+    assert all(finding.was_tried for finding in report.findings)
+
+
 @pytest.mark.parametrize(
     ("plan", "sentence"),
     [
