@@ -15,6 +15,7 @@ DUARENA_SLOTS           games played at once over all workers; default this mach
 DUARENA_LADDER_GAMES    games an hour that each ladder's matchmaker may start on idle workers; default 0, off
 DUARENA_LADDER_TIME     the time control of those games; default 5+0.05
 DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; default 4
+DUARENA_LEASE           seconds without word of its worker after which a game is given to another; default 30
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
 DUARENA_MAX_PENDING     versions of one user that may wait or be validated at a time; default 10
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
@@ -71,6 +72,7 @@ SLOTS = int(os.environ.get("DUARENA_SLOTS") or os.cpu_count() or 1)
 LADDER_GAMES = int(os.environ.get("DUARENA_LADDER_GAMES") or 0)
 LADDER_TIME_CONTROL = os.environ.get("DUARENA_LADDER_TIME") or "5+0.05"
 LADDER_OPENING_PLIES = int(os.environ.get("DUARENA_LADDER_PLIES") or 4)
+LEASE_SECONDS = int(os.environ.get("DUARENA_LEASE") or 30)
 MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
 MAX_PENDING = int(os.environ.get("DUARENA_MAX_PENDING") or 10)
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)

@@ -15,6 +15,7 @@ results a job has travel as messages of their own.
 from __future__ import annotations
 
 import os
+import socket
 from typing import Any
 
 from billiard.process import current_process
@@ -31,14 +32,30 @@ RECORDS = "records"
 DEFAULT_BROKER = "redis://127.0.0.1:6379/0"
 VISIBILITY_SECONDS = 6 * 3600
 """After this a message that nobody acknowledged comes back; longer than any job."""
+SILENCE_SECONDS = 20
+"""A broker that is not heard of for so long is gone, though no network may ever say so."""
+CONNECT_SECONDS = 5
 SOFT_SHUTDOWN_SECONDS = 4
 """For a job to give its game back when the worker is told to stop at once."""
 
 app = Celery("duarena", broker=os.environ.get("REDIS_URL", DEFAULT_BROKER), include=["workers.tasks"])
 app.conf.update(
     accept_content=["json"],
+    broker_connection_max_retries=None,
     broker_connection_retry_on_startup=True,
-    broker_transport_options={"visibility_timeout": VISIBILITY_SECONDS},
+    broker_transport_options={
+        "visibility_timeout": VISIBILITY_SECONDS,
+        "socket_connect_timeout": CONNECT_SECONDS,
+        "socket_keepalive": True,
+        # Both are needed: what was sent and is not acknowledged is not asked about.
+        "socket_keepalive_options": {
+            socket.TCP_KEEPIDLE: SILENCE_SECONDS // 4,
+            socket.TCP_KEEPINTVL: SILENCE_SECONDS // 4,
+            socket.TCP_KEEPCNT: 3,
+            socket.TCP_USER_TIMEOUT: SILENCE_SECONDS * 1000,
+        },
+        "socket_timeout": SILENCE_SECONDS,
+    },
     enable_utc=True,
     task_acks_late=True,
     task_default_queue=GAMES,

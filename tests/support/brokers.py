@@ -116,21 +116,27 @@ class Broker:
 
 
 @contextmanager
-def running_broker() -> Iterator[Broker]:
-    """Its socket is in ``/tmp``: a path has little room."""
+def running_redis() -> Iterator[Path]:
+    """The socket of one of our own. It is in ``/tmp``: a path has little room."""
     folder = Path(tempfile.mkdtemp(prefix="duarena-test-", dir="/tmp"))
     socket = folder / "s"
     options = ("--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(folder))
     server = subprocess.Popen([find_redis_server(), *options], stdout=subprocess.DEVNULL)
     try:
         assert wait_until(lambda: socket.exists() and answers(broker_url(socket)), 10)
-        broker = Broker(socket)
-        yield broker
-        broker.close()
+        yield socket
     finally:
         server.terminate()
         server.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def running_broker() -> Iterator[Broker]:
+    with running_redis() as socket:
+        broker = Broker(socket)
+        yield broker
+        broker.close()
 
 
 @contextmanager

@@ -165,6 +165,7 @@ def finish(game: Game, sequence: int = 1) -> None:
             version=version,
             defaults={"mu": 25.0, "sigma": 5.0, "conservative": 10.0, "games": 1, "wins": 1},
         )
+    Ladder.objects.filter(pk=game.ladder_id).update(sequence=sequence)
     Tournament.objects.filter(pk=game.tournament_id).update(games_done=sequence)
 
 

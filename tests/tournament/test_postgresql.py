@@ -13,8 +13,10 @@ import pytest
 from tests.support.postgres import running_postgres
 
 ROOT = Path(__file__).parents[2]
-AGAIN = tuple(f"services/test_{subject}.py" for subject in ("delivery", "keeper", "bots", "parcels"))
-"""Double delivery at once, everything a report can be, what a void leads to, and claims in bulk."""
+AGAIN = tuple(
+    f"services/test_{subject}.py" for subject in ("delivery", "keeper", "bots", "parcels", "rounds")
+)
+"""Double delivery at once, everything a report can be, what a void leads to, claims in bulk, rounds once."""
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
@@ -24,7 +25,7 @@ from tournament.services.validation import sweep_exams
 from tournament.services.workers import sweep_workers
 
 _TOURNAMENT = "game__tournament"
-LEASE = timedelta(seconds=30)
+LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 """Workers tell their progress every few seconds; several words must be missed."""
 
 

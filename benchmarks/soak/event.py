@@ -1,0 +1,84 @@
+"""What a site under soak plays: bots whose games hang on nothing but the seed, and tournaments of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks.soak.terms import Terms
+from engines import bots
+from engines.bots import SAMPLE_BOTS
+from workers.bundles import pack_bundle
+
+if TYPE_CHECKING:
+    from tournament.models import BotVersion
+
+LADDERS: Final = ("dogon-kulei", "dogon-gagara")
+C_BOT: Final = Path(bots.__file__).parent / "languages" / "dogon.c"
+C_BOTS: Final = 3
+PYTHON_BOTS: Final = ("Random",)
+LIMITS: Final = {"ply_limit": 80, "opening_plies": 4}
+NODES, HOSTS_NODES = "nodes=2000", "nodes=100000"
+"""Of no clock: the same seed gives the same games, however busy the machine. A host that is cut off is to be
+cut off in the middle of games, so there they are longer."""
+
+
+def start_event(terms: Terms) -> None:
+    """A round robin of most of the games, a Swiss and a knock-out beside it."""
+    from tournament.models import Tournament
+    from tournament.services.tournaments import Terms as Event
+    from tournament.services.tournaments import create, start
+
+    entrants = _register()
+    swiss, knock_out = Tournament.Kind.SWISS, Tournament.Kind.KNOCK_OUT
+    common: dict[str, Any] = {"versions": entrants, "seed": terms.seed, **LIMITS}
+    common["time_control"] = HOSTS_NODES if terms.hosts else NODES
+    ladders = list(LADDERS)
+    pairs = max(1, terms.games // (len(entrants) * (len(entrants) - 1) * len(ladders)))
+    for event in (
+        Event(name="Swiss", kind=swiss, ladders=ladders, pairs=1, rounds=3, **common),
+        Event(name="Knock-out", kind=knock_out, ladders=ladders[:1], pairs=1, extra_pairs=1, **common),
+        Event(name="Round robin", ladders=ladders, pairs=pairs, **common),
+    ):
+        start(create(None, event))
+
+
+def _register() -> list[BotVersion]:
+    """Some in C, which are up at once, and one in Python, which draws its moves from its seed."""
+    from django.conf import settings
+
+    from tournament.models import Bot, BotVersion, Bundle
+    from tournament.services.bots import add_version
+    from workers.bundles import inspect_bundle, store_bundle
+
+    versions = []
+    for content in pack_bots():
+        bundle = Bundle.objects.create(sha256=store_bundle(settings.BUNDLES, content), size=len(content))
+        manifest = inspect_bundle(content)
+        bot = Bot.objects.register(None, manifest.name)
+        versions.append(add_version(bot, bundle, manifest, state=BotVersion.State.VALID))
+    return versions
+
+
+def pack_bots() -> Iterator[bytes]:
+    """Their bundles; raises ``subprocess.CalledProcessError`` without a C compiler."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "dogon")
+        subprocess.run(("cc", "-O2", "-o", program, C_BOT), check=True)
+        for number in range(1, C_BOTS + 1):
+            yield pack_bundle(
+                {"bot.toml": _manifest(f"Dogon {number}", "./dogon"), "dogon": program.read_bytes()}
+            )
+    for sample in SAMPLE_BOTS:
+        if sample.name in PYTHON_BOTS:
+            manifest = _manifest(sample.name, "python3", "main.py")
+            yield pack_bundle({"bot.toml": manifest, "main.py": sample.path.read_bytes()})
+
+
+def _manifest(name: str, *command: str) -> bytes:
+    words, games = json.dumps(command), json.dumps(LADDERS)
+    return f'[bot]\nname = "{name}"\nversion = "1"\ncommand = {words}\ngames = {games}\n'.encode()

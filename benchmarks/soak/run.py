@@ -1,0 +1,91 @@
+"""One run: a site is started, broken again and again until all is played, and then looked through."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from django.db.models import Count
+
+from benchmarks.soak.harm import Harm, choose_harm
+from benchmarks.soak.processes import SURVIVOR_S
+from benchmarks.soak.site import Site, running_site
+from benchmarks.soak.terms import Outcome, Terms
+from benchmarks.soak.verdicts import digest_games, digest_tables, find_faults
+from benchmarks.soak.watch import Watch
+
+LOOK_S: Final = 0.25
+TELL_S: Final = 30.0
+
+
+def run_soak(terms: Terms) -> Outcome:
+    """To be called in a process of its own: a Django has its database for life."""
+    begun = time.monotonic()
+    # In /tmp: a socket's path has little room.
+    with (
+        tempfile.TemporaryDirectory(prefix="duarena-soak-", dir="/tmp") as name,
+        running_site(terms, Path(name)) as site,
+    ):
+        harm, watch = choose_harm(terms, site), Watch(terms.lease_s)
+        wrong = [*_play(terms, site, harm, watch), *_end(site)]
+        wrong += [*find_faults(), *harm.find_faults(), *watch.find_faults()]
+        counts = harm.counts + (site.relay.counts if site.relay else Counter()) + _counts()
+        digests = digest_games(), digest_tables()
+        if wrong and terms.keep_logs:
+            shutil.copytree(site.logs, terms.keep_logs, dirs_exist_ok=True)
+    return Outcome(terms, time.monotonic() - begun, counts, watch.longest, tuple(wrong), *digests)
+
+
+def _play(terms: Terms, site: Site, harm: Harm, watch: Watch) -> Iterator[str]:
+    """Until all is played, or the time is up."""
+    begun = told = time.monotonic()
+    while not watch.look() or harm.is_under_way:
+        site.tend()
+        yield from site.orphans.look(site.posts)
+        harm.do_due(watch.done)
+        now = time.monotonic()
+        if now - begun > terms.most_s:
+            yield f"not all was played after {terms.most_s:.0f} s"
+            return
+        if now - told > TELL_S:
+            told = now
+            _tell(now - begun, watch)
+        time.sleep(LOOK_S)
+
+
+def _tell(seconds: float, watch: Watch) -> None:
+    longest = ", ".join(f"{what} {value:.0f} s" for what, value in watch.longest.items())
+    print(f"{seconds:5.0f} s: {watch.done} games; longest: {longest}", file=sys.stderr, flush=True)
+
+
+def _end(site: Site) -> Iterator[str]:
+    """What is still held back comes now, too late for anything; then all is stopped, in order."""
+    if site.relay:
+        site.relay.release()
+    yield from site.drain()
+    yield from site.stop()
+    deadline = time.monotonic() + SURVIVOR_S
+    while left := site.orphans.left():
+        if time.monotonic() > deadline:
+            yield from (f"still there when all was stopped: {line}" for line in left)
+            return
+        time.sleep(LOOK_S)
+
+
+def _counts() -> Counter[str]:
+    """What the site noticed."""
+    from tournament.models import Attempt, Game, Ignored
+
+    ends = Attempt.objects.values_list("end").annotate(Count("id"))
+    ignored = Ignored.objects.values_list("reason", "count")
+    return Counter(
+        {"games": Game.objects.done().count()}
+        | {f"attempts {Attempt.End(end).label}": count for end, count in ends}
+        | {f"messages ignored: {reason}": count for reason, count in ignored}
+    )

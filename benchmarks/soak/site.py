@@ -1,0 +1,191 @@
+"""The site under soak: its database, its Redis behind a relay, beat, the record keeper, game workers."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import redis
+
+from benchmarks.soak.clock import compile_clock, environment_of, told_off_s
+from benchmarks.soak.event import start_event
+from benchmarks.soak.network import SITE_HOST, Network
+from benchmarks.soak.processes import Orphans, Post
+from benchmarks.soak.relay import Relay
+from benchmarks.soak.terms import POSTGRESQL, Terms
+from tests.support.postgres import running_postgres
+from tournament.embedded.database import open_database
+from tournament.embedded.options import Options, export
+from tournament.embedded.plan import Address, services
+from tournament.embedded.redis_server import broker_url, find_redis_server, redis_command
+
+CLOCKS_OFF_S: Final = (0, 3600, -3600)
+"""By worker, over and over."""
+HELD: Final = 0.05
+"""The part of the messages with reports that are held back."""
+HELD_LEASES: Final = 1.5
+"""For how long."""
+REDIS_PORT: Final = 6379
+READY_S: Final = 30.0
+DRAIN_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """``store`` is Redis, which keeps its data in ``folder / "redis"``.
+
+    Before it stands a relay, or there is a network of hosts.
+    """
+
+    folder: Path
+    store: Post
+    client: redis.Redis
+    """Of that Redis."""
+    relay: Relay | None
+    network: Network | None
+    beat: Post
+    keeper: Post
+    workers: Sequence[Post]
+    orphans: Orphans
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "logs"
+
+    @property
+    def posts(self) -> list[Post]:
+        return [self.store, self.beat, self.keeper, *self.workers]
+
+    def tend(self) -> None:
+        for post in self.posts:
+            post.tend()
+
+    def forget_messages(self) -> None:
+        """All that Redis kept; it must not be running."""
+        shutil.rmtree(self.folder / "redis")
+        (self.folder / "redis").mkdir()
+
+    def drain(self) -> Iterator[str]:
+        """Wait until the keeper has seen all that was sent."""
+        deadline = time.monotonic() + DRAIN_S
+        while waiting := self.client.llen("records"):
+            if time.monotonic() > deadline:
+                yield f"the record keeper has left {waiting} messages"
+                return
+            self.tend()
+            time.sleep(0.1)
+
+    def stop(self) -> Iterator[str]:
+        """Whoever plays first; sentences about those that did not end."""
+        for post in (*self.workers, self.beat, self.keeper, self.store):
+            if said := post.stop():
+                yield said
+
+
+@contextmanager
+def running_site(terms: Terms, folder: Path) -> Iterator[Site]:
+    """Everything started on a new data folder, and tournaments to play; on leaving nothing runs."""
+    with ExitStack() as stack:
+        if terms.database == POSTGRESQL:
+            os.environ["DATABASE_URL"] = stack.enter_context(running_postgres())
+        network = stack.enter_context(Network(terms.workers)) if terms.hosts else None
+        orphans = Orphans()
+        _settle(terms, folder)
+        open_database()
+        store, client = _start_redis(folder, network)
+        stack.callback(store.kill)
+        relay = None if network else stack.enter_context(_relay(terms, folder))
+        start_event(terms)
+        site = Site(folder, store, client, relay, network, *_posts(terms, folder, network), orphans)
+        try:
+            for post in (site.beat, site.keeper, *site.workers):
+                post.start()
+            yield site
+        finally:
+            for post in site.posts:
+                post.kill()
+
+
+def _settle(terms: Terms, folder: Path) -> None:
+    """The environment, as ``./arena up`` makes it."""
+    for name in ("REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE", "DUARENA_SITE", "DUARENA_HOSTS"):
+        os.environ.pop(name, None)
+    options = Options("up", folder, workers=terms.workers * terms.slots)
+    export(options, Address(options.host, options.port), os.environ)
+    os.environ |= {"DUARENA_LEASE": str(terms.lease_s), "DUARENA_LADDER_GAMES": "0"}
+
+
+def _start_redis(folder: Path, network: Network | None) -> tuple[Post, redis.Redis]:
+    """On a socket, or for the network's hosts alone, and with a password; the environment tells of it."""
+    command = redis_command(find_redis_server(), folder / "socket", folder)
+    client = redis.Redis(unix_socket_path=str(folder / "socket"))
+    os.environ["REDIS_URL"] = broker_url(folder / "relay")
+    if network:
+        password = secrets.token_urlsafe(16)
+        command += ("--bind", SITE_HOST, "--port", str(REDIS_PORT), "--requirepass", password)
+        client = redis.Redis(SITE_HOST, REDIS_PORT, password=password)
+        os.environ["REDIS_URL"] = f"redis://:{password}@{SITE_HOST}:{REDIS_PORT}/0"
+    store = Post("redis", command, os.environ.copy(), folder / "redis.log")
+    store.start()
+    deadline = time.monotonic() + READY_S
+    while not _answers(client):
+        assert time.monotonic() < deadline, "Redis does not start"
+        time.sleep(0.05)
+    return store, client
+
+
+def _answers(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.RedisError:
+        return False
+
+
+def _relay(terms: Terms, folder: Path) -> Relay:
+    if terms.calm:
+        return Relay(folder / "relay", folder / "socket")
+    return Relay(
+        folder / "relay",
+        folder / "socket",
+        doubles=True,
+        holds=HELD,
+        held_s=HELD_LEASES * terms.lease_s,
+        seed=terms.seed,
+    )
+
+
+def _posts(terms: Terms, folder: Path, network: Network | None) -> tuple[Post, Post, list[Post]]:
+    """Beat, the keeper, the workers: the commands of ``./arena up``."""
+    planned = services(Address("127.0.0.1", 0), workers=terms.slots, data=folder)
+    plan = {service.name: service for service in planned}
+    logs = folder / "logs"
+    logs.mkdir()
+    (folder / "scratch").mkdir()
+    beat, keeper = (
+        Post(name, plan[name].command, os.environ.copy(), logs / f"{name}.log") for name in ("beat", "keeper")
+    )
+    workers = []
+    for number in range(terms.workers):
+        name, service = f"players-{number + 1}", plan["players"]
+        environment = {**os.environ, **service.environment, **_clock(terms, folder, number)}
+        host = network.prefix(number) if network else ()
+        command = (*host, *service.command, f"--name={name}")
+        workers.append(Post(name, command, environment, logs / f"{name}.log"))
+    return beat, keeper, workers
+
+
+def _clock(terms: Terms, folder: Path, number: int) -> dict[str, str]:
+    off_s = 0 if terms.calm or terms.hosts else CLOCKS_OFF_S[number % len(CLOCKS_OFF_S)]
+    if off_s == 0:
+        return {}
+    environment = environment_of(compile_clock(folder), off_s)
+    told = told_off_s({**os.environ, **environment})
+    assert abs(told - off_s) < 60, f"the clock that was to be {off_s} s off is {told:.0f} s off"
+    return environment

@@ -1,0 +1,152 @@
+"""What must be true of a site when all is played, whatever was done to it; read from its database."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from django.db.models import Count
+
+from engines.records import Record, read_records, verify_record
+from engines.rules.registry import GAMES
+
+
+def find_faults() -> Iterator[str]:
+    """Sentences; none is as it must be."""
+    yield from _games()
+    yield from _attempts()
+    yield from _records()
+    yield from _sequences()
+    yield from _ratings()
+    yield from _tournaments()
+
+
+def _games() -> Iterator[str]:
+    from tournament.models import Game, LiveGame
+
+    for game in Game.objects.exclude(state=Game.State.DONE):
+        yield f"game {game.key} is {game.state}, not done: {game.evidence}"
+    for game in Game.objects.filter(state=Game.State.DONE, result__isnull=True):
+        yield f"game {game.key} is done and has no result"
+    for live in LiveGame.objects.select_related("game"):
+        yield f"game {live.game.key} is still shown as being played"
+
+
+def _attempts() -> Iterator[str]:
+    """One of each game's attempts was recorded, and it is the game's own; the others ended otherwise."""
+    from tournament.models import Attempt, Game
+
+    recorded = Attempt.objects.filter(end=Attempt.End.RECORDED).values_list(
+        "game__key", "id", "game__attempt"
+    )
+    times = Counter(key for key, _, _ in recorded)
+    for key in Game.objects.values_list("key", flat=True):
+        if times[key] != 1:
+            yield f"game {key} has {times[key]} recorded attempts"
+    for key, attempt, current in recorded:
+        if attempt != current:
+            yield f"game {key} has the result of attempt {attempt}, and its own is {current}"
+    for key in Attempt.objects.filter(ended_at__isnull=True).values_list("game__key", flat=True):
+        yield f"an attempt of game {key} has no end"
+
+
+def _records() -> Iterator[str]:
+    """Each game has one, which says what its row says and agrees with itself."""
+    from tournament.models import Game, GameRecord
+
+    texts = dict(GameRecord.objects.values_list("game__key", "text"))
+    games = list(Game.objects.select_related("white__bot", "black__bot"))
+    for key in {game.key for game in games} ^ set(texts):
+        yield f"game {key} has no record, or its record no game"
+    for game in games:
+        for record in read_records(io.StringIO(texts.get(game.key, "")), game.key):
+            if not isinstance(record, Record):
+                yield f"game {game.key}: {record}"
+                continue
+            yield from (f"game {game.key}: {sentence}" for sentence in verify_record(record))
+            told = (
+                record.header("GameId"),
+                record.header("White"),
+                record.header("Black"),
+                str(record.result),
+            )
+            stored = (game.key, game.white.bot.name, game.black.bot.name, str(game.result))
+            if told != stored:
+                yield f"game {game.key} is {stored}, and its record tells of {told}"
+
+
+def _sequences() -> Iterator[str]:
+    """A ladder's games are numbered as they ended, without gaps, and it knows the last number."""
+    from tournament.models import Game, Ladder
+
+    for ladder in Ladder.objects.all():
+        numbers = list(Game.objects.by_completion(ladder.pk).values_list("sequence", flat=True))
+        if numbers != list(range(1, len(numbers) + 1)) or ladder.sequence != len(numbers):
+            yield f"{ladder.pk} has {len(numbers)} games and last number {ladder.sequence}: {numbers}"
+
+
+def _ratings() -> Iterator[str]:
+    """As a rebuild makes them: from the tables, and from the records as they are published."""
+    from tournament.models import GameRecord, RatingEvent
+    from tournament.services.exact import exact_from_records, exact_from_tables
+    from tournament.services.ratings import rebuild
+
+    events = RatingEvent.objects.values("game__key").annotate(count=Count("id")).exclude(count=2)
+    for key, count in events.values_list("game__key", "count"):
+        yield f"game {key} has {count} steps of ratings"
+    for code in GAMES:
+        published = GameRecord.objects.filter(game__ladder=code).order_by("game__sequence")
+        text = "".join(published.values_list("text", flat=True))
+        alone = exact_from_records(code, read_records(io.StringIO(text), code))
+        if str(alone) != str(exact_from_tables(code)):
+            yield f"{code}: its records alone give other ratings"
+        if rebuild(code)[0].changed:
+            yield f"{code}: ratings made anew differ"
+
+
+def _tournaments() -> Iterator[str]:
+    from tournament.models import Game, Tournament
+
+    for tournament in Tournament.objects.all():
+        games = Game.objects.filter(tournament=tournament)
+        counts = (tournament.games_done, tournament.games_total, games.done().count(), games.count())
+        if tournament.state != Tournament.State.FINISHED or len(set(counts)) != 1:
+            yield f"{tournament.name} is {tournament.state} with {counts} games"
+
+
+def digest_games() -> str:
+    """Of all games by their keys: who, which moves, which result; not when, nor by which worker."""
+    from tournament.models import GameRecord
+
+    lines = []
+    for text in GameRecord.objects.order_by("game__key").values_list("text", flat=True):
+        for record in read_records(io.StringIO(text), "record"):
+            assert isinstance(record, Record)
+            told = (record.header(name) for name in ("GameId", "White", "Black", "Termination"))
+            lines.append(" ".join((*told, str(record.result), *(move.token for move in record.moves))))
+    return _digest(lines)
+
+
+def digest_tables() -> str:
+    """Of all tournaments' standings and own ratings, to the bit."""
+    from tournament.models import BotVersion, Tournament
+    from tournament.services.ratings import tournament_table
+    from tournament.services.tables import tables_of
+
+    lines = []
+    for tournament in Tournament.objects.order_by("id"):
+        versions = list(BotVersion.objects.filter(entries__tournament=tournament).order_by("entries__number"))
+        for table in tables_of(tournament, versions):
+            # By opponent: their order is the database's.
+            rows = [replace(row, versus=dict(sorted(row.versus.items()))) for row in table.crosstable.rows]
+            lines.append(f"{tournament.name} {table.ladder} {rows}")
+            standings = sorted(tournament_table(tournament, table.ladder).items())
+            lines += [f"{pk} {row.rating.mu.hex()} {row.rating.sigma.hex()}" for pk, row in standings]
+    return _digest(lines)
+
+
+def _digest(lines: list[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

@@ -1,0 +1,55 @@
+"""A look at the site while it plays: how long is anything without a sign of life?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from django.utils import timezone
+
+from benchmarks.soak.terms import STUCK_S
+
+
+class Watch:
+    """``look`` once or twice a second; ``longest`` holds the longest waits seen, in seconds."""
+
+    def __init__(self, lease_s: float) -> None:
+        self.longest = {"a game without a sign of life": 0.0, "no game recorded": 0.0}
+        self._lease_s = lease_s
+        self.done = -1
+        self._done_at = time.monotonic()
+
+    def look(self) -> bool:
+        """Whether all tournaments are over."""
+        from tournament.models import Game, Tournament
+
+        done = Game.objects.done().count()
+        if done != self.done:
+            self.done, self._done_at = done, time.monotonic()
+        self._note("no game recorded", time.monotonic() - self._done_at)
+        self._note("a game without a sign of life", self._oldest_s())
+        return not Tournament.objects.running().exists()
+
+    def find_faults(self) -> Iterator[str]:
+        for what, seconds in self.longest.items():
+            if seconds > STUCK_S:
+                yield f"{what} for {seconds:.0f} s, more than {STUCK_S:.0f}"
+
+    def _note(self, what: str, seconds: float) -> None:
+        self.longest[what] = max(self.longest[what], seconds)
+
+    def _oldest_s(self) -> float:
+        """Of the games that are given out: since their attempt was sent, begun or last spoken of."""
+        from tournament.models import Attempt
+
+        now = timezone.now()
+        attempts = Attempt.objects.filter(ended_at__isnull=True).values_list(
+            "sent_at", "started_at", "lease_until", "game__live__updated_at"
+        )
+        oldest = 0.0
+        for sent, started, lease_until, live in attempts:
+            signs = [(now - moment).total_seconds() for moment in (sent, started, live) if moment]
+            if lease_until:
+                signs.append((now - lease_until).total_seconds() + self._lease_s)
+            oldest = max(oldest, min(signs))
+        return oldest

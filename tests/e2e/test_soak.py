@@ -1,0 +1,55 @@
+"""Sites that are broken while they play, as ``python -m benchmarks.soak`` does it at length."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.soak.network import command_inside
+from tests.ci_plugin import NOT_RUN
+from tournament.embedded.plan import ROOT
+
+pytestmark = pytest.mark.slow
+MOST_S = "600"
+"""Ten times what it takes where nothing else is going on."""
+
+
+def soak(*words: str) -> str:
+    """What the soak prints; fails if anything was wrong."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DUARENA_", "DJANGO_"))}
+    for name in ("REDIS_URL", "DATABASE_URL"):
+        kept.pop(name, None)
+    command = (sys.executable, "-m", "benchmarks.soak", "--games=1", "--lease=8", f"--most={MOST_S}", *words)
+    run = subprocess.run(command, cwd=ROOT, env=kept, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+def rows(said: str) -> dict[str, int]:
+    """The table's numbers by their names; of several tables the last."""
+    cells = (line.strip("| ").split(" | ") for line in said.splitlines() if line.startswith("| "))
+    return {what: int(number) for what, number in cells if number.isdigit()}
+
+
+def test_whatever_is_broken_the_same_games_are_recorded_once_as_with_one_slot_or_eight() -> None:
+    said = soak("--database=sqlite", "--database=postgresql", "--pace=1.5", "--calm", "--at-once")
+    assert said.count("All played, each recorded once") == 4
+    assert "All runs: the same games" in said
+
+
+def can_have_a_network() -> bool:
+    inside = command_inside(())
+    words = () if inside is None else inside[: inside.index("env")]
+    tried = subprocess.run((*words, "ip", "link", "add", "type", "veth"), capture_output=True, check=False)
+    return tried.returncode == 0
+
+
+def test_a_host_that_is_cut_off_while_it_plays_loses_nothing() -> None:
+    if not can_have_a_network():
+        pytest.skip(f"{NOT_RUN}needs network namespaces: root, or user namespaces for everybody")
+    counted = rows(soak("--hosts", "--workers=2"))
+    assert counted["hosts cut off"] == counted["hosts back again"] == 1
+    assert counted.get("attempts lost", 0) > 0

@@ -1,0 +1,61 @@
+"""What is queued in a real Redis is taken back, and what a worker has taken is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+import redis
+from kombu import Connection
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from tests.support.brokers import running_redis
+from tests.support.schedule import make_tournament, word_of
+from tournament import broker, celery
+from tournament.broker import clear_games, queue_length, send_jobs
+from tournament.embedded.redis_server import broker_url
+from tournament.models import Attempt, Game
+from tournament.services import dispatch, keeper
+from tournament.services.sweep import keeper_started
+from tournament.services.tournaments import pause, resume
+from workers.jobs import JobGame
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+
+@pytest.fixture
+def store(queues: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Redis]:
+    """The site on a Redis of its own, in place of the queues of other tests."""
+    with running_redis() as socket, Connection(broker_url(socket)) as connection:
+        monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection(broker_url(socket)))
+        send = partial(celery.app.send_task, connection=connection)
+        monkeypatch.setattr(celery.app, "send_task", send)
+        for function in (send_jobs, clear_games, queue_length):
+            monkeypatch.setattr(broker, function.__name__, function)
+        yield redis.Redis(unix_socket_path=str(socket))
+
+
+def test_a_pause_empties_the_queue_and_leaves_what_a_worker_has(
+    store: redis.Redis, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    keeper_started()
+    tournament = make_tournament(pairs=40)
+    with django_capture_on_commit_callbacks(execute=True):
+        dispatch.fill_buffer()
+    queued = store.llen("games")
+    assert queued == broker.queue_length("games") == dispatch.buffer_parcels()
+    assert store.rpop("games")  # the one that was sent first
+    taken = Attempt.objects.order_by("sent_at", "game_id")[0]
+    assert keeper.progress(word_of(JobGame(taken.game.key, str(taken.pk), 0)))
+    pause(tournament)
+    dispatch.fill_buffer()
+    assert store.llen("games") == 0
+    assert set(Attempt.objects.filter(ended_at=None).values_list("job", flat=True)) == {taken.job}
+    assert (
+        Game.objects.filter(state=Game.State.CLAIMED).count() == Attempt.objects.filter(ended_at=None).count()
+    )
+    resume(tournament)
+    with django_capture_on_commit_callbacks(execute=True):
+        dispatch.fill_buffer()
+    assert store.llen("games") == dispatch.buffer_parcels() - 1
