@@ -54,7 +54,12 @@ class Site:
     def __init__(self, data: Path) -> None:
         ours = ("DUARENA_", "DJANGO_", "REDIS_URL", "DATABASE_URL")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-        self.environment = {**kept, "DUARENA_DATA": str(data), "DUARENA_BUNDLES": str(data / "bundles")}
+        own = {
+            "DUARENA_DATA": str(data),
+            "DUARENA_BUNDLES": str(data / "bundles"),
+            "DUARENA_LADDER_GAMES": "0",
+        }
+        self.environment = {**kept, **own}
         self.data = data
         self.manage("migrate", "-v0")
         self.manage("shell", "-v0", "-c", SCHEDULE)

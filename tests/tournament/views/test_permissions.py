@@ -185,7 +185,7 @@ def test_where_a_worker_is_and_what_troubles_it_is_staff_s_to_see(
     for headers in ({}, {"HX-Request": "true"}):
         page = _client(site, as_user, visitor).get("/workers/", headers=headers).content.decode()
         assert "players@east" in page
-        shown = ["cellar-7" in page, "The disk is full" in page, "Quarantine<" in page]
+        shown = ["cellar-7" in page, "the disk is full" in page, "Quarantine<" in page]
         assert shown == [visitor == "staff"] * 3
 
 
