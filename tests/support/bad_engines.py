@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import mmap
 import os
 import random
 import signal
@@ -216,9 +217,10 @@ def take(size: str) -> bool:
 
 
 def share(size: str) -> bool:
-    """Fill files that exist in memory alone."""
-    for _ in range(min(int(size), 3 * FUSE_BYTES) >> 23):
-        os.write(os.memfd_create("shared"), b"x" * 8 * 1024 * 1024)
+    """The same with memory that children to come would share."""
+    held = [mmap.mmap(-1, 8 * 1024 * 1024) for _ in range(min(int(size), 3 * FUSE_BYTES) >> 23)]
+    for piece in held:
+        piece.write(b"x" * len(piece))
     return hang("")
 
 
