@@ -126,6 +126,7 @@ class UgiPlayer:
             if plain is None or len(lines) > 1 or process.is_walled:
                 self._log.sent(question, process.asked_ns)
                 return self._read_answer(process, lines, process.asked_ns + allowance_ns)
+            process.end_move()
             self._log.exchanged(question, process.asked_ns, lines[0], process.arrived_ns)
             used_ns = process.arrived_ns - process.asked_ns
             return Choice(plain[1].decode(), used_ns, note_of_time(round(used_ns / NS_PER_MS)))
@@ -283,6 +284,7 @@ class UgiPlayer:
         place, move = found
         self._log.received(b"\n".join(lines[: place + 1]), process.arrived_ns)
         process.put_back(lines[place + 1 :])
+        process.end_move()
         said += lines[:place]
         used_ns = process.arrived_ns - process.asked_ns
         cpu_ns = self._rest(process) if process.is_walled else None

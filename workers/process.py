@@ -158,9 +158,8 @@ class EngineProcess:
     def ask(self, question: bytes, allowance_ns: int) -> list[bytes]:
         """Write ``question`` and do as ``read_lines``, all within ``allowance_ns`` of ``asked_ns``.
 
-        Output is counted anew from here. Raises what ``write`` and ``read_line`` raise.
+        Raises what ``write`` and ``read_line`` raise.
         """
-        self._said = 0
         self.asked_ns = asked_ns = time.monotonic_ns()
         if asked_ns >= self._mind_ns:
             self._mind_the_owner(asked_ns)

@@ -20,6 +20,8 @@ from workers.reaper import NO_GROUP, Reaper
 
 Start = Callable[..., EngineProcess]
 
+SAY = "yes 123456789 | head -c {}; echo end"
+
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
@@ -143,6 +145,14 @@ def test_output_is_counted_for_each_move(start: Start, lines: str) -> None:
     while engine.read_line(soon()) != b"end":
         pass
     engine.end_move()
+    engine.write(b"\n", soon())
+    with pytest.raises(EngineFlooded, match="more than 1024 KiB of output in one move"):
+        read_on(engine)
+
+
+def test_output_while_the_opponent_thinks_counts_toward_the_next_move(start: Start) -> None:
+    engine = start(f"{SAY.format(60_000)}; read x; {SAY.format(1_000_000)}; read x")
+    assert wait_until(lambda: engine.has_spoken() and engine.drain()[-1:] == [b"end"])
     engine.write(b"\n", soon())
     with pytest.raises(EngineFlooded, match="more than 1024 KiB of output in one move"):
         read_on(engine)
