@@ -8,7 +8,6 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -22,8 +21,6 @@ WHOLE_WORKERS: Final = 0.3
 OTHER_EVERY_S: Final = (20.0, 30.0)
 """Between two kills of the others, each in its turn: no lease ends before the keeper has run for one."""
 CUT_HOST: Final = 0
-LOST: Final = "Connection to broker lost"
-"""What Celery says then."""
 CUT_AFTER: Final = 5
 """Games that are done when the host is cut off."""
 CUT_S, CUT_LEASES = 30.0, 1.5
@@ -42,10 +39,6 @@ class Harm:
 
     def do_due(self, done: int) -> None:
         """What is due by now, so many games being done."""
-
-    def find_faults(self) -> Iterator[str]:
-        """What the site should have noticed of it and did not."""
-        yield from ()
 
     def _count(self, what: str, times: int = 1) -> None:
         self.counts[what] += times
@@ -120,11 +113,6 @@ class Cut(Harm):
             network.join(CUT_HOST)
             self._count("hosts back again")
             self.is_under_way = False
-
-    def find_faults(self) -> Iterator[str]:
-        log = self._site.logs / f"{self._site.workers[CUT_HOST].name}.log"
-        if LOST not in log.read_text(errors="replace"):
-            yield f"a worker did not notice within {self._seconds:.0f} s that it was cut off"
 
     def _plays(self) -> bool:
         """Whether a game is under way on that host."""
