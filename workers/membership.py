@@ -7,6 +7,7 @@ gives out games then anyway, because that is the record keeper's part as well.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 import uuid
@@ -124,7 +125,8 @@ class MembershipStep(bootsteps.StartStopStep):
             self._timer.cancel()
             self._timer = None
         if SLOTS.is_stopping:
-            self._tick()
+            with contextlib.suppress(ConnectionError):
+                self._tick()
 
     def _tick(self) -> None:
         _mine[0].tick(time.monotonic())

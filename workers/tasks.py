@@ -147,7 +147,11 @@ def _tell_trouble(why: str) -> None:
 
 
 def tell_heartbeat(heartbeat: Heartbeat) -> None:
-    _try_to_send("tournament.heartbeat", heartbeat.to_json())
+    """Raises ``ConnectionError``, by which a worker notices that its broker is gone."""
+    try:
+        app.send_task("tournament.heartbeat", args=[heartbeat.to_json()], queue=RECORDS, retry=False)
+    except OperationalError as error:
+        raise ConnectionError(str(error)) from error
 
 
 def _tell(progress: Progress) -> None:
