@@ -7,6 +7,7 @@ folders that exist in containers alone are replaced.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
@@ -72,7 +73,8 @@ def test_without_the_secrets_nothing_starts() -> None:
 @pytest.mark.parametrize("name", ["players", "validators"])
 def test_game_workers_have_no_secret_and_no_way_to_the_database(name: str) -> None:
     players = SERVICES[name]
-    assert set(players["environment"]) == {"REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE"}
+    given = {"REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE", "DUARENA_SANDBOX"}
+    assert set(players["environment"]) == given
     assert players["volumes"] == ["bundles:/data/bundles:ro"]
     assert not set(players["networks"]) & set(SERVICES["postgres"]["networks"])
 
@@ -90,6 +92,31 @@ def test_our_containers_have_no_rights(name: str) -> None:
     assert service["read_only"]
     assert "no-new-privileges:true" in service["security_opt"]
     assert "USER duarena" in (ROOT / "Dockerfile").read_text()
+
+
+def test_only_where_engines_run_may_walls_be_made() -> None:
+    for name in OURS:
+        options = dict(re.split("[:=]", option, maxsplit=1) for option in SERVICES[name]["security_opt"])
+        needed = {"seccomp", "apparmor", "systempaths"} if name in {"players", "validators"} else set()
+        assert set(options) == {"no-new-privileges"} | needed
+
+
+def test_the_profile_of_game_workers_lets_walls_be_made_and_refuses_what_no_worker_needs() -> None:
+    (option,) = [word for word in SERVICES["players"]["security_opt"] if word.startswith("seccomp")]
+    profile = json.loads((ROOT / option.partition(":")[2]).read_text())
+    (refused,) = [rule["names"] for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ERRNO"]
+    assert profile["defaultAction"] == "SCMP_ACT_ALLOW"
+    assert not set(refused) & {
+        "clone",
+        "clone3",
+        "unshare",
+        "setns",
+        "mount",
+        "umount2",
+        "pivot_root",
+        "seccomp",
+    }
+    assert {"bpf", "kexec_load", "init_module", "perf_event_open", "keyctl", "io_uring_setup"} <= set(refused)
 
 
 @pytest.mark.parametrize("kind", ["volumes", "networks"])

@@ -147,7 +147,7 @@ def test_rows_are_read_from_the_top_down_and_written_the_same() -> None:
     [
         ("4/5/6/7/6/5", ["bad rows", "6 rows instead of 7"]),
         ("4/5/6/7/6/5/4/4", ["bad rows", "8 rows instead of 7"]),
-        ("", ["bad rows ''", "1 rows"]),
+        ("", ["bad rows ''", "1 row "]),
         ("4/5/6/7/6/5/3", ["'3'", "row a has 3 cells instead of 4"]),
         ("4/5/6/7/6/5/x,4", ["'x,4'", "row a has 5 cells instead of 4"]),
         ("4/5/6/7/6/5/x,x,x,x,x", ["row a has 5 cells instead of 4"]),
