@@ -57,13 +57,20 @@ class Game(models.Model):
 
     key = models.CharField(max_length=120, unique=True)
     """``tournament/round/pairing/number``; the same for every attempt."""
-    pairing = models.ForeignKey("Pairing", on_delete=models.CASCADE, related_name="games")
-    tournament = models.ForeignKey("Tournament", on_delete=models.CASCADE, related_name="games")
-    ladder = models.ForeignKey("Ladder", on_delete=models.PROTECT, related_name="games")
+    # No indexes of their own: each is the first column of one below, and games come by the hundred thousand.
+    pairing = models.ForeignKey("Pairing", on_delete=models.CASCADE, related_name="games", db_index=False)
+    tournament = models.ForeignKey(
+        "Tournament", on_delete=models.CASCADE, related_name="games", db_index=False
+    )
+    ladder = models.ForeignKey("Ladder", on_delete=models.PROTECT, related_name="games", db_index=False)
     number = models.PositiveSmallIntegerField()
     """In the pairing: 1 or 2, colours swapped."""
-    white = models.ForeignKey("BotVersion", on_delete=models.PROTECT, related_name="games_as_white")
-    black = models.ForeignKey("BotVersion", on_delete=models.PROTECT, related_name="games_as_black")
+    white = models.ForeignKey(
+        "BotVersion", on_delete=models.PROTECT, related_name="games_as_white", db_index=False
+    )
+    black = models.ForeignKey(
+        "BotVersion", on_delete=models.PROTECT, related_name="games_as_black", db_index=False
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     attempt = models.UUIDField(null=True, blank=True)
     """The attempt whose report will be recorded; the last one's once the game is over."""
