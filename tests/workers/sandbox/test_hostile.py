@@ -14,7 +14,7 @@ from tests.support.walls import sandbox_of
 from workers.sandbox.levels import Level
 
 WORKER_BYTES = 200 * 1024 * 1024
-
+OPEN_TRIES = 3
 
 SHOWN = [attack for attack in ATTACKS if not attack.unshown]
 
@@ -48,8 +48,14 @@ def test_walls_hold_an_engine_that(attack: Attack, level: Level, tmp_path: Path)
 @pytest.mark.walls
 @pytest.mark.parametrize("attack", SHOWN, ids=[attack.name for attack in SHOWN])
 def test_without_its_wall_success_has_an_engine_that(attack: Attack, tmp_path: Path) -> None:
+    """Once is enough: whatever else a machine does may spoil a bit that one engine tells the other."""
     sandbox_of(Level.B)
-    seen = hold_open_trial(attack.name, tmp_path)
+    for number in range(OPEN_TRIES):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        seen = hold_open_trial(attack.name, folder)
+        if attack.succeeded(seen):
+            break
     assert attack.succeeded(seen), seen
 
 
