@@ -14,6 +14,7 @@ from tournament.views.costs import format_duration
 
 SOON_S, MINUTE_S = 10, 50
 NEVER_S = float("inf")
+NOT_NOW = "not for now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Outlook:
     """Until its next game likely begins; infinite where none is to be expected."""
     game: Game | None = None
     """The one it is playing."""
+    trouble: str = ""
+    """What keeps the whole site from starting games; a page may have said it already."""
 
 
 def outlooks_of(queue: Queue, bot: Bot | None = None) -> dict[str, list[Outlook]]:
@@ -97,13 +100,15 @@ class _Prospects:
             return self._expect(version, start)
         if why := self._why_none(active):
             return Outlook(version, why)
+        if start is None and self._queue.trouble:
+            return Outlook(version, NOT_NOW, trouble=self._queue.trouble)
         if start is not None:
             return self._expect(version, start)
         return self._later(version)
 
     def _expect(self, version: BotVersion, start: Start) -> Outlook:
         if self._queue.trouble:
-            return Outlook(version, f"not for now: {self._queue.trouble}", start.seconds)
+            return Outlook(version, NOT_NOW, start.seconds, trouble=self._queue.trouble)
         if start.is_drawn:
             why = f"{_games(start.ahead)} ahead" if start.ahead else "it is next"
         elif self._queue.forecast.drained_s > MINUTE_S:
@@ -132,7 +137,7 @@ class _Prospects:
         if self._row.is_paused:
             return "only in tournaments: the site has paused this ladder"
         if active.version_id in self._playable:
-            return f"not for now: {self._queue.trouble}" if self._queue.trouble else ""
+            return ""
         return "when a bot of another owner is active here: there is none"
 
 

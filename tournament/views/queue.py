@@ -19,7 +19,7 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.registry import GAMES
 from engines.rules.registry import Game as Rules
 from tournament.services.queue import Event, Queue, look
-from tournament.views.outlooks import Outlook, describe_matchmaker, in_about, outlooks_of
+from tournament.views.outlooks import NOT_NOW, Outlook, describe_matchmaker, in_about, outlooks_of
 from tournament.views.polling import unchanged
 
 MOST_LISTED = 40
@@ -96,7 +96,7 @@ def _events(queue: Queue) -> list[EventRow]:
 
 def _when(event: Event, begins_s: float, ends_s: float, trouble: str) -> str:
     if trouble:
-        return f"not for now: {trouble}"
+        return NOT_NOW
     if not event.playing + event.sent + event.waiting:
         return "its next round is being made"
     done = f"played in about {in_about(ends_s).removeprefix('in about ').removeprefix('in ')}"

@@ -72,7 +72,6 @@ def test_with_nothing_else_to_do_a_ladder_s_next_pair_is_foretold(site: Site, cl
         ("rate", "only in tournaments: this ladder does not play by itself"),
         ("paused", "only in tournaments: the site has paused this ladder"),
         ("validating", "once it has passed its validation"),
-        ("keeper", "not for now: the record keeper, which gives games out, is not running"),
     ],
 )
 def test_a_bot_whose_turn_does_not_come_is_told_why(
@@ -94,11 +93,19 @@ def test_a_bot_whose_turn_does_not_come_is_told_why(
     elif change == "validating":
         ActiveVersion.objects.filter(version=site.white).delete()
         BotVersion.objects.filter(pk=site.white.pk).update(state=BotVersion.State.VALIDATING)
-    elif change == "keeper":
-        keeper_started(timezone.now() - 5 * 60 * SECOND)
     assert words in says(client)
     if change != "validating":
         assert words in says(client, "/bots/stone-age/")
+
+
+def test_what_keeps_every_game_from_starting_is_said_once(site: Site, client: Client) -> None:
+    rest(site)
+    keeper_started(timezone.now() - 5 * 60 * SECOND)
+    why = "the record keeper, which gives games out, is not running"
+    queue = says(client)
+    assert f"Nothing is being started: {why}." in queue
+    assert queue.count(why) == 1 < queue.count("not for now")
+    assert f"not for now: {why}" in says(client, "/bots/stone-age/")
 
 
 def test_jobs_that_nobody_takes_are_told(site: Site, client: Client) -> None:
