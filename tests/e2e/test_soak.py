@@ -52,4 +52,4 @@ def test_a_host_that_is_cut_off_while_it_plays_loses_nothing() -> None:
         pytest.skip(f"{NOT_RUN}needs network namespaces: root, or user namespaces for everybody")
     counted = rows(soak("--hosts", "--workers=2"))
     assert counted["hosts cut off"] == counted["hosts back again"] == 1
-    assert counted.get("attempts lost", 0) > 0
+    assert counted["attempts recorded"] == counted["games"]
