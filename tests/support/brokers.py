@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from tournament.embedded.redis_server import answers, broker_url, find_redis_ser
 from workers.examination import ExamJob
 from workers.heartbeat import Heartbeat
 from workers.jobs import GameJob, GameReport
+from workers.sandbox.policy import TRUST
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE_SECONDS = 60.0
@@ -89,6 +90,13 @@ class Broker:
         assert len(self.heartbeats) > known, "no heartbeat came"
         return self.heartbeats[known]
 
+    def hear_until(self, is_so: Callable[[Heartbeat], bool], seconds: float = PATIENCE_SECONDS) -> Heartbeat:
+        """The next heartbeat of which that is so; fails when none comes, or another message before it."""
+        end = time.monotonic() + seconds
+        while not is_so(heartbeat := self.hear()):
+            assert time.monotonic() < end, heartbeat
+        return heartbeat
+
     def receive_until(self, task: str, count: int = 1, seconds: float = PATIENCE_SECONDS) -> list[Message]:
         """All messages up to the ``count``-th of this task; fails when they do not come."""
         end = time.monotonic() + seconds
@@ -149,16 +157,23 @@ def running_worker(
     words: tuple[str, ...] = (),
     environment: Mapping[str, str] | None = None,
     root: Path = ROOT,
+    walls: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A worker for that queue; its scratch folders are in ``folder / "tmp"``.
 
     ``words`` are more of its command line, ``environment`` more of that; ``root`` is the checkout it runs.
+    ``walls``: around engines, where there are any to be had. Only bundles are to be seen behind them, not the
+    engines that are files of this checkout.
     """
     (folder / "tmp").mkdir(exist_ok=True)
     usual = (f"--queue={queue}", f"--slots={slots}", f"--broker={broker.url}")
     bundles = f"--bundles={folder / 'bundles'}"
     command = (sys.executable, "-m", "workers", "start", *usual, bundles, *words)
-    own = {"TMPDIR": str(folder / "tmp"), "DUARENA_CACHE": str(folder / "cache")}
+    own = {
+        "TMPDIR": str(folder / "tmp"),
+        "DUARENA_CACHE": str(folder / "cache"),
+        TRUST: "0" if walls else "1",
+    }
     with (folder / "worker.log").open("ab") as log:
         worker = subprocess.Popen(
             command,

@@ -87,13 +87,12 @@ def test_a_worker_tells_of_itself_and_takes_no_job_before_it_is_admitted(
         broker.admits = True
         (report,), _ = broker.receive_reports(1)
         assert report.worker.startswith(f"{first.worker}/")
-        while (last := broker.hear()).games == 0:
-            assert last.admitted
+        last = broker.hear_until(lambda heard: heard.games > 0 or heard.voids > 0)
+        assert last.admitted
         assert (last.games, last.voids, last.busy, last.held) == (1, 0, 0, 0)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    while not (last := broker.hear()).stopping:
-        pass
+    broker.hear_until(lambda heard: heard.stopping)
 
 
 def test_a_worker_that_is_barred_gives_its_games_back_and_takes_none(
@@ -148,11 +147,9 @@ def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_mended(
         assert troubles(broker) == "the canary game ended in resignation"
         broker.send(job)
         assert troubles(broker) == "the canary game ended in resignation"
-        while broker.heartbeats[-1].held != 1:
-            broker.receive(0.5)
+        assert wait_until(lambda: broker.receive(0.5) is None and broker.heartbeats[-1].held == 1)
         bot.write_text(sound)
-        while troubles(broker):
-            pass
+        assert wait_until(lambda: not troubles(broker))
         reports, _ = broker.receive_reports(2)
     assert [report.fault for report in reports] == ["none", "none"]
     assert reports[0].moves[0][0] == LINE[0]
@@ -165,7 +162,7 @@ def test_a_worker_elsewhere_needs_the_site_s_address_and_no_django(
     site.plan = [b"{}", "bundle"]
     environment = {"PYTHONPATH": str(tmp_path), "DUARENA_TOKEN": "duarena_key"}
     job = bundled_job(site, mark)
-    with running_worker(broker, tmp_path, words=(f"--site={site.url}",), environment=environment):
+    with running_worker(broker, tmp_path, words=(f"--site={site.url}",), environment=environment, walls=True):
         for _ in range(2):
             broker.send(job)
             (report,), _ = broker.receive_reports(1)
@@ -181,7 +178,7 @@ def test_a_site_that_lends_nothing_costs_no_game_a_void(
     site.plan = [b"{}", (401, "This token was revoked.")]
     job = bundled_job(site, mark)
     words = (f"--site={site.url}", "--token=duarena_key")
-    with running_worker(broker, tmp_path, words=words):
+    with running_worker(broker, tmp_path, words=words, walls=True):
         broker.send(job)
         assert released(broker, 1) == ["attempt-1"]
         broker.send(job)
@@ -196,7 +193,7 @@ def test_another_bundle_than_was_asked_for_is_a_void(
 ) -> None:
     site.plan = [b"{}", b"PK another"]
     words = (f"--site={site.url}", "--token=duarena_key")
-    with running_worker(broker, tmp_path, words=words):
+    with running_worker(broker, tmp_path, words=words, walls=True):
         broker.send(bundled_job(site, mark))
         (report,), _ = broker.receive_reports(1)
     assert (report.termination, report.fault) == ("void", "infrastructure")

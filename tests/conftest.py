@@ -1,0 +1,49 @@
+"""A test that hangs fails by itself, with a sentence: whatever wait has no bound of its own has this one."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+MOST_SECONDS = 300
+MOST_SECONDS_SLOW = 1500
+"""Of a test marked slow. Both are many times what one takes on a busy machine: they are for hangs alone."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
+    with _bounded(item, "before it began"):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    with _bounded(item, "in the middle"):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    with _bounded(item, "while it cleared up"):
+        return (yield)
+
+
+@contextmanager
+def _bounded(item: pytest.Item, where: str) -> Iterator[None]:
+    """An alarm reaches any wait of the main thread, where tests run: for a lock, a process or a socket."""
+    seconds = MOST_SECONDS_SLOW if item.get_closest_marker("slow") else MOST_SECONDS
+
+    def give_up(*_: object) -> None:
+        pytest.fail(f"{item.nodeid} hangs {where}: it is not done after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
