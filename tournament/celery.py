@@ -6,6 +6,7 @@ writer of results. Game workers run ``workers.celery`` alone and know nothing of
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import Any
 
@@ -43,3 +44,4 @@ def _keeper_is_up(**_: Any) -> None:
     from tournament.services.sweep import keeper_started
 
     keeper_started()
+    gc.freeze()  # what is there now stays: with all that reports make it would be looked at again and again

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -213,12 +214,12 @@ def is_sha256(text: str) -> bool:
 
 
 def _plain(value: object) -> object:
-    if type(value) is str:  # most are
+    if type(value) is str:
         return value
+    if type(value) is tuple:
+        return [item if type(item) is str else _plain(item) for item in value]  # most are text
     if isinstance(value, JsonValue):
         return value.to_json()
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
     return str(value) if isinstance(value, enum.Enum) else value
 
 
@@ -266,8 +267,11 @@ def _reader(kind: Any) -> Reader:
 def _tuple_reader(kinds: tuple[Any, ...]) -> Reader:
     readers = tuple(_reader(kind) for kind in kinds if kind is not Ellipsis)
     is_open = kinds[-1] is Ellipsis
+    is_pairs = is_open and kinds[0] == tuple[str, str]
 
     def read(value: object, where: str) -> tuple[object, ...]:
+        if is_pairs and (pairs := _read_plain_pairs(value)) is not None:
+            return pairs
         if not isinstance(value, list | tuple):
             raise JobError(f"{where} must be a list, not {_kind_name(value)}")
         each = readers * len(value) if is_open else readers
@@ -281,6 +285,19 @@ def _tuple_reader(kinds: tuple[Any, ...]) -> Reader:
             raise
 
     return read
+
+
+def _read_plain_pairs(value: object) -> tuple[tuple[object, ...], ...] | None:
+    """A list of pairs of ASCII texts, as a game's moves mostly are; None for anything else.
+
+    They are looked at all at once: one by one they are most of what it takes to read a report.
+    """
+    if type(value) is not list or not set(map(type, value)) <= {list} or not set(map(len, value)) <= {2}:
+        return None
+    texts = list(itertools.chain.from_iterable(value))
+    if not set(map(type, texts)) <= {str} or not "".join(texts).isascii():
+        return None
+    return tuple(map(tuple, value))
 
 
 def _read_enum(kind: type[enum.Enum], value: object, where: str) -> enum.Enum:

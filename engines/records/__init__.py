@@ -19,7 +19,7 @@ from engines.records.model import (
 )
 from engines.records.notes import BOOK, format_note, parse_note
 from engines.records.reader import read_records
-from engines.records.verify import find_disagreements, verify_record
+from engines.records.verify import find_disagreements, replay_record, verify_record
 from engines.records.writer import build_record, clean_text, format_record, write_records
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "note_of_time",
     "parse_note",
     "read_records",
+    "replay_record",
     "side_controls",
     "start_history",
     "verify_record",

@@ -20,12 +20,17 @@ def verify_record(record: Record) -> list[str]:
 
 
 def find_disagreements(record: Record) -> Iterator[Disagreement]:
-    """The headers' first, then those of the replay; nothing is judged after an illegal move."""
+    """The headers' first, then those of the replay."""
     yield from check_headers(record)
+    yield from replay_record(record)
+
+
+def replay_record(record: Record) -> Iterator[Disagreement]:
+    """Those of the replay alone, where the headers are known to agree; none after an illegal move."""
     try:
         history = start_history(record)
     except RulesError:
-        return  # told above
+        return  # which the headers' check tells
     for ply, move in enumerate(record.moves, 1):
         try:
             history.play(move.token)

@@ -16,6 +16,9 @@ from tournament.embedded.process import Service
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEALTH_TIMEOUT_S = 5.0
+PLAYERS_NICENESS = 5
+"""Who plays leaves the processor to who records: else games pile up before a keeper that gets half a core,
+and then all slots wait for it alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +50,14 @@ def services(address: Address, *, workers: int, data: Path) -> Iterator[Service]
     )
     yield Service(
         "players",
-        (sys.executable, "-m", "workers", "start", "--queue=games", f"--slots={workers}"),
+        _worker("games", f"--slots={workers}"),
         # Whatever engines leave there when all is killed, the next start clears away.
         environment={"TMPDIR": str(scratch_folder(data))},
         patience_s=8.0,  # to give back the games being played
     )
     yield Service(
         "validators",  # idle but for new bots, which wait for no tournament
-        (sys.executable, "-m", "workers", "start", "--queue=validation"),
+        _worker("validation"),
         environment={"TMPDIR": str(scratch_folder(data))},
         patience_s=8.0,
     )
@@ -80,6 +83,11 @@ def _site(address: Address) -> tuple[str, ...]:
 def _celery(package: str, *words: str) -> tuple[str, ...]:
     common = ("--without-gossip", "--without-mingle") if "worker" in words else ()
     return (sys.executable, "-m", "celery", "--app", f"{package}.celery", *words, "--loglevel=INFO", *common)
+
+
+def _worker(queue: str, *words: str) -> tuple[str, ...]:
+    modest = f"--nice={PLAYERS_NICENESS}"
+    return (sys.executable, "-m", "workers", "start", f"--queue={queue}", modest, *words)
 
 
 def is_healthy(address: Address) -> bool:

@@ -18,17 +18,21 @@ _PLAIN = {str, int, float, bool, type(None)}
 
 
 def insert_rows(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Insert rows in their order, which all have the same columns; they are never held all at once."""
+    """Insert rows in their order, which all have the same columns; they are never held all at once.
+
+    A column is named as its field's attribute is: ``game_id``, not ``game``.
+    """
     source = iter(rows)
     for first in source:
         defaults = _defaults(model, first)
         columns = [*first, *defaults]
         rest = tuple(defaults.values())
+        fields = [_field(model, column) for column in first]
         sql = f"{_insert_into(model, columns)} VALUES ({', '.join(['%s'] * len(columns))})"
         with connection.cursor() as cursor:
-            cursor.execute(sql, (*first.values(), *rest))
+            cursor.execute(sql, (*_prepared(fields, first.values()), *rest))
             for chunk in _chunks(source):
-                cursor.executemany(sql, [(*row.values(), *rest) for row in chunk])
+                cursor.executemany(sql, [(*_prepared(fields, row.values()), *rest) for row in chunk])
 
 
 def insert_from(model: type[Model], values: Mapping[str, str], source: str) -> int:
@@ -64,10 +68,7 @@ def update_rows(
     with connection.cursor() as cursor:
         cursor.executemany(
             f"UPDATE {table} SET {', '.join(assigned)} WHERE {' AND '.join(compared)}",
-            [
-                [_prepared(*pair) for pair in zip(fields, (*new.values(), *old.values()), strict=True)]
-                for new, old in rows
-            ],
+            [_prepared(fields, (*new.values(), *old.values())) for new, old in rows],
         )
         return int(cursor.rowcount)
 
@@ -76,9 +77,12 @@ def _field(model: type[Model], name: str) -> Any:
     return model._meta.get_field(name)
 
 
-def _prepared(field: Any, value: Any) -> Any:
-    """A value as the database takes it; what it takes as it is need not be asked about."""
-    return value if type(value) in _PLAIN else field.get_db_prep_save(value, connection)
+def _prepared(fields: Sequence[Any], values: Iterable[Any]) -> list[Any]:
+    """Values as the database takes them; what it takes as it is need not be asked about."""
+    return [
+        value if type(value) in _PLAIN else field.get_db_prep_save(value, connection)
+        for field, value in zip(fields, values, strict=True)
+    ]
 
 
 def _insert_into(model: type[Model], columns: Iterable[str]) -> str:

@@ -33,6 +33,13 @@ from workers.referee import BOTH_UNABLE
 MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
 """Of a game under way, as its worker tells it."""
 
+_LOOKED_AT = (
+    *("job", "ended_at", "end"),
+    *(f"game__{name}" for name in ("key", "number", "tournament_id", "ladder_id", "white_id", "black_id")),
+    *(f"game__pairing__{name}" for name in ("round", "opening", "fen", "seed")),
+)
+"""Of an attempt: what says whose message it is and what its game's record will say."""
+
 log = logging.getLogger("tournament.keeper")
 
 Message = TypeVar("Message", bound=JsonValue)
@@ -154,7 +161,7 @@ def _find_attempt(word: Progress | Release) -> Attempt | Ignored:
 def _find_attempts(words: Sequence[GameReport | Progress | Release]) -> list[Attempt | Ignored]:
     """The open attempt that each message speaks of, with all that its game needs to be recorded."""
     named = [_attempt_id(word.attempt) for word in words]
-    known = Attempt.objects.select_related("game__pairing").in_bulk([pk for pk in named if pk])
+    known = Attempt.objects.select_related("game__pairing").only(*_LOOKED_AT).in_bulk(filter(None, named))
     _attach([attempt.game for attempt in known.values()])
     found = [known.get(pk) if pk else None for pk in named]
     return [_open_attempt(attempt, word.key) for attempt, word in zip(found, words, strict=True)]

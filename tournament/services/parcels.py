@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 from django.db import DatabaseError, transaction
 from django.utils import timezone
@@ -18,7 +19,7 @@ from django.utils import timezone
 from tournament import broker
 from tournament.models import Attempt, BotVersion, Game, Pairing, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
-from tournament.services.bulk import update_rows
+from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.durations import seconds_by_version
 from workers.jobs import EngineSpec, GameJob, JobGame
 
@@ -77,15 +78,17 @@ def claim(parcels: Sequence[Parcel], queue: str) -> int:
     pairings = Pairing.objects.in_bulk([pk for parcel in parcels for pk in parcel.pairings])
     engines = _engines(pairings.values())
     waiting = _waiting_games(pairings)
-    attempts: list[Attempt] = []
+    attempts: list[dict[str, Any]] = []
     for parcel in parcels:
         job, tournament, jobs = uuid.uuid4(), running[parcel.tournament], []
         now = timezone.now()  # each its own: the sweep asks which of two was sent first
         for pk in parcel.pairings:
             if games := waiting.get(pk):
-                tries = [Attempt(id=uuid.uuid4(), job=job, game_id=game, sent_at=now) for game, _, _ in games]
+                tries = [
+                    {"id": uuid.uuid4(), "job": job, "game_id": game, "sent_at": now} for game, _, _ in games
+                ]
                 told = (
-                    JobGame(key, str(one.pk), 1 - number % 2)
+                    JobGame(key, str(one["id"]), 1 - number % 2)
                     for one, (_, key, number) in zip(tries, games, strict=True)
                 )
                 jobs.append(_job(job, pairings[pk], tournament, engines, tuple(told)))
@@ -105,18 +108,18 @@ def _waiting_games(pairings: Collection[int]) -> dict[int, list[tuple[int, str, 
     return found
 
 
-def _store_claims(attempts: Sequence[Attempt]) -> None:
+def _store_claims(attempts: Sequence[dict[str, Any]]) -> None:
     """Each game is claimed only if it waits."""
     claims = [
         (
-            {"state": Game.State.CLAIMED, "attempt": attempt.pk},
-            {"id": attempt.game_id, "state": Game.State.WAITING},
+            {"state": Game.State.CLAIMED, "attempt": attempt["id"]},
+            {"id": attempt["game_id"], "state": Game.State.WAITING},
         )
         for attempt in attempts
     ]
     if (claimed := update_rows(Game, claims)) != len(claims):
         raise DatabaseError(f"{claimed} of {len(claims)} games could be claimed, all is undone")
-    Attempt.objects.bulk_create(attempts)
+    insert_rows(Attempt, attempts)
 
 
 def _engines(pairings: Collection[Pairing]) -> dict[int, EngineSpec]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from functools import lru_cache
 
 from django.conf import settings
 
@@ -17,7 +18,7 @@ from engines.records import (
     build_record,
     format_record,
     parse_note,
-    verify_record,
+    replay_record,
 )
 from tournament.models import Game
 from workers.conditions import condition_headers
@@ -76,10 +77,10 @@ def read_record(game: Game, report: GameReport, *, rated: bool) -> tuple[Record,
     try:
         record = record_of(game, report, rated=rated)
         parse_time(report.finished)
-        text = format_record(record)
+        text = format_record(record)  # which has looked at the headers
     except (ValueError, RecordError) as error:
         raise WrongReport([str(error)]) from error
-    faults = verify_record(record)
+    faults = [disagreement.sentence for disagreement in replay_record(record)]
     opening = tuple(move.token for move in record.moves if move.book)
     if opening != game.pairing.opening_moves:
         faults.append(f"the given moves are {' '.join(opening)!r}, not {game.pairing.opening!r}")
@@ -103,5 +104,7 @@ def parse_time(text: str) -> datetime.datetime:
         raise ValueError(f"{text!r} is no time of ours") from None
 
 
+@lru_cache(maxsize=4096)
 def _move(token: str, comment: str) -> RecordMove:
+    """Kept for a while: games of the same players have many moves in common, if they think little."""
     return RecordMove(token, book=True) if comment == BOOK else RecordMove(token, parse_note(comment))

@@ -39,6 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)  # a game worker has no site to set up
     os.environ.update({name: value for name, value in settings.items() if value is not None})
     slots = options.slots or _usual_slots(options.queue)
+    os.nice(options.nice)
     app = _join(name, options.queue, slots)
     become_worker: Callable[[list[str]], object] = app.worker_main  # its stubs say it never returns
     become_worker(
@@ -121,6 +122,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cache", help="where bundles are unpacked (default: $DUARENA_CACHE)")
     parser.add_argument("--slots", type=_slots, help="games at a time (default: cores; one for validation)")
     parser.add_argument(
+        "--nice",
+        type=_niceness,
+        default=0,
+        help="let other programs of this machine go first, by so many steps of nice(1) (default: none)",
+    )
+    parser.add_argument(
         "--name",
         type=_checked_name,
         help="unique on the broker, and seen by everybody: NAME, to which @ and this host are added, or "
@@ -135,6 +142,12 @@ def _checked_name(text: str) -> str:
             f"{text!r} is no name: letters, digits, dots, dashes and underscores, and an @ before the place"
         )
     return text
+
+
+def _niceness(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 19:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of steps from 0 to 19")
+    return int(text)
 
 
 def _slots(text: str) -> int:
