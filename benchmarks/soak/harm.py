@@ -7,10 +7,13 @@ import os
 import random
 import signal
 import time
+import uuid
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
+from benchmarks.soak.network import Network
 from benchmarks.soak.site import Site
 from benchmarks.soak.terms import Terms
 
@@ -25,6 +28,8 @@ CUT_AFTER: Final = 5
 """Games that are done when the host is cut off."""
 CUT_S, CUT_LEASES = 30.0, 1.5
 """For how long at least: until its games are lost, and its connections given up."""
+SETTLE_S: Final = 2.0
+"""After a cut, until what was on its way has arrived."""
 OTHERS: Final = ("the record keeper", "beat", "Redis, its data kept", "Redis, its data lost")
 
 
@@ -39,6 +44,10 @@ class Harm:
 
     def do_due(self, done: int) -> None:
         """What is due by now, so many games being done."""
+
+    def find_faults(self) -> Iterator[str]:
+        """What it was to do to the site and has not done, at the end."""
+        yield from ()
 
     def _count(self, what: str, times: int = 1) -> None:
         self.counts[what] += times
@@ -94,33 +103,61 @@ class Kills(Harm):
 
 
 class Cut(Harm):
-    """The first host is cut off while it plays, once, for so long."""
+    """The first host is cut off in the middle of a game, once, for so long.
+
+    A game may end just before the cable is out: a cut that turns out to have hit none is taken back, and
+    tried again with the next game.
+    """
 
     def __init__(self, site: Site, seconds: float) -> None:
         super().__init__(site)
         self._seconds = seconds
-        self._join_at: float | None = None
+        self._cut_at: float | None = None
+        self._hit: list[uuid.UUID] = []
+        """The attempts that were broken off, once that is known."""
 
     def do_due(self, done: int) -> None:
-        network = self._site.network
-        assert network is not None
-        if self._join_at is None and done >= CUT_AFTER and self._plays():
-            network.cut(CUT_HOST)
-            self._count("hosts cut off")
-            self._join_at = time.monotonic() + self._seconds
-            self.is_under_way = True
-        elif self.is_under_way and self._join_at is not None and time.monotonic() >= self._join_at:
-            network.join(CUT_HOST)
-            self._count("hosts back again")
-            self.is_under_way = False
+        now = time.monotonic()
+        if self._cut_at is None:
+            if not self._hit and done >= CUT_AFTER and self._under_way():
+                self._cut(now)
+        elif not self._hit:
+            # By then the keeper has heard whatever left the host before.
+            if now >= self._cut_at + SETTLE_S and not self._site.client.llen("records"):
+                self._hit = self._under_way()
+                self._count("hosts cut off") if self._hit else self._join("cuts between two games")
+        elif now >= self._cut_at + self._seconds:
+            self._join("hosts back again")
 
-    def _plays(self) -> bool:
-        """Whether a game is under way on that host."""
+    def find_faults(self) -> Iterator[str]:
         from tournament.models import Attempt
 
-        told = Attempt.objects.filter(ended_at__isnull=True, started_at__isnull=False)
-        players = {worker.rpartition("/")[2] for worker in told.values_list("worker", flat=True)}
-        return any(str(pid) in players for pid in self._site.workers[CUT_HOST].slots())
+        if not self._hit:
+            yield "no host was cut off in the middle of a game"
+        elif not Attempt.objects.filter(pk__in=self._hit, end=Attempt.End.LOST).exists():
+            yield "the host was cut off in the middle of a game, and none was lost"
+
+    def _cut(self, now: float) -> None:
+        self._network.cut(CUT_HOST)
+        self._cut_at, self.is_under_way = now, True
+
+    def _join(self, what: str) -> None:
+        self._network.join(CUT_HOST)
+        self._cut_at, self.is_under_way = None, False
+        self._count(what)
+
+    @property
+    def _network(self) -> Network:
+        assert self._site.network is not None
+        return self._site.network
+
+    def _under_way(self) -> list[uuid.UUID]:
+        """The attempts that this host has begun, and of whose end the site has not heard."""
+        from tournament.models import Attempt
+
+        begun = Attempt.objects.filter(ended_at__isnull=True, started_at__isnull=False)
+        name = self._site.workers[CUT_HOST].name
+        return list(begun.filter(worker__startswith=f"{name}@").values_list("pk", flat=True))
 
 
 def choose_harm(terms: Terms, site: Site) -> Harm:

@@ -34,7 +34,7 @@ def run_soak(terms: Terms) -> Outcome:
     ):
         harm, watch = choose_harm(terms, site), Watch(terms.lease_s)
         wrong = [*_play(terms, site, harm, watch), *_end(site)]
-        wrong += [*find_faults(), *watch.find_faults()]
+        wrong += [*find_faults(), *watch.find_faults(), *harm.find_faults()]
         counts = harm.counts + (site.relay.counts if site.relay else Counter()) + _counts()
         digests = digest_games(), digest_tables()
         if wrong and terms.keep_logs:

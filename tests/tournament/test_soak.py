@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from django.utils import timezone
 
+from benchmarks.soak import harm
 from benchmarks.soak.__main__ import compare
+from benchmarks.soak.harm import Cut
+from benchmarks.soak.site import Site
 from benchmarks.soak.terms import STUCK_S, Outcome, Terms
 from benchmarks.soak.verdicts import digest_games, digest_tables, find_faults
 from benchmarks.soak.watch import Watch
@@ -70,6 +77,72 @@ def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Callable[[], l
     )
     watch.look()
     assert [said.partition(" for ")[0] for said in watch.find_faults()] == ["a game without a sign of life"]
+
+
+class Hosts:
+    """A site under soak as a cut sees it: the network's switch, the keeper's queue, a worker's name."""
+
+    def __init__(self, logs: Path) -> None:
+        self.logs = logs
+        self.switched: list[str] = []
+        self.queued = 0
+        self.network = self.client = self
+        self.workers = [SimpleNamespace(name="players-1")]
+
+    def cut(self, host: int) -> None:
+        self.switched.append(f"cut {host}")
+
+    def join(self, host: int) -> None:
+        self.switched.append(f"join {host}")
+
+    def llen(self, queue: str) -> int:
+        return self.queued
+
+
+@pytest.fixture
+def cut(tmp_path: Path, db: None, deal: Callable[[], list[GameJob]], monkeypatch: pytest.MonkeyPatch) -> Cut:
+    """Without pauses; two games are given out."""
+    monkeypatch.setattr(harm, "SETTLE_S", 0.0)
+    make_tournament()
+    deal()
+    return Cut(cast(Site, Hosts(tmp_path)), seconds=0.0)
+
+
+def hosts_of(cut: Cut) -> Hosts:
+    return cast(Hosts, cut._site)
+
+
+def test_a_host_is_cut_off_only_while_the_site_sees_a_game_under_way_there(cut: Cut) -> None:
+    cut.do_due(done=99)
+    Attempt.objects.update(started_at=timezone.now(), worker="players-2@vm/7")
+    cut.do_due(done=99)
+    assert hosts_of(cut).switched == []
+    assert list(cut.find_faults()) == ["no host was cut off in the middle of a game"]
+    Attempt.objects.update(worker="players-1@vm/8")
+    cut.do_due(done=99)
+    assert hosts_of(cut).switched == ["cut 0"]
+
+
+def test_a_cut_that_came_after_the_end_of_the_game_is_taken_back_and_tried_again(cut: Cut) -> None:
+    Attempt.objects.update(started_at=timezone.now(), worker="players-1@vm/8")
+    cut.do_due(done=99)
+    hosts_of(cut).queued = 1
+    cut.do_due(done=99)
+    assert hosts_of(cut).switched == ["cut 0"], "what the keeper has yet to hear may be the game's end"
+    hosts_of(cut).queued = 0
+    Attempt.objects.update(end=Attempt.End.RECORDED, ended_at=timezone.now())
+    cut.do_due(done=99)
+    assert hosts_of(cut).switched == ["cut 0", "join 0"]
+    Attempt.objects.update(end=Attempt.End.OPEN, ended_at=None)
+    for _ in range(4):
+        cut.do_due(done=99)
+    assert hosts_of(cut).switched == ["cut 0", "join 0"] * 2
+    assert dict(cut.counts) == {"cuts between two games": 1, "hosts cut off": 1, "hosts back again": 1}
+    told = "the host was cut off in the middle of a game, and none was lost"
+    assert list(cut.find_faults()) == [told]
+    lost = Attempt.objects.filter(pk=Attempt.objects.earliest("sent_at").pk)
+    lost.update(end=Attempt.End.LOST, ended_at=timezone.now())
+    assert list(cut.find_faults()) == []
 
 
 def test_runs_that_played_other_games_are_told_apart(played: Tournament) -> None:
