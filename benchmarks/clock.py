@@ -50,6 +50,9 @@ class Compared:
         self.prepare = player.prepare
         self.finish = player.finish
 
+    def line(self) -> None:
+        """Every answer is looked at here."""
+
     def choose(self, turn: Turn) -> Choice:
         choice = self._player.choose(turn)
         assert choice.note is not None

@@ -2,6 +2,7 @@
 
 The server trusts nothing here. A move is one write (``position`` and ``go``) and
 one read up to ``bestmove``; its time runs from that write to the line's arrival.
+Most moves go another way, by ``workers.exchange.plain``.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from engines.protocol import (
     parse_engine_line,
 )
 from engines.records import Termination, note_from_info, note_of_time
-from workers.clocks import NS_PER_MS
-from workers.conversation import Conversation
+from workers.exchange.clocks import NS_PER_MS
+from workers.exchange.conversation import Conversation
+from workers.exchange.plain import Asked, Line
 from workers.launch import Launch
 from workers.process import (
     EngineExited,
@@ -108,28 +110,21 @@ class UgiPlayer:
         except EngineFault as fault:
             raise _verdict(fault) from None
 
+    def line(self) -> Line | None:
+        return None if self._process is None else self._process.line(self._log)
+
     def choose(self, turn: Turn) -> Choice:
-        process, question = self._process, turn.question
+        process, asked = self._process, turn.asked
         assert process is not None, "prepare() comes first"
         allowance_ns = UNTIMED_SECONDS * NS if turn.allowance_ns is None else turn.allowance_ns
         try:
-            if process.has_spoken():
-                self._refuse_answers_in_advance(process)
-            if process.is_walled:
+            if asked is None:
+                if process.has_spoken():
+                    self._refuse_answers_in_advance(process)
                 process.wake()
-            try:
-                lines = process.ask(question, allowance_ns)
-            except EngineFault:
-                self._log.sent(question, process.asked_ns)
-                raise
-            plain = _PLAIN_ANSWER.fullmatch(lines[0])
-            if plain is None or len(lines) > 1 or process.is_walled:
-                self._log.sent(question, process.asked_ns)
-                return self._read_answer(process, lines, process.asked_ns + allowance_ns)
-            process.end_move()
-            self._log.exchanged(question, process.asked_ns, lines[0], process.arrived_ns)
-            used_ns = process.arrived_ns - process.asked_ns
-            return Choice(plain[1].decode(), used_ns, note_of_time(round(used_ns / NS_PER_MS)))
+                asked = Asked(turn.question, time.monotonic_ns())
+            self._log.sent(asked.question, asked.asked_ns)
+            return self._read_answer(process, asked, asked.asked_ns + allowance_ns)
         except EngineSilent as silence:
             waited_ms = allowance_ns // NS_PER_MS
             raise self._silenced() or Forfeit(
@@ -274,9 +269,10 @@ class UgiPlayer:
         if _first_move([*lines, process.unfinished]) is not None:
             raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
 
-    def _read_answer(self, process: EngineProcess, lines: list[bytes], deadline_ns: int) -> Choice:
-        """Read on from the first ``lines`` of an answer to the move in it; let an engine rest that can."""
+    def _read_answer(self, process: EngineProcess, asked: Asked, deadline_ns: int) -> Choice:
+        """Ask and read up to the move; let an engine rest that can."""
         said: list[bytes] = []
+        lines = process.ask(asked, deadline_ns)
         while (found := _first_move(lines)) is None:
             self._log.received(b"\n".join(lines), process.arrived_ns)
             said += lines
@@ -286,7 +282,7 @@ class UgiPlayer:
         process.put_back(lines[place + 1 :])
         process.end_move()
         said += lines[:place]
-        used_ns = process.arrived_ns - process.asked_ns
+        used_ns = process.arrived_ns - asked.asked_ns
         cpu_ns = self._rest(process) if process.is_walled else None
         cpu_ms = None if cpu_ns is None else round(cpu_ns / NS_PER_MS)
         ms = round(used_ns / NS_PER_MS)

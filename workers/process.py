@@ -20,8 +20,9 @@ from collections.abc import Callable, Sequence
 from typing import IO
 
 from engines.records import Termination
-from workers.clocks import NS_PER_MS
 from workers.endings import exit_sentence, signal_sentence
+from workers.exchange.conversation import Conversation
+from workers.exchange.plain import NS_PER_S, Asked, Line
 from workers.launch import Launch
 from workers.reaper import Reaper, remove_scratch
 from workers.sandbox.cell import GATE, Cell, Ending
@@ -34,9 +35,7 @@ MAX_STDERR_BYTES = 16 * 1024 * 1024
 KEPT_STDERR_BYTES = 64 * 1024
 """Kept of it: this many at either end."""
 READ_BYTES = 64 * 1024
-PLAIN_BYTES = 1024
-"""What is shorter, all of a move together, is looked at no further."""
-WAIT_MS = 500
+WAIT_NS = 500_000_000
 """How long a wait may last before its owner is asked whether it may go on."""
 MOST_EVENTS = 4
 """At once: an engine's input, output and standard error, and its end."""
@@ -81,8 +80,6 @@ class EngineProcess:
         self, launch: Launch, *, on_wait: Callable[[], None] = lambda: None, reaper: Reaper = REAPER
     ) -> None:
         self.on_wait = on_wait
-        self.asked_ns = 0
-        """When the last question began to be written."""
         self.arrived_ns = 0
         """When the line last read arrived."""
         self._launch = launch
@@ -124,8 +121,6 @@ class EngineProcess:
         for descriptor in (self._out, self._err, self._exit):
             self._poll.register(descriptor, select.EPOLLIN)
         self._wait = self._poll.poll
-        self._an_answer = [(self._out, select.EPOLLIN)]
-        """What a wait ends with nearly always."""
         if self._cell is not None:
             self._enter(self._cell)
 
@@ -155,20 +150,21 @@ class EngineProcess:
         ending = None if self._cell is None else self._cell.limit_reached()
         return None if ending is None else EngineOverLimit(ending)
 
-    def ask(self, question: bytes, allowance_ns: int) -> list[bytes]:
-        """Write ``question`` and do as ``read_lines``, all within ``allowance_ns`` of ``asked_ns``.
+    def line(self, conversation: Conversation) -> Line | None:
+        """For plain play; None behind walls, and while something that it said waits to be read."""
+        if self.is_walled or self._lines or self.unfinished or self._said:
+            return None
+        return Line(
+            self._in, self._out, (self._out, self._err, self._exit), conversation, self.on_wait, WAIT_NS
+        )
 
-        Raises what ``write`` and ``read_line`` raise.
-        """
-        self.asked_ns = asked_ns = time.monotonic_ns()
-        if asked_ns >= self._mind_ns:
-            self._mind_the_owner(asked_ns)
-        deadline_ns = asked_ns + allowance_ns
-        self.write(question, deadline_ns)
-        wait_s = min(allowance_ns / 1e9, WAIT_MS / 1e3)
-        if not self._lines and self._wait(wait_s, MOST_EVENTS) == self._an_answer:
-            self._read_out()
-        return self._take() if self._lines else self.read_lines(deadline_ns)
+    def ask(self, asked: Asked, deadline_ns: int) -> list[bytes]:
+        """Put what is left of a question and do as ``read_lines``; raises what that and ``write`` raise."""
+        if asked.heard:
+            self.arrived_ns = asked.heard_ns
+            self._hear(asked.heard)
+        self.write(asked.rest, deadline_ns)
+        return self.read_lines(deadline_ns)
 
     def write(self, data: bytes, deadline_ns: int) -> None:
         """Write all of it; raises ``EngineSilent`` if the engine has not read enough by the deadline.
@@ -191,7 +187,7 @@ class EngineProcess:
                 self._mind_the_owner(now_ns)
             if now_ns >= deadline_ns:
                 raise EngineSilent("no line arrived in time")
-            self._read_ready(self._wait(min((deadline_ns - now_ns) / 1e9, WAIT_MS / 1e3), MOST_EVENTS))
+            self._read_ready(self._wait(min(deadline_ns - now_ns, WAIT_NS) / NS_PER_S, MOST_EVENTS))
         return self._lines.popleft()
 
     def read_lines(self, deadline_ns: int) -> list[bytes]:
@@ -290,7 +286,7 @@ class EngineProcess:
 
     def _mind_the_owner(self, now_ns: int) -> None:
         """Ask whether the wait may go on: as often while the engine keeps talking."""
-        self._mind_ns = now_ns + WAIT_MS * NS_PER_MS
+        self._mind_ns = now_ns + WAIT_NS
         self.on_wait()
 
     def _kill_group(self) -> None:
@@ -310,7 +306,7 @@ class EngineProcess:
             raise EngineSilent("it did not read what was sent to it")
         self._poll.register(self._in, select.EPOLLOUT)
         try:
-            ready = self._poll.poll(min((deadline_ns - now_ns) / 1e9, WAIT_MS / 1e3), MOST_EVENTS)
+            ready = self._poll.poll(min(deadline_ns - now_ns, WAIT_NS) / NS_PER_S, MOST_EVENTS)
         finally:
             self._poll.unregister(self._in)
         self._read_ready([event for event in ready if event[0] != self._in])
@@ -329,24 +325,16 @@ class EngineProcess:
         return len(ready) == 1 and ready[0][0] == self._exit
 
     def _read_out(self) -> None:
-        try:
-            chunk = os.read(self._out, READ_BYTES)
-        except ConnectionResetError:
-            chunk = b""
+        chunk = _read(self._out)
         self.arrived_ns = time.monotonic_ns()
-        if not chunk:
+        if chunk:
+            self._hear(chunk)
+        else:
             self._poll.unregister(self._out)
-            return
-        size = len(chunk)
-        self._said += size
-        if (
-            chunk.find(b"\n") == size - 1
-            and 1 < size < PLAIN_BYTES
-            and self._said < PLAIN_BYTES
-            and not self.unfinished
-        ):
-            self._lines.append(chunk[:-1])
-            return
+
+    def _hear(self, chunk: bytes) -> None:
+        """Make lines of what was said; raises ``EngineFlooded`` when it was too much."""
+        self._said += len(chunk)
         chunk = self.unfinished + chunk
         *lines, self.unfinished = chunk.split(b"\n")
         self._lines.extend(filter(None, lines))  # empty ones mean nothing, and there may be 65,536 in a read

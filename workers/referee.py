@@ -2,7 +2,8 @@
 
 Sees players, not processes, and returns a value: who won, why it stopped and
 whose fault that was are three things here. A forfeit is an engine's fault and
-counts; a void is ours and the game is played again.
+counts; a void is ours and the game is played again. Moves that nothing is to be
+said of are played by ``workers.exchange.plain``.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from engines.rules.history import History
 from engines.rules.registry import Game
 from engines.timecontrol import TimeControl
 from workers.adjudication import Adjudicator
-from workers.clocks import NS_PER_MS, Clock
-from workers.questions import Questions
+from workers.exchange.clocks import NS_PER_MS, Clock
+from workers.exchange.plain import Asked, Line, PlainPlay
+from workers.exchange.questions import Questions
 
 BOTH_UNABLE = "both engines unable to start"
 """How the evidence of a void begins that would end the same way again: its game halts at once."""
@@ -46,12 +48,14 @@ class Turn:
     """What a player is asked: the game so far, in the protocol's words too, and how long it may take.
 
     ``question`` is the ``position`` line and the ``go`` line. ``allowance_ns`` counts from asking to the
-    answer's arrival, margin included; None is no flag.
+    answer's arrival, margin included; None is no flag. ``asked``: the question has been put already, and
+    what came of it is no plain answer.
     """
 
     history: History
     question: bytes
     allowance_ns: int | None
+    asked: Asked | None = None
 
 
 @dataclass(slots=True)
@@ -68,6 +72,9 @@ class Player(Protocol):
 
     def prepare(self) -> None:
         """Be ready for a new game; nothing of this is on the clock."""
+
+    def line(self) -> Line | None:
+        """Where it can be asked directly now; None when it has to be asked by ``choose``."""
 
     def choose(self, turn: Turn) -> Choice:
         """The move for the side to move."""
@@ -118,6 +125,7 @@ class Board:
         """White's and Black's."""
         self._kept: list[tuple[str, MoveNote | None, bool]] = []
         self._questions = Questions(match.history, match.controls, self.clocks)
+        self._plain: PlainPlay | None = None
 
     def is_over(self) -> bool:
         """By the rules of the game or the match rules."""
@@ -133,15 +141,31 @@ class Board:
         self._kept.append((token, note, book))
         self._questions.add(token)
 
-    def ask(self, side: Side, player: Player) -> Choice:
+    def play_plainly(self, players: tuple[Player, Player]) -> Asked | None:
+        """Play on as long as both engines do all as they should; what was asked beyond that is returned."""
+        if self._plain is None:
+            white, black = (player.line() for player in players)
+            if white is None or black is None or self.adjudicator is not None:
+                return None
+            self._plain = PlainPlay(self.history, self._questions, self.clocks, self._kept, (white, black))
+        elif players[0].line() is None or players[1].line() is None:
+            return None
+        return self._plain.play()
+
+    def ask(self, side: Side, player: Player, asked: Asked | None = None) -> Choice:
         """The answer of ``side``, its time taken off the clock; one that came too late is a forfeit."""
         clock = self.clocks[side]
         allowance_ns = clock.allowance_ns
-        choice = player.choose(Turn(self.history, self._questions.ask(side), allowance_ns))
+        question = self._questions.ask(side) if asked is None else asked.question
+        choice = player.choose(Turn(self.history, question, allowance_ns, asked))
         if allowance_ns is not None and choice.used_ns > allowance_ns:
             raise Forfeit(Termination.TIME, late_sentence(choice.used_ns, allowance_ns, self.match.margin_ms))
         clock.charge(choice.used_ns)
         return choice
+
+    def close(self) -> None:
+        if self._plain is not None:
+            self._plain.close()
 
 
 def play_game(
@@ -161,6 +185,8 @@ def play_game(
         ended = _play(board, players)
     except Void as void:
         ended = _void(board, str(void))
+    finally:
+        board.close()
     winner = _winner(match.game, ended.result)
     for player in players:
         player.finish(winner, ended.reason or ended.termination)
@@ -173,10 +199,13 @@ def _play(board: Board, players: tuple[Player, Player]) -> PlayedGame:
     if (unable := _prepare(board, players)) is not None:
         return unable
     history = board.history
-    while not history.outcome.decided:
+    while True:
+        asked = board.play_plainly(players)
+        if history.outcome.decided:
+            return _by_the_board(board)
         side = history.position.side
         try:
-            choice = board.ask(side, players[side])
+            choice = board.ask(side, players[side], asked)
             if choice.token == RESIGN:
                 return _resigned(board, side)
             board.play(choice.token, choice.note)
@@ -187,7 +216,6 @@ def _play(board: Board, players: tuple[Player, Player]) -> PlayedGame:
             return _forfeited(board, side, forfeit)
         if board.adjudicator is not None and (result := _agreed(board, side, choice)) is not None:
             return PlayedGame(board.moves, result, Termination.ADJUDICATION, Fault.NONE)
-    return _by_the_board(board)
 
 
 def _prepare(board: Board, players: tuple[Player, Player]) -> PlayedGame | None:

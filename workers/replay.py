@@ -77,6 +77,9 @@ class _Follower:
     def prepare(self) -> None:
         self._player.prepare()
 
+    def line(self) -> None:
+        """Every choice is looked at here."""
+
     def choose(self, turn: Turn) -> Choice:
         """What the player chose; raises ``_Decided`` if the game goes on another way with it."""
         position, ply = turn.history.position, len(turn.history.moves)

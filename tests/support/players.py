@@ -36,6 +36,9 @@ class ScriptedPlayer:
         if self.unable is not None:
             raise self.unable
 
+    def line(self) -> None:
+        """There is no process."""
+
     def choose(self, turn: Turn) -> Choice:
         self.turns.append(turn)
         step = next(self._steps)

@@ -72,7 +72,7 @@ def test_the_heart_beats_on_while_an_engine_thinks(
     plan: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.05)
-    monkeypatch.setattr(process, "WAIT_MS", 20)
+    monkeypatch.setattr(process, "WAIT_NS", 20_000_000)
     played = play_job(job_of(bad_engine(*plan), bad_engine(), time_control="0.6/move"))
     thinking = [told for told in played.progress if told.moves == ()]
     assert len(thinking) >= 4
@@ -81,7 +81,7 @@ def test_the_heart_beats_on_while_an_engine_thinks(
 
 def test_progress_tells_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.0)
-    monkeypatch.setattr(process, "WAIT_MS", 0)
+    monkeypatch.setattr(process, "WAIT_NS", 0)
     played = play_job(job_of(bad_engine("go:1", "late", "0.1"), bad_engine(), time_control="5+1"))
     last = played.progress[-1]
     assert last.moves == played.reports[0].moves[:-1], "told last while the last move was waited for"

@@ -26,8 +26,8 @@ from engines.protocol import (
 from engines.rules.base import IllegalMove
 from engines.rules.registry import Game
 from workers.check.situations import Situation
-from workers.clocks import NS_PER_MS
-from workers.conversation import Conversation
+from workers.exchange.clocks import NS_PER_MS
+from workers.exchange.conversation import Conversation
 from workers.launch import Launch
 from workers.players import NS, READY_SECONDS
 from workers.process import EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent

@@ -5,9 +5,11 @@ All times are in nanoseconds of a monotonic clock.
 
 from __future__ import annotations
 
+from typing import Final
+
 from engines.timecontrol import TimeControl
 
-NS_PER_MS = 1_000_000
+NS_PER_MS: Final = 1_000_000
 
 
 class Clock:
@@ -17,7 +19,9 @@ class Clock:
     alone. It is not taken from the clock.
     """
 
-    __slots__ = ("_increment_ns", "_margin_ns", "_move_allowance_ns", "left_ns")
+    left_ns: int | None
+    allowance_ns: int | None
+    """How long the next move may take, margin included; None where no flag can fall."""
 
     def __init__(self, control: TimeControl, margin_ms: int) -> None:
         self._increment_ns = control.increment_ms * NS_PER_MS
@@ -26,23 +30,23 @@ class Clock:
             None if control.move_ms is None else control.move_ms * NS_PER_MS + self._margin_ns
         )
         self.left_ns = None if control.base_ms is None else control.base_ms * NS_PER_MS
+        self.allowance_ns = self._allowance_ns()
 
     @property
     def left_ms(self) -> int | None:
         """Rounded down: an engine is never told more than it has."""
         return None if self.left_ns is None else self.left_ns // NS_PER_MS
 
-    @property
-    def allowance_ns(self) -> int | None:
-        """How long the next move may take, margin included; None where no flag can fall."""
+    def charge(self, used_ns: int) -> None:
+        """Take a move's time off, never below zero; then add the increment."""
+        if self.left_ns is not None:
+            self.left_ns = max(0, self.left_ns - used_ns) + self._increment_ns
+            self.allowance_ns = self._allowance_ns()
+
+    def _allowance_ns(self) -> int | None:
         if self.left_ns is None:
             return self._move_allowance_ns
         allowance_ns = self.left_ns + self._margin_ns
         if self._move_allowance_ns is None:
             return allowance_ns
         return min(allowance_ns, self._move_allowance_ns)
-
-    def charge(self, used_ns: int) -> None:
-        """Take a move's time off, never below zero; then add the increment."""
-        if self.left_ns is not None:
-            self.left_ns = max(0, self.left_ns - used_ns) + self._increment_ns

@@ -9,7 +9,7 @@ from __future__ import annotations
 from engines.protocol import SetPosition, format_message
 from engines.rules.history import History
 from engines.timecontrol import TimeControl, go_pattern
-from workers.clocks import NS_PER_MS, Clock
+from workers.exchange.clocks import NS_PER_MS, Clock
 
 
 class Questions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.timecontrol import parse_time_control
-from workers.clocks import Clock
+from workers.exchange.clocks import Clock
 
 MS = 1_000_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from time import monotonic_ns as now
 
-from workers.conversation import KEPT_BYTES, Conversation
+from workers.exchange.conversation import KEPT_BYTES, Conversation
 
 
 def test_lines_are_told_with_their_direction_and_time() -> None:
