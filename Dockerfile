@@ -1,13 +1,14 @@
 # One image for the site, the record keeper, the beat and the game workers.
 
-# The rules are compiled apart, so that no compiler comes into the image.
-FROM python:3.12-slim AS rules
+# The rules and what is done on every move are compiled apart, so that no compiler comes into the image.
+FROM python:3.12-slim AS compiled
 WORKDIR /app
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev
 COPY requirements.txt .
 RUN pip install --no-cache-dir -r requirements.txt
 COPY setup.py ./
 COPY engines engines
+COPY workers workers
 RUN python setup.py
 
 FROM python:3.12-slim
@@ -18,8 +19,8 @@ WORKDIR /app
 COPY requirements.txt .
 RUN pip install -r requirements.txt
 COPY manage.py ./
-COPY --from=rules /app/engines engines
-COPY workers workers
+COPY --from=compiled /app/engines engines
+COPY --from=compiled /app/workers workers
 COPY tournament tournament
 COPY docs/tournaments.md docs/
 

@@ -1,4 +1,4 @@
-"""Finds the compiled form of the rules, where there is one of exactly these sources.
+"""Finds the compiled form of the rules, and of other rooms, where there is one of exactly these sources.
 
 ``setup.py`` compiles the modules of ``engines/rules`` into a folder of ``engines/build``
 that is named after a digest of their sources and after the interpreter. The import hook
@@ -6,8 +6,9 @@ here looks for the folder of the sources as they are now, so that a changed sour
 runs as its old compiled form: its folder is not there yet, and the rules run as plain
 Python. So they do where nothing was ever built, where a build is damaged, and where
 ``DUARENA_PURE`` is set. Nobody who imports ``engines.rules`` sees which it was, but for the speed.
+Another room that is compiled (``workers.exchange``) has a finder of its own.
 
-Nothing is looked for before the rules are first imported. This module imports next to nothing,
+Nothing is looked for before a room is first imported. This module imports next to nothing,
 because every engine that uses the rules starts with it.
 """
 
@@ -27,11 +28,7 @@ PURE_VARIABLE: Final = "DUARENA_PURE"
 
 RULES: Final = "engines.rules"
 PLAIN_MODULES: Final = ("__init__", "conformance", "native", "registry")
-"""Modules of the rules that stay plain Python; all others of that folder are compiled."""
-
-GROUP: Final = "duarena_rules"
-LIBRARY: Final = f"{GROUP}__mypyc"
-"""The one library that holds all compiled modules; mypyc's name for it, as a module that is imported."""
+"""Modules of a room that stay plain Python; all others of its folder are compiled."""
 
 SUFFIX: Final = EXTENSION_SUFFIXES[0]
 """The end of a compiled module's file name, which names interpreter and platform."""
@@ -51,18 +48,31 @@ def pure_is_asked_for() -> bool:
     return os.environ.get(PURE_VARIABLE, "") not in ("", "0")
 
 
-def compiled_names(rules: str) -> list[str]:
-    """The modules to compile of this folder of rules, sorted."""
-    names = (name.removesuffix(".py") for name in os.listdir(rules) if name.endswith(".py"))
+def group_name(package: str) -> str:
+    """What mypyc calls a room's modules together: ``duarena_rules``."""
+    return f"duarena_{package.rpartition('.')[2]}"
+
+
+def library_name(package: str) -> str:
+    """The one library that holds all compiled modules; mypyc's name for it, as a module that is imported."""
+    return f"{group_name(package)}__mypyc"
+
+
+def compiled_names(room: str) -> list[str]:
+    """The modules to compile of this folder, sorted."""
+    names = (name.removesuffix(".py") for name in os.listdir(room) if name.endswith(".py"))
     # what editors leave there for a while is named so that nobody can import it
     return sorted(name for name in names if name.isidentifier() and name not in PLAIN_MODULES)
 
 
-def build_name(rules: str) -> str:
+def build_name(room: str) -> str:
     """The name of the folder that holds the compiled form of these sources for this interpreter."""
     sources = bytearray()
-    for name in (*compiled_names(rules), "native"):
-        with open(os.path.join(rules, f"{name}.py"), "rb") as source:
+    names = compiled_names(room)
+    if os.path.exists(os.path.join(room, "native.py")):
+        names.append("native")  # it says what the others mean
+    for name in names:
+        with open(os.path.join(room, f"{name}.py"), "rb") as source:
             text = source.read()
         sources += b"%s %d\n" % (name.encode(), len(text)) + text
     return source_hash(bytes(sources)).hex() + INTERPRETER
@@ -73,7 +83,7 @@ def checksum(content: bytes) -> str:
     return f"{crc32(content):08x}"
 
 
-def read_build(build: str, names: Sequence[str]) -> dict[str, str]:
+def read_build(build: str, library: str, names: Sequence[str]) -> dict[str, str]:
     """The docstrings of these modules, by name, from the folder of a build that is whole.
 
     Raises ``OSError`` or ``ValueError`` if a file is missing or not as it was made: loading it could be
@@ -82,7 +92,7 @@ def read_build(build: str, names: Sequence[str]) -> dict[str, str]:
     with open(os.path.join(build, MANIFEST), encoding="utf-8") as manifest:
         made = {name: check for check, name in map(str.split, manifest)}
     docstrings = {}
-    for name in (LIBRARY + SUFFIX, *[name + end for name in names for end in (SUFFIX, DOCSTRING)]):
+    for name in (library + SUFFIX, *[name + end for name in names for end in (SUFFIX, DOCSTRING)]):
         with open(os.path.join(build, name), "rb") as file:
             content = file.read()
         if checksum(content) != made.get(name):
@@ -98,15 +108,17 @@ NOT_COMPILED: Final = (
 
 
 class BuildFinder:
-    """Finds the compiled modules of one ``engines`` folder; a finder for ``sys.meta_path``.
+    """Finds the compiled modules of a room, whose sources are in ``folder``; a finder for ``sys.meta_path``.
 
     ``why_plain`` is empty while the compiled form is in use, else half a sentence for a user; it is
-    None until the rules are first imported, when all is decided once for the process.
+    None until the room is first imported, when all is decided once for the process.
     """
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, room: str, folder: str) -> None:
         self.why_plain: str | None = None
-        self._package = package
+        self._room = room
+        self._folder = folder
+        self._library = library_name(room)
         self._build = ""
         self._docstrings: dict[str, str] = {}
         """Of the modules that are not loaded yet."""
@@ -116,19 +128,19 @@ class BuildFinder:
     ) -> ModuleSpec | None:
         """Where the compiled module of this name is, or None to have its source found."""
         package, _, module = name.rpartition(".")
-        if (package != RULES and name != LIBRARY) or module in PLAIN_MODULES:
+        if (package != self._room and name != self._library) or module in PLAIN_MODULES:
             return None
         if self.why_plain is None:
             self._decide()
         file = os.path.join(self._build, module + SUFFIX)
         if self.why_plain or not os.path.exists(file):  # a process outlived its build: the rest runs plain
             return None
-        return spec_from_file_location(name, file, loader=_Loader(name, file))
+        return spec_from_file_location(name, file, loader=_Loader(name, file, self))
 
     def restore_docstrings(self) -> None:
         """Of all that is loaded: compiled modules import each other without asking a finder."""
         for name in tuple(self._docstrings):
-            module = sys.modules.get(f"{RULES}.{name}")
+            module = sys.modules.get(f"{self._room}.{name}")
             if module is not None:
                 module.__doc__ = self._docstrings.pop(name)
 
@@ -137,19 +149,19 @@ class BuildFinder:
         self.why_plain = self._objection()
 
     def _objection(self) -> str:
-        """Why the rules run as plain Python; loads the library if nothing speaks against it."""
+        """Why the room runs as plain Python; loads the library if nothing speaks against it."""
         if pure_is_asked_for():
             return f"{PURE_VARIABLE} is set"
-        builds, rules = os.path.join(self._package, "build"), os.path.join(self._package, "rules")
+        builds = os.path.join(os.path.dirname(self._folder), "build")
         if os.path.isdir(builds):
-            self._build = os.path.join(builds, build_name(rules))
+            self._build = os.path.join(builds, build_name(self._folder))
         if not os.path.isdir(self._build):
             return NOT_COMPILED
         try:
-            self._docstrings = read_build(self._build, compiled_names(rules))
-            __import__(LIBRARY)
+            self._docstrings = read_build(self._build, self._library, compiled_names(self._folder))
+            __import__(self._library)
         except (OSError, ValueError, ImportError) as error:
-            _warn(self._build, error)
+            _warn(self._room, self._build, error)
             return f"the compiled form in {self._build} cannot be used"
         return ""
 
@@ -157,21 +169,25 @@ class BuildFinder:
 class _Loader(ExtensionFileLoader):
     """Loads a compiled module, and gives docstrings back, which the compiler drops."""
 
+    def __init__(self, name: str, file: str, finder: BuildFinder) -> None:
+        super().__init__(name, file)
+        self._finder = finder
+
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
-        FINDER.restore_docstrings()
+        self._finder.restore_docstrings()
 
 
-def _warn(build: str, error: Exception) -> None:
+def _warn(room: str, build: str, error: Exception) -> None:
     """To standard error, which is an engine's log; a process without one is not told."""
     if sys.stderr is not None:
-        print(f"the rules run as plain Python: {build} is damaged ({error}); remove it", file=sys.stderr)
+        print(f"{room} runs as plain Python: {build} is damaged ({error}); remove it", file=sys.stderr)
 
 
-FINDER: Final = BuildFinder(os.path.dirname(os.path.abspath(__file__)))
+FINDER: Final = BuildFinder(RULES, os.path.join(os.path.dirname(os.path.abspath(__file__)), "rules"))
 """The finder of the rules beside this module."""
 
 
-def install() -> None:
-    """Have the rules imported in their compiled form from now on; asked for by ``engines`` itself."""
-    sys.meta_path.insert(0, FINDER)
+def install(finder: BuildFinder = FINDER) -> None:
+    """Have a room imported in its compiled form from now on; asked for by the package that holds it."""
+    sys.meta_path.insert(0, finder)

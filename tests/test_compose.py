@@ -126,23 +126,25 @@ def test_what_services_use_is_declared(kind: str) -> None:
 
 
 def test_the_image_holds_all_that_the_commands_need() -> None:
-    ours = {"requirements.txt", "manage.py", "workers", "tournament", "docs/tournaments.md"}
-    assert set(copied(final_stage())) == ours | {"--from=rules"}
-    assert "COPY --from=rules /app/engines engines\n" in final_stage()
+    ours = {"requirements.txt", "manage.py", "tournament", "docs/tournaments.md"}
+    assert set(copied(final_stage())) == ours | {"--from=compiled"}
+    for room in ("engines", "workers"):
+        assert f"COPY --from=compiled /app/{room} {room}\n" in final_stage()
 
 
-def test_the_rules_are_compiled_in_a_stage_of_their_own() -> None:
-    rules, final = build_stages()
-    assert {"requirements.txt", "setup.py", "engines"} == set(copied(rules))
-    assert rules.endswith("\nRUN python setup.py\n\n")
+def test_what_is_compiled_is_so_in_a_stage_of_its_own() -> None:
+    compiling, final = build_stages()
+    assert {"requirements.txt", "setup.py", "engines", "workers"} == set(copied(compiling))
+    assert compiling.endswith("\nRUN python setup.py\n\n")
     assert "gcc" not in final
 
 
-def test_all_that_the_image_is_made_of_is_sent_and_no_compiled_rules_of_this_machine() -> None:
+def test_all_that_the_image_is_made_of_is_sent_and_nothing_compiled_on_this_machine() -> None:
     sent = (ROOT / ".dockerignore").read_text().split()
     for stage in build_stages():
         assert {f"!{name}" for name in copied(stage) if not name.startswith("--")} <= set(sent)
-    assert sent.index("engines/build") > sent.index("!engines")
+    for room in ("engines", "workers"):
+        assert sent.index(f"{room}/build") > sent.index(f"!{room}")
 
 
 def build_stages() -> list[str]:

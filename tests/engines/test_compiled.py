@@ -17,6 +17,7 @@ from engines import compiled
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "engines" / "rules"
+LIBRARY = compiled.library_name(compiled.RULES)
 
 COUNTING = '''"""A rules page, with a \\\\ in it."""
 
@@ -70,7 +71,7 @@ def builds_of(tree: Path) -> Sequence[str]:
 
 
 def library_of(tree: Path) -> Path:
-    return next((tree / "engines" / "build").rglob(f"{compiled.LIBRARY}*"))
+    return next((tree / "engines" / "build").rglob(f"{LIBRARY}*"))
 
 
 def lay_out(tree: Path) -> Path:
@@ -160,7 +161,7 @@ def assert_told_as_damaged(tree: Path) -> None:
     folder = tree / "engines" / "build" / build
     done = report(tree)
     assert done.stdout == f"{PLAIN}the compiled form in {folder} cannot be used\n"
-    assert done.stderr.startswith(f"the rules run as plain Python: {folder} is damaged (")
+    assert done.stderr.startswith(f"engines.rules runs as plain Python: {folder} is damaged (")
     assert done.stderr.endswith("); remove it\n")
     assert done.stderr.count("\n") == 1
 
@@ -168,7 +169,7 @@ def assert_told_as_damaged(tree: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    [compiled.LIBRARY + compiled.SUFFIX, f"counting{compiled.SUFFIX}", "counting.txt", compiled.MANIFEST],
+    [LIBRARY + compiled.SUFFIX, f"counting{compiled.SUFFIX}", "counting.txt", compiled.MANIFEST],
 )
 @pytest.mark.parametrize("damage", [truncate, blank, flip_a_bit, Path.unlink])
 def test_a_damaged_compiled_form_is_told_and_left_alone(
