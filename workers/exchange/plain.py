@@ -88,9 +88,8 @@ class PlainPlay:
         self._kept = kept
         self._lines = lines
         self._ears = select.epoll()
-        for line in lines:
-            for descriptor in line.stirs:
-                self._ears.register(descriptor, select.EPOLLIN)
+        for descriptor in {*lines[0].stirs, *lines[1].stirs}:  # of one engine, where it plays both sides
+            self._ears.register(descriptor, select.EPOLLIN)
         self._mind_ns = 0
 
     def close(self) -> None:
