@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engines.protocol.format import format_message
 from engines.protocol.messages import Go
@@ -53,6 +54,7 @@ class TimeControl:
         return self.base_ms is not None or self.move_ms is not None
 
 
+@lru_cache(maxsize=256)
 def parse_time_control(text: str) -> TimeControl:
     """Read ``text``, its parts in any order; raises ``TimeControlError`` naming the part it cannot read."""
     limits: dict[str, int] = {}
@@ -103,6 +105,7 @@ def _format_seconds(ms: int) -> str:
     return f"{ms // 1000}.{fraction}" if fraction else str(ms // 1000)
 
 
+@lru_cache(maxsize=256)
 def go_pattern(control: TimeControl, increments_ms: tuple[int, int] | None = None) -> str:
     """The ``go`` line under ``control``; if it has clocks, with a ``%d`` for what p1 and p2 have left in ms.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from engines.protocol import (
     SEED_OPTION,
@@ -318,6 +319,7 @@ def _seconds_from_now(seconds: float) -> int:
     return time.monotonic_ns() + int(seconds * NS)
 
 
+@lru_cache(maxsize=256)
 def _encoded(message: ServerMessage) -> bytes:
     return format_message(message).encode() + b"\n"
 

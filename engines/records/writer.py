@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import count, islice
 
 from engines.records.headers import check_headers, start_history
 from engines.records.model import (
@@ -183,17 +185,27 @@ def _movetext(record: Record, starts_behind: bool) -> str:
     """
     pieces = []
     needs_number = True
-    for index, move in enumerate(record.moves, int(starts_behind)):
-        if index % 2 == 0:
-            pieces.append(f"{index // 2 + 1}.")
-        elif needs_number:
-            pieces.append(f"{index // 2 + 1}...")
-        pieces.append(move.token)
-        needs_number = move.book or move.note is not None
-        if needs_number:
-            pieces.append(f"{{{BOOK if move.note is None else format_note(move.note)}}}")
+    numbers = _numbers(starts_behind, len(record.moves).bit_length())
+    for move, (number, dotted) in zip(record.moves, numbers, strict=False):
+        note, prefix = move.note, number or (dotted if needs_number else "")
+        if note is not None:
+            pieces.append(f"{prefix}{move.token} {{{format_note(note)}}}")
+        else:
+            pieces.append(f"{prefix}{move.token} {{{BOOK}}}" if move.book else f"{prefix}{move.token}")
+        needs_number = move.book or note is not None
     pieces.append(record.result.value)
     return " ".join(pieces)
+
+
+@lru_cache(maxsize=64)
+def _numbers(starts_behind: bool, bits: int) -> tuple[tuple[str, str], ...]:
+    """What stands before each of the plies that fit into so many bits: always, or after a comment."""
+    plies = (
+        (f"{number}. ", "") if first else ("", f"{number}... ")
+        for number in count(1)
+        for first in (True, False)
+    )
+    return tuple(islice(plies, starts_behind, (1 << bits) + starts_behind))
 
 
 def _fill(text: str) -> str:
