@@ -11,7 +11,7 @@ DUARENA_SITE            the site's address, as printed in records
 DUARENA_TRUST_UPLOADS   ``1``: uploaded bots are run without a sandbox
 DUARENA_SANDBOX         the level of sandbox that uploaded bots need, ``A`` (default) or ``B``
 DUARENA_CACHE           where workers on this machine say what their sandbox is; default in the data folder
-DUARENA_SLOTS           games played at once over all workers; default this machine's cores
+DUARENA_SLOTS           games played at once while no worker tells of its own; default this machine's cores
 DUARENA_LADDER_GAMES    games an hour that each ladder's matchmaker may start on idle workers; default 0, off
 DUARENA_LADDER_TIME     the time control of those games; default 5+0.05
 DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; default 4

@@ -15,7 +15,7 @@ from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
-from tournament.models import Bot, BotVersion, Bundle, Game, Ladder, Tournament, User
+from tournament.models import Bot, BotVersion, Bundle, Game, Ladder, Tournament, User, Worker
 from tournament.services import validation
 from tournament.services.activity import activate
 from tournament.services.tournaments import Terms, create, create_round_robin, create_validation, start
@@ -99,6 +99,13 @@ def make_version(
         Ladder.objects.ensure()
         activate(version)
     return version
+
+
+def make_worker(slots: int = 2, **changes: Any) -> Worker:
+    """A worker for games that is up, as it told of itself."""
+    now = timezone.now()
+    told = {"name": "players@east", "queue": "games", "level": "A", "started_at": now, "seen_at": now}
+    return Worker.objects.create(**(told | {"slots": slots} | changes))
 
 
 def news(

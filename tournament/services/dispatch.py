@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -17,6 +16,7 @@ from django.utils import timezone
 from tournament import broker
 from tournament.models import Attempt, Game, Keeper, Tournament
 from tournament.services.parcels import Parcel, claim, cut_parcels
+from tournament.services.slots import slots_expected
 
 PARCELS_AHEAD_A_SLOT = 4
 """Enough that a slot with the shortest games finds its next parcel waiting; the one it plays counts."""
@@ -28,7 +28,7 @@ CLAIMED_AT_ONCE = 16
 
 def buffer_parcels() -> int:
     """How many parcels of tournaments may be on their way or being played at once."""
-    return PARCELS_AHEAD_A_SLOT * settings.SLOTS
+    return PARCELS_AHEAD_A_SLOT * slots_expected()
 
 
 def top_up() -> int:

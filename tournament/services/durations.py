@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from django.conf import settings
 from django.core.cache import cache
 
 from engines.records import Fault
@@ -13,6 +12,7 @@ from engines.timecontrol import TimeControl, parse_time_control
 from tournament.models import BotVersion, Game, Ladder, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.schedule import meetings, players_of
+from tournament.services.slots import slots_expected
 
 TYPICAL_PLIES = {"duovallis": 90, "dualma": 70, "dogon-kulei": 60, "dogon-gagara": 110, "duploline": 16}
 """Plies of an ordinary game, by ladder; unknown ladders are taken for the longest."""
@@ -56,7 +56,7 @@ def estimate_seconds(games: Mapping[str, int], time_control: str) -> float:
     for code, count in games.items():
         known = _known_seconds(code, time_control)
         total += count * (_guessed_seconds(code, control) if known is None else known)
-    return total / settings.SLOTS
+    return total / slots_expected()
 
 
 def seconds_by_version(ladder: str, time_control: str) -> dict[int, float]:

@@ -15,7 +15,6 @@ import datetime
 import zlib
 from collections.abc import Sequence
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
@@ -29,6 +28,7 @@ from tournament.services import dispatch
 from tournament.services.candidates import candidates_of
 from tournament.services.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
 from tournament.services.schedule import MAX_PRIORITY
+from tournament.services.slots import slots_at_work
 from tournament.services.tournaments import unique_slug
 
 GAMES_AHEAD_A_SLOT = 2 * GAMES_A_PAIR
@@ -117,7 +117,7 @@ def has_room(priority: int) -> bool:
     claimed = Game.objects.filter(dispatch.of_queue(broker.GAMES, "tournament"), state=Game.State.CLAIMED)
     waiting = open_games().filter(state=Game.State.WAITING)
     ahead = claimed.count() + waiting.count()
-    return ahead < GAMES_AHEAD_A_SLOT * settings.SLOTS and not find_rivals(priority).exists()
+    return ahead < GAMES_AHEAD_A_SLOT * slots_at_work() and not find_rivals(priority).exists()
 
 
 def find_rivals(priority: int) -> TournamentQuerySet:

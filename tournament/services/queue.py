@@ -16,13 +16,14 @@ from django.conf import settings
 
 from tournament import broker
 from tournament.matchmaker import Candidate, draw_pairs, most_pairs_between
-from tournament.models import Attempt, Game, Keeper, Matchmaking, Tournament
+from tournament.models import Attempt, Game, Keeper, Matchmaking, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.outlook import Forecast, LadderPairs, QueuedPair, forecast
 from tournament.services.candidates import candidates_of
 from tournament.services.dispatch import of_queue
 from tournament.services.durations import guess_seconds, seconds_a_game
 from tournament.services.matchmaking import find_matchmakers, seed_of
+from tournament.services.slots import slots_of
 
 LISTED = 600
 """Waiting games of a tournament that are looked at one by one."""
@@ -58,6 +59,8 @@ class Queue:
     """In the order in which they are played; not those of ladders."""
     matchmakers: list[Matchmaking]
     candidates: Mapping[str, list[Candidate]]
+    slots: int
+    """Games that are played at once."""
     forecast: Forecast
     trouble: str
     """What keeps games from being played, the end of a sentence; empty if nothing does."""
@@ -84,8 +87,10 @@ def look(now: datetime.datetime) -> Queue:
     matchmakers = find_matchmakers()
     candidates = candidates_of([row.ladder_id for row in matchmakers])
     waiting, unlisted_s = _waiting(events)
+    workers = list(Worker.objects.up().filter(queue=broker.GAMES))
+    slots = slots_of(workers) or settings.SLOTS
     found = forecast(
-        settings.SLOTS,
+        slots,
         [_left_s(one, paces, now) for one in claimed if one.is_played],
         chain(_sent(claimed, paces), waiting),
         unlisted_s,
@@ -96,8 +101,9 @@ def look(now: datetime.datetime) -> Queue:
         [event for event in events if not event.tournament.is_endless],
         matchmakers,
         candidates,
+        slots,
         found,
-        _trouble([one.attempt for one in claimed], now),
+        _trouble(workers, [one.attempt for one in claimed], now),
     )
 
 
@@ -178,10 +184,24 @@ def _to_come(
     )
 
 
-def _trouble(attempts: Sequence[Attempt], now: datetime.datetime) -> str:
+def _unable(conditions: set[str]) -> str:
+    """Why no worker takes games where each is in one of these conditions."""
+    if not conditions:
+        return "no worker is running"
+    if conditions == {"held"}:
+        return "no worker finds itself able to play"
+    if conditions == {"quarantined"}:
+        return "every worker is quarantined"
+    return "no worker is given games or able to play them"
+
+
+def _trouble(workers: Sequence[Worker], attempts: Sequence[Attempt], now: datetime.datetime) -> str:
     keeper = Keeper.objects.first()
     if keeper is None or now - keeper.seen_at > SILENCE:
         return "the record keeper, which gives games out, is not running"
+    conditions = {worker.condition for worker in workers}
+    if conditions <= {"quarantined", "set aside", "held"}:
+        return _unable(conditions)
     leases = [attempt.lease_until for attempt in attempts if attempt.lease_until]
     waits_long = any(attempt.lease_until is None and now - attempt.sent_at > SILENCE for attempt in attempts)
     if waits_long and not any(lease >= now for lease in leases):

@@ -22,6 +22,7 @@ from tournament.services.notices import notify_staff
 from workers.heartbeat import Heartbeat, Trouble, name_of
 from workers.referee import BOTH_UNABLE
 from workers.sandbox.policy import NOT_RUN
+from workers.slots import MOST_SLOTS
 
 LOST_AFTER = datetime.timedelta(seconds=20)
 """Four heartbeats missed."""
@@ -54,7 +55,9 @@ def hear(told: Heartbeat, now: datetime.datetime) -> Worker:
     worker.speed = visible(told.speed, 20)
     worker.level = told.level if told.level in {"A", "B", "C"} else "C"
     worker.refusal = visible(told.refusal, MAX_SENTENCE)
-    for number in ("slots", "busy", "held", "games", "voids", "games_an_hour"):
+    for number in ("slots", "busy", "held"):
+        setattr(worker, number, min(max(0, getattr(told, number)), MOST_SLOTS))
+    for number in ("games", "voids", "games_an_hour"):
         setattr(worker, number, min(max(0, getattr(told, number)), MAX_NUMBER))
     worker.state = Worker.State.STOPPED if told.stopping else Worker.State.UP
     worker.seen_at = now

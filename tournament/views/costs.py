@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.conf import settings
-
 from tournament.forms import TournamentForm
 from tournament.models import BotVersion, Tournament
 from tournament.services.durations import count_games, estimate_seconds
+from tournament.services.slots import slots_expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ def cost_of_form(form: TournamentForm) -> Cost | None:
 def _cost(games: dict[str, int], time_control: str, kind: str) -> Cost:
     seconds = estimate_seconds(games, time_control)
     total = sum(games.values())
-    return Cost(total, format_duration(seconds), settings.SLOTS, kind == Tournament.Kind.KNOCK_OUT)
+    return Cost(total, format_duration(seconds), slots_expected(), kind == Tournament.Kind.KNOCK_OUT)
 
 
 def format_duration(seconds: float) -> str:

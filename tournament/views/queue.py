@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -89,7 +88,7 @@ def _events(queue: Queue) -> list[EventRow]:
     for _, rank in groupby(queue.events, key=lambda event: event.tournament.priority):
         events = list(rank)
         begins_s = before_s
-        before_s += sum((e.playing + e.sent + e.waiting) * e.seconds for e in events) / settings.SLOTS
+        before_s += sum((e.playing + e.sent + e.waiting) * e.seconds for e in events) / queue.slots
         rows += [EventRow(event, _when(event, begins_s, before_s, queue.trouble)) for event in events]
     return rows
 

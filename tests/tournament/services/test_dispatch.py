@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.schedule import (
@@ -12,6 +13,7 @@ from tests.support.schedule import (
     make_tournament,
     make_user,
     make_version,
+    make_worker,
     play_all,
     start_validation,
 )
@@ -69,6 +71,19 @@ def test_no_more_is_claimed_than_the_buffer_holds(deal: Deal, settings: Settings
     make_tournament(pairs=30)
     assert len(deal()) == dispatch.PARCELS_AHEAD_A_SLOT
     assert deal() == []
+
+
+def test_the_buffer_is_as_large_as_the_workers_that_play_need(deal: Deal, settings: Settings) -> None:
+    settings.SLOTS = 1
+    make_tournament(pairs=60)
+    east, west = make_worker(slots=2), make_worker(slots=4, held=1, name="players@west")
+    make_worker(slots=8, queue="validation", name="validators@east")
+    assert len(deal()) == dispatch.PARCELS_AHEAD_A_SLOT * 5
+    west.quarantined_at = timezone.now()
+    west.save()
+    assert dispatch.buffer_parcels() == dispatch.PARCELS_AHEAD_A_SLOT * 2
+    east.delete()
+    assert dispatch.buffer_parcels() == dispatch.PARCELS_AHEAD_A_SLOT  # as many as are to come
 
 
 def test_the_buffer_is_topped_up_when_half_of_it_is_used(

@@ -6,6 +6,7 @@ import datetime
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -21,6 +22,7 @@ from tests.support.schedule import (
     make_tournament,
     make_user,
     make_version,
+    make_worker,
     play_short,
     start_validation,
     void,
@@ -39,6 +41,7 @@ from tournament.models import (
     RatingEvent,
     Tournament,
     Turn,
+    Worker,
 )
 from tournament.services import keeper
 from tournament.services.activity import activate, switch
@@ -64,7 +67,7 @@ HOUR = 3600 * SECOND
 def an_hour_s_worth(settings: Settings) -> None:
     """A pair a minute on each ladder, on two slots."""
     settings.LADDER_GAMES = 120
-    settings.SLOTS = 2
+    make_worker(slots=2)
 
 
 def owned(*names: str) -> list[BotVersion]:
@@ -216,6 +219,24 @@ def test_two_ticks_at_once_make_one_pair() -> None:
     assert Pairing.objects.count() == 1
     assert Game.objects.count() == 2
     assert Tournament.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "barred",
+    [
+        {"state": Worker.State.LOST},
+        {"quarantined_at": NOW},
+        {"set_aside": "others do"},
+        {"held": 2},
+        {"queue": "x"},
+    ],
+)
+def test_nothing_is_made_for_workers_that_take_no_games(barred: dict[str, Any]) -> None:
+    owned("Ada", "Bob")
+    Worker.objects.update(**barred)
+    assert tend(NOW) == 0
+    make_worker(slots=1, name="players@west")
+    assert tend(NOW) == 1
 
 
 def test_ladders_fill_idle_workers_alone(settings: Settings, deal: Deal) -> None:

@@ -12,7 +12,15 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from engines.rules.base import Result
-from tests.support.schedule import LADDER, make_tournament, make_user, make_version, play_short, word_of
+from tests.support.schedule import (
+    LADDER,
+    make_tournament,
+    make_user,
+    make_version,
+    make_worker,
+    play_short,
+    word_of,
+)
 from tournament.models import Attempt, Bot, Game
 from tournament.services import keeper
 from tournament.services.calendar import tend
@@ -32,7 +40,7 @@ Player = tuple[str, int]
 @pytest.fixture(autouse=True)
 def two_slots(settings: Settings) -> None:
     settings.LADDER_GAMES = 120
-    settings.SLOTS = 2
+    make_worker(slots=2)
     keeper_started(NOW)
 
 

@@ -86,7 +86,7 @@ def test_a_bot_s_page_costs_the_same_queries_whatever_its_history(
 ) -> None:
     for _ in range(5):
         add_version(site.owner, "Stone Age")
-    with django_assert_max_num_queries(17):  # most of them for when it is its turn
+    with django_assert_max_num_queries(18):  # most of them for when it is its turn
         page_of(client, "/bots/stone-age/")
 
 

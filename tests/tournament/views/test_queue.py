@@ -6,6 +6,7 @@ import datetime
 import html
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -13,7 +14,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.support.filled_site import LADDER, Site, add_version
-from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament
+from tests.support.schedule import make_worker
+from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Worker
 from tournament.services.activity import switch
 from tournament.services.calendar import tend
 from tournament.services.sweep import keeper_started
@@ -28,6 +30,7 @@ HTMX = {"HX-Request": "true"}
 def a_site_that_plays(site: Site, settings: Settings) -> None:
     settings.LADDER_GAMES = 60
     keeper_started()
+    make_worker()
     held = site.live.attempt
     assert held is not None
     Attempt.objects.create(id=held, job=held, game=site.live, sent_at=timezone.now())
@@ -111,6 +114,28 @@ def test_what_keeps_every_game_from_starting_is_said_once(site: Site, client: Cl
 def test_jobs_that_nobody_takes_are_told(site: Site, client: Client) -> None:
     Attempt.objects.update(sent_at=timezone.now() - 5 * 60 * SECOND)
     assert "Nothing is being started: no worker takes games." in says(client)
+
+
+@pytest.mark.parametrize(
+    ("standing", "trouble"),
+    [
+        ({"state": Worker.State.LOST}, "no worker is running"),
+        ({"queue": "validation"}, "no worker is running"),
+        ({"held": 2}, "no worker finds itself able to play"),
+        (
+            {"quarantined_at": datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)},
+            "every worker is quarantined",
+        ),
+        ({"set_aside": "others do"}, "no worker is given games or able to play them"),
+    ],
+)
+def test_workers_that_take_no_games_are_told(
+    site: Site, client: Client, standing: dict[str, Any], trouble: str
+) -> None:
+    Worker.objects.update(**standing)
+    assert f"Nothing is being started: {trouble}." in says(client)
+    make_worker(name="players@west")
+    assert "Nothing is being started" not in says(client)
 
 
 def test_a_visitor_s_own_bots_come_first(site: Site, as_user: LogIn) -> None:

@@ -11,6 +11,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.records import Record, read_records
 from tests.support.filled_site import LADDER, Site, add_version, finish, round_robin
+from tests.support.schedule import make_worker
 from tournament.models import Game, LiveGame, Tournament
 from tournament.services.calendar import tend
 from tournament.services.tournaments import start
@@ -250,6 +251,7 @@ def test_a_ladder_s_page_shows_who_plays_and_the_games_without_a_table(
     site: Site, client: Client, settings: Settings, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     settings.LADDER_GAMES = 60
+    make_worker()
     site.running.delete()
     tend()
     with django_assert_max_num_queries(6):
@@ -268,6 +270,7 @@ def test_staff_pauses_a_ladder_and_nobody_cancels_it(
     site: Site, as_user: Callable[..., Client], settings: Settings
 ) -> None:
     settings.LADDER_GAMES = 60
+    make_worker()
     site.running.delete()
     tend()
     address = f"/tournaments/ladder-{LADDER}/"
