@@ -163,15 +163,15 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class FinishedGame:
-    """A game that was played, or is void; times are UTC, ISO 8601.
+    """A game that was played, or is void; times are UTC.
 
     ``white`` and ``black`` write out what was said.
     """
 
     game: JobGame
     played: PlayedGame
-    started: str
-    finished: str
+    started: datetime.datetime
+    finished: datetime.datetime
     white: Callable[[], SideLog]
     black: Callable[[], SideLog]
 
@@ -283,8 +283,8 @@ def report_of(finished: FinishedGame, worker: Worker) -> GameReport:
         white_score=played.white_score,
         black_score=played.black_score,
         moves=_told_moves(played.moves),
-        started=finished.started,
-        finished=finished.finished,
+        started=finished.started.isoformat(timespec="milliseconds"),
+        finished=finished.finished.isoformat(timespec="milliseconds"),
         white=finished.white(),
         black=finished.black(),
         walls=worker.policy.walls,
@@ -307,5 +307,5 @@ def _comment(move: RecordMove) -> str:
     return "" if move.note is None else format_note(move.note)
 
 
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)

@@ -13,7 +13,6 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 from engines.records import SIDE_CONTROLS, Fault, build_record, format_record
@@ -169,7 +168,7 @@ def _record_text(assignment: Assignment, finished: FinishedGame, walls: str) -> 
         game_id=finished.game.key,
         event=assignment.event,
         site=assignment.site,
-        date=datetime.fromisoformat(finished.started).strftime("%Y.%m.%d"),
+        date=f"{finished.started:%Y.%m.%d}",
         round_name=assignment.round,
         fen=job.fen,
         ply_limit=job.ply_limit,
