@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import select
 import signal
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from engines.records import Termination
 from workers.endings import exit_sentence, signal_sentence
@@ -35,6 +37,11 @@ exec "$@"
 """
 SIGNALLED = 128
 """Plus the signal's number: how bwrap tells that an engine was ended by one."""
+FIRST_TO_GO = "1000"
+"""Whom the kernel ends first when the machine's memory runs out, before the worker and the site."""
+NO_CORE_DUMP = 1
+"""Bytes. With 0 a kernel that hands core dumps to a program would start it, as root, at each crash: see
+``core(5)``, and ``do_coredump`` of the kernel for the meaning of 1."""
 STOP_ROUNDS = 3
 """How often to look for processes that are still to be stopped, without a freezer."""
 
@@ -91,9 +98,18 @@ class Cell:
         )
 
     def started(self, monitor: int) -> None:
-        """The engine has its descriptors; ``monitor`` is the process that was started, later bwrap's own."""
+        """The engine has its descriptors; ``monitor`` is the process that was started, later bwrap's own.
+
+        It still waits, and hands on to the engine what it is set here.
+        """
         self._monitor = monitor
         self._close_inherited()
+        with contextlib.suppress(OSError):  # it has ended already
+            Path(f"/proc/{monitor}/oom_score_adj").write_text(FIRST_TO_GO)
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # or may leave none by a stricter limit of the worker's
+            resource.prlimit(monitor, resource.RLIMIT_CORE, (NO_CORE_DUMP, NO_CORE_DUMP))
 
     def init(self) -> int | None:
         """The first process of the engine's namespace, by its number out here; None before there is one."""

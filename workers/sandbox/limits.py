@@ -50,7 +50,6 @@ def prlimit_words(limits: Limits) -> tuple[str, ...]:
         ("nproc", limits.processes),
         ("nofile", limits.open_files),
         ("fsize", limits.file_size),
-        ("core", 0),
         ("memlock", limits.locked_memory),
         ("msgqueue", 0),
         ("sigpending", limits.pending_signals),

@@ -3,8 +3,12 @@
 Refused calls fail with EPERM, so that a program that merely asks goes on; with ENOSYS those
 without which programs know another way: ``clone3``, whose flags lie in memory where a filter
 cannot look, and ``memfd_create``, whose files nobody can count once they are sent into a socket.
-Setting a file's times does nothing and is said to be done: of the machine's devices, ``/dev/null``
-and the like, everybody may set them and see them. A program for another kind of processor is killed.
+Some calls do nothing and are said to be done. Setting a file's times: of the machine's devices,
+``/dev/null`` and the like, everybody may set them and see them. Writing a file to the disk: an engine's
+own are in memory, and for any other that it can read the disk would flush what all have written. And
+widening a socket, which the kernel does as far as it likes anyway.
+
+A program for another kind of processor is killed.
 """
 
 from __future__ import annotations
@@ -65,11 +69,27 @@ FILE_COMMANDS = {
 TERMINAL_COMMANDS = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C}
 """Of ``ioctl``: typing into a terminal."""
 
-PROCESS_COMMANDS = {"PR_SCHED_CORE": 62, "PR_SET_MEMORY_MERGE": 67}
-"""Of ``prctl``: to have what runs beside it on the same core wait, and see ``MERGEABLE``."""
+PROCESS_COMMANDS = {"PR_SET_SECCOMP": 22, "PR_SCHED_CORE": 62, "PR_SET_MEMORY_MERGE": 67}
+"""Of ``prctl``: filters, see ``SOCKET_FILTERS``; to have what runs beside it on the same core wait; and see
+``MADV_MERGEABLE``."""
 
-MERGEABLE = 12
-"""``MADV_MERGEABLE`` of ``madvise``: one page for equal ones of all engines tells who has which."""
+ADVICE = {"MADV_MERGEABLE": 12, "MADV_PAGEOUT": 21}
+"""Of ``madvise``: one page for equal ones of all engines tells who has which; the other is as ``DROP``."""
+
+CORE_LIMIT = 4
+"""``RLIMIT_CORE``, which is set from outside: see ``Cell.started``."""
+
+SOCKET_LEVEL = 1
+"""``SOL_SOCKET``: the options of all sockets."""
+SOCKET_WIDTHS = {"SO_SNDBUF": 7, "SO_RCVBUF": 8}
+"""Memory that only a control group would count."""
+SOCKET_FILTERS = {
+    "ATTACH_FILTER": 26,
+    "ATTACH_BPF": 50,
+    "ATTACH_REUSEPORT_CBPF": 51,
+    "ATTACH_REUSEPORT_EBPF": 52,
+}
+"""Programs for the kernel, which compiles them into memory that nobody counts and all processes share."""
 
 HUGE_PAGES = 0x40000
 """``MAP_HUGETLB`` of ``mmap``: memory that the operator set aside, and that no limit counts."""
@@ -80,11 +100,12 @@ NO_WAIT = 0x8
 DROP = 4
 """``POSIX_FADV_DONTNEED`` of ``fadvise64``: drops what others read from memory."""
 
-PROTOCOLS = {"the usual one": 0, "ICMP": 1, "TCP": 6, "UDP": 17}
-"""For any other the kernel loads modules."""
+USUAL_PROTOCOL = 0
+"""For others the kernel loads modules."""
 
-SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
-"""All of the engine's own network namespace; others, as vsock, know no namespaces."""
+SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_NETLINK": 16}
+"""Of the engine's own network namespace. Others, as vsock, know no namespaces; and those of the internet lead
+nowhere, but what lies unread in them is memory that control groups of version 1 do not count."""
 
 
 def filter_program(machine: str) -> bytes:
@@ -125,22 +146,60 @@ def _judged(name: str) -> Iterable[Line]:
         case "mmap":
             return _fails_with_a_bit(3, HUGE_PAGES, errno.ENOMEM)
         case "madvise":
-            return _fails_if_one_of(2, [MERGEABLE], errno.EPERM)
+            return _fails_if_one_of(2, ADVICE.values(), errno.EPERM)
         case "socket" | "socketpair":
             return _known_sockets()
+        case "setsockopt":
+            return _modest_sockets()
+        case "setrlimit":
+            return _fails_if_one_of(0, [CORE_LIMIT], errno.EPERM)
+        case "prlimit64":
+            return _core_limit_is_only_read()
         case "preadv2" | "pwritev2":
             return _fails_with_a_bit(5, NO_WAIT, errno.EOPNOTSUPP)
         case "fadvise64":
             return _fails_if_one_of(3, [DROP], errno.EPERM)
         case "utime" | "utimes" | "futimesat" | "utimensat":
             return [give_back(PRETEND)]
+        case "fsync" | "fdatasync" | "msync" | "sync_file_range":
+            return [give_back(PRETEND)]
     raise KeyError(name)
 
 
 def _known_sockets() -> Iterator[Line]:
     yield from _goes_on_if_one_of(0, SOCKET_FAMILIES.values(), "family", errno.EAFNOSUPPORT)
-    yield from _goes_on_if_one_of(2, PROTOCOLS.values(), "protocol", errno.EPROTONOSUPPORT)
+    yield from _goes_on_if_one_of(2, [USUAL_PROTOCOL], "protocol", errno.EPROTONOSUPPORT)
     yield give_back(ALLOW)
+
+
+def _modest_sockets() -> Iterator[Line]:
+    yield _argument(1)
+    yield Branch(JUMP_EQUAL, SOCKET_LEVEL, otherwise="allowed")
+    yield _argument(2)
+    for option in SOCKET_WIDTHS.values():
+        yield Branch(JUMP_EQUAL, option, then="pretended")
+    for option in SOCKET_FILTERS.values():
+        yield Branch(JUMP_EQUAL, option, then="refused")
+    yield Label("allowed")
+    yield give_back(ALLOW)
+    yield Label("pretended")
+    yield give_back(PRETEND)
+    yield Label("refused")
+    yield _fail(errno.EPERM)
+
+
+def _core_limit_is_only_read() -> Iterator[Line]:
+    """Without a new limit: its address is the one argument of which both words count."""
+    yield _argument(1)
+    yield Branch(JUMP_EQUAL, CORE_LIMIT, otherwise="allowed")
+    yield _argument(2)
+    yield Branch(JUMP_EQUAL, 0, otherwise="refused")
+    yield _argument(2, upper=True)
+    yield Branch(JUMP_EQUAL, 0, otherwise="refused")
+    yield Label("allowed")
+    yield give_back(ALLOW)
+    yield Label("refused")
+    yield _fail(errno.EPERM)
 
 
 def _when(number: int, lines: Iterable[Line]) -> Iterator[Line]:
@@ -164,9 +223,9 @@ def _fail(error: int) -> Step:
     return give_back(FAIL | error)
 
 
-def _argument(index: int) -> Step:
-    """Load an argument's lower word; of those we judge the kernel itself looks at no more."""
-    return load(ARGUMENTS_AT + 8 * index)
+def _argument(index: int, *, upper: bool = False) -> Step:
+    """Load an argument's lower word: but for addresses, of those we judge the kernel looks at no more."""
+    return load(ARGUMENTS_AT + 8 * index + 4 * upper)
 
 
 def _fails_with_a_bit(argument: int, bits: int, error: int) -> Iterator[Line]:

@@ -55,6 +55,7 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "memfd_secret": (447, 447),
+    "seccomp": (317, 277),
     "sync": (162, 81),
     "syncfs": (306, 267),
     "io_setup": (206, 0),
@@ -127,6 +128,9 @@ _WATCHED: dict[str, tuple[int | None, int | None]] = {
     "prctl": (157, 167),
     "socket": (41, 198),
     "socketpair": (53, 199),
+    "setsockopt": (54, 208),
+    "setrlimit": (160, 164),
+    "prlimit64": (302, 261),
     "preadv2": (327, 286),
     "pwritev2": (328, 287),
     "fadvise64": (221, 223),
@@ -134,6 +138,10 @@ _WATCHED: dict[str, tuple[int | None, int | None]] = {
     "utimes": (235, None),
     "futimesat": (261, None),
     "utimensat": (280, 88),
+    "fsync": (74, 82),
+    "fdatasync": (75, 83),
+    "msync": (26, 227),
+    "sync_file_range": (277, 84),
 }
 
 

@@ -13,6 +13,8 @@ from workers.sandbox.limits import Limits
 
 ENGINE_FOLDER = "/engine"
 SDK_FOLDER = "/sdk"
+NO_TERMINALS = "/dev/pts"
+"""Covered: terminals are few, and the whole machine's."""
 NOBODY = 65534
 """Whom the engine takes itself for."""
 OUTER_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
@@ -78,7 +80,7 @@ def _system(walls: Walls) -> Iterator[str]:
         yield from ("--ro-bind", outside, inside)
     for path in walls.tried:
         yield from ("--ro-bind-try", path, path)
-    yield from ("--proc", "/proc", "--dev", "/dev")
+    yield from ("--proc", "/proc", "--dev", "/dev", "--tmpfs", NO_TERMINALS)
 
 
 def _own_folders(walls: Walls, limits: Limits) -> Iterator[str]:
@@ -86,4 +88,5 @@ def _own_folders(walls: Walls, limits: Limits) -> Iterator[str]:
         yield from ("--size", str(limits.tmp), "--perms", "1777", "--tmpfs", inside)
     yield from ("--ro-bind", walls.folder, ENGINE_FOLDER, "--chdir", ENGINE_FOLDER)
     # bwrap's own / and /dev would be writable without a bound; in /proc are its namespaces' limits.
-    yield from ("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/")
+    for inside in (NO_TERMINALS, "/dev", "/proc", "/"):
+        yield from ("--remount-ro", inside)

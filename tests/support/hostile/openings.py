@@ -169,6 +169,9 @@ OPENINGS: dict[str, Opening] = {
     "environment of bwrap": _environment,
     "empty environment": _without("--clearenv"),
     "closed descriptors": _started_with(close_fds=False),
+    "no terminals": lambda sandbox, folder: _without("--tmpfs", values=1)(
+        _instead(("--remount-ro", "/dev/pts"), ())(sandbox, folder), folder
+    ),
     "session of bwrap": _without("--new-session"),
     "session of the worker": _started_with(start_new_session=False, process_group=0),
     "rest": _rest,
@@ -179,6 +182,5 @@ OPENINGS: dict[str, Opening] = {
     "limit of signals": _limit(pending_signals=5000),
     "limit of locked memory": _limit(locked_memory=4 * MEBIBYTE),
     "limit of message queues": _prlimit("--msgqueue=0:0", "--msgqueue=819200:819200"),
-    "limit of core dumps": _prlimit("--core=0:0", f"--core={MEBIBYTE}:{MEBIBYTE}"),
     "hard limits": _prlimit("--nofile=256:256", "--nofile=256:1024"),
 }

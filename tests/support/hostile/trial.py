@@ -7,11 +7,11 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import resource
 import shutil
-import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -39,7 +39,7 @@ SECRET = "DUARENA_DECOY"
 
 
 def main(arguments: list[str]) -> None:
-    signal.alarm(FUSE_SECONDS)
+    faulthandler.dump_traceback_later(FUSE_SECONDS, exit=True)
     folder, name, level, *more = arguments
     attack = next(attack for attack in ATTACKS if attack.name == name)
     parent = find_parent(os.environ.get(VARIABLE, "")) if level == Level.A else None

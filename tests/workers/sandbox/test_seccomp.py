@@ -144,8 +144,32 @@ def test_sockets_are_those_of_the_own_network(machine: Machine, family: int, kin
 @machines
 def test_protocols_are_those_for_which_no_module_is_loaded(machine: Machine) -> None:
     for protocol in range(300):
-        expected = ALLOW if protocol in (0, 1, 6, 17) else NO_PROTOCOL
-        assert verdict(machine, machine.watched["socket"], 2, 1, protocol) == expected
+        expected = ALLOW if protocol == 0 else NO_PROTOCOL
+        assert verdict(machine, machine.watched["socket"], 16, 3, protocol) == expected
+
+
+@machines
+def test_sockets_are_set_up_but_neither_widened_nor_filtered(machine: Machine) -> None:
+    call, above = machine.watched["setsockopt"], 1 << 32
+    for option in (2, 3, 9, 16, 20):  # SO_REUSEADDR, TYPE, KEEPALIVE, PASSCRED, RCVTIMEO
+        assert verdict(machine, call, 3, 1, option) == ALLOW
+    for option in (7, 8):
+        assert verdict(machine, call, 3, 1, option) == PRETEND
+        assert verdict(machine, call, 3, above | 1, above | option) == PRETEND
+        assert verdict(machine, call, 3, 270, option) == ALLOW  # SOL_NETLINK
+    for option in (26, 50, 51, 52):
+        assert verdict(machine, call, 3, 1, option) == REFUSED
+
+
+@machines
+@given(address=st.integers(1, 2**64 - 1))
+def test_limits_are_set_and_read_but_that_of_core_dumps_only_read(machine: Machine, address: int) -> None:
+    core, files = 4, 7
+    assert verdict(machine, machine.watched["prlimit64"], 0, core, 0, address) == ALLOW
+    assert verdict(machine, machine.watched["prlimit64"], 0, core, address, 0) == REFUSED
+    assert verdict(machine, machine.watched["prlimit64"], 0, files, address, 0) == ALLOW
+    assert verdict(machine, machine.watched["setrlimit"], core, address) == REFUSED
+    assert verdict(machine, machine.watched["setrlimit"], files, address) == ALLOW
 
 
 @machines
@@ -169,16 +193,19 @@ def test_memory_is_had_and_advised_on_but_neither_set_aside_nor_merged_with_othe
     assert verdict(machine, machine.watched["mmap"], 0, 4096, 3, anonymous) == ALLOW
     assert verdict(machine, machine.watched["mmap"], 0, 4096, 3, anonymous | huge) == NO_MEMORY
     assert verdict(machine, machine.watched["mmap"], 0, 4096, huge, anonymous) == ALLOW
-    for advice in (3, 4, 8, 14, 15, 21):  # MADV_WILLNEED, DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, PAGEOUT
+    for advice in (3, 4, 8, 14, 15, 20):  # MADV_WILLNEED, DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, COLD
         assert verdict(machine, machine.watched["madvise"], 0, 4096, advice) == ALLOW
-    assert verdict(machine, machine.watched["madvise"], 0, 4096, 12) == REFUSED
+    for advice in (12, 21):  # MERGEABLE, PAGEOUT
+        assert verdict(machine, machine.watched["madvise"], 0, 4096, advice) == REFUSED
 
 
 @machines
-def test_processes_name_themselves_but_neither_share_pages_nor_keep_a_core(machine: Machine) -> None:
+def test_processes_name_themselves_but_neither_share_pages_nor_keep_a_core_nor_filter_calls(
+    machine: Machine,
+) -> None:
     for command in (1, 4, 15, 38):  # PR_SET_PDEATHSIG, DUMPABLE, NAME, NO_NEW_PRIVS
         assert verdict(machine, machine.watched["prctl"], command, 1) == ALLOW
-    for command in (62, 67):
+    for command in (22, 62, 67):
         assert verdict(machine, machine.watched["prctl"], command, 1) == REFUSED
 
 
@@ -188,6 +215,12 @@ def test_times_of_files_are_said_to_be_set_and_are_not(machine: Machine) -> None
     assert calls
     for call in calls:
         assert verdict(machine, call, -100, 0, 0, 0) == FAIL | 0
+
+
+@machines
+def test_files_are_said_to_be_on_the_disk_and_no_disk_is_asked(machine: Machine) -> None:
+    for name in ("fsync", "fdatasync", "msync", "sync_file_range"):
+        assert verdict(machine, machine.watched[name], 3) == FAIL | 0
 
 
 @machines

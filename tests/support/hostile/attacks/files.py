@@ -59,6 +59,14 @@ ATTACKS = [
         limits={"memory": 32 * MEBIBYTE},
     ),
     Attack(
+        "digs folders without end",
+        at_move("files.dig_deep"),
+        more_than(50_000),
+        ("memory",),
+        verdict="memory limit",
+        limits={"memory": 32 * MEBIBYTE},
+    ),
+    Attack(
         "makes a file that is all hole",
         at_move("files.make_a_huge_file"),
         more_than(16 * MEBIBYTE),

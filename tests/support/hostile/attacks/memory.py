@@ -39,6 +39,20 @@ ATTACKS = [
     greedy("has the kernel make tables", "page_tables"),
     greedy("leaves messages unread", "unread_messages", Level.A, plays_on=True),
     Attack(
+        "leaves packets unread on its own network",
+        at_move("memory.unread_packets"),
+        more_than(100),
+        ("memory", "system call filter"),
+        limits=SMALL,
+    ),
+    Attack(
+        "has its sockets widened",
+        at_move("memory.wide_messages"),
+        more_than(40),
+        ("memory", "system call filter"),
+        limits=SMALL,
+    ),
+    Attack(
         "fills its folders in memory",
         at_move("memory.files_in_memory"),
         more_than(100),

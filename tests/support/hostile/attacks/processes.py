@@ -26,6 +26,12 @@ ATTACKS = [
         ("limit of processes",),
     ),
     Attack(
+        "starts programs without end",
+        at_move("processes.program_bomb"),
+        lambda seen: seen.most_processes > 64 + OURS or (seen.loot or 0) > 64,
+        ("limit of processes",),
+    ),
+    Attack(
         "starts threads without end",
         at_move("processes.thread_bomb"),
         more_than(64),

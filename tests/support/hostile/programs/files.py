@@ -94,6 +94,19 @@ def use_up_inodes(_: dict[str, Any]) -> int:
     return len(os.listdir("/tmp"))
 
 
+def dig_deep(_: dict[str, Any]) -> int:
+    """How many folders it could make, each in the one before."""
+    os.chdir("/tmp")
+    made = 0
+    with contextlib.suppress(OSError):
+        while made < FUSE_FILES:
+            os.mkdir("d")
+            os.chdir("d")
+            made += 1
+    os.chdir("/")
+    return made
+
+
 def make_a_huge_file(_: dict[str, Any]) -> int:
     """The size of a file that is all hole."""
     with open("/tmp/huge", "wb") as file:

@@ -8,8 +8,11 @@ import errno
 import fcntl
 import mmap
 import os
+import pty
+import resource
 import signal
 import socket
+import struct
 import termios
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -27,16 +30,28 @@ F_GETPIPE_SZ = 1032
 GETPID_I386 = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
 """``mov eax, 20; int 0x80; ret``."""
 TYPED = b"typed"
-MULTIPATH = (socket.SOCK_STREAM, 262)
-LITE = (socket.SOCK_DGRAM, 136)
-CONTROL = (socket.SOCK_SEQPACKET, 132)
+PRETENDED = ("utimensat", "fsync", "fdatasync", "msync", "sync_file_range")
+LAST_FAMILY = 46
+KINDS = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET)
+OWN_FAMILIES = (socket.AF_UNIX, socket.AF_NETLINK)
+SO_ATTACH_FILTER = 26
+PR_SET_SECCOMP = 22
+SECCOMP_MODE_FILTER = 2
+LONGEST_FILTER = 4096
+RETURN_ALL = struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
+FUSE_TERMINALS = 20
+FIRST_TO_GO = 1000
+MULTIPATH = (socket.AF_INET, socket.SOCK_STREAM, 262)
+LITE = (socket.AF_INET, socket.SOCK_DGRAM, 136)
+CONTROL = (socket.AF_INET, socket.SOCK_SEQPACKET, 132)
+AUDIT = (socket.AF_NETLINK, socket.SOCK_RAW, 9)
 """Kinds of sockets and protocols that the kernel has in modules, or not at all."""
 FUSE_TIMERS = 2000
 BY_ARGUMENT: tuple[tuple[str, int, tuple[int, ...]], ...] = (
     *(("fcntl", errno.EPERM, (0, command, 0)) for command in (5, 6, 7, 36, 37, 38, 1024, 1026, 1035, 1039)),
     *(("ioctl", errno.EPERM, (0, command, 0)) for command in (0x5412, 0x541C)),
-    *(("prctl", errno.EPERM, (command, 0, 0, 0, 0)) for command in (62, 67)),
-    ("madvise", errno.EPERM, (0, 0, 12)),
+    *(("prctl", errno.EPERM, (command, 0, 0, 0, 0)) for command in (22, 62, 67)),
+    *(("madvise", errno.EPERM, (0, 0, advice)) for advice in (12, 21)),
     ("fadvise64", errno.EPERM, (0, 0, 0, 4)),
     ("preadv2", errno.EOPNOTSUPP, (-1, 0, 0, 0, 0, 8)),
     ("pwritev2", errno.EOPNOTSUPP, (-1, 0, 0, 0, 0, 8)),
@@ -64,12 +79,71 @@ def ask_with_every_argument(facts: dict[str, Any]) -> list[str]:
     ]
 
 
+def ask_what_is_pretended(facts: dict[str, Any]) -> list[str]:
+    """The calls, said to be done whatever is asked, that the kernel looked at."""
+    numbers = facts["watched"]
+    return [name for name in PRETENDED if _asks(lambda n=numbers[name]: libc.syscall(n, -1, -1, -1, -1) != 0)]
+
+
+def ask_for_families(_: dict[str, Any]) -> list[int]:
+    """The families of sockets it could have beside those of its own machine."""
+    opened = set()
+    for family in set(range(LAST_FAMILY + 1)) - set(OWN_FAMILIES):
+        for kind in KINDS:
+            with contextlib.suppress(OSError):
+                socket.socket(family, kind).close()
+                opened.add(family)
+    return sorted(opened)
+
+
+def filter_a_socket(_: dict[str, Any]) -> bool:
+    """Have the kernel compile a program of its own, which no limit counts."""
+    program = ctypes.create_string_buffer(RETURN_ALL * LONGEST_FILTER)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as one:
+        one.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, _described(program))
+    return True
+
+
+def filter_its_calls(_: dict[str, Any]) -> bool:
+    """The same by a filter of system calls."""
+    program = ctypes.create_string_buffer(RETURN_ALL * LONGEST_FILTER)
+    told = _described(program)
+    return _asks(lambda: libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, told, 0, 0) == 0)
+
+
+def open_terminals(_: dict[str, Any]) -> int:
+    """How many terminals it could take from the machine's few."""
+    opened: list[int] = []
+    with contextlib.suppress(OSError):
+        while len(opened) < 2 * FUSE_TERMINALS:
+            opened += pty.openpty()
+    for descriptor in opened:
+        os.close(descriptor)
+    return len(opened) // 2
+
+
+def be_spared(_: dict[str, Any]) -> int:
+    """By how much it is to be ended before others when memory runs out, after it asked not to be."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("0")
+    with open("/proc/self/oom_score_adj") as file:
+        return FIRST_TO_GO - int(file.read())
+
+
+def have_its_crashes_told(_: dict[str, Any]) -> bool:
+    """Set the limit of core dumps to 0, at which a kernel still starts a program that takes them."""
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    soft, _hard = resource.getrlimit(resource.RLIMIT_CORE)
+    return soft != 1
+
+
 def ask_for_protocols(_: dict[str, Any]) -> list[int]:
     """The sockets it could have of kinds for which a kernel may load modules."""
     opened = []
-    for kind, protocol in (MULTIPATH, LITE, CONTROL):
+    for family, kind, protocol in (MULTIPATH, LITE, CONTROL, AUDIT):
         with contextlib.suppress(OSError):
-            socket.socket(socket.AF_INET, kind, protocol).close()
+            socket.socket(family, kind, protocol).close()
             opened.append(protocol)
     return opened
 
@@ -195,6 +269,11 @@ def _answered(number: int, refusal: int, arguments: Sequence[int]) -> bool:
     ctypes.set_errno(0)
     given = [ctypes.c_long(argument) for argument in arguments]
     return libc.syscall(number, *given) != -1 or ctypes.get_errno() != refusal
+
+
+def _described(program: Any) -> bytes:
+    """``struct sock_fprog``."""
+    return struct.pack("@HP", LONGEST_FILTER, ctypes.addressof(program))
 
 
 def _files(top: str) -> Iterator[str]:

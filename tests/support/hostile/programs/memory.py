@@ -11,12 +11,14 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from .fuse import FUSE_SECONDS, child, libc
 
 MEBIBYTE = 1024 * 1024
 PIECE = 8 * MEBIBYTE
+FUSE_SOCKETS = 160
 HOLD_SECONDS = 1.5
 """How long it is held, so that who looks now and then sees it."""
 PR_SET_DUMPABLE = 4
@@ -119,9 +121,40 @@ def unread_messages(facts: dict[str, Any]) -> int:
                         size += near.send(b"x" * 65536)
         signal.pause()
 
-    children = [child(stuff) for _ in range(facts["size"] // PIECE)]
+    return _stuffed(stuff, facts)
+
+
+def unread_packets(facts: dict[str, Any]) -> int:
+    """In connections to itself over the network's loopback, which nobody reads."""
+
+    def stuff() -> None:
+        size = 0
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", 0)) as door:
+            while size < PIECE:
+                near = socket.create_connection(door.getsockname())
+                held.extend((near, door.accept()[0]))
+                near.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    while size < PIECE:
+                        size += near.send(b"x" * 65536)
+            signal.pause()
+
+    return _stuffed(stuff, facts)
+
+
+def wide_messages(facts: dict[str, Any]) -> int:
+    """In few sockets that were asked to take more than they do; the megabytes in them."""
+    size = 0
+    while len(held) < FUSE_SOCKETS and size < facts["size"]:
+        near, far = socket.socketpair()
+        held.extend((near, far))
+        near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, facts["size"])
+        near.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                size += near.send(b"x" * 65536)
     _hold(facts)
-    return len(_living(children)) * PIECE // MEBIBYTE
+    return size // MEBIBYTE
 
 
 def page_tables(facts: dict[str, Any]) -> int:
@@ -155,6 +188,13 @@ def without_a_leader(facts: dict[str, Any]) -> int:
 def _keep(block: bytes) -> None:
     held.append(block)
     time.sleep(FUSE_SECONDS)
+
+
+def _stuffed(stuff: Callable[[], None], facts: dict[str, Any]) -> int:
+    """The megabytes in children that each hold a piece somewhere and wait."""
+    children = [child(stuff) for _ in range(facts["size"] // PIECE)]
+    _hold(facts)
+    return len(_living(children)) * PIECE // MEBIBYTE
 
 
 def _living(children: list[int]) -> list[int]:
