@@ -187,6 +187,8 @@ def _check_kind(entry: zipfile.ZipInfo) -> None:
         raise BundleError(f"entry {name!r} is a symbolic link")
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise BundleError(f"entry {name!r} is neither a file nor a folder")
+    if kind and entry.is_dir() != (kind == stat.S_IFDIR):
+        raise BundleError(f"entry {name!r} is a folder by its name or by its mode, but not by both")
     if entry.flag_bits & _ENCRYPTED_FLAGS:
         raise BundleError(f"entry {name!r} is encrypted")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

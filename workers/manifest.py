@@ -18,6 +18,8 @@ from engines.rules.registry import GAMES
 
 MANIFEST_NAME = "bot.toml"
 MAX_MANIFEST_BYTES = 64 * 1024
+MAX_DOTS = 500
+"""They part keys, and to read a key takes time that grows with the square of its parts."""
 MAX_NAME = 40
 MAX_WORD = 1024
 """Characters of one command word, option name or option value."""
@@ -123,6 +125,8 @@ def _check_script(manifest: Manifest, files: Collection[str]) -> None:
 def _parse_toml(data: bytes) -> dict[str, Any]:
     if len(data) > MAX_MANIFEST_BYTES:
         raise BundleError(f"{MANIFEST_NAME} is over {MAX_MANIFEST_BYTES // 1024} KiB")
+    if data.count(b".") > MAX_DOTS:
+        raise BundleError(f"{MANIFEST_NAME} has more than {MAX_DOTS} dots")
     try:
         return tomllib.loads(data.decode())
     except UnicodeDecodeError as error:

@@ -176,6 +176,10 @@ def _zip64_sizes() -> bytes:
     return bot_and(Part(b"giant", b"x" * 10, size=2**32 - 1, packed_size=2**32 - 1, extra=extra))
 
 
+def _manifest(data: bytes) -> Callable[[], bytes]:
+    return lambda: build(Part(b"bot.toml", data, method=DEFLATED), BOT[1])
+
+
 NFD = unicodedata.normalize("NFD", "é").encode()
 
 HOSTILE: dict[str, Hostile] = {
@@ -237,7 +241,13 @@ HOSTILE: dict[str, Hostile] = {
     "a block device": Hostile(_kind(stat.S_IFBLK), "'thing' is neither a file nor"),
     "a pipe": Hostile(_kind(stat.S_IFIFO), "'thing' is neither a file nor"),
     "a socket": Hostile(_kind(stat.S_IFSOCK), "'thing' is neither a file nor"),
-    "a folder with content": Hostile(_named(b"folder/"), "'folder/' is a folder with content"),
+    "a folder with content": Hostile(
+        lambda: bot_and(Part(b"folder/", b"x", mode=stat.S_IFDIR)), "'folder/' is a folder with content"
+    ),
+    "a folder that is a file": Hostile(_kind(stat.S_IFDIR), "'thing' is a folder by its name or by its mode"),
+    "a file that is a folder": Hostile(
+        lambda: bot_and(Part(b"thing/", mode=stat.S_IFREG | 0o777)), "'thing/' is a folder by its name or"
+    ),
     "encrypted": Hostile(lambda: bot_and(Part(b"secret", b"x", flags=1)), "'secret' is encrypted"),
     "strongly encrypted": Hostile(
         lambda: bot_and(Part(b"secret", b"x", flags=0x40)), "'secret' is encrypted"
@@ -282,6 +292,33 @@ HOSTILE: dict[str, Hostile] = {
         lambda: bot_and(Part(b"liar", b"x" * 1000, method=DEFLATED, size=900_000)),
         "'liar' is 1000 bytes, not 900000",
         WORKER,
+    ),
+    # the manifest
+    "a manifest that is no UTF-8": Hostile(_manifest(b"\xff\xfe[bot]"), "bot.toml is not UTF-8 at byte 0"),
+    "a manifest that is no TOML": Hostile(_manifest(b"[bot\n\x1b[2J"), "not valid TOML: Expected"),
+    "a manifest nested without end": Hostile(_manifest(b"a=" + b"[" * 60_000), "nested too deeply"),
+    "a number without end": Hostile(_manifest(b"a=" + b"9" * 60_000), "nested too deeply or too long"),
+    "a key of ten thousand parts": Hostile(_manifest(b"a." * 30_000 + b"a=1"), "more than 500 dots"),
+    "a table of ten thousand parts": Hostile(
+        _manifest(b"[" + b"a . " * 15_000 + b"a]"), "more than 500 dots"
+    ),
+    "parts between strings": Hostile(_manifest(b'"a".' * 16_000 + b"a=1"), "more than 500 dots"),
+    "a string without end": Hostile(_manifest(b'a="""' + b'\\"' * 30_000), "bot.toml is not valid TOML"),
+    "a manifest that says all twice": Hostile(_manifest(MANIFEST + MANIFEST), "Cannot declare"),
+    "a command of lines": Hostile(
+        _manifest(MANIFEST.replace(b'"main.py"', b'"main.py", "a\\nb"')), r"must be printable and at most"
+    ),
+    "a command out of the bundle": Hostile(
+        _manifest(MANIFEST.replace(b'"python3", "main.py"', b'"../../bin/sh"')), "which is neither a file of"
+    ),
+    "an option of two lines": Hostile(
+        _manifest(MANIFEST + b'[options]\n"a\\nquit" = 1\n'), "must be printable words"
+    ),
+    "a variable before the command": Hostile(
+        _manifest(MANIFEST.replace(b'"python3", ', b'"LD_PRELOAD=./x.so", ')), "neither a file of the bundle"
+    ),
+    "a name of escapes": Hostile(
+        _manifest(MANIFEST.replace(b'"Hostile"', b'"\\u001b[2J\\u202e"')), "bot.name .* printable"
     ),
     # what only unpacking shows
     "a wrong checksum": Hostile(lambda: bot_and(Part(b"torn", b"x", crc=1)), "'torn' is damaged", WORKER),
