@@ -262,7 +262,11 @@ def _answer_in(data: bytes) -> Json:
 
 def _version_in(answer: Json) -> Json:
     version = answer.get("version")
-    if isinstance(version, dict) and {"bot", "slug", "number", "state", "page"} <= version.keys():
+    if (
+        isinstance(version, dict)
+        and {"bot", "slug", "state", "page"} <= version.keys()
+        and isinstance(version.get("number"), int)
+    ):
         return version
     raise CannotSubmit("what answers there is no Duarena site")
 

@@ -15,6 +15,7 @@ from django.template.defaultfilters import filesizeformat
 
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
+from engines.visible import visible_lines
 from tournament import access
 from tournament.models import Bot, BotVersion, Token, Tournament, User
 from tournament.services.schedule import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
@@ -76,6 +77,9 @@ class UploadForm(forms.Form):
                 f"The file has {filesizeformat(bundle.size or 0)}, a bundle at most {most}."
             )
         return bundle
+
+    def clean_notes(self) -> str:
+        return visible_lines(self.cleaned_data["notes"])
 
 
 class TokenForm(forms.Form):

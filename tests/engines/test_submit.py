@@ -164,6 +164,7 @@ def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, tmp_pat
         (404, b"<html>", "answered 404: is this a Duarena site"),
         (200, b"<html>", "is no Duarena site"),
         (200, {"ok": True, "version": {}}, "is no Duarena site"),
+        (200, version(number=NASTY), "is no Duarena site"),
         (200, version(state="waiting", reason="There is no sandbox."), "is waiting. There is no sandbox."),
         (429, refusal("That was too much at once: try again in 9 s."), "try again in 9 s"),
     ],
