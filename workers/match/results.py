@@ -34,7 +34,9 @@ class GameResult:
     @property
     def culprit(self) -> str | None:
         """Who lost by its own fault."""
-        return {Fault.WHITE.value: self.white, Fault.BLACK.value: self.black}.get(self.fault)
+        if self.fault == Fault.WHITE:
+            return self.white
+        return self.black if self.fault == Fault.BLACK else None
 
     @property
     def has_fault(self) -> bool:
