@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sites import SiteData
 from tournament.embedded.guard import descendants
 from tournament.embedded.options import find_port
 from tournament.embedded.plan import ROOT
@@ -48,21 +48,12 @@ def command_line(pid: int) -> str:
         return ""
 
 
-class Site:
+class Site(SiteData):
     """``arena up`` on a data folder of its own, as a process."""
 
     def __init__(self, data: Path) -> None:
-        ours = ("DUARENA_", "DJANGO_", "REDIS_URL", "DATABASE_URL")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-        own = {
-            "DUARENA_DATA": str(data),
-            "DUARENA_BUNDLES": str(data / "bundles"),
-            "DUARENA_LADDER_GAMES": "0",
-        }
-        self.environment = {**kept, **own}
-        self.data = data
-        self.manage("migrate", "-v0")
-        self.manage("shell", "-v0", "-c", SCHEDULE)
+        super().__init__(data)
+        self.run(SCHEDULE)
         (data / "scratch" / "left by a dead engine").mkdir(parents=True)
         self._said = data / "said"
         command = ("-m", "tournament.embedded", "up", "--port", str(find_port("127.0.0.1", 18_600)))
@@ -76,18 +67,8 @@ class Site:
                 stderr=subprocess.STDOUT,
             )
 
-    def manage(self, *words: str) -> str:
-        command = (sys.executable, "manage.py", *words)
-        return subprocess.run(
-            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=True
-        ).stdout
-
     def said(self) -> str:
         return self._said.read_text()
-
-    def ask(self, query: str) -> list[tuple[object, ...]]:
-        with sqlite3.connect(self.data / "db.sqlite3", timeout=20) as database:
-            return database.execute(query).fetchall()
 
     def done(self) -> int:
         return len(self.ask("SELECT id FROM tournament_game WHERE state = 'done'"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
@@ -10,6 +9,7 @@ import pytest
 
 from benchmarks.soak.network import command_inside
 from tests.ci_plugin import NOT_RUN
+from tests.support.sites import bare_environment
 from tournament.embedded.plan import ROOT
 
 pytestmark = pytest.mark.slow
@@ -19,11 +19,10 @@ MOST_S = "600"
 
 def soak(*words: str) -> str:
     """What the soak prints; fails if anything was wrong."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DUARENA_", "DJANGO_"))}
-    for name in ("REDIS_URL", "DATABASE_URL"):
-        kept.pop(name, None)
     command = (sys.executable, "-m", "benchmarks.soak", "--games=1", "--lease=8", f"--most={MOST_S}", *words)
-    run = subprocess.run(command, cwd=ROOT, env=kept, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        command, cwd=ROOT, env=bare_environment(), capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout
 

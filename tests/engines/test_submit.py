@@ -159,7 +159,7 @@ def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, tmp_pat
 @pytest.mark.parametrize(
     ("status", "answer", "words"),
     [
-        (403, refusal("This token may not upload."), "This token may not upload."),
+        (403, refusal("This token has not the scope upload."), "This token has not the scope upload."),
         (302, b"", "redirects to http://127.0.0.1:1/elsewhere"),
         (404, b"<html>", "answered 404: is this a Duarena site"),
         (200, b"<html>", "is no Duarena site"),

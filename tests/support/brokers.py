@@ -147,9 +147,25 @@ def running_broker() -> Iterator[Broker]:
         broker.close()
 
 
+NO_DJANGO = """
+import sys
+class Forbid:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"django", "tournament"}:
+            raise ImportError(f"{name} is not installed")
+sys.meta_path.insert(0, Forbid())
+"""
+
+
+def without_django(folder: Path) -> dict[str, str]:
+    """What a process needs in its environment to be where no Django and no site are installed."""
+    (folder / "sitecustomize.py").write_text(NO_DJANGO)
+    return {"PYTHONPATH": str(folder)}
+
+
 @contextmanager
 def running_worker(
-    broker: Broker,
+    broker: str,
     folder: Path,
     queue: str = "games",
     *,
@@ -159,14 +175,14 @@ def running_worker(
     root: Path = ROOT,
     walls: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker for that queue; its scratch folders are in ``folder / "tmp"``.
+    """A worker for that queue of the broker at that address; its scratch folders are in ``folder / "tmp"``.
 
     ``words`` are more of its command line, ``environment`` more of that; ``root`` is the checkout it runs.
     ``walls``: around engines, where there are any to be had. Only bundles are to be seen behind them, not the
     engines that are files of this checkout.
     """
     (folder / "tmp").mkdir(exist_ok=True)
-    usual = (f"--queue={queue}", f"--slots={slots}", f"--broker={broker.url}")
+    usual = (f"--queue={queue}", f"--slots={slots}", f"--broker={broker}")
     bundles = f"--bundles={folder / 'bundles'}"
     command = (sys.executable, "-m", "workers", "start", *usual, bundles, *words)
     own = {

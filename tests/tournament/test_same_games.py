@@ -48,7 +48,7 @@ def test_one_worker_with_long_parcels_and_eight_with_single_pairs_play_the_same_
         for slots, seconds in ((1, 0.25), (8, 10.0)):
             settings.SLOTS = slots
             monkeypatch.setattr(parcels, "seconds_by_version", lambda *_, seconds=seconds: AlwaysSo(seconds))
-            with running_worker(broker, tmp_path, slots=slots, walls=True):
+            with running_worker(broker.url, tmp_path, slots=slots, walls=True):
                 played.append(play(broker))
             Tournament.objects.all().delete()
     assert sent == [4, 4, 4] + [1] * 12

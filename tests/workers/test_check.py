@@ -84,7 +84,7 @@ FAULTS = [
     ),
     ("time control", "go hang -", "no bestmove to 'go p1time 1000 .*' within 3 seconds"),
     ("time control", r"go drip info\x20depth\x201\n", "no bestmove to 'go p1time 1000 .*' within 3 seconds"),
-    ("stop", "go late 4", "no bestmove within 1 second of stop"),
+    ("stop", "go hang -", "no bestmove within 1 second of stop"),
     ("long game", "position tire 30", "it crashed: the process ended with exit code 9"),
     ("whole game", "go complain 100000", r"\d+ bytes of standard error in \d+ moves: in a long game"),
     ("whole game", "go complain 17000000", "it floods: more than 16 MiB of standard error"),

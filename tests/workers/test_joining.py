@@ -12,7 +12,14 @@ import pytest
 
 from tests.support import bad_engines
 from tests.support.bad_engines import LINE
-from tests.support.brokers import PATIENCE_SECONDS, ROOT, Broker, running_broker, running_worker
+from tests.support.brokers import (
+    PATIENCE_SECONDS,
+    ROOT,
+    Broker,
+    running_broker,
+    running_worker,
+    without_django,
+)
 from tests.support.bundle_sites import FakeSite
 from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
 from workers.bundles import pack_bundle
@@ -21,14 +28,6 @@ from workers.jobs import EngineSpec, GameJob, Release
 
 pytestmark = pytest.mark.slow
 MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
-NO_DJANGO = """
-import sys
-class Forbid:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"django", "tournament"}:
-            raise ImportError(f"{name} is not installed")
-sys.meta_path.insert(0, Forbid())
-"""
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ def test_a_worker_tells_of_itself_and_takes_no_job_before_it_is_admitted(
 ) -> None:
     broker.admits = False
     broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)))
-    with running_worker(broker, tmp_path, words=("--name=east",)) as worker:
+    with running_worker(broker.url, tmp_path, words=("--name=east",)) as worker:
         first, second = broker.hear(), broker.hear()
         assert first.worker.startswith("east@")
         assert first.run == second.run
@@ -100,7 +99,7 @@ def test_a_worker_that_is_barred_gives_its_games_back_and_takes_none(
 ) -> None:
     """Until it is admitted again."""
     slow = bad_engine("go", "resist", "-", mark=mark)
-    with running_worker(broker, tmp_path):
+    with running_worker(broker.url, tmp_path):
         broker.send(job_of(slow, bad_engine(mark=mark), games=2, time_control="60+0"))
         broker.receive_until("tournament.progress")
         broker.admits = False
@@ -121,7 +120,7 @@ def test_a_worker_told_to_end_gives_all_jobs_of_a_message_back(
     slow = bad_engine("go", "resist", "-", mark=mark)
     first = job_of(slow, bad_engine(mark=mark), games=2, time_control="60+0")
     second = job_of(bad_engine(mark=mark), bad_engine(mark=mark), games=2)
-    with running_worker(broker, tmp_path) as worker:
+    with running_worker(broker.url, tmp_path) as worker:
         broker.send_jobs([first, second])
         broker.receive_until("tournament.progress")
         worker.terminate()
@@ -141,7 +140,7 @@ def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_mended(
     sound = bot.read_text()
     bot.write_text(sound.replace("    win = guide", '    return "resign"\n    win = guide'))
     job = job_of(bad_engine(mark=mark), bad_engine(mark=mark), games=2)
-    with running_worker(broker, tmp_path, root=root, environment={"PYTHONPATH": str(root)}):
+    with running_worker(broker.url, tmp_path, root=root, environment={"PYTHONPATH": str(root)}):
         broker.send(job)
         assert released(broker, 2) == ["attempt-1", "attempt-2"]
         assert troubles(broker) == "the canary game ended in resignation"
@@ -158,11 +157,12 @@ def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_mended(
 def test_a_worker_elsewhere_needs_the_site_s_address_and_no_django(
     broker: Broker, mark: str, site: FakeSite, tmp_path: Path
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text(NO_DJANGO)
     site.plan = [b"{}", "bundle"]
-    environment = {"PYTHONPATH": str(tmp_path), "DUARENA_TOKEN": "duarena_key"}
+    environment = {**without_django(tmp_path), "DUARENA_TOKEN": "duarena_key"}
     job = bundled_job(site, mark)
-    with running_worker(broker, tmp_path, words=(f"--site={site.url}",), environment=environment, walls=True):
+    with running_worker(
+        broker.url, tmp_path, words=(f"--site={site.url}",), environment=environment, walls=True
+    ):
         for _ in range(2):
             broker.send(job)
             (report,), _ = broker.receive_reports(1)
@@ -178,7 +178,7 @@ def test_a_site_that_lends_nothing_costs_no_game_a_void(
     site.plan = [b"{}", (401, "This token was revoked.")]
     job = bundled_job(site, mark)
     words = (f"--site={site.url}", "--token=duarena_key")
-    with running_worker(broker, tmp_path, words=words, walls=True):
+    with running_worker(broker.url, tmp_path, words=words, walls=True):
         broker.send(job)
         assert released(broker, 1) == ["attempt-1"]
         broker.send(job)
@@ -193,7 +193,7 @@ def test_another_bundle_than_was_asked_for_is_a_void(
 ) -> None:
     site.plan = [b"{}", b"PK another"]
     words = (f"--site={site.url}", "--token=duarena_key")
-    with running_worker(broker, tmp_path, words=words, walls=True):
+    with running_worker(broker.url, tmp_path, words=words, walls=True):
         broker.send(bundled_job(site, mark))
         (report,), _ = broker.receive_reports(1)
     assert (report.termination, report.fault) == ("void", "infrastructure")
@@ -214,6 +214,6 @@ def test_a_worker_that_cannot_join_says_why_and_ends(
 ) -> None:
     site.plan = [(401, "This token was revoked.")]
     given = tuple(word.format(url=site.url) for word in words)
-    with running_worker(broker, tmp_path, words=given) as worker:
+    with running_worker(broker.url, tmp_path, words=given) as worker:
         assert worker.wait(30) == 2
     assert complaint in (tmp_path / "worker.log").read_text()

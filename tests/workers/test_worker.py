@@ -39,7 +39,7 @@ def scratch_folders(folder: Path) -> list[Path]:
 
 def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp_path: Path) -> None:
     job = job_of(bad_engine(mark=mark), bad_engine("go:1", "leave", "3", mark=mark), games=2)
-    with running_worker(broker, tmp_path) as worker:
+    with running_worker(broker.url, tmp_path) as worker:
         broker.send(job)
         (first, second), messages = broker.receive_reports(2)
         worker.terminate()
@@ -64,7 +64,7 @@ def test_a_validation_worker_examines_and_plays_while_games_wait(
     bundle = store_bundle(tmp_path / "bundles", pack_bundle(files))
     command = ("python3", "-S", "main.py", mark, "ugi", "leave", "3")
     spec = EngineSpec("Bad", "1", command, bundle=bundle, trusted=True)
-    with running_worker(broker, tmp_path, "validation") as worker:
+    with running_worker(broker.url, tmp_path, "validation") as worker:
         broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)))
         broker.send_exam(ExamJob("e1", spec, ("dogon-kulei",), 20))
         told: list[ExamNews] = []
@@ -84,7 +84,7 @@ def test_a_validation_worker_examines_and_plays_while_games_wait(
 def test_a_worker_told_to_end_gives_its_games_back(broker: Broker, mark: str, tmp_path: Path) -> None:
     one = bad_engine("go", "resist", "-", mark=mark)
     job = job_of(one, bad_engine(mark=mark), games=2, time_control="60+0")
-    with running_worker(broker, tmp_path) as worker:
+    with running_worker(broker.url, tmp_path) as worker:
         broker.send(job)
         broker.receive_until("tournament.progress")
         assert wait_until(lambda: len(processes_with(mark)) == 2)
@@ -102,7 +102,7 @@ def test_no_engine_outlives_a_worker_that_is_killed(
 ) -> None:
     """Deadline of the behaviour: one second."""
     one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
-    with running_worker(broker, tmp_path) as worker:
+    with running_worker(broker.url, tmp_path) as worker:
         broker.send(job_of(one, bad_engine(mark=mark), time_control="60+0"))
         (message,) = broker.receive_until("tournament.progress")
         slot = int(message.value["worker"].rpartition("/")[2])

@@ -85,7 +85,7 @@ def _token_of(request: HttpRequest, scopes: tuple[str, ...]) -> Token:
     if token is None:
         raise ApiError(401, "This token is not known here, or it was revoked.", challenge)
     if not set(scopes) & set(token.scopes):
-        raise ApiError(403, f"This token may not {' or '.join(scopes)}.")
+        raise ApiError(403, f"This token has not the scope {' or '.join(scopes)}.")
     return token
 
 

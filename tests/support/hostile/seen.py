@@ -38,7 +38,8 @@ class Seen:
     worker_bytes: int = 0
     worker_limit: int = 0
     """Of message queues: one that an attacker may set unnoticed."""
-    worker_nice: int = 0
+    worker_nicer: int = 0
+    """How much further behind others it waits than it did before the game."""
     controls: bool = False
     """Whether a control character came through to where people read."""
     number: int = 0

@@ -56,7 +56,7 @@ def play(attack: Attack, sandbox: Sandbox, scene: Scene) -> Seen:
     one = engine(scene.folder / "one", attack.plan, scene.facts)
     innocent = {name: fact for name, fact in scene.facts.items() if name != "number"}
     two = engine(scene.folder / "two", attack.opponent, innocent)
-    before = digest(scene.folder / "one")
+    before, nice = digest(scene.folder / "one"), os.nice(0)
     [report] = play_job(job_of(one, two, time_control=attack.time_control), policy=Policy(sandbox)).reports
     REAPER.close()
     return Seen(
@@ -69,7 +69,7 @@ def play(attack: Attack, sandbox: Sandbox, scene: Scene) -> Seen:
         most_processes=scene.most_processes,
         worker_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         worker_limit=resource.getrlimit(resource.RLIMIT_MSGQUEUE)[0],
-        worker_nice=os.getpriority(os.PRIO_PROCESS, 0),
+        worker_nicer=os.nice(0) - nice,
         controls=any(map(_has_controls, _texts(report))),
         number=scene.facts["number"],
         alive=True,

@@ -133,7 +133,7 @@ def test_a_worker_s_token_opens_every_bundle_and_nothing_else(stored: str) -> No
     answer = lend(text, stored)
     assert (answer.status_code, answer.getvalue()) == (200, pack_bot())
     for path in ("/api/", "/api/bots/stone-age/1/"):
-        assert said(ask(path, text), 403)["error"].startswith("This token may not ")
+        assert said(ask(path, text), 403)["error"].startswith("This token has not the scope ")
     assert said(upload(text), 403)
 
 
@@ -159,7 +159,7 @@ def test_only_staff_has_tokens_for_workers_and_only_while_it_is_staff(ada: User,
 
 def test_other_tokens_open_no_bundles(stored: str) -> None:
     text = create_token(make_user("stan", staff=True), "shell", ["upload", "read"])[1]
-    assert said(lend(text, stored), 403)["error"] == "This token may not worker."
+    assert said(lend(text, stored), 403)["error"] == "This token has not the scope worker."
 
 
 @pytest.mark.parametrize("is_staff", [False, True])
@@ -204,7 +204,7 @@ def test_a_token_does_what_its_scopes_say(ada: User, token: str) -> None:
     said(upload(token), 200)
     _, reader = create_token(ada, "reader", ["read"])
     said(ask("/api/bots/stone-age/1/", reader), 200)
-    assert said(upload(reader, b"x"), 403)["error"] == "This token may not upload."
+    assert said(upload(reader, b"x"), 403)["error"] == "This token has not the scope upload."
 
 
 def test_another_s_version_is_not_to_be_had(token: str) -> None:

@@ -17,7 +17,7 @@ from .fuse import FUSE_PROCESSES, FUSE_SECONDS, child, libc, secrets_in
 PTRACE_SEIZE = 0x4206
 ODD_LIMIT = 4321
 FUSE_SIGNALS = 2000
-NICE = 7
+NICER = 7
 MEMORY_READ = 4 * 1024 * 1024
 CHAIN_SECONDS = 3.0
 
@@ -88,7 +88,7 @@ def limit_others(_: dict[str, Any]) -> list[int]:
 
 def renice_all(_: dict[str, Any]) -> None:
     """Let all of the user's processes wait behind others."""
-    os.setpriority(os.PRIO_USER, 0, NICE)
+    os.setpriority(os.PRIO_USER, 0, min(19, os.nice(0) + NICER))
 
 
 def be_woken(_: dict[str, Any]) -> int:

@@ -1,0 +1,105 @@
+"""A worker on another host: of the site it has the broker's and the site's addresses, and a token."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from tests.support.brokers import PATIENCE_SECONDS, running_worker, without_django
+from tests.support.jobs import wait_until
+from tests.support.sites import LonelySite, running_lonely_site
+
+pytestmark = pytest.mark.slow
+GAMES = 8
+SCHEDULE = """
+from tournament.embedded.samples import register_samples
+from tournament.models import User
+from tournament.services.tokens import create_token, revoke
+from tournament.services.tournaments import create_round_robin, start
+
+bots = [version for version in register_samples() if version.bot.name in {"Random", "Greedy"}]
+start(create_round_robin(
+    None, name="Away", versions=bots, ladders=["dogon-kulei", "dualma"], pairs=2, opening_plies=2,
+    time_control="1+0.1", seed=1,
+))
+staff = User.objects.create_superuser("stan", password="correct horse")
+(_, good), (gone, revoked) = (create_token(staff, name, ["worker"]) for name in ("east", "west"))
+_, reading = create_token(staff, "reader", ["read"])
+revoke(gone)
+print("tokens", good, revoked, reading)
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LonelySite]:
+    with running_lonely_site(tmp_path_factory.mktemp("site"), 18_800) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def tokens(site: LonelySite) -> dict[str, str]:
+    """A tournament waits; a worker's token, one that was revoked, and one of a program that reads."""
+    said = site.run(SCHEDULE).rpartition("tokens ")[2].split()
+    return dict(zip(("good", "revoked", "reading"), said, strict=True))
+
+
+def words_for(site: LonelySite, token: str) -> tuple[str, ...]:
+    return f"--site={site.url}", f"--token={token}", "--name=east"
+
+
+@pytest.mark.parametrize(
+    ("token", "complaint"),
+    [
+        ("wrong", "This token is not known here, or it was revoked."),
+        ("revoked", "This token is not known here, or it was revoked."),
+        ("reading", "This token has not the scope worker."),
+    ],
+)
+def test_a_worker_whose_token_is_refused_says_so_and_ends(
+    site: LonelySite, tokens: dict[str, str], tmp_path: Path, token: str, complaint: str
+) -> None:
+    words = words_for(site, tokens.get(token, "duarena_wrong"))
+    with running_worker(site.broker, tmp_path, words=words) as worker:
+        assert worker.wait(PATIENCE_SECONDS) == 2
+    said = (tmp_path / "worker.log").read_text()
+    assert f"{site.url} does not let this worker in: {complaint}" in said
+    assert "Traceback" not in said
+    assert "east@" not in site.page("/workers/")
+
+
+def test_a_worker_fetches_the_bots_plays_a_tournament_and_is_seen_on_the_site(
+    site: LonelySite, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    words = words_for(site, tokens["good"])
+    bare = without_django(tmp_path)
+    with running_worker(site.broker, tmp_path, words=words, environment=bare, walls=True, slots=2) as worker:
+        assert wait_until(lambda: is_shown(site, "idle") or is_shown(site, "busy"), PATIENCE_SECONDS)
+        over = "SELECT state, games_done FROM tournament_tournament"
+        assert wait_until(lambda: site.ask(over) == [("finished", GAMES)], 2 * PATIENCE_SECONDS), site.ask(
+            over
+        )
+        told = "SELECT games, voids, trouble FROM tournament_worker WHERE name LIKE 'east@%'"
+        assert wait_until(lambda: site.ask(told) == [(GAMES, 0, "")]), site.ask(told)
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(PATIENCE_SECONDS) == 0
+    assert wait_until(lambda: is_shown(site, "stopped"))
+    attempts = site.ask("SELECT end, substr(worker, 1, 5) FROM tournament_attempt")
+    assert attempts == [("recorded", "east@")] * GAMES
+    assert len(site.ask("SELECT game_id FROM tournament_gamerecord")) == GAMES
+    fetched = {path.stem: path for path in (tmp_path / "bundles").rglob("*.zip")}
+    assert all(sha256(path.read_bytes()).hexdigest() == name for name, path in fetched.items())
+    played = "SELECT bundle_id FROM tournament_botversion v JOIN tournament_entry e ON e.version_id = v.id"
+    assert sorted(fetched) == sorted(str(name) for (name,) in site.ask(played))
+    assert site.ask("SELECT count(*) FROM tournament_token WHERE used_at IS NOT NULL AND name = 'east'") == [
+        (1,)
+    ]
+
+
+def is_shown(site: LonelySite, condition: str) -> bool:
+    row = rf"<bdi>east@[^<]+</bdi>.*?worker-{condition}\b"
+    return re.search(row, site.page("/workers/"), re.DOTALL) is not None

@@ -1,0 +1,84 @@
+"""A site on a data folder of its own, seen from outside: its commands, its tables, its pages."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from tests.support.brokers import running_redis
+from tournament.embedded.options import Options, export, find_port
+from tournament.embedded.plan import ROOT, Address, services
+from tournament.embedded.redis_server import broker_url
+from tournament.embedded.supervisor import Supervisor
+
+TIMEOUT_S = 60.0
+"""Only a test that fails waits so long, or one on a machine with much else to do."""
+
+
+def bare_environment() -> dict[str, str]:
+    """This process's without what tells of a site."""
+    ours = ("DUARENA_", "DJANGO_", "REDIS_URL", "DATABASE_URL")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+
+
+class SiteData:
+    """A site's data folder with its tables, and the environment of the processes that work on it."""
+
+    def __init__(self, data: Path) -> None:
+        own = {
+            "DUARENA_DATA": str(data),
+            "DUARENA_BUNDLES": str(data / "bundles"),
+            "DUARENA_LADDER_GAMES": "0",
+        }
+        self.environment = {**bare_environment(), **own}
+        self.data = data
+        self.manage("migrate", "-v0")
+
+    def manage(self, *words: str) -> str:
+        command = (sys.executable, "manage.py", *words)
+        run = subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, run.stderr
+        return run.stdout
+
+    def run(self, program: str) -> str:
+        """What a program that works on the site's tables prints."""
+        return self.manage("shell", "-v0", "-c", program)
+
+    def ask(self, query: str) -> list[tuple[object, ...]]:
+        with sqlite3.connect(self.data / "db.sqlite3", timeout=20) as database:
+            return database.execute(query).fetchall()
+
+
+class LonelySite(SiteData):
+    """A running site without a worker: its pages at ``url``, its queues at ``broker``."""
+
+    def __init__(self, data: Path, address: Address, broker: str) -> None:
+        super().__init__(data)
+        self.url, self.broker = address.url, broker
+        self.environment["REDIS_URL"] = broker
+        export(Options("up", data), address, self.environment)
+
+    def page(self, path: str) -> str:
+        with urllib.request.urlopen(self.url + path, timeout=TIMEOUT_S) as answer:
+            return str(answer.read().decode())
+
+
+@contextmanager
+def running_lonely_site(data: Path, port: int) -> Iterator[LonelySite]:
+    """The processes of ``./arena up`` but for those that play."""
+    address = Address("127.0.0.1", find_port("127.0.0.1", port))
+    with running_redis() as socket, Supervisor(logs=data / "logs", folder=ROOT, say=print) as supervisor:
+        site = LonelySite(data, address, broker_url(socket))
+        for service in services(address, workers=1, data=data):
+            if service.name in {"site", "beat", "keeper"}:
+                supervisor.start(replace(service, environment={**site.environment, **service.environment}))
+        yield site
