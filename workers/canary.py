@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from engines.records import Termination
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame
-from workers.runner import Line, Worker, run_job
+from workers.parcel import play_parcel
+from workers.runner import Line, Worker
 
 DIGEST = "fee3a3f0c8d44c5fa4b423c0bc2f44a90de6556e6d4f301ea85b39a506bdce5a"
 """Of the game as it must come out. Whoever changes one of the two bots, the evaluation or the way lots
@@ -35,7 +36,7 @@ def canary_job() -> GameJob:
 def play_canary(worker: Worker, is_stopping: Callable[[], bool] = lambda: False) -> str:
     """Play it; returns what was wrong in one sentence, empty if it went as it must or was broken off."""
     reports: list[GameReport] = []
-    run_job(canary_job(), worker, Line(reports.append, lambda progress: None, is_stopping))
+    play_parcel([canary_job()], worker, Line(reports.append, lambda progress: None, is_stopping))
     return judge_canary(reports[0]) if reports else ""
 
 

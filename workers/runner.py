@@ -1,4 +1,4 @@
-"""A job played: two engines, some games between them, a report for each.
+"""A job being played: two engines at a desk, some games between them, a report for each.
 
 The engines' processes are kept from game to game and started anew after a fault.
 Whatever goes wrong on our side is a void report, never a lost game. Knows no
@@ -79,29 +79,6 @@ class Line:
 
 class Stopped(Exception):
     """The worker was told to stop; the game is given back."""
-
-
-def run_job(job: GameJob, worker: Worker, line: Line) -> tuple[JobGame, ...]:
-    """Play the games of ``job`` in order; returns those not played because the worker was told to stop.
-
-    Leaves no engine behind, whatever is raised.
-    """
-    one, two = job.engines
-    seats = (Seat(one, job.game, worker), Seat(two, job.game, worker))
-    desk = Desk(job, seats, worker, line.on_progress, line.is_stopping)
-    try:
-        for number, game in enumerate(job.games):
-            try:
-                line.on_report(report_of(desk.play(game), worker))
-            except Stopped:
-                return job.games[number:]
-    finally:
-        end = Seat.kill if line.is_stopping() else Seat.close
-        try:
-            end(seats[0])
-        finally:
-            end(seats[1])
-    return ()
 
 
 def refuse_job(message: object, worker: Worker, error: JobError) -> Iterator[GameReport]:

@@ -14,7 +14,8 @@ from typing import Any
 
 from tests.support import bad_engines
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress
-from workers.runner import Line, Worker, run_job
+from workers.parcel import play_parcel
+from workers.runner import Line, Worker
 from workers.sandbox.policy import Policy
 
 PATIENCE_SECONDS = 30.0
@@ -66,7 +67,7 @@ def play_job(
 ) -> Played:
     played = Played()
     line = Line(played.reports.append, played.progress.append, is_stopping)
-    played.returned = run_job(job, Worker("tester", folder / "store", folder / "cache", policy), line)
+    played.returned = play_parcel([job], Worker("tester", folder / "store", folder / "cache", policy), line)
     return played
 
 

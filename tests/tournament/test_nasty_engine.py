@@ -27,7 +27,8 @@ from tournament.services.tournaments import create_round_robin, start
 from workers.bundles import pack_bundle
 from workers.examination import ExamJob, ExamNews, examine
 from workers.jobs import GameJob, GameReport, Progress
-from workers.runner import Line, Worker, run_job
+from workers.parcel import play_parcel
+from workers.runner import Line, Worker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -62,7 +63,7 @@ def played(
 
     def play() -> None:
         for job in deal():
-            run_job(GameJob.from_json(_travelled(job.to_json())), worker, Line(_record, _progress))
+            play_parcel([GameJob.from_json(_travelled(job.to_json()))], worker, Line(_record, _progress))
 
     with django_capture_on_commit_callbacks(execute=True):
         nasty = submit_bundle(make_user("ada"), bundle("Nasty"))

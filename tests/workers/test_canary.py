@@ -9,7 +9,8 @@ import pytest
 
 from workers.canary import DIGEST, canary_job, digest_of, judge_canary, play_canary
 from workers.jobs import GameReport
-from workers.runner import Line, Worker, run_job
+from workers.parcel import play_parcel
+from workers.runner import Line, Worker
 
 WORKER = Worker("tester/1", Path("/nowhere"), Path("/nowhere"))
 
@@ -17,7 +18,7 @@ WORKER = Worker("tester/1", Path("/nowhere"), Path("/nowhere"))
 @pytest.fixture(scope="module")
 def played() -> GameReport:
     reports: list[GameReport] = []
-    run_job(canary_job(), WORKER, Line(reports.append, lambda progress: None))
+    play_parcel([canary_job()], WORKER, Line(reports.append, lambda progress: None))
     return reports[0]
 
 

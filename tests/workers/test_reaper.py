@@ -21,6 +21,7 @@ import json, sys, tempfile
 from pathlib import Path
 from workers import runner
 from workers.jobs import GameJob
+from workers.parcel import play_parcel
 from workers.reaper import Reaper
 
 watch = Reaper.watch
@@ -34,7 +35,7 @@ Reaper.watch = watch_and_say
 
 tempfile.tempdir = sys.argv[2]
 line = runner.Line(lambda report: None, lambda progress: None)
-runner.run_job(GameJob.from_json(json.loads(sys.argv[1])), runner.Worker("w", Path(), Path()), line)
+play_parcel([GameJob.from_json(json.loads(sys.argv[1]))], runner.Worker("w", Path(), Path()), line)
 """
 
 

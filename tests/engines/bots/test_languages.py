@@ -27,7 +27,8 @@ from engines.rules.registry import GAMES, find_game
 from tests.support.positions import DRAW
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame
 from workers.manifest import check_command, parse_manifest
-from workers.runner import Line, Worker, run_job
+from workers.parcel import play_parcel
+from workers.runner import Line, Worker
 
 FOLDER = Path(engines.__file__).parent / "bots" / "languages"
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -239,7 +240,7 @@ def test_games_against_random_are_played_without_a_fault(bot: Bot, code: str, bu
         margin_ms=500,
     )
     reports: list[GameReport] = []
-    run_job(job, Worker("test", build, build), Line(reports.append, lambda progress: None))
+    play_parcel([job], Worker("test", build, build), Line(reports.append, lambda progress: None))
     assert len(reports) == 2
     for report in reports:
         assert (report.fault, report.evidence) == ("none", ""), report

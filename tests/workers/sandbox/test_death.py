@@ -22,14 +22,15 @@ WORKER = """
 import json, sys, tempfile
 from pathlib import Path
 from workers.jobs import GameJob
-from workers.runner import Line, Worker, run_job
+from workers.parcel import play_parcel
+from workers.runner import Line, Worker
 from workers.sandbox.policy import policy_of
 
 tempfile.tempdir = sys.argv[2]
 worker = Worker("w", Path(), Path(), policy_of(sys.argv[3]))
 job = GameJob.from_json(json.loads(sys.argv[1]))
 print("begins", flush=True)
-run_job(job, worker, Line(lambda report: print(report, flush=True), lambda progress: None))
+play_parcel([job], worker, Line(lambda report: print(report, flush=True), lambda progress: None))
 """
 
 

@@ -18,7 +18,8 @@ from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left, play
 from workers import process, runner
 from workers.bundles import pack_bundle, store_bundle
 from workers.jobs import EngineSpec, GameReport, Progress, SideLog
-from workers.runner import Line, Worker, run_job
+from workers.parcel import play_parcel
+from workers.runner import Line, Worker
 
 WORKER = Worker("tester", Path("/nowhere"), Path("/nowhere"))
 
@@ -119,7 +120,7 @@ def test_games_done_before_the_stop_stay_done(mark: str) -> None:
     job = job_of(bad_engine(mark=mark), bad_engine(mark=mark), games=3)
     with nothing_left(mark):
         line = Line(reports.append, lambda progress: None, lambda: len(reports) == 2)
-        assert run_job(job, WORKER, line) == job.games[2:]
+        assert play_parcel([job], WORKER, line) == job.games[2:]
     assert len(reports) == 2
 
 
@@ -135,7 +136,7 @@ def test_a_stop_while_the_engines_are_sent_home_loses_nothing(mark: str) -> None
     one = bad_engine("quit", "resist", "-", mark=mark)
     with nothing_left(mark):
         job = job_of(one, bad_engine(mark=mark))
-        assert run_job(job, WORKER, Line(reports.append, lambda progress: None, is_stopping)) == ()
+        assert play_parcel([job], WORKER, Line(reports.append, lambda progress: None, is_stopping)) == ()
     assert len(reports) == 1
 
 
@@ -143,10 +144,9 @@ def test_a_report_that_cannot_be_sent_leaves_no_engine(mark: str) -> None:
     def refuse(report: GameReport) -> None:
         raise ConnectionError
 
+    job = job_of(bad_engine(mark=mark), bad_engine(mark=mark))
     with nothing_left(mark), pytest.raises(ConnectionError):
-        run_job(
-            job_of(bad_engine(mark=mark), bad_engine(mark=mark)), WORKER, Line(refuse, lambda progress: None)
-        )
+        play_parcel([job], WORKER, Line(refuse, lambda progress: None))
 
 
 # Our own faults
@@ -181,7 +181,7 @@ def test_an_exception_of_ours_is_void_with_the_moves_so_far_and_the_next_game_is
     with pytest.MonkeyPatch.context() as patch, nothing_left(mark):
         patch.setattr(runner, "PROGRESS_SECONDS", 0.0)
         job = job_of(bad_engine(mark=mark), bad_engine(mark=mark), games=2)
-        run_job(job, WORKER, Line(reports.append, stumble))
+        play_parcel([job], WORKER, Line(reports.append, stumble))
     assert (reports[0].termination, reports[0].fault) == ("void", "infrastructure")
     assert reports[0].evidence == "ZeroDivisionError: once only"
     assert reports[1].termination == "ply limit"
