@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -18,8 +24,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support import nasty_engine
 from tests.support.schedule import FakeBroker, make_user
-from tournament import models
-from tournament.models import BotVersion, Game, GameLog, GameRecord
+from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame, User
 from tournament.services import keeper, validation
 from tournament.services.bots import submit_bundle
 from tournament.services.tokens import create_token
@@ -37,9 +42,22 @@ ISOLATES = "\u2068\u2069"
 MAX_PAGE = 2 * 1024 * 1024
 
 
+MARKUP = "</title><script>alert(1)</script>"
+"""Fits into a name of 40 characters."""
+BREAKOUT = "\"' onload=alert(1) x='&lt;"
+NOTES = f"{MARKUP}\x1b[2J\u202e\u200b\r\n{BREAKOUT}\x07" + "n" * 500
+LONG = "L" * 400
+MOST_PAGES = 1000
+LIMIT_OF_A_NAME = 40
+
+
 def bundle(name: str, *arguments: str) -> bytes:
-    command = ", ".join(f'"{word}"' for word in ("python3", "main.py", *arguments))
-    manifest = f'[bot]\nname = "{name}"\nversion = "1"\ncommand = [{command}]\ngames = ["duploline"]\n'
+    """A bundle whose every word means harm, as far as words are let in."""
+    command = ", ".join(f'"{word}"' for word in ("python3", "main.py", *arguments, MARKUP, LONG))
+    manifest = (
+        f"[bot]\nname = {json.dumps(name)}\nversion = {json.dumps(BREAKOUT)}\ncommand = [{command}]\n"
+        f'games = ["duploline"]\n[options]\n{json.dumps(MARKUP + LONG)} = {json.dumps(BREAKOUT + LONG)}\n'
+    )
     source = Path(nasty_engine.__file__).read_bytes()
     return pack_bundle({"bot.toml": manifest.encode(), "main.py": source})
 
@@ -65,8 +83,14 @@ def played(
         for job in deal():
             play_parcel([GameJob.from_json(_travelled(job.to_json()))], worker, Line(_record, _progress))
 
+    ada = make_user("ada@.+-_" + "a" * 32)
+    client = Client()
+    client.force_login(ada)
     with django_capture_on_commit_callbacks(execute=True):
-        nasty = submit_bundle(make_user("ada"), bundle("Nasty"))
+        zipped = SimpleUploadedFile("bot.zip", bundle(MARKUP + "Nasty"))
+        answer = client.post("/upload/", {"bundle": zipped, "notes": NOTES})
+    assert answer.status_code == 302, answer.content.decode()
+    nasty = BotVersion.objects.get()
     (exam,) = queues.exams
     job = ExamJob.from_json(_travelled(exam.to_json()))
     examine(replace(job, seconds=4), worker, _hear)
@@ -80,7 +104,7 @@ def played(
     start(
         create_round_robin(
             None,
-            name="Meeting",
+            name=f"Meeting {MARKUP}{BREAKOUT}",
             versions=[nasty, cheat],
             ladders=["duploline"],
             pairs=1,
@@ -91,7 +115,29 @@ def played(
     )
     play()
     assert set(Game.objects.values_list("termination", flat=True)) >= {"illegal move"}
+    _go_live(nasty, cheat, deal)
     return nasty
+
+
+def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Callable[[], list[GameJob]]) -> None:
+    """A game under way, of which a worker tells nasty things."""
+    start(
+        create_round_robin(
+            None,
+            name="Live",
+            versions=[nasty, cheat],
+            ladders=["duploline"],
+            pairs=1,
+            time_control="5+1",
+            seed=1,
+            opening_plies=0,
+        )
+    )
+    job = deal()[0]
+    game = job.games[0]
+    raw = nasty_engine.NASTY.decode("utf-8", "replace")
+    _progress(Progress(game.key, game.attempt, f"w{raw}", ((raw, raw * 100),), 1000, 1000))
+    assert LiveGame.objects.count() == 1
 
 
 def _travelled(value: object) -> object:
@@ -110,53 +156,96 @@ def _progress(word: Progress) -> None:
     keeper.progress(Progress.from_json(_travelled(word.to_json())))
 
 
+class Marks(HTMLParser):
+    """What of a page would run."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.runs: list[str] = []
+        self._is_script = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._is_script = tag == "script"
+        self.runs += [
+            f"{name}={value}"
+            for name, value in attrs
+            if "alert" in name + (value or "")
+            and (name.startswith("on") or (value or "").startswith("javascript:") or "alert" in name)
+        ]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_script = False
+
+    def handle_data(self, data: str) -> None:
+        if self._is_script and "alert" in data:
+            self.runs.append(data)
+
+
+def administered() -> Iterator[str]:
+    """Every list of the administration, and every row of it."""
+    for model in apps.get_app_config("tournament").get_models():
+        if admin.site.is_registered(model):
+            name = f"admin:tournament_{model._meta.model_name}"
+            yield reverse(f"{name}_changelist")
+            for pk in model._default_manager.values_list("pk", flat=True):
+                yield reverse(f"{name}_change", args=[pk])
+                yield reverse(f"{name}_history", args=[pk])
+
+
+def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
+    """Every page, file and fragment that links lead to, once: address, content type, text."""
+    waiting, seen = list(starts), set(starts)
+    while waiting:
+        address = waiting.pop()
+        for headers in ({}, {"HX-Request": "true"}):
+            response = client.get(address, headers=headers)
+            assert response.status_code in {200, 204, 302}, f"{address}: {response.status_code}"
+            kind = response.get("Content-Type", "")
+            if kind == "application/zip":
+                continue
+            text = response.getvalue().decode()
+            yield address, kind, text
+            if kind.startswith("text/html"):
+                for link in re.findall(r'(?:href|hx-get)="(/[^"#]*)', text):
+                    target = html.unescape(link)
+                    if target not in seen and not target.startswith(("/static/", "/admin/", "/log-out/")):
+                        seen.add(target)
+                        waiting.append(target)
+    assert len(seen) < MOST_PAGES
+
+
 def test_no_page_record_log_export_or_answer_lets_anything_through(
     played: BotVersion, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     owner = played.bot.owner
     assert owner is not None
-    _, token = create_token(owner, "t", ["read"])
-    owner.is_staff = owner.is_superuser = True
-    owner.save()
+    _, token = create_token(owner, f"{MARKUP}{BREAKOUT}"[:LIMIT_OF_A_NAME], ["read"])
+    User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
     client = Client()
-    client.force_login(owner)
-    page = played.get_absolute_url()
+    client.force_login(User.objects.get(pk=owner.pk))
     games = [game.get_absolute_url() for game in Game.objects.all()]
-    addresses = [
-        "/",
-        page,
-        played.bot.get_absolute_url(),
-        "/account/",
-        "/bots/",
-        "/tournaments/meeting/",
-        "/tournaments/meeting/records.pgn",
-        "/ladders/duploline/records.pgn",
-        *games,
-        *(f"{game.rstrip('/')}.pgn" for game in games),
-        *(f"{game}log/{side}/" for game in games for side in ("white", "black")),
-    ]
-    for model in (
-        models.GameLog,
-        models.Exam,
-        models.GameRecord,
-        models.Game,
-        models.BotVersion,
-        models.Attempt,
-    ):
-        name = f"admin:tournament_{model._meta.model_name}"
-        addresses.append(reverse(f"{name}_changelist"))
-        addresses += [
-            reverse(f"{name}_change", args=[pk]) for pk in model.objects.values_list("pk", flat=True)
-        ]
-    for address in addresses:
-        response = client.get(address)
-        assert response.status_code == 200, address
-        text = response.getvalue().decode()
+    records = [reverse("game-record", args=[game.pk]) for game in Game.objects.done()]
+    logs = [reverse("game-log", args=pair) for pair in GameLog.objects.values_list("game", "side")]
+    visited = set()
+    for address, kind, text in crawl(client, "/", "/workers/", "/admin/", *logs, *administered()):
+        visited.add(address)
         assert acting(text.replace("\r\n", "\n")) == set(), address
         assert len(text) < MAX_PAGE, address
-        if response["Content-Type"].startswith("text/html"):
+        if kind.startswith("text/html"):
+            assert Marks(text).runs == [], address
             assert "<script>alert" not in text, address
-    answer = client.get(f"/api{page}", headers={"Authorization": f"Bearer {token}"})
+    assert visited >= {
+        "/bots/",
+        "/account/",
+        "/account/tokens/",
+        "/queue/",
+        "/upload/",
+        played.get_absolute_url(),
+    }
+    assert visited >= {*games, *records}
+    assert {"/tournaments/live/", "/ladders/duploline/records.pgn"} <= visited
+    answer = client.get(f"/api{played.get_absolute_url()}", headers={"Authorization": f"Bearer {token}"})
     assert acting(answer.content.decode()) == set()
     assert acting(json.dumps(answer.json(), ensure_ascii=False)) == set()
     assert acting(caplog.text + "".join(capfd.readouterr())) == set()
