@@ -96,13 +96,16 @@ class UnifiedGroup(Group):
     def __init__(self, place: Path, limits: Limits) -> None:
         self.folders = (str(place),)
         self._place = place
-        write_value(place / "memory.max", limits.memory)
-        write_value(place / "pids.max", limits.processes)
-        _write_if_there(place / "memory.swap.max", 0)
-        _write_if_there(place / "memory.oom.group", 1)
-        _write_if_there(place / "cpu.max", f"{PERIOD_US} {PERIOD_US}")
+        self._set(limits)
         self._freezer = os.open(place / "cgroup.freeze", os.O_WRONLY | os.O_CLOEXEC)
         self._cpu = os.open(place / "cpu.stat", os.O_RDONLY | os.O_CLOEXEC)
+
+    def _set(self, limits: Limits) -> None:
+        write_value(self._place / "memory.max", limits.memory)
+        write_value(self._place / "pids.max", limits.processes)
+        _write_if_there(self._place / "memory.swap.max", 0)
+        _write_if_there(self._place / "memory.oom.group", 1)
+        _write_if_there(self._place / "cpu.max", f"{PERIOD_US} {PERIOD_US}")
 
     def freeze(self) -> None:
         os.pwrite(self._freezer, b"1", 0)

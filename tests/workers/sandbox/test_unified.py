@@ -1,0 +1,131 @@
+"""Control groups of version 2 over the kernel's own hierarchy, as far as a mounted one goes.
+
+Freezing, counting and ending need no controller, so that they are tried wherever version 2 is mounted, also
+beside version 1, which then has the controllers. Root alone may make groups there.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.ci_plugin import NOT_RUN
+from workers.reaper import end_group, kill_group
+from workers.sandbox.cell import ENTER, GATE
+from workers.sandbox.cgroups import GroupParent, UnifiedGroup
+from workers.sandbox.hierarchies import read_mounts
+from workers.sandbox.limits import Limits
+
+DEADLINE_SECONDS = 20.0
+"""Ten times what the slowest takes on a busy machine."""
+STILL_SECONDS = 0.2
+FUSE = ("timeout", "30")
+BUSY = (*FUSE, "sh", "-c", "(while :; do :; done) & while :; do :; done")
+"""Two processes that use all the time they get."""
+
+
+class Unlimited(UnifiedGroup):
+    """A group where there are no controllers, and so no limits to set."""
+
+    def _set(self, limits: Limits) -> None:
+        pass
+
+
+@pytest.fixture
+def parent() -> Iterator[Path]:
+    """An empty group of the test's own."""
+    mounts = dict(read_mounts(Path("/proc/self/mountinfo").read_text()))
+    if "" not in mounts or os.geteuid() != 0:
+        pytest.skip(f"{NOT_RUN}needs root, and control groups of version 2 to be mounted")
+    place = Path(mounts[""].point, f"duarena-test-{uuid.uuid4().hex}")
+    try:
+        place.mkdir()
+    except OSError as error:
+        pytest.skip(f"{NOT_RUN}needs control groups of version 2 that can be written to: {error.strerror}")
+    yield place
+    for group in (*place.iterdir(), place):
+        if group.is_dir():
+            end_group((str(group),))
+    assert not place.exists()
+
+
+@pytest.fixture
+def group(parent: Path) -> Iterator[Unlimited]:
+    place = parent / "engine-1"
+    place.mkdir()
+    group = Unlimited(place, Limits())
+    yield group
+    group.end()
+
+
+@pytest.fixture
+def busy(group: Unlimited) -> Iterator[subprocess.Popen[bytes]]:
+    """Processes that entered the group as engines do."""
+    command = ("sh", "-c", ENTER, "sh", *group.folders, "--", *BUSY)
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(GATE)
+        process.stdin.close()
+        wait_for(lambda: len(members(group)) == 3)
+        yield process
+        group.end()
+
+
+def members(group: UnifiedGroup) -> list[str]:
+    return Path(group.folders[0], "cgroup.procs").read_text().split()
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.005)
+
+
+def is_frozen(group: UnifiedGroup) -> bool:
+    return "frozen 1" in Path(group.folders[0], "cgroup.events").read_text()
+
+
+def test_a_frozen_group_computes_nothing_until_it_thaws(
+    group: Unlimited, busy: subprocess.Popen[bytes]
+) -> None:
+    wait_for(lambda: group.cpu_ns() > 0)
+    group.freeze()
+    wait_for(lambda: is_frozen(group))
+    before = group.cpu_ns()
+    time.sleep(STILL_SECONDS)
+    assert group.cpu_ns() == before
+    group.thaw()
+    wait_for(lambda: group.cpu_ns() > before)
+
+
+@pytest.mark.parametrize("is_resting", [False, True])
+def test_all_processes_of_a_group_are_killed_frozen_or_not(
+    group: Unlimited, busy: subprocess.Popen[bytes], is_resting: bool
+) -> None:
+    if is_resting:
+        group.freeze()
+        wait_for(lambda: is_frozen(group))
+    kill_group(group.folders)
+    assert busy.wait(DEADLINE_SECONDS) == -9
+    wait_for(lambda: members(group) == [])
+
+
+def test_a_group_is_gone_at_its_end_with_all_that_was_in_it(
+    group: Unlimited, busy: subprocess.Popen[bytes]
+) -> None:
+    group.end()
+    assert not Path(group.folders[0]).exists()
+    assert busy.wait(DEADLINE_SECONDS) == -9
+
+
+def test_where_no_controllers_are_handed_on_no_group_is_made_and_none_is_left(parent: Path) -> None:
+    with pytest.raises(OSError, match=r"memory\.max"):
+        GroupParent({"": str(parent)}).make(Limits())
+    assert [path for path in parent.iterdir() if path.is_dir()] == []
