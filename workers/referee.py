@@ -24,7 +24,7 @@ from workers.exchange.plain import Asked, Line, PlainPlay
 from workers.exchange.questions import Questions
 
 BOTH_UNABLE = "both engines unable to start"
-"""How the evidence of a void begins that would end the same way again: its game halts at once."""
+"""How the evidence of a void begins that is likely to end the same way again."""
 MAX_TOKEN_SHOWN = 80
 
 _TERMINATIONS = {Reason.REPETITION: Termination.REPETITION, Reason.PLY_LIMIT: Termination.PLY_LIMIT}

@@ -229,7 +229,9 @@ def _give_back(void: Void, now: datetime.datetime) -> GivenBack | Ignored:
     Attempt.objects.filter(pk=attempt.pk).update(worker=visible(report.worker, MAX_WORKER))
     worker = find_worker(report.worker)
     counts = worker is None or not worker.is_quarantined
-    hopeless = counts and evidence.startswith(BOTH_UNABLE)
+    # Two bots are tried again, as the machine may have stood still; a version beside itself is not.
+    is_validation = attempt.game.tournament.kind == Tournament.Kind.VALIDATION
+    hopeless = counts and is_validation and evidence.startswith(BOTH_UNABLE)
     if not give_back(attempt, Attempt.End.VOID, now, evidence=evidence, counts=counts):
         return _ignore("late")
     if worker is not None:

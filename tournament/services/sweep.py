@@ -34,6 +34,7 @@ def keeper_started(now: datetime | None = None) -> None:
     now = now or timezone.now()
     fresh = {"up_since": now, "seen_at": now, "empty_since": None, "validation_empty_since": None}
     Keeper.objects.update_or_create(pk=1, defaults=fresh)
+    _seen(now)  # a queue that is empty already is so from now on, not from the first sweep on
 
 
 def sweep(as_of: datetime | None = None, now: datetime | None = None) -> int:

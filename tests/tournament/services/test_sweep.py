@@ -83,6 +83,15 @@ def test_a_queued_job_waits_as_long_as_the_queue_holds_any(
     assert sweeper.run(3600) == 0
 
 
+def test_what_a_queue_lost_is_given_back_a_lease_after_the_keeper_s_start(deal: Deal) -> None:
+    make_tournament()
+    deal()
+    started = timezone.now() + STEP
+    keeper_started(started)
+    assert sweep(now=started + LEASE - STEP) == 0
+    assert sweep(now=started + LEASE) == 2
+
+
 def test_a_queued_job_is_lost_when_the_queue_has_been_empty_for_a_lease(deal: Deal, sweeper: Sweeper) -> None:
     make_tournament()
     deal()

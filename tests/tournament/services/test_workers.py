@@ -17,6 +17,7 @@ from tests.support.schedule import (
     make_user,
     make_version,
     play,
+    start_validation,
     void,
 )
 from tournament import uploads
@@ -246,7 +247,7 @@ def test_voids_that_a_sound_worker_must_tell_are_no_quarantine(hear: Hear, deal:
 
 
 def test_a_quarantined_worker_halts_no_game_at_once_either(hear: Hear, deal: Deal) -> None:
-    make_tournament()
+    start_validation(make_version("Cy", owner=make_user()))
     workers.quarantine(hear(beat()), "it smells", timezone.now())
     (job,) = deal()
     keeper.record(by(replace(void(play(job, job.games[0])), evidence=f"{BOTH_UNABLE}: white: no")))
