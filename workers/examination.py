@@ -60,17 +60,8 @@ class ExamJob(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Found(JsonValue):
-    """A finding as it travels: fit to be shown, and bounded. See ``workers.check.report.Finding``."""
-
-    check: str
-    ladder: str
-    fault: str = ""
-    advice: str = ""
-    lines: str = ""
-    stderr: str = ""
-    was_tried: bool = True
-    is_grave: bool = False
+class Found(Finding, JsonValue):
+    """A finding as it travels: fit to be shown, and bounded."""
 
 
 @dataclass(frozen=True, slots=True)

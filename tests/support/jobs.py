@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import bad_engines
+from workers.bundles import pack_bundle
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress
 from workers.parcel import play_parcel
 from workers.runner import Line, Worker
@@ -21,6 +22,7 @@ from workers.sandbox.policy import Policy
 PATIENCE_SECONDS = 30.0
 """Only a test that fails waits so long, or one on a machine with much else to do."""
 NO_WALLS = Policy()
+MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
 
 
 def bad_engine(
@@ -29,6 +31,14 @@ def bad_engine(
     """``plan`` is WHEN, WHAT and DETAIL as ``bad_engines`` has them, as often as wanted. Needs no walls."""
     command = ("python3", "-S", bad_engines.__file__, mark, *plan)
     return EngineSpec(name, "1", command, options=options, trusted=True)
+
+
+def pack_bad_engine() -> bytes:
+    """It as a bundle, whose command is ``python3 -S main.py MARK`` and a plan."""
+    manifest = (
+        '[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
+    )
+    return pack_bundle({"bot.toml": manifest.encode(), "main.py": Path(bad_engines.__file__).read_bytes()})
 
 
 def plan_of(text: str) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import time
-import uuid
 from pathlib import Path
 
 import pytest
@@ -68,11 +67,6 @@ FAULTS = [
     ("floods the handshake", r"ugi flood 1\x20option\n", LONG, "flood", "more than 1024 KiB of output"),
     ("declares without end", r"ugi many 99999\x20option\x20name", LONG, "flood", "more than 1024 KiB"),
 ]
-
-
-@pytest.fixture
-def mark() -> str:
-    return f"mark-{uuid.uuid4()}"
 
 
 @pytest.mark.parametrize(

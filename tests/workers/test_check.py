@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-import uuid
 from pathlib import Path
 
 import pytest
@@ -20,11 +19,6 @@ from workers.launch import Launch, plan_launch
 DOGON = find_game("dogon-kulei")
 BY_NAME = {check.name: check for check in (HANDSHAKE, *CHECKS)}
 SEED_LINE = r"option\x20name\x20UGI_Seed\x20type\x20spin\x20default\x200\x20min\x200\x20max\x2099\n"
-
-
-@pytest.fixture
-def mark() -> str:
-    return f"mark-{uuid.uuid4()}"
 
 
 def launch_of(mark: str, plan: str) -> Launch:

@@ -3,48 +3,31 @@
 from __future__ import annotations
 
 import shutil
-import uuid
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from tests.support import bad_engines
 from tests.support.bad_engines import LINE
 from tests.support.brokers import (
     PATIENCE_SECONDS,
     ROOT,
     Broker,
-    running_broker,
     running_worker,
     without_django,
 )
 from tests.support.bundle_sites import FakeSite
-from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
-from workers.bundles import pack_bundle
+from tests.support.jobs import bad_engine, job_of, pack_bad_engine, processes_with, wait_until
 from workers.heartbeat import Trouble
 from workers.jobs import EngineSpec, GameJob, Release
 
 pytestmark = pytest.mark.slow
-MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
-
-
-@pytest.fixture
-def broker() -> Iterator[Broker]:
-    with running_broker() as broker:
-        yield broker
-
-
-@pytest.fixture
-def mark() -> str:
-    return f"mark-{uuid.uuid4()}"
 
 
 @pytest.fixture
 def site() -> Iterator[FakeSite]:
-    files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
-    fake = FakeSite(pack_bundle(files))
+    fake = FakeSite(pack_bad_engine())
     yield fake
     fake.close()
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import uuid
 from itertools import count
 from pathlib import Path
-
-import pytest
 
 from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left
 from workers import parcel
@@ -15,11 +12,6 @@ from workers.parcel import play_parcel
 from workers.runner import Line, Worker
 
 WORKER = Worker("tester", Path("/nowhere"), Path("/nowhere"))
-
-
-@pytest.fixture
-def mark() -> str:
-    return f"mark-{uuid.uuid4()}"
 
 
 def play(*jobs: GameJob) -> list[GameReport]:

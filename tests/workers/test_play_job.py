@@ -6,27 +6,28 @@ import json
 import os
 import stat
 import time
-import uuid
 from pathlib import Path
 
 import pytest
 
 from engines.records import parse_note
-from tests.support import bad_engines
 from tests.support.bad_engines import LINE
-from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left, play_job, processes_with
+from tests.support.jobs import (
+    bad_engine,
+    engine_of,
+    job_of,
+    nothing_left,
+    pack_bad_engine,
+    play_job,
+    processes_with,
+)
 from workers import process, runner
-from workers.bundles import pack_bundle, store_bundle
+from workers.bundles import store_bundle
 from workers.jobs import EngineSpec, GameReport, Progress, SideLog
 from workers.parcel import play_parcel
 from workers.runner import Line, Worker
 
 WORKER = Worker("tester", Path("/nowhere"), Path("/nowhere"))
-
-
-@pytest.fixture
-def mark() -> str:
-    return f"mark-{uuid.uuid4()}"
 
 
 def test_colours_are_as_the_games_say_and_processes_are_kept() -> None:
@@ -199,11 +200,7 @@ def test_a_bundle_that_cannot_be_had_is_void_and_named(tmp_path: Path) -> None:
 
 def bundled(folder: Path, *plan: str) -> EngineSpec:
     """The bad engine as a bundle of its own in the store of ``folder``."""
-    manifest = (
-        b'[bot]\nname = "A"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
-    )
-    files = {"bot.toml": manifest, "main.py": Path(bad_engines.__file__).read_bytes()}
-    sha256 = store_bundle(folder / "store", pack_bundle(files))
+    sha256 = store_bundle(folder / "store", pack_bad_engine())
     return EngineSpec("A", "1", ("python3", "-S", "main.py", "mark", *plan), bundle=sha256)
 
 

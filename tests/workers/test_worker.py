@@ -4,33 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support import bad_engines
 from tests.support.bad_engines import LINE
-from tests.support.brokers import Broker, running_broker, running_worker
-from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
-from workers.bundles import pack_bundle, store_bundle
+from tests.support.brokers import Broker, running_worker
+from tests.support.jobs import bad_engine, job_of, pack_bad_engine, processes_with, wait_until
+from workers.bundles import store_bundle
 from workers.examination import Ending, ExamJob, ExamNews
 from workers.jobs import EngineSpec, Progress, Release
 
 pytestmark = pytest.mark.slow
-MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
-
-
-@pytest.fixture
-def broker() -> Iterator[Broker]:
-    with running_broker() as broker:
-        yield broker
-
-
-@pytest.fixture
-def mark() -> str:
-    return f"mark-{uuid.uuid4()}"
 
 
 def scratch_folders(folder: Path) -> list[Path]:
@@ -60,8 +45,7 @@ def test_a_validation_worker_examines_and_plays_while_games_wait(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
     """Of the queue of games it takes nothing."""
-    files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
-    bundle = store_bundle(tmp_path / "bundles", pack_bundle(files))
+    bundle = store_bundle(tmp_path / "bundles", pack_bad_engine())
     command = ("python3", "-S", "main.py", mark, "ugi", "leave", "3")
     spec = EngineSpec("Bad", "1", command, bundle=bundle, trusted=True)
     with running_worker(broker.url, tmp_path, "validation") as worker:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import uuid
 from pathlib import Path
 
 import pytest
@@ -24,11 +23,6 @@ version = "2.1"
 command = ["python3", "main.py"]
 games = ["dogon-kulei"]
 """
-
-
-@pytest.fixture
-def mark() -> str:
-    return f"mark-{uuid.uuid4()}"
 
 
 def timeless(record: Record) -> tuple[object, ...]:
