@@ -59,10 +59,17 @@ def demo(options: Options, console: Console) -> int:
 
 
 def _clear(data: Path) -> None:
-    """Remove what the demonstration before left; raises ``AlreadyRunning`` if it still runs."""
+    """Remove what the demonstration before left; raises ``AlreadyRunning`` if it still runs.
+
+    The folder stays: it may be all that is ours of where it is, as after a start by root.
+    """
     if data.exists():
         with instance_lock(data):
-            shutil.rmtree(data)
+            for entry in data.iterdir():
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry)
+                else:
+                    entry.unlink()
 
 
 def _prepare() -> None:

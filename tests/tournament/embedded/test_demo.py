@@ -33,12 +33,18 @@ def played(db: None, deal: Callable[[], list[GameJob]]) -> Tournament:
     return tournament
 
 
-def test_the_folder_of_the_demonstration_before_is_removed(tmp_path: Path) -> None:
+def test_what_the_demonstration_before_left_is_removed_but_for_its_folder(tmp_path: Path) -> None:
+    """Which may stand where its owner may remove nothing: root made it for him."""
     data = tmp_path / "demo"
-    (data / "records").mkdir(parents=True)
     demo._clear(data)
     assert not data.exists()
+    (data / "records").mkdir(parents=True)
+    (data / "records" / "games.pgn").touch()
+    (data / "db.sqlite3").touch()
+    before = data.stat().st_ino
     demo._clear(data)
+    assert list(data.iterdir()) == []
+    assert data.stat().st_ino == before
 
 
 def test_the_folder_of_a_running_demonstration_is_left_alone(
