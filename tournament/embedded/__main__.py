@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 
@@ -22,12 +23,17 @@ COMMANDS: dict[str, Callable[[Options, Console], int]] = {
 }
 
 
+PRIVATE = 0o077
+"""Nothing a site writes is for this machine's other users: passwords' hashes, strangers' logs."""
+
+
 def main(arguments: list[str]) -> int:
     """Exit code 0: done; 1: something went wrong; 2: the command line is no good; 130: Ctrl-C."""
     console = Console(sys.stdout)
     try:
         options = parse_options(arguments)
         enter([options.data], [sys.executable, "-m", "tournament.embedded", *arguments])
+        os.umask(PRIVATE)
         return COMMANDS[options.command](options, console)
     except OptionError as error:
         return _complain(error, 2)
