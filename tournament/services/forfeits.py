@@ -35,7 +35,7 @@ def _count(version: BotVersion, games: list[tuple[Game, bool]]) -> None:
     for game, is_own in games:
         count = count + 1 if is_own else 0
         if count >= settings.MAX_FORFEITS and version.bot.owner_id is not None:
-            withdraw(version, f"it lost {count} games in a row by faults of its own, the last {_why(game)}")
+            withdraw(version, f"it lost {count} games in a row by faults of its own, the last: {_why(game)}")
     BotVersion.objects.filter(pk=version.pk).update(forfeits=count)
 
 
@@ -66,4 +66,6 @@ def reinstate(version: BotVersion) -> bool:
 def _why(game: Game) -> str:
     """What happened, as it will stand on the game's page."""
     game.refresh_from_db(fields=["termination", "evidence"])
+    if game.evidence.startswith(game.termination):  # as a limit's does
+        return game.evidence
     return f"{game.termination} ({game.evidence})" if game.evidence else game.termination

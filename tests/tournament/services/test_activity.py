@@ -110,7 +110,7 @@ def test_a_version_that_forfeits_again_and_again_is_withdrawn_and_its_owner_told
     assert version.state == BotVersion.State.WITHDRAWN
     assert version.state_reason == (
         "it lost 3 games in a row by faults of its own, "
-        "the last time forfeit (the process ended with exit code 3)"
+        "the last: time forfeit (the process ended with exit code 3)"
     )
     (notice,) = Notice.objects.filter(user=owner)
     assert notice.text.startswith("Ada v2 is withdrawn: it lost 3 games in a row")
