@@ -32,12 +32,14 @@ def secret(facts: dict[str, str]) -> bool:
 
 
 def network(facts: dict[str, str]) -> bool:
-    """Nobody listens on the loopback, where a listener of the worker does."""
-    try:
-        socket.create_connection(("127.0.0.1", int(facts["port"])), CONNECT_SECONDS).close()
-    except OSError:
-        return True
-    return False
+    """Nobody listens on the loopback and under a name without a file, where listeners of the worker do.
+
+    The filter alone holds the first, the namespace alone the second.
+    """
+    return not (
+        _is_reached(socket.AF_INET, ("127.0.0.1", int(facts["port"])))
+        or _is_reached(socket.AF_UNIX, f"\0{facts['socket']}")
+    )
 
 
 def environment(facts: dict[str, str]) -> bool:
@@ -99,6 +101,16 @@ def forks(facts: dict[str, str]) -> bool:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     return 0 < len(children) < allowed
+
+
+def _is_reached(family: int, address: object) -> bool:
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as caller:
+            caller.settimeout(CONNECT_SECONDS)
+            caller.connect(address)  # type: ignore[arg-type]
+    except OSError:
+        return False
+    return True
 
 
 def _is_writable(path: str) -> bool:

@@ -103,12 +103,13 @@ def _try_out(sandbox: Sandbox) -> list[Want]:
 
 def _try_walls(sandbox: Sandbox) -> list[Want]:
     word, limits = secrets.token_hex(), sandbox.limits
-    with tempfile.TemporaryDirectory(prefix="duarena-probe-") as folder, _listener() as listener:
+    with tempfile.TemporaryDirectory(prefix="duarena-probe-") as folder, _listeners(word) as listeners:
         secret = Path(folder, "secret")
         secret.write_text(word)
         facts = {
             "secret": str(secret),
-            "port": str(listener.getsockname()[1]),
+            "port": str(listeners[0].getsockname()[1]),
+            "socket": word,
             "word": word,
             "open_files": str(limits.open_files),
             "file_size": str(limits.file_size),
@@ -122,7 +123,7 @@ def _try_walls(sandbox: Sandbox) -> list[Want]:
         if not trial.line:
             return [_failure(trial)]
         held: dict[str, bool] = json.loads(trial.line)
-        held["network"] = held["network"] and not _was_reached(listener)
+        held["network"] = held["network"] and not any(map(_was_reached, listeners))
     missing = {trial.__name__ for trial in canary.TRIALS} - held.keys()
     fallen = [name for name, holds in held.items() if not holds] + sorted(missing)
     return [Want(f"walls that hold: an engine got past those of {', '.join(fallen)}")] if fallen else []
@@ -174,10 +175,14 @@ _CAUSES = {
 
 
 @contextlib.contextmanager
-def _listener() -> Iterator[socket.socket]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.setblocking(False)
-        yield listener
+def _listeners(name: str) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """On the loopback, and under a name without a file: each belongs to this network namespace."""
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.socket(socket.AF_UNIX) as two:
+        two.bind(f"\0{name}")
+        two.listen()
+        for listener in (one, two):
+            listener.setblocking(False)
+        yield one, two
 
 
 def _was_reached(listener: socket.socket) -> bool:

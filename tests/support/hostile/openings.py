@@ -116,7 +116,7 @@ def _memory(sandbox: Sandbox, _: Path) -> Sandbox:
 
 
 def _environment(sandbox: Sandbox, _: Path) -> Sandbox:
-    patch.object(Cell, "environment", dict(os.environ)).start()
+    patch.object(Cell, "environment", os.environ).start()
     return sandbox
 
 
