@@ -60,7 +60,7 @@ def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(tmp_path: Path)
         assert wait_until(lambda: len(processes_with(mark)) == 3, 10)
         assert len(list(tmp_path.iterdir())) == 2
         worker.kill()
-    assert wait_until(lambda: not processes_with(mark), 1)
+    assert wait_until(lambda: not processes_with(mark), 10)
     assert wait_until(lambda: not list(tmp_path.iterdir()), 1)
 
 
