@@ -7,9 +7,11 @@ come after their lease has run out; the clocks of two of three workers are an ho
 game must have one result, ladders be numbered without gaps, ratings made anew be the same to the bit, no
 game have waited for two minutes without a sign of life, and nothing be left running. The bots search a
 number of nodes, so all runs must have played the same games, and have the same standings and tournament
-ratings. The exit code is 1 if anything is wrong.
+ratings. The exit code is 1 if anything is wrong. With ``--ladders`` there are no tournaments: the
+ladders' matchmakers keep the workers busy until so many games are recorded.
 
     python -m benchmarks.soak --games 1000 --database sqlite --database postgresql --calm
+    python -m benchmarks.soak --games 1000 --ladders
 """
 
 from __future__ import annotations
@@ -28,9 +30,12 @@ from benchmarks.soak.terms import POSTGRESQL, SQLITE, STUCK_S, Outcome, Terms
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    asked = _parser().parse_args(arguments)
+    parser = _parser()
+    asked = parser.parse_args(arguments)
     if asked.hosts and (inside := command_inside(sys.argv[1:] if arguments is None else arguments)):
         return subprocess.run(inside, check=False).returncode
+    if asked.ladders and asked.calm:
+        parser.error("ladders never play the same games twice: --calm has nothing to compare")
     runs = list(_runs(asked))
     print(*describe_machine(), sep="\n")
     outcomes = []
@@ -41,8 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for outcome in pool.map(run_soak, runs):
             outcomes.append(outcome)
             print(*format_outcome(outcome), sep="\n", flush=True)
-    differences = list(compare(outcomes))
-    if len(outcomes) > 1:
+    # Whom a ladder pairs hangs on what is known when a worker is idle, so no two runs of them are the same.
+    differences = [] if asked.ladders else list(compare(outcomes))
+    if len(outcomes) > 1 and not asked.ladders:
         print(
             *(differences or ["All runs: the same games, the same standings, the same tournament ratings."])
         )
@@ -65,6 +71,9 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="each worker on a host of its own, and one cut off",
     )
+    parser.add_argument(
+        "--ladders", action="store_true", help="no tournaments: the ladders play so many games"
+    )
     parser.add_argument("--workers", type=int, default=3, help="game workers (%(default)s)")
     parser.add_argument("--slots", type=int, default=1, help="games at a time in each (%(default)s)")
     parser.add_argument("--pace", type=float, default=1.0, help="times as many kills (%(default)s)")
@@ -82,6 +91,7 @@ def _runs(asked: argparse.Namespace) -> Iterator[Terms]:
             asked.games,
             database,
             hosts=asked.hosts,
+            ladders=asked.ladders,
             workers=asked.workers,
             slots=asked.slots,
             pace=asked.pace,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +28,26 @@ cut off in the middle of games, so there they are longer."""
 
 
 def start_event(terms: Terms) -> None:
-    """A round robin of most of the games, a Swiss and a knock-out beside it."""
+    """A round robin of most of the games, a Swiss and a knock-out beside it; or bots for the ladders."""
+    if terms.ladders:
+        _enter_ladders(_register())
+    else:
+        _start_tournaments(terms)
+
+
+def _enter_ladders(versions: Sequence[BotVersion]) -> None:
+    """Each with an owner of its own: bots of one never meet."""
+    from tournament.models import Bot, Ladder, User
+    from tournament.services.activity import activate
+
+    Ladder.objects.ensure()
+    for number, version in enumerate(versions, 1):
+        owner = User.objects.create_user(f"owner-{number}")
+        Bot.objects.filter(pk=version.bot_id).update(owner=owner)
+        activate(version)
+
+
+def _start_tournaments(terms: Terms) -> None:
     from tournament.models import Tournament
     from tournament.services.tournaments import Terms as Event
     from tournament.services.tournaments import create, start

@@ -32,7 +32,7 @@ def run_soak(terms: Terms) -> Outcome:
         tempfile.TemporaryDirectory(prefix="duarena-soak-", dir="/tmp") as name,
         running_site(terms, Path(name)) as site,
     ):
-        harm, watch = choose_harm(terms, site), Watch(terms.lease_s)
+        harm, watch = choose_harm(terms, site), Watch(terms.lease_s, terms.games if terms.ladders else 0)
         wrong = [*_play(terms, site, harm, watch), *_end(site)]
         wrong += [*find_faults(), *watch.find_faults(), *harm.find_faults()]
         counts = harm.counts + (site.relay.counts if site.relay else Counter()) + _counts()

@@ -15,7 +15,7 @@ from typing import Final
 import redis
 
 from benchmarks.soak.clock import compile_clock, environment_of, told_off_s
-from benchmarks.soak.event import start_event
+from benchmarks.soak.event import NODES, start_event
 from benchmarks.soak.network import SITE_HOST, Network
 from benchmarks.soak.processes import Orphans, Post
 from benchmarks.soak.relay import Relay
@@ -32,6 +32,8 @@ HELD: Final = 0.05
 """The part of the messages with reports that are held back."""
 HELD_LEASES: Final = 1.5
 """For how long."""
+LADDER_GAMES: Final = 36_000
+"""An hour: more than are played, so that the workers always have some."""
 REDIS_PORT: Final = 6379
 READY_S: Final = 30.0
 DRAIN_S: Final = 60.0
@@ -119,7 +121,13 @@ def _settle(terms: Terms, folder: Path) -> None:
         os.environ.pop(name, None)
     options = Options("up", folder, workers=terms.workers * terms.slots)
     export(options, Address(options.host, options.port), os.environ)
-    os.environ |= {"DUARENA_LEASE": str(terms.lease_s), "DUARENA_LADDER_GAMES": "0"}
+    os.environ |= {
+        "DUARENA_LEASE": str(terms.lease_s),
+        "DUARENA_LADDER_GAMES": str(LADDER_GAMES if terms.ladders else 0),
+        "DUARENA_LADDER_TIME": NODES,
+        # Their bots have owners, and no engine here runs behind walls.
+        "DUARENA_TRUST_UPLOADS": "1" if terms.ladders else "",
+    }
 
 
 def _start_redis(folder: Path, network: Network | None) -> tuple[Post, redis.Redis]:

@@ -22,6 +22,8 @@ class Terms:
     """Nothing is broken: what the others are to be compared with."""
     hosts: bool = False
     """Each worker on a host of its own, one of which is cut off for a while; nothing else is broken."""
+    ladders: bool = False
+    """No tournament: the permanent ladders play, and are stopped after so many games."""
     workers: int = 3
     """Processes of ``python -m workers start``; the clocks of the second and the third are an hour off."""
     slots: int = 1
@@ -38,7 +40,8 @@ class Terms:
     @property
     def title(self) -> str:
         how = "calm" if self.calm else "hosts, one cut off" if self.hosts else "soaked"
-        return f"{self.database}, {how}, {self.workers} × {self.slots} slots"
+        what = ", ladders" if self.ladders else ""
+        return f"{self.database}{what}, {how}, {self.workers} × {self.slots} slots"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ def find_faults() -> Iterator[str]:
     yield from _sequences()
     yield from _ratings()
     yield from _tournaments()
+    yield from _ladders()
 
 
 def _games() -> Iterator[str]:
@@ -113,8 +114,20 @@ def _tournaments() -> Iterator[str]:
     for tournament in Tournament.objects.all():
         games = Game.objects.filter(tournament=tournament)
         counts = (tournament.games_done, tournament.games_total, games.done().count(), games.count())
-        if tournament.state != Tournament.State.FINISHED or len(set(counts)) != 1:
+        over = Tournament.State.RUNNING if tournament.is_endless else Tournament.State.FINISHED
+        if tournament.state != over or len(set(counts)) != 1:
             yield f"{tournament.name} is {tournament.state} with {counts} games"
+
+
+def _ladders() -> Iterator[str]:
+    """The pairs that a matchmaker says it has made are there, each once and with both games."""
+    from tournament.models import Matchmaking, Pairing, Tournament
+
+    for made in Matchmaking.objects.all():
+        pairs = Pairing.objects.filter(tournament__kind=Tournament.Kind.LADDER, ladder=made.ladder_id)
+        counted = pairs.annotate(count=Count("games")).order_by("round").values_list("round", "count")
+        if list(counted) != [(number, 2) for number in range(1, made.pairs_made + 1)]:
+            yield f"{made} has made {made.pairs_made} pairs, and there are those of {list(counted)} games"
 
 
 def digest_games() -> str:
@@ -137,7 +150,7 @@ def digest_tables() -> str:
     from tournament.services.tables import tables_of
 
     lines = []
-    for tournament in Tournament.objects.order_by("id"):
+    for tournament in Tournament.objects.exclude(kind=Tournament.Kind.LADDER).order_by("id"):
         versions = list(BotVersion.objects.filter(entries__tournament=tournament).order_by("entries__number"))
         for table in tables_of(tournament, versions):
             # By opponent: their order is the database's.

@@ -13,14 +13,16 @@ from benchmarks.soak.terms import STUCK_S
 class Watch:
     """``look`` once or twice a second; ``longest`` holds the longest waits seen, in seconds."""
 
-    def __init__(self, lease_s: float) -> None:
+    def __init__(self, lease_s: float, ladder_games: int = 0) -> None:
+        """After ``ladder_games`` the ladders are stopped; 0: it is tournaments that are played."""
         self.longest = {"a game without a sign of life": 0.0, "no game recorded": 0.0}
         self._lease_s = lease_s
+        self._ladder_games = ladder_games
         self.done = -1
         self._done_at = time.monotonic()
 
     def look(self) -> bool:
-        """Whether all tournaments are over."""
+        """Whether all is played."""
         from tournament.models import Game, Tournament
 
         done = Game.objects.done().count()
@@ -28,7 +30,17 @@ class Watch:
             self.done, self._done_at = done, time.monotonic()
         self._note("no game recorded", time.monotonic() - self._done_at)
         self._note("a game without a sign of life", self._oldest_s())
-        return not Tournament.objects.running().exists()
+        return self._ladders_rest() if self._ladder_games else not Tournament.objects.running().exists()
+
+    def _ladders_rest(self) -> bool:
+        """Whether they have played enough, and all that they had begun by then."""
+        from tournament.models import Matchmaking
+        from tournament.services.matchmaking import open_games
+
+        if self.done < self._ladder_games:
+            return False
+        Matchmaking.objects.update(games_an_hour=0)
+        return not open_games().exists()
 
     def find_faults(self) -> Iterator[str]:
         for what, seconds in self.longest.items():

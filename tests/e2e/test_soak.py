@@ -39,6 +39,12 @@ def test_whatever_is_broken_the_same_games_are_recorded_once_as_with_one_slot_or
     assert "All runs: the same games" in said
 
 
+def test_ladders_go_on_whatever_is_broken_and_make_no_pair_twice() -> None:
+    said = soak("--ladders", "--games=20", "--pace=2")
+    assert said.count("All played, each recorded once") == 1
+    assert rows(said)["games"] >= 20
+
+
 def can_have_a_network() -> bool:
     inside = command_inside(())
     words = () if inside is None else inside[: inside.index("env")]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest
 
 LAST_PAGE = 10_000
@@ -46,17 +48,19 @@ def numbered(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:
     )
 
 
-def by_id(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:
-    """Newest first from ``?before=id``; costs the same on the last page as on the first."""
+def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[QuerySet[Any]] = ()) -> Page:
+    """Newest first from ``?before=id``; costs the same on the last page as on the first.
+
+    ``parts`` are the same rows, as several lists that an index has in order where it has not the whole.
+    """
     before = whole_number(request, "before", 0, most=LAST_ID)
     after = 0 if before else whole_number(request, "after", 0, most=LAST_ID)
     if after:
-        found: list[Model] = list(rows.filter(pk__gt=after).order_by("pk")[: size + 1])
+        found = _first(rows, parts, Q(pk__gt=after), "pk", size + 1)
         newer, older = len(found) > size, True
         found = found[:size][::-1]
     else:
-        window = rows.filter(pk__lt=before) if before else rows
-        found = list(window.order_by("-pk")[: size + 1])
+        found = _first(rows, parts, Q(pk__lt=before) if before else Q(), "-pk", size + 1)
         newer, older = bool(before), len(found) > size
         found = found[:size]
     return Page(
@@ -64,6 +68,17 @@ def by_id(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:
         _query(request, after=found[0].pk) if newer and found else "",
         _query(request, before=found[-1].pk) if older and found else "",
     )
+
+
+def _first(
+    rows: QuerySet[Any], parts: Sequence[QuerySet[Any]], window: Q, order: str, count: int
+) -> list[Model]:
+    """So many of the rows in the window, the first by ``order``."""
+    if len(parts) < 2:
+        return list(rows.filter(window).order_by(order)[:count])
+    heads = (part.filter(window).order_by(order).values_list("pk", flat=True)[:count] for part in parts)
+    first = sorted(chain.from_iterable(heads), reverse=order == "-pk")[:count]
+    return list(rows.filter(pk__in=first).order_by(order))
 
 
 def _query(request: HttpRequest, **changed: int) -> str:

@@ -29,16 +29,18 @@ GAMES_A_PAGE = 50
 MOST_CROSSED = 40
 """Bots whose meetings are shown unasked; those of 200 are a page of 3 MB."""
 FORFEITS = Q(fault__in=["white", "black"])
+WAITING, CLAIMED, DONE, HALTED = Game.State.WAITING, Game.State.CLAIMED, Game.State.DONE, Game.State.HALTED
 FILTERS = {
-    "white": ("White won", Q(result=Result.WHITE_WINS)),
-    "black": ("Black won", Q(result=Result.BLACK_WINS)),
-    "draw": ("drawn", Q(result=Result.DRAW)),
-    "forfeit": ("forfeited", FORFEITS),
-    "all": ("all", Q()),
-    "open": ("not yet played", Q(state__in=[Game.State.WAITING, Game.State.CLAIMED])),
-    "halted": ("given up", Q(state=Game.State.HALTED)),
+    "white": ("White won", [DONE], Q(result=Result.WHITE_WINS)),
+    "black": ("Black won", [DONE], Q(result=Result.BLACK_WINS)),
+    "draw": ("drawn", [DONE], Q(result=Result.DRAW)),
+    "forfeit": ("forfeited", [DONE], FORFEITS),
+    "all": ("all", list(Game.State), Q()),
+    "open": ("not yet played", [WAITING, CLAIMED], Q()),
+    "halted": ("given up", [HALTED], Q()),
 }
-"""What ``?result=`` may be, in words and as a condition."""
+"""What ``?result=`` may be, in words, as states of games and as a condition."""
+BEGUN = [CLAIMED, DONE, HALTED]
 
 
 State = Tournament.State
@@ -75,7 +77,8 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
         return HttpResponse(headers={"HX-Refresh": "true"})
     versions = _players(tournament)
-    filters, games = _filtered(request, tournament)
+    filters, states, games = _filtered(request, tournament)
+    shown = games.filter(state__in=states).with_players().select_related("live")
     is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
     context = {
@@ -91,8 +94,9 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         if tournament.is_endless
         else crosses(tournament, versions, with_meetings=is_full or not is_large, round_number=shown_round),
         "filters": filters,
-        "results": [(value, words) for value, (words, _) in FILTERS.items()],
-        "page": by_id(request, games.with_players().select_related("live"), GAMES_A_PAGE),
+        "results": [(value, words) for value, (words, *_) in FILTERS.items()],
+        # An index has a tournament's games of each state in their order, none has all of them.
+        "page": by_id(request, shown, GAMES_A_PAGE, [games.filter(state=state) for state in states]),
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/tournament_live.html", context)
@@ -159,17 +163,21 @@ def find_tournament(request: HttpRequest, slug: str) -> Tournament:
     return tournament
 
 
-def _filtered(request: HttpRequest, tournament: Tournament) -> tuple[dict[str, Any], GameQuerySet]:
-    """The filters as asked for and the games they leave; an unknown value leaves none."""
+def _filtered(
+    request: HttpRequest, tournament: Tournament
+) -> tuple[dict[str, Any], list[Game.State], GameQuerySet]:
+    """The filters as asked for, and the games they leave: in which states, and which of those.
+
+    An unknown value leaves none.
+    """
     ladder, result = request.GET.get("ladder", ""), request.GET.get("result", "")
     bot = whole_number(request, "bot", 0, most=LAST_ID)
     games = Game.objects.filter(tournament=tournament)
     if ladder:
         games = games.filter(ladder=ladder) if ladder in GAMES else games.none()
-    if not result and tournament.state != Tournament.State.DRAFT:
-        games = games.exclude(state__in=[Game.State.WAITING, Game.State.CANCELLED])
-    elif result:
-        games = games.filter(FILTERS[result][1]) if result in FILTERS else games.none()
+    usual = "all" if tournament.state == Tournament.State.DRAFT else ""
+    _, states, condition = FILTERS.get(result or usual, ("", [] if result else BEGUN, Q()))
+    games = games.filter(condition)
     if bot:
         games = games.filter(Q(white=bot) | Q(black=bot))
-    return {"ladder": ladder, "bot": bot, "result": result}, games
+    return {"ladder": ladder, "bot": bot, "result": result}, states, games

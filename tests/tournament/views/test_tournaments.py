@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -51,8 +53,25 @@ def test_a_tournament_s_page_costs_the_same_queries_whatever_its_size(
     start(big)
     for number, game in enumerate(big.games.order_by("id")[:20], start=2):
         finish(game, number)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(8):
         assert client.get("/tournaments/big/").status_code == 200
+
+
+def test_games_of_all_states_are_listed_newest_first_on_every_page(site: Site, client: Client) -> None:
+    big = round_robin(None, "Big", [add_version(None, f"bot {n}") for n in range(6)], pairs=4)
+    start(big)
+    ids = list(big.games.order_by("-id").values_list("id", flat=True))
+    Game.objects.filter(pk__in=ids[::3]).update(state=Game.State.CANCELLED)
+    Game.objects.filter(pk__in=ids[1::3]).update(state=Game.State.HALTED)
+    listed, address = [], "/tournaments/big/?result=all"
+    while address:
+        page = client.get(address).content.decode()
+        listed += [int(number) for number in dict.fromkeys(re.findall(r'href="/games/(\d+)/"', page))]
+        older = re.search(r'href="(\?[^"]*before=[^"]*)"', page)
+        address = f"/tournaments/big/{html.unescape(older[1])}" if older else ""
+    assert listed == ids
+    newer = client.get(f"/tournaments/big/?result=all&after={ids[-1]}").content.decode()
+    assert f'href="/games/{ids[-2]}/"' in newer
 
 
 @pytest.mark.parametrize(
