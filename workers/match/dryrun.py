@@ -71,6 +71,7 @@ def _plain(options: MatchOptions) -> dict[str, object]:
         "seed": terms.seed,
         "concurrency": options.concurrency,
         "pin": options.pin,
+        "sandbox": options.sandbox,
         "recover": options.recover,
         "withdraw": options.withdraw or None,
         "records": str(options.records),

@@ -134,7 +134,7 @@ def test_a_toml_file_says_the_same_and_flags_beside_it_win(folder: Path) -> None
 
 def test_a_dry_run_prints_the_toml_that_asks_for_the_same(folder: Path) -> None:
     (folder / "book.txt").write_text("d1+ d2+\nf1+\n")
-    files = "-openings file=book.txt order=random -withdraw 3 -each option.Two.words=x"
+    files = "-openings file=book.txt order=random -withdraw 3 -each option.Two.words=x -sandbox"
     test = "-sprt elo0=0 elo1=5 -games 4 -log logs -site S -draw movenumber=9 movecount=2 score=0"
     gauntlet = """-openings random:2 -tournament gauntlet -game dualma -rounds 2
         -resign movecount=3 score=99 -engine tc=depth=2 name=C"""
