@@ -10,9 +10,10 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from engines.visible import visible
 from workers.jobs import JobGame
 from workers.match.options import Terms
-from workers.match.plan import PlannedPair, count_games, pair_key, plan_pairs
+from workers.match.plan import PlannedPair, count_games, is_game_key, pair_key, plan_pairs
 from workers.match.results import GameResult, Scores
 from workers.match.sequential import SequentialTest
 from workers.match.words import OptionError
@@ -86,6 +87,8 @@ class Ledger:
             players = (game.white, game.black)
             if game.key in found:
                 raise OptionError(f"game {game.key} stands twice in the record file")
+            if not is_game_key(game.key, game.ladder):
+                raise OptionError(_of_no_match(game.key))
             if not set(players) <= set(self.scores.names):
                 raise OptionError(_of_another_match(game.key, players))
             if not game.is_void:  # one given up is tried again
@@ -106,7 +109,7 @@ class Ledger:
                 if players is not None and players != self.players(pair, game):
                     raise OptionError(_of_another_match(game.key, players))
         if found:
-            raise OptionError(f"game {min(found)} is none of this match")
+            raise OptionError(_of_no_match(min(found)))
 
     def next_pair(self) -> PlannedPair | None:
         """What to play now, or None when nothing is left to begin."""
@@ -205,5 +208,9 @@ class Ledger:
         return name
 
 
+def _of_no_match(key: str) -> str:
+    return f"game {visible(key)} is none of this match"
+
+
 def _of_another_match(key: str, players: tuple[str, str]) -> str:
-    return f"game {key} of another match: {' and '.join(players)} played it"
+    return f"game {visible(key)} of another match: {visible(' and '.join(players))} played it"

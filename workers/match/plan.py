@@ -6,6 +6,7 @@ ladder have the same openings: standings half-way mean something.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from workers.pairing.gauntlet import gauntlet_rounds
 from workers.pairing.meetings import Meeting, plan_meetings
 
 GAMES_A_PAIR = 2
+
+_PLACE = re.compile("[1-9][0-9]{0,8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,12 @@ class PlannedPair:
 
     def black_of(self, game: JobGame) -> int:
         return (self.second, self.first)[game.white]
+
+
+def is_game_key(key: str, ladder: str) -> bool:
+    """Whether ``key`` is spelled like that of a game on this ladder."""
+    of, *places = key.split("/")
+    return of == ladder and len(places) == 3 and all(map(_PLACE.fullmatch, places))
 
 
 def pair_key(key: str) -> str:

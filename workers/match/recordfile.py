@@ -1,7 +1,7 @@
 """The record file: the games of a match, appended one at a time, and the only truth about them.
 
 Whatever kills a match, the file holds whole games and at most one torn one at its end, which is cut off
-when it is opened again.
+when it is opened again. Nothing else ever is: a file that holds something else is somebody's.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engines.records import RecordError, read_records
-from engines.rules.base import Result
+from engines.rules.base import Result, quote
 from workers.match.results import GameResult
 from workers.match.words import MatchError, OptionError
 
 _HEADER = re.compile(r'\[(\w+) "((?:[^"\\]|\\.)*)"\]')
 _ESCAPED = re.compile(r"\\(.)")
+_BEGINNING = b'[Event "'
+"""Of every record that a match writes."""
 _RESULTS = {result.value: result for result in Result}
 
 
@@ -73,23 +75,36 @@ class RecordFile:
             yield self._result(*held)
             self._complete(held[1])
         elif held is not None:
+            self._check_torn(*held)
             os.ftruncate(self._descriptor, end)
 
     def _result(self, line: int, lines: list[bytes]) -> GameResult:
         """By the headers alone: a game's moves are not read again."""
         headers = dict(_headers(lines))
         try:
-            return GameResult(
+            game = GameResult(
                 key=headers["GameId"],
                 ladder=headers["Game"],
                 white=headers["White"],
                 black=headers["Black"],
-                result=_RESULTS[headers["Result"]],
+                result=_RESULTS.get(headers["Result"], Result.UNDECIDED),
                 termination=headers["Termination"],
                 fault=headers["Fault"],
             )
         except KeyError as error:
             raise OptionError(f"{self._path}, line {line}: no game of a match, for want of {error}") from None
+        if game.result is Result.UNDECIDED and not game.is_void:
+            raise OptionError(f"{self._path}, line {line}: Result {quote(headers['Result'])} is none")
+        return game
+
+    def _check_torn(self, line: int, lines: list[bytes]) -> None:
+        """Whether this is the beginning of a game, as far as it goes, and of one alone."""
+        text = b"".join(lines)
+        is_ours = text.startswith(_BEGINNING) or _BEGINNING.startswith(text.strip())
+        if not is_ours or any(other.startswith(_BEGINNING) for other in lines[1:]):
+            raise OptionError(
+                f"{self._path}, line {line}: {quote(_text(lines[0]))} begins no game of a match"
+            )
 
     def _is_whole(self, lines: list[bytes]) -> bool:
         text = b"".join(lines).decode("utf-8", "replace")
@@ -109,7 +124,7 @@ def _split(file: Iterator[bytes]) -> Iterator[tuple[int, list[bytes]]]:
     """The lines of each game, and the number of its first."""
     lines: list[bytes] = []
     for number, line in enumerate(file, 1):
-        if line.startswith(b"[") and lines and lines[-1] == b"\n":
+        if line.startswith(b"[") and lines and not lines[-1].strip():
             yield number - len(lines), lines
             lines = []
         lines.append(line)
@@ -119,12 +134,17 @@ def _split(file: Iterator[bytes]) -> Iterator[tuple[int, list[bytes]]]:
 
 def _headers(lines: list[bytes]) -> Iterator[tuple[str, str]]:
     for line in lines:
-        header = _HEADER.fullmatch(line.decode("utf-8", "replace").rstrip("\n"))
+        header = _HEADER.fullmatch(_text(line))
         if header is None:
             return
         yield header[1], _ESCAPED.sub(r"\1", header[2])
 
 
+def _text(line: bytes) -> str:
+    """Without its end, which an editor may have changed."""
+    return line.decode("utf-8", "replace").rstrip("\r\n")
+
+
 def _ends(text: str, result: Result) -> bool:
     """Whether the result is the last word, and what the headers say."""
-    return text.rstrip("\n").endswith(result.value) and f'[Result "{result.value}"]' in text
+    return text.rstrip().endswith(result.value) and f'[Result "{result.value}"]' in text

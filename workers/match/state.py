@@ -31,7 +31,7 @@ def write_state(records: Path, terms: Terms) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     text = json.dumps({"format": FORMAT, "terms": dict(_leaves("", terms))}, indent=1, ensure_ascii=False)
     try:
-        draft.write_text(f"{text}\n", "utf-8")
+        draft.write_text(f"{text}\n", "utf-8", "backslashreplace")  # as JSON spells names that are no text
         draft.replace(path)
     except OSError as error:
         raise OptionError(f"{path}: cannot be written: {error.strerror}") from None
@@ -56,7 +56,7 @@ def _read_terms(path: Path) -> dict[str, Any]:
     try:
         state = json.loads(path.read_text("utf-8"))
         return dict(state["terms"]) if state["format"] == FORMAT else {}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 

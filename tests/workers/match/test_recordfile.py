@@ -87,6 +87,36 @@ def test_what_is_no_game_of_a_match_is_refused_and_kept(path: Path, text: str) -
     assert path.read_bytes() == before
 
 
+THESIS = "My thesis\n\nOf rooks and kings.\n"
+
+
+@pytest.mark.parametrize("text", [THESIS, record(1)[:-30] + "\n" + record(2)[:-30]])
+def test_nothing_is_cut_off_that_is_no_torn_record(path: Path, text: str) -> None:
+    path.write_text(text)
+    with pytest.raises(OptionError, match=r"match\.pgn, line \d+: .* begins no game of a match"):
+        results(path)
+    assert path.read_text() == text
+
+
+def test_a_file_that_an_editor_gave_other_line_ends_keeps_its_games(path: Path) -> None:
+    path.write_bytes((record(1) + "\n" + record(2) + "\n").replace("\n", "\r\n").encode())
+    assert results(path) == ["dogon-kulei/1/1/1", "dogon-kulei/2/1/1"]
+    write(path, record(3))
+    assert results(path)[2:] == ["dogon-kulei/3/1/1"]
+
+
+def test_an_empty_line_is_no_game(path: Path) -> None:
+    path.write_text("\n")
+    assert results(path) == []
+
+
+@pytest.mark.parametrize("result", ["*", "2-0"])
+def test_a_game_without_a_result_is_refused_unless_it_is_void(path: Path, result: str) -> None:
+    path.write_text(record(1).replace('Result "1/2-1/2"', f'Result "{result}"') + "\n" + record(2) + "\n")
+    with pytest.raises(OptionError, match=r"match\.pgn, line 1: Result '.*' is none"):
+        results(path)
+
+
 def test_a_file_is_one_match_s_at_a_time(path: Path) -> None:
     file = RecordFile(path)
     with pytest.raises(OptionError, match="another match is writing it"):
