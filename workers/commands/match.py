@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from engines.console import run_command
+from engines.console import complain, run_command
 from workers.match.book import make_books
 from workers.match.crew import Crew, choose_cores
 from workers.match.diary import Diary
@@ -50,7 +50,12 @@ def _play(options: MatchOptions) -> int:
     try:
         _go_on(options, ledger, file)
         crew = Crew(usual_store(), choose_cores(options.concurrency, pin=options.pin), walls)
-        ending = Director(options, ledger, books, crew, file, _report(options), diary).run()
+        director = Director(options, ledger, books, crew, file, _report(options), diary)
+        try:
+            ending = director.run()
+        except MatchError as error:  # of a file: what it holds by now stays
+            complain(f"{error}; -resume goes on once it can be")
+            return STOPPED
     finally:
         file.close()
     if ending in (Ending.STOPPED, Ending.FAULT):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from engines.visible import visible, visible_lines
 from workers.jobs import SideLog
 from workers.match.messages import SlotGame
 from workers.match.results import GameResult
-from workers.match.words import OptionError
+from workers.match.words import MatchError, OptionError
 
 SHOWN_LINES = 50
 """Of an engine at fault."""
@@ -31,13 +31,20 @@ class Diary:
                 raise OptionError(f"-log {folder}: cannot be made: {error.strerror}") from None
 
     def keep(self, game: GameResult, told: SlotGame) -> None:
+        """Raises ``MatchError`` when it cannot be written."""
         if game.has_fault:
             lines = (game_sentence(game), *evidence_lines(game, told))
-            with self._faults.open("a", encoding="utf-8", errors="replace") as file:
-                file.writelines(f"{line}\n" for line in lines)
+            _write(self._faults, "a", (f"{line}\n" for line in lines))
         if self._folder is not None:
-            path = self._folder / f"{game.key.replace('/', '-')}.log"
-            path.write_text("".join(_whole(game, told)), encoding="utf-8", errors="replace")
+            _write(self._folder / f"{game.key.replace('/', '-')}.log", "w", _whole(game, told))
+
+
+def _write(path: Path, mode: str, parts: Iterable[str]) -> None:
+    try:
+        with path.open(mode, encoding="utf-8", errors="replace") as file:
+            file.writelines(parts)
+    except OSError as error:
+        raise MatchError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def game_sentence(game: GameResult) -> str:

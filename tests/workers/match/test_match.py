@@ -202,6 +202,20 @@ def test_a_test_ends_a_match_when_it_is_decided(tmp_path: Path) -> None:
     assert 2 * sum(sprt["pairs"]) <= ended["played"] == len(done.games) < 200
 
 
+def test_a_match_that_cannot_write_says_which_file_and_goes_on_later(tmp_path: Path) -> None:
+    words = [*engine("Good"), *engine("Bad", "go:2", "leave", "3"), *QUICK]
+    faults = tmp_path / "match.pgn.faults"
+    faults.mkdir()
+    stopped = run_match(tmp_path, *words)
+    assert (stopped.code, len(stopped.games)) == (3, 1)
+    assert stopped.err == (
+        "match.pgn.faults: cannot be written: Is a directory; -resume goes on once it can be\n"
+    )
+    faults.rmdir()
+    done = run_match(tmp_path, *words, "-resume")
+    assert (done.code, len(done.games)) == (0, 2)
+
+
 def test_a_match_goes_on_under_its_own_terms_only(tmp_path: Path) -> None:
     words = [*engine("A"), *engine("B"), *QUICK]
     assert run_match(tmp_path, *words).code == 0
