@@ -39,13 +39,18 @@ class Book(Protocol):
 
 def make_books(terms: Terms) -> dict[str, Book]:
     """A book for each ladder; raises ``OptionError`` for a file that holds anything but openings."""
-    return {code: _make_book(find_game(code), terms.openings, terms.seed) for code in terms.ladders}
+    return {code: _make_book(find_game(code), terms) for code in terms.ladders}
 
 
-def _make_book(game: Game, openings: Openings, seed: int) -> Book:
+def _make_book(game: Game, terms: Terms) -> Book:
+    openings = terms.openings
     if openings.file is not None:
-        return FileBook(game, openings, seed)
-    return DrawnBook(game, openings.plies, seed)
+        return FileBook(game, openings, terms.seed, terms.ply_limit)
+    if terms.ply_limit is not None and openings.plies >= terms.ply_limit:
+        raise OptionError(
+            f"-plylimit {terms.ply_limit}: after -openings random:{openings.plies} the game is over"
+        )
+    return DrawnBook(game, openings.plies, terms.seed)
 
 
 class DrawnBook:
@@ -76,9 +81,9 @@ class DrawnBook:
 class FileBook:
     """The lines of a file from the chosen one on, and round again when they are used up."""
 
-    def __init__(self, game: Game, openings: Openings, seed: int) -> None:
+    def __init__(self, game: Game, openings: Openings, seed: int, ply_limit: int | None) -> None:
         assert openings.file is not None
-        self._starts = list(_read_starts(game, openings.file))
+        self._starts = list(_read_starts(game, openings.file, ply_limit))
         if not self._starts:
             raise OptionError(f"{openings.file}: there is no opening of {game.code} in it")
         if openings.order is Order.RANDOM:
@@ -92,11 +97,13 @@ class FileBook:
         return self._starts[(self._first + number) % len(self._starts)]
 
 
-def _read_starts(game: Game, path: Path) -> Iterator[Start]:
+def _read_starts(game: Game, path: Path, ply_limit: int | None) -> Iterator[Start]:
     """The lines under ``[LADDER]``, and those above the first such heading, which are for every ladder."""
     try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except OSError as error:
+        raise OptionError(f"-openings file={path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
         raise OptionError(f"-openings file={path}: cannot be read: {error}") from None
     ladder = game.code
     for number, line in enumerate(map(str.strip, lines), 1):
@@ -106,15 +113,16 @@ def _read_starts(game: Game, path: Path) -> Iterator[Start]:
                 ladder = find_game(line.removeprefix("[").removesuffix("]").strip()).code
             elif line and not line.startswith("#") and ladder == game.code:
                 place += f", for {game.code}"
-                yield parse_start(game, line)
+                yield parse_start(game, line, ply_limit)
         except RulesError as error:
             raise OptionError(f"{place}: {error}") from None
 
 
-def parse_start(game: Game, line: str) -> Start:
+def parse_start(game: Game, line: str, ply_limit: int | None = None) -> Start:
     """An opening as a line of a file has it: moves, or a position string with ``moves …`` after it or not.
 
-    Raises ``RulesError`` for one that cannot be played, or that leaves nothing to play.
+    Raises ``RulesError`` for one that cannot be played, or that leaves nothing to play, under ``ply_limit``
+    or the game's own.
     """
     words = line.split()
     if is_token(words[0]):
@@ -122,7 +130,7 @@ def parse_start(game: Game, line: str) -> Start:
     else:
         position, _, moves = line.strip().partition(" moves ")
         start = Start(position, tuple(moves.split()))
-    history = History(game, None if start.fen is None else game.position.parse(start.fen))
+    history = History(game, None if start.fen is None else game.position.parse(start.fen), ply_limit)
     for token in start.moves:
         history.play(token)
     if history.outcome.decided:

@@ -68,7 +68,7 @@ def _read_entrant(
     spec = replace(
         spec,
         name=_name(setting, _last(pairs, "name", spec.name)),
-        version=_last(pairs, "version", spec.version),
+        version=_version(setting, _last(pairs, "version", spec.version)),
         options=_options(setting, spec.options, pairs),
         time_control=read_control(setting, pairs["tc"][-1]) if "tc" in pairs else None,
     )
@@ -142,6 +142,12 @@ def _name(setting: Setting, name: str) -> str:
     return name
 
 
+def _version(setting: Setting, version: str) -> str:
+    if len(version) > MAX_NAME or not version.isprintable():
+        setting.refuse(f"version={quote(version)}: at most {MAX_NAME} printable characters")
+    return version
+
+
 def _options(
     setting: Setting, given: tuple[tuple[str, str], ...], pairs: dict[str, list[str]]
 ) -> tuple[tuple[str, str], ...]:
@@ -149,10 +155,13 @@ def _options(
     options = dict(given)
     for key in pairs:
         if key.startswith("option."):
-            name = key.removeprefix("option.")
-            if not name or name.lower() in RESERVED_OPTIONS or not name.isprintable():
+            name, value = key.removeprefix("option."), pairs[key][-1]
+            is_reserved = name.lower() in RESERVED_OPTIONS or "value" in name.split()
+            if not name or is_reserved or not name.isprintable():
                 setting.refuse(f"{quote(key)} cannot be set")
-            options[name] = pairs[key][-1]
+            if not value.isprintable():
+                setting.refuse(f"{key}={quote(value)}: a value is of printable characters")
+            options[name] = value
     return tuple(options.items())
 
 

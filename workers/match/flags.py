@@ -13,6 +13,7 @@ from workers.match.entrants import read_entrants
 from workers.match.options import Entrant, Format, MatchOptions, Openings, Terms
 from workers.match.readers import (
     read_draw,
+    read_file,
     read_form,
     read_label,
     read_ladders,
@@ -177,7 +178,7 @@ FLAGS = (
     Flag("sandbox", "", "run every engine behind walls, as on a site: see docs/sandbox.md", read_switch),
     Flag("recover", "on|off", "off: end the match when an engine crashes or stalls (on)", read_switch),
     Flag("withdraw", "N", "withdraw an engine after N forfeits in a row (never)", read_whole(1, 1_000_000)),
-    Flag("records", "FILE", "where the games are written (match.pgn)", read_path, also="pgnout"),
+    Flag("records", "FILE", "where the games are written (match.pgn)", read_file, also="pgnout"),
     Flag("resume", "", "go on where the record file ends", read_switch),
     Flag("log", "FOLDER", "keep the lines exchanged with the engines, a file each game", read_path),
     Flag("event", "TEXT", "the records' Event", read_label),

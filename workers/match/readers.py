@@ -61,7 +61,18 @@ def read_form(setting: Setting) -> Format:
 
 
 def read_path(setting: Setting) -> Path:
-    return Path(_one(setting))
+    text = _one(setting)
+    if not text:
+        setting.refuse(f"{quote(text)} is no path")
+    return Path(text)
+
+
+def read_file(setting: Setting) -> Path:
+    """A path with a name at its end, beside which there may be others."""
+    path = read_path(setting)
+    if not path.name:
+        setting.refuse(f"{quote(str(path))} is a folder")
+    return path
 
 
 def read_label(setting: Setting) -> str:
@@ -99,9 +110,9 @@ def read_openings(setting: Setting) -> Openings:
         return Openings()
     if len(setting.words) == 1 and setting.words[0].startswith("random:"):
         return Openings(plies=_whole(setting, setting.words[0].removeprefix("random:"), 0, MAX_PLIES))
+    if not any(word.startswith("file=") for word in setting.words):
+        setting.refuse("write random:PLIES or none, each alone, or file=FILE [order=…] [start=N]")
     pairs = {key: values[-1] for key, values in split_pairs(setting, ("file", "order", "start")).items()}
-    if "file" not in pairs:
-        setting.refuse("write random:PLIES, none, or file=FILE")
     return Openings(
         file=Path(pairs["file"]),
         order=_choice(setting, pairs.get("order", Order.SEQUENTIAL), Order),

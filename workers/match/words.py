@@ -61,11 +61,15 @@ def read_toml(path: Path) -> list[Setting]:
     Raises ``OptionError`` for a file that cannot be read.
     """
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        document = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise OptionError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise OptionError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise OptionError(f"{path}: tables within tables without end") from None
+    if "config" in document:
+        raise OptionError(f"{path}: config: one file does not name another")
     return [setting for flag, value in document.items() for setting in _settings(path, flag, value)]
 
 
@@ -93,6 +97,8 @@ def _pairs(table: Mapping[str, object], place: str, prefix: str = "") -> Iterato
 
 
 def _scalars(value: object, place: str) -> Iterator[str]:
+    if isinstance(value, str) and "\0" in value:
+        raise OptionError(f"{place}: {quote(value)} holds a NUL")
     if isinstance(value, bool):
         yield "on" if value else "off"
     elif isinstance(value, str | int | float):
@@ -123,4 +129,4 @@ def split_pairs(setting: Setting, known: Sequence[str]) -> dict[str, list[str]]:
 
 def quote_word(word: str) -> str:
     """A word of a command line, quoted where it has to be."""
-    return word if re.fullmatch(r"[^\s'\"]+", word) else quote(word)
+    return word if word.isprintable() and re.fullmatch(r"[^\s'\"]+", word) else quote(word)

@@ -98,6 +98,19 @@ def test_an_opening_that_leaves_nothing_to_play_is_refused() -> None:
         parse_start(game, " ".join(history.moves))
 
 
+def test_openings_that_the_ply_limit_ends_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="-plylimit 4: after -openings random:4 the game is over"):
+        make_books(terms_of(openings=Openings(plies=4), ply_limit=4))
+    (tmp_path / "book.txt").write_text("d1+ d2+\n")
+    for limit in (1, 2):
+        with pytest.raises(OptionError, match=r"book\.txt, line 1, .*the game is over"):
+            make_books(terms_of(openings=Openings(file=tmp_path / "book.txt"), ply_limit=limit))
+
+
+def test_a_file_may_begin_with_the_mark_of_an_editor(tmp_path: Path) -> None:
+    assert book_of(tmp_path, "\ufeffd1+ d2+\n").start(0) == Start(moves=("d1+", "d2+"))
+
+
 def test_drawn_openings_do_not_depend_on_what_was_asked_for_first() -> None:
     terms = terms_of(openings=Openings(plies=4), seed=3)
     one, two = make_books(terms)["dogon-kulei"], make_books(terms)["dogon-kulei"]

@@ -176,6 +176,10 @@ REFUSED = [
     ("-engine cmd=true name=A LEAST", "two engines are named 'A'"),
     ("-engine cmd=true restart=yes LEAST", "restart='yes': on, off or auto"),
     ("-engine cmd=true option.=1 LEAST", "'option.' cannot be set"),
+    ("-engine cmd=true option.a\nb=1 LEAST", "'option.a\\nb' cannot be set"),
+    ("-engine cmd=true option.value=1 LEAST", "'option.value' cannot be set"),
+    ("-engine cmd=true option.a=1\nquit LEAST", "option.a='1\\nquit': a value is of printable characters"),
+    ("-engine cmd=true version=1\n2 LEAST", "version='1\\n2': at most 80 printable characters"),
     ("-engine cmd=true option.UGI_Seed=1 LEAST", "'option.UGI_Seed' cannot be set"),
     ("-each cmd=true LEAST", "-each cmd=true: unknown key 'cmd' (known are dir, tc, restart, option.NAME)"),
     ("-engine cmd=true tc=60 LEAST", "-engine cmd=true tc=60: cannot read '60' in time control '60'"),
@@ -198,12 +202,17 @@ REFUSED = [
     ("-sprt elo0=0 elo1=1 -games 1 LEAST", "-games 1: a test counts pairs of games"),
     ("-sprt elo0=0 elo1=1 LEAST -engine cmd=true name=C", "-sprt: a test is between two engines, not 3"),
     ("-openings random:99", "'99' is not a whole number from 0 to 40"),
-    ("-openings book", "'book' is not KEY=VALUE"),
-    ("-openings order=random", "write random:PLIES, none, or file=FILE"),
+    ("-openings file=x book", "'book' is not KEY=VALUE"),
+    ("-openings order=random", "write random:PLIES or none, each alone, or file=FILE"),
+    ("-openings random:8 start=3", "write random:PLIES or none, each alone, or file=FILE"),
     ("-openings file=x order=any", "'any' is none of sequential, random"),
+    ("-records . LEAST", "-records .: '.' is a folder"),
     ("-event a\tb", "'a\\tb' is not at most 80 printable characters"),
     ("-config gone.toml", "gone.toml: cannot be read: No such file"),
     ("-config bad.toml", "bad.toml: not valid TOML: "),
+    ("-config deep.toml", "deep.toml: tables within tables without end"),
+    ("-config nul.toml", "nul.toml: [[engine]] 1 cmd: 'a\\x00b' holds a NUL"),
+    ("-config nested.toml", "nested.toml: config: one file does not name another"),
     ("-config odd.toml", "odd.toml: [[engine]] 2: unknown key 'nam'"),
     ("-config date.toml", "date.toml: seed: a date means nothing here"),
 ]
@@ -217,6 +226,9 @@ def test_what_cannot_be_is_refused_with_its_place(text: str, complaint: str, fol
     (folder / "odd.toml").write_text(
         'game = "dualma"\ntc = "1+0"\n[[engine]]\ncmd = "true"\n[[engine]]\ncmd = "true"\nnam = "C"'
     )
+    (folder / "deep.toml").write_text("a = " + "[" * 100_000)
+    (folder / "nul.toml").write_text('[[engine]]\ncmd = "a\\u0000b"')
+    (folder / "nested.toml").write_text('config = "odd.toml"')
     (folder / "date.toml").write_text("seed = 2026-11-21")
     words = [word for part in text.split(" ") for word in (LEAST if part == "LEAST" else [part]) if word]
     with pytest.raises(OptionError) as told:
