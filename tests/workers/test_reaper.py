@@ -49,7 +49,7 @@ def group() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(tmp_path: Path) -> None:
-    """Within a second, and ten times that here. The engine has a child of its own, and neither hears signals."""
+    """Within a second, and ten times that here. The engine has a child, and neither hears signals."""
     mark = f"mark-{uuid.uuid4()}"
     one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
     job = json.dumps(job_of(one, bad_engine(mark=mark), time_control="60+0").to_json())
