@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from tournament.matchmaker import Candidate
 from tournament.models import ActiveVersion, BotVersion, LadderRating, Turn
@@ -10,40 +11,44 @@ from tournament.ratings import NEW_VERSION_SIGMA, Rating
 
 
 def candidates_of(ladders: Sequence[str]) -> dict[str, list[Candidate]]:
-    """By ladder the versions their owners let play there; three queries for all."""
+    """By ladder the versions their owners let play there; three queries for all, of the columns alone."""
     active = ActiveVersion.objects.filter(
         ladder__in=ladders, enabled=True, version__state=BotVersion.State.VALID
     )
     known = LadderRating.objects.filter(ladder__in=ladders, version__bot__in=active.values("bot"))
-    ratings: dict[tuple[str, int], list[LadderRating]] = {}
-    for row in known.select_related("version").order_by("version__number"):
-        ratings.setdefault((row.ladder_id, row.version.bot_id), []).append(row)
+    ratings: dict[tuple[str, int], list[_Rated]] = {}
+    columns = known.values_list("ladder", "version__bot", "version__number", "mu", "sigma", "games")
+    for ladder, bot, number, mu, sigma, games in columns.order_by("version__number"):
+        ratings.setdefault((ladder, bot), []).append(_Rated(number, mu, sigma, games))
     turns = Turn.objects.filter(ladder__in=ladders).values_list("ladder", "version", "pair")
     last = {(ladder, version): pair for ladder, version, pair in turns}
     candidates: dict[str, list[Candidate]] = {code: [] for code in ladders}
-    for one in active.select_related("version__bot").order_by("version"):
-        belief, games = _belief(one.version, ratings.get((one.ladder_id, one.bot_id), []))
-        candidates[one.ladder_id].append(
-            Candidate(
-                one.version_id,
-                one.version.bot.owner_id,
-                belief,
-                games,
-                last.get((one.ladder_id, one.version_id)),
-            )
-        )
+    for ladder, bot, version, number, owner in active.order_by("version").values_list(
+        "ladder", "bot", "version", "version__number", "version__bot__owner"
+    ):
+        belief, games = _belief(number, ratings.get((ladder, bot), []))
+        candidates[ladder].append(Candidate(version, owner, belief, games, last.get((ladder, version))))
     return candidates
 
 
-def _belief(version: BotVersion, ratings: Iterable[LadderRating]) -> tuple[Rating, int]:
-    """Its rating and rated games; of a new version, what the ladder's fold will begin with.
+class _Rated(NamedTuple):
+    """A version of a bot on a ladder, by its number."""
+
+    number: int
+    mu: float
+    sigma: float
+    games: int
+
+
+def _belief(number: int, ratings: Iterable[_Rated]) -> tuple[Rating, int]:
+    """A version's rating and rated games; of a new version, what the ladder's fold will begin with.
 
     ``ratings`` are those of its bot's versions, by rising number.
     """
     belief = Rating()
     for row in ratings:
-        if row.version_id == version.pk:
+        if row.number == number:
             return Rating(row.mu, row.sigma), row.games
-        if row.version.number < version.number:
+        if row.number < number:
             belief = Rating(row.mu, max(row.sigma, NEW_VERSION_SIGMA))
     return belief, 0

@@ -27,8 +27,8 @@ from tournament.services.slots import slots_of
 
 LISTED = 600
 """Waiting games of a tournament that are looked at one by one."""
-DRAWS_AHEAD = 20_000
-"""Pairs times bots of a ladder that are drawn ahead of their time: some hundredths of a second."""
+DRAWS_AHEAD = 10_000
+"""Pairs times bots of a ladder that are drawn ahead of their time: a hundredth of a second or two."""
 LEAST_AHEAD = 20
 """Pairs that are, however many bots there are."""
 SILENCE = datetime.timedelta(seconds=60)
