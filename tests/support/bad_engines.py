@@ -138,6 +138,11 @@ def close(descriptor: str) -> bool:
     return hang("")
 
 
+def shut(descriptor: str) -> bool:
+    os.close(int(descriptor))
+    return False
+
+
 def multiply(_: str) -> bool:
     """Leave a child behind that holds all pipes open."""
     if os.fork() == 0:
@@ -281,8 +286,8 @@ WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
         also, only, many, leave, die, hang, resist, stop, fuse, late, flood, drip,
-        complain, close, multiply, dig, note, attack, look, spin, burn, take, share, crowd, fill, narrow,
-        tire, whim, age,
+        complain, close, shut, multiply, dig, note, attack, look, spin, burn, take, share, crowd, fill,
+        narrow, tire, whim, age,
     )
 }  # fmt: skip
 

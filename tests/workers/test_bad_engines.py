@@ -117,6 +117,7 @@ HARMLESS = [
     ("leaves a child behind", "go:2 multiply -"),
     ("digs deep", "start dig 3000"),
     ("complains much", "go complain 1000000"),
+    ("closes its standard error", "start shut 2"),
 ]
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import itertools
 import re
+import uuid
 
 import pytest
 
 from engines import compiled
 from engines.records import parse_note
 from tests.support.bad_engines import LINE
-from tests.support.jobs import bad_engine, job_of, plan_of, play_job
+from tests.support.jobs import bad_engine, job_of, plan_of, play_job, processes_with
 from tests.workers.test_bad_engines import ANSWER, FAULTS, HARMLESS, LONG
 from workers import exchange, process, runner
 from workers.exchange import plain
+from workers.exchange.plain import Asked
 from workers.jobs import GameReport
 from workers.players import UgiPlayer
-from workers.referee import Choice, Turn
+from workers.referee import Board, Choice, Player, Turn
 
 
 @pytest.fixture
@@ -101,6 +103,23 @@ def test_the_heart_beats_while_moves_are_played_plainly(monkeypatch: pytest.Monk
     monkeypatch.setattr(runner.Desk, "_look_up", lambda self: next(beats) and None)
     play("", LONG)
     assert next(beats) > 6
+
+
+def test_plain_play_is_broken_off_when_its_owner_wants(
+    choices: list[Turn], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Board] = []
+    play_plainly = Board.play_plainly
+
+    def noted(self: Board, players: tuple[Player, Player]) -> Asked | None:
+        begun.append(self)
+        return play_plainly(self, players)
+
+    monkeypatch.setattr(Board, "play_plainly", noted)
+    mark = f"mark-{uuid.uuid4()}"
+    done = play_job(job_of(bad_engine(mark=mark), bad_engine(mark=mark)), is_stopping=lambda: bool(begun))
+    assert (len(done.reports), len(done.returned), len(begun), choices) == (0, 1, 1, [])
+    assert processes_with(mark) == []
 
 
 def test_who_talks_out_of_turn_costs_the_other_no_time() -> None:
