@@ -66,6 +66,7 @@ def test_help_needs_no_celery() -> None:
         (["start", "--dice"], "error: unrecognized arguments: --dice"),
         (["elo", "--counts", "1,2"], "cannot read the counts '1,2': write L,D,W, or LL,LD,DD,WD,WW of pairs"),
         (["elo", "--counts", "1,2,-3"], "cannot read the counts '1,2,-3'"),
+        (["sprt", *HYPOTHESES, "--counts", "-1,2,3"], "cannot read the counts '-1,2,3'"),
         (["sprt", *HYPOTHESES, "--counts", "1,2,³"], "cannot read the counts '1,2,³'"),
         (["sprt", *HYPOTHESES, "--elo0", "nan", "--counts", "1,2,3"], "a hypothesis of nan Elo is beyond"),
         (["sprt", *HYPOTHESES, "--elo0", "big", "--counts", "1,2,3"], "invalid float value: 'big'"),

@@ -17,8 +17,17 @@ def main(arguments: Sequence[str]) -> int:
         description="Print Elo and normalized Elo with their 95 % errors, and the likelihood of superiority.",
     )
     parser.add_argument("--counts", required=True, metavar="COUNTS", help=COUNTS_HELP)
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(with_counts(arguments))
     return run_command(lambda: _print_estimate(options.counts), StatisticsError)
+
+
+def with_counts(arguments: Sequence[str]) -> list[str]:
+    """The arguments with ``--counts`` and what follows it as one: a count below zero looks like an option."""
+    words = list(arguments)
+    if "--counts" in words[:-1]:
+        place = words.index("--counts")
+        words[place : place + 2] = [f"--counts={words[place + 1]}"]
+    return words
 
 
 def _print_estimate(counts: str) -> int:

@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Sequence
 
 from engines.console import run_command
-from workers.commands.elo import COUNTS_HELP
+from workers.commands.elo import COUNTS_HELP, with_counts
 from workers.statistics import Model, StatisticsError, llr, parse_counts
 
 
 def main(arguments: Sequence[str]) -> int:
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(with_counts(arguments))
     return run_command(lambda: _print_ratio(options), StatisticsError)
 
 
