@@ -36,7 +36,7 @@ LIFE_SECONDS: Final = 1.5
 """A runner plays at most so long, and on the average half of it."""
 START_EVERY: Final = 5
 """Lives after which one is counted from the start of the process, not from its first game."""
-GAMES_A_LIFE: Final = 40
+GAMES_A_LIFE: Final = 80
 """More than are played in one by two cores, so that something is left for every life."""
 TEAR_EVERY: Final = 3
 """Lives after which the record file loses its end."""
