@@ -51,9 +51,8 @@ def tend_ladders(now: datetime.datetime) -> int:
         Matchmaking.objects.ensure()
     for row in rows:
         _bring_forward(row, now)
-    full: set[int] = (
-        set()
-    )  # priorities that have no room: asked once for all ladders, and not in a transaction
+    full: set[int] = set()
+    """Priorities that have no room: asked for once for all ladders, and not in a transaction."""
     for row in sorted(rows, key=lambda row: row.next_at or now):
         while _is_due(row, now) and priority_of(row) not in full:
             if not has_room(priority_of(row)):
