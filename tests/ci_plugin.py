@@ -52,10 +52,7 @@ def pytest_make_collect_report() -> Generator[None, Any, None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """End-to-end tests come last and all in one process: they use the whole machine."""
-    for item in items:
-        if item.path.parent.name == "e2e":
-            item.add_marker(pytest.mark.xdist_group("e2e"))
+    """End-to-end tests come last: they use the whole machine."""
     items.sort(key=lambda item: item.path.parent.name == "e2e")
 
 

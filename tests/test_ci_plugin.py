@@ -28,11 +28,23 @@ def test_is_known_to_fail():
 """
 
 
-def run(folder: Path, source: str, ci: str) -> subprocess.CompletedProcess[str]:
+NOTING = """
+import os
+import pathlib
+import pytest
+
+@pytest.mark.parametrize("number", range(6))
+def test_notes_its_process(number):
+    with open(pathlib.Path(__file__).with_suffix(".txt"), "a") as file:
+        print(os.environ["PYTEST_XDIST_WORKER"], file=file)
+"""
+
+
+def run(folder: Path, source: str, ci: str, *words: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_sample.py").write_text(source)
     (folder / "pytest.ini").write_text("[pytest]\n")
     plugins = ("-p", "tests.ci_plugin", "-p", "no:django", "-p", "no:cacheprovider")
-    command = (sys.executable, "-m", "pytest", *plugins, "-q", str(folder))
+    command = (sys.executable, "-m", "pytest", *plugins, "-q", *words, str(folder))
     environment = {**os.environ, "CI": ci, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
@@ -73,3 +85,16 @@ def test_tests_without_walls_to_try_are_named_also_in_ci(tmp_path: Path) -> None
     assert answer.returncode == 0
     told = answer.stdout[answer.stdout.index("- not run -") :]
     assert "no control group\n  test_sample.py::test_walls\n" in told
+
+
+def test_the_tests_of_a_file_share_a_process(tmp_path: Path) -> None:
+    """And so what the file sets up, a site for instance."""
+    (tmp_path / "e2e").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "e2e" / f"test_{name}.py").write_text(NOTING)
+    answer = run(tmp_path, "", "true", "-n", "2", "--dist", "loadfile")
+    assert answer.returncode == 0, answer.stdout
+    for name in ("one", "two"):
+        processes = (tmp_path / "e2e" / f"test_{name}.txt").read_text().split()
+        assert len(processes) == 6
+        assert len(set(processes)) == 1

@@ -37,7 +37,7 @@ play_parcel([job], worker, Line(lambda report: print(report, flush=True), lambda
 def members(group: Path) -> str:
     try:
         return (group / "cgroup.procs").read_text()
-    except FileNotFoundError:
+    except OSError:  # it is gone, or goes while it is read
         return ""
 
 
