@@ -25,6 +25,7 @@ from tests.support.hostile.openings import take_away
 from tests.support.hostile.scene import Scene, digest, scene_in, survivors
 from tests.support.hostile.seen import Seen, report_fields
 from tests.support.jobs import job_of, play_job
+from tests.support.unpack_archive import peak_kib
 from tests.support.walls import walled_engine
 from workers.jobs import EngineSpec, GameReport
 from workers.process import REAPER
@@ -67,7 +68,7 @@ def play(attack: Attack, sandbox: Sandbox, scene: Scene) -> Seen:
         survivors=survivors(),
         groups=len(list(_groups(sandbox))),
         most_processes=scene.most_processes,
-        worker_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        worker_bytes=peak_kib() * 1024,
         worker_limit=resource.getrlimit(resource.RLIMIT_MSGQUEUE)[0],
         worker_nicer=os.nice(0) - nice,
         controls=any(map(_has_controls, _texts(report))),
