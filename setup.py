@@ -68,7 +68,7 @@ class Room:
         return compiled.compiled_names(str(self.sources))
 
 
-ROOMS = (Room(compiled.RULES, "rules"), Room("workers.exchange", "moves"))
+ROOMS = (Room(compiled.RULES, "rules"), Room("workers.game.fastpath", "moves"))
 
 
 def main() -> int:

@@ -14,12 +14,12 @@ from typing import Final
 
 from benchmarks.lines import PLIES
 from engines.rules.history import History
-from engines.rules.registry import Game, find_game
+from engines.rules.registry import Variant, find_game
 from engines.timecontrol import TimeControl
+from workers.engine.launch import plan_launch
+from workers.engine.players import UgiPlayer
+from workers.game.referee import EngineMove, GameSetup, MoveRequest, play_game
 from workers.jobs import EngineSpec
-from workers.launch import plan_launch
-from workers.players import UgiPlayer
-from workers.referee import Choice, Match, Turn, play_game
 
 CONTROL: Final = TimeControl(base_ms=600_000)
 MARGIN_MS: Final = 50
@@ -37,8 +37,8 @@ def main() -> None:
         black.close()
 
 
-def _play(game: Game, white: UgiPlayer, black: UgiPlayer) -> None:
-    match = Match(game, History(game, ply_limit=PLIES), (CONTROL, CONTROL), MARGIN_MS)
+def _play(game: Variant, white: UgiPlayer, black: UgiPlayer) -> None:
+    match = GameSetup(game, History(game, ply_limit=PLIES), (CONTROL, CONTROL), MARGIN_MS)
     play_game(match, Compared(white), Compared(black))
 
 
@@ -53,7 +53,7 @@ class Compared:
     def line(self) -> None:
         """Every answer is looked at here."""
 
-    def choose(self, turn: Turn) -> Choice:
+    def choose(self, turn: MoveRequest) -> EngineMove:
         choice = self._player.choose(turn)
         assert choice.note is not None
         assert choice.note.nodes is not None

@@ -21,17 +21,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.gauge import Load, descendants, weigh
+from benchmarks.gauge import Load, weigh
 from benchmarks.machine import describe_machine
 from benchmarks.runs import Bench, compile_engine
 from engines.rules.registry import find_game
-from tests.support.jobs import plan_of, processes_with
+from tests.support.jobs import plan_of, processes_with, wait_until
 from tests.support.matches import engine, slots_of, start_match
+from workers.sandbox.tree import descendants
 
 LADDER: Final = "dogon-kulei"
 """The quickest of them."""
 PLIES: Final = 20
 """Of a game between good engines."""
+DEATH_SECONDS: Final = 10.0
+"""How soon after the match its engines are gone, ten times over."""
 SAMPLES: Final = 20
 GROWTH_MIB: Final = 2.0
 """What all processes together may have more at the end than after a quarter of the games."""
@@ -118,6 +121,7 @@ def _watch(folder: Path, words: Sequence[str], games: int, slots: int, mark: str
     finally:
         match.communicate()
     left = [f"{path.name} is left in the folder for scratch" for path in scratch.iterdir()]
+    wait_until(lambda: not processes_with(mark), DEATH_SECONDS)
     left += [f"process {pid} is left" for pid in processes_with(mark)]
     return Run(samples, time.monotonic() - began, match.returncode, tuple(left))
 

@@ -186,7 +186,8 @@ class Watch:
         self._slot: int | None = None
         self._before_mib = 0.0
         self._first_round_mib: float | None = None
-        self._flag: tuple[Fault, int] | None = None
+        self._deed: tuple[Fault, int] | None = None
+        """The last fault, and when its engine noted it."""
 
     def take(self, game: dict[str, Any], at_ns: int) -> None:
         """A game has ended, and the match said so at this moment."""
@@ -197,9 +198,9 @@ class Watch:
         self._weigh(seen)
         seen.verdicts.add(game["termination"])
         if fault.verdict != HARMLESS:
-            flag_ns = self._notes.last(str(self._faults.index(fault))) + fault.flag_ms * MS
-            seen.verdict_ms = max(seen.verdict_ms, (at_ns - flag_ns) / MS)
-            self._flag = (fault, flag_ns)
+            deed_ns = self._notes.last(str(self._faults.index(fault)))
+            seen.verdict_ms = max(seen.verdict_ms, (at_ns - deed_ns) / MS - fault.flag_ms)
+            self._deed = (fault, deed_ns)
 
     def finish(self) -> dict[str, Seen]:
         """The match has ended."""
@@ -208,14 +209,18 @@ class Watch:
         return self._seen
 
     def _settle(self, now: Fault) -> None:
-        """See what came after the last fault, now that a game after it has ended."""
-        if self._flag is None:
+        """See what came after the last fault, now that a game after it has ended.
+
+        The next note after the deed is the next game's: nobody else is asked for a move until the flag falls.
+        It may fall earlier than the engine thinks, which was asked a moment before it noted so.
+        """
+        if self._deed is None:
             return
-        (fault, flag_ns), self._flag = self._flag, None
+        (fault, deed_ns), self._deed = self._deed, None
         seen = self._seen[fault.name]
-        again_ns = self._notes.first_after(flag_ns)
+        again_ns = self._notes.first_after(deed_ns)
         assert again_ns is not None, "a game was played in which nobody was asked for a move"
-        seen.usable_ms = max(seen.usable_ms, (again_ns - flag_ns) / MS)
+        seen.usable_ms = max(seen.usable_ms, (again_ns - deed_ns) / MS - fault.flag_ms)
         if fault is not now:
             seen.orphans += len(processes_with(f"{self._mark}-{self._faults.index(fault)}"))
 

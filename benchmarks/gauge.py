@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from workers.sandbox.tree import descendants
 
 PROC = Path("/proc")
 
@@ -29,22 +30,6 @@ def weigh(pids: list[int]) -> Load:
         except OSError:
             continue
     return Load(len(loads), sum(mib for mib, _ in loads), sum(files for _, files in loads))
-
-
-def descendants(pid: int) -> Iterator[int]:
-    """The processes that this one and those it started have started; not itself."""
-    try:
-        tasks = list((PROC / str(pid) / "task").iterdir())
-    except OSError:
-        return
-    for task in tasks:
-        try:
-            children = [int(word) for word in (task / "children").read_text().split()]
-        except OSError:
-            continue
-        for child in children:
-            yield child
-            yield from descendants(child)
 
 
 def cpu_seconds(pid: int) -> float:

@@ -12,6 +12,7 @@ anything is wrong.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -19,6 +20,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from collections import Counter
@@ -32,12 +34,16 @@ from engines.rules.base import Result
 from tests.support.jobs import processes_with, wait_until
 from tests.support.matches import QUICK, Finished, engine, finish_match, read_games, run_match, start_match
 
-LIFE_SECONDS: Final = 1.5
-"""A runner plays at most so long, and on the average half of it."""
+LIFE_GAMES: Final = 60
+"""A runner tells of at most so many games, and on the average of half of them."""
+MOMENT_SECONDS: Final = 0.05
+"""After the last of them it is killed within this time, in the middle of another."""
 START_EVERY: Final = 5
-"""Lives after which one is counted from the start of the process, not from its first game."""
+"""Lives after which one is killed while it starts, at the latest with its first game."""
+START_SECONDS: Final = 0.5
+"""What a start takes, and a little more."""
 GAMES_A_LIFE: Final = 80
-"""More than are played in one by two cores, so that something is left for every life."""
+"""More than are played in one, so that something is left for every life."""
 TEAR_EVERY: Final = 3
 """Lives after which the record file loses its end."""
 TORN_BYTES: Final = 1500
@@ -71,7 +77,10 @@ def run_kills(folder: Path, kills: int, games: int, seed: int = 0) -> Outcome:
             torn += _tear(records, dice.randint(1, TORN_BYTES))
         if number % FORGET_EVERY == FORGET_EVERY - 1:
             forgotten += _forget(state)
-        life = live(folder, words, mark, dice.uniform(0, LIFE_SECONDS), plays=bool(number % START_EVERY))
+        plays, longest = dice.randint(1, LIFE_GAMES), None
+        if number % START_EVERY == 0:
+            plays, longest = 1, dice.uniform(0, START_SECONDS)
+        life = live(folder, words, mark, plays, dice.uniform(0, MOMENT_SECONDS), longest)
         killed += life.was_killed
         wrong += life.wrong
     ended = finish_match(start_match(folder, *words, "-resume"), folder, seconds=None)
@@ -113,17 +122,22 @@ class Life:
     wrong: tuple[str, ...]
 
 
-def live(folder: Path, words: Sequence[str], mark: str, seconds: float, *, plays: bool) -> Life:
-    """So many seconds of it, counted from its first game where it ``plays``."""
+def live(
+    folder: Path, words: Sequence[str], mark: str, plays: int, moment: float, longest: float | None
+) -> Life:
+    """So many games of it and ``moment`` seconds more, but ``longest`` in all."""
     match = start_match(folder, *words, "-resume")
-    if plays:
-        assert match.stdout is not None
-        for _ in ("started", "game"):
-            match.stdout.readline()
-    try:
-        match.wait(seconds)
-    except subprocess.TimeoutExpired:
-        match.kill()
+    assert match.stdout is not None
+    killer = threading.Timer(longest or 0.0, match.kill)
+    if longest is not None:
+        killer.start()
+    games = (line for line in match.stdout if json.loads(line)["event"] == "game")
+    for _ in zip(range(plays), games, strict=False):
+        pass
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        match.wait(moment)
+    match.kill()
+    killer.cancel()
     _, errors = match.communicate()
     wrong = [f"it complained: {errors}"] if errors else []
     if match.returncode not in (0, -signal.SIGKILL):

@@ -10,7 +10,7 @@ from typing import Final
 
 from engines.rules.history import History
 from engines.rules.playout import Dice
-from engines.rules.registry import Game
+from engines.rules.registry import Variant
 
 PLIES: Final = 100
 """Where the games of a measurement end, by the ply limit, if not before by their rules."""
@@ -20,7 +20,7 @@ SEEDS: Final = {"duovallis": 113, "dogon-kulei": 1972, "duploline": 450}
 """Those of the longest lines, where the first seed's is short: in DuploLine a game is over after 50 plies."""
 
 
-def draw_line(game: Game) -> list[str]:
+def draw_line(game: Variant) -> list[str]:
     """The moves of one game, ``PLIES`` of them where the game allows."""
     dice = Dice(SEEDS.get(game.code, 1))
     history = History(game, ply_limit=PLIES)

@@ -17,7 +17,7 @@ from typing import Final
 
 from benchmarks.lines import PLIES, draw_line
 from engines.records import RecordError, Termination, read_records
-from engines.rules.registry import Game
+from engines.rules.registry import Variant
 
 ROOT: Final = Path(__file__).parents[1]
 ENGINE_SOURCE: Final = Path(__file__).parent / "engines" / "fixed_line.c"
@@ -37,7 +37,7 @@ class Broken(Exception):
 class Bench:
     """The engine, compiled, and its line, on one ladder; ``folder`` is for whatever runs leave."""
 
-    game: Game
+    game: Variant
     engine: Path
     folder: Path
 

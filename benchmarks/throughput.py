@@ -1,13 +1,14 @@
 """Games a second through the whole site: database, dispatcher, Redis, Celery, game workers, record keeper.
 
-Four bots in C that answer at once play a rated round robin in a site like that of ``./arena up``,
-without sandbox: each pair of games by two processes, every move refereed, every game replayed by the record
-keeper and rated. At the end ratings made anew must be the same to the bit, and each game be recorded once.
-Told besides: the processor time of each part of the site, and how much of the time between its first and its
-last game a slot was inside a game. With ``--think`` the bots are busy for up to so many milliseconds a move.
+Four bots in C that answer at once play a rated round robin in a site like that of ``./arena up``: each pair
+of games by two processes, every move refereed, every game replayed by the record keeper and rated. The
+engines run in the sandbox that this machine gives to whoever starts it, which is printed; for root there is
+none. At the end ratings made anew must be the same to the bit, and each game be recorded once. Told besides:
+the processor time of each part of the site, and how much of the time between its first and its last game a
+slot was inside a game. With ``--think`` the bots are busy for up to so many milliseconds a move.
 
-    nice -n -15 python -m benchmarks.throughput
-    nice -n -15 python -m benchmarks.throughput --think 20 --games 600
+    nice -n -15 .venv/bin/python -m benchmarks.throughput
+    nice -n -15 .venv/bin/python -m benchmarks.throughput --think 20 --games 600
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.gauge import cpu_seconds
 from benchmarks.machine import describe_machine
 from benchmarks.runs import Broken, compile_engine
+from engines.records import RecordError, read_records
 from engines.rules.playout import Dice, draw_game
-from engines.rules.registry import GAMES, Game
+from engines.rules.registry import GAMES, Variant
 from tournament.embedded.console import Console
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
-from workers.bundles import inspect_bundle, pack_bundle, store_bundle
+from workers.bundles.store import inspect_bundle, pack_bundle, store_bundle
 
 if TYPE_CHECKING:
     from tournament.models import BotVersion, Tournament
@@ -69,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ) as instance:
             begun, ended = _watch(instance)
         _check()
+        print(f"- sandbox of the engines: {_find_walls()}")
         print(f"- a slot was inside a game {_share_inside():.1%} of the time")
     games = ended.games - begun.games
     rate = games / (ended.at - begun.at)
@@ -91,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def pack_bots(game: Game, folder: Path, think_ms: int = 0) -> list[bytes]:
+def pack_bots(game: Variant, folder: Path, think_ms: int = 0) -> list[bytes]:
     """The bots' zips: the same program and lines, under different names."""
     words = '"./engine", "lines"' + (f', "0", "{think_ms}"' if think_ms else "")
     program = compile_engine(folder).read_bytes()
@@ -105,7 +108,7 @@ def pack_bots(game: Game, folder: Path, think_ms: int = 0) -> list[bytes]:
     return zips
 
 
-def draw_lines(game: Game) -> Iterator[list[str]]:
+def draw_lines(game: Variant) -> Iterator[list[str]]:
     """Random games that are long enough."""
     for seed in count(1):
         moves = draw_game(game.position.initial(), PLY_LIMIT, Dice(seed))
@@ -114,7 +117,7 @@ def draw_lines(game: Game) -> Iterator[list[str]]:
 
 
 def _prepare(zips: Sequence[bytes], ladder: str, games: int) -> None:
-    from tournament.services.tournaments import create_round_robin, start
+    from tournament.services.schedule.tournaments import create_round_robin, start
 
     begun = time.monotonic()
     tournament = create_round_robin(
@@ -136,7 +139,7 @@ def _register(content: bytes) -> BotVersion:
     from django.conf import settings
 
     from tournament.models import Bot, BotVersion, Bundle
-    from tournament.services.bots import add_version
+    from tournament.services.uploads.submission import add_version
 
     bundle = Bundle.objects.create(sha256=store_bundle(settings.BUNDLES, content), size=len(content))
     manifest = inspect_bundle(content)
@@ -172,7 +175,7 @@ def _mark(instance: Instance, games: int) -> Mark:
 def _check() -> None:
     """Whatever its speed: all games recorded once, rated as a rebuild rates them."""
     from tournament.models import Game, GameRecord, Tournament
-    from tournament.services.ratings import rebuild
+    from tournament.services.results.ratings import rebuild
 
     tournament = Tournament.objects.get()
     played = Game.objects.filter(state=Game.State.DONE, fault="none", plies__gte=LEAST_PLIES)
@@ -184,6 +187,17 @@ def _check() -> None:
     if rebuilt.changed:
         raise Broken("ratings made anew differ")
     print(f"- all recorded once, {rebuilt.games} rated, ratings made anew are the same")
+
+
+def _find_walls() -> str:
+    """The level of the sandbox and how it pauses engines, as the records have it."""
+    from tournament.models import GameRecord
+
+    text = GameRecord.objects.earliest("pk").text
+    record = next(read_records(text.splitlines(keepends=True), "the first record"))
+    if isinstance(record, RecordError):
+        raise Broken(str(record))
+    return record.header("Walls") or "none"
 
 
 def _share_inside() -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 from engines.console import complain, run_command
 from engines.rules.base import Outcome, Position, RulesError
 from engines.rules.history import History
-from engines.rules.registry import GAMES, Game, find_game
+from engines.rules.registry import GAMES, Variant, find_game
 
 DISAGREES = 1
 MAX_PERFT_DEPTH = 100
@@ -37,7 +37,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m engines", description="Rules, boards and records; and a bot's way to a site."
+        prog="python3 -m engines", description="Rules, boards and records; and a bot's way to a site."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -108,7 +108,7 @@ def _patience(text: str) -> float:
     return _seconds(text, MAX_PATIENCE_SECONDS)
 
 
-def _start(parsed: argparse.Namespace) -> tuple[Game, Position]:
+def _start(parsed: argparse.Namespace) -> tuple[Variant, Position]:
     game = find_game(parsed.game)
     return game, game.position.initial() if parsed.fen is None else game.position.parse(parsed.fen)
 

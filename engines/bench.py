@@ -31,7 +31,7 @@ from engines.rules.base import Position
 from engines.rules.history import History
 from engines.rules.perft import perft
 from engines.rules.playout import Dice, draw_game
-from engines.rules.registry import Game
+from engines.rules.registry import Variant
 
 SEED: Final = 1
 REPLAYED_MOVES: Final = 2_000
@@ -62,7 +62,7 @@ class Speed:
     """Microseconds of a referee for one move."""
 
 
-def run_benchmark(games: Sequence[Game], seconds: float) -> Iterator[str]:
+def run_benchmark(games: Sequence[Variant], seconds: float) -> Iterator[str]:
     """The lines of the benchmark, each as soon as it is known; every figure takes about so many seconds."""
     yield f"rules: {describe_form()}"
     yield f"importing them: {time_import() * 1000:.0f} ms"
@@ -101,7 +101,7 @@ def time_import() -> float:
     return min(float(subprocess.check_output((sys.executable, "-c", script))) for _ in range(STARTS))
 
 
-def measure(game: Game, seconds: float) -> Speed:
+def measure(game: Variant, seconds: float) -> Speed:
     """The speed of one ladder."""
     dice = Dice(SEED)
     start = game.position.initial()
@@ -151,7 +151,7 @@ def deepest_perft(start: Position, seconds: float) -> int:
     return depth
 
 
-def _record_games(game: Game, dice: Dice) -> list[list[str]]:
+def _record_games(game: Variant, dice: Dice) -> list[list[str]]:
     """Random games as a referee plays them, to the end by the match rules."""
     recorded: list[list[str]] = []
     while sum(map(len, recorded)) < REPLAYED_MOVES:
@@ -163,7 +163,7 @@ def _record_games(game: Game, dice: Dice) -> list[list[str]]:
     return recorded
 
 
-def _replay(game: Game, tokens: Sequence[str]) -> int:
+def _replay(game: Variant, tokens: Sequence[str]) -> int:
     """Play a recorded game as the referee does; returns its moves."""
     play = History(game).play
     for token in tokens:

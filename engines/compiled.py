@@ -6,7 +6,7 @@ here looks for the folder of the sources as they are now, so that a changed sour
 runs as its old compiled form: its folder is not there yet, and the rules run as plain
 Python. So they do where nothing was ever built, where a build is damaged, and where
 ``DUARENA_PURE`` is set. Nobody who imports ``engines.rules`` sees which it was, but for the speed.
-Another room that is compiled (``workers.exchange``) has a finder of its own.
+Another room that is compiled (``workers.game.fastpath``) has a finder of its own.
 
 Nothing is looked for before a room is first imported. This module imports next to nothing,
 because every engine that uses the rules starts with it.

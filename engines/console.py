@@ -51,3 +51,21 @@ def complain(sentence: str) -> int:
 def _stop_writing() -> None:
     """Nobody reads any more, as in ``| head``: what is left to flush goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def format_duration(seconds: float, *, words: bool = False) -> str:
+    """Roughly, in two units at most: ``40 s``, ``12 min``, ``3 h 20 min``, ``2 d 5 h``.
+
+    ``words`` spells single units out, for pages: ``40 seconds``, ``12 minutes``, ``2 days 5 h``.
+    """
+    second, minute, day = (" seconds", " minutes", " days") if words else (" s", " min", " d")
+    if seconds < 90:
+        return f"{round(seconds)}{second}"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes}{minute}"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min"
+    days, hours = divmod(hours, 24)
+    return f"{days}{day} {hours} h"

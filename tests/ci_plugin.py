@@ -1,25 +1,41 @@
-"""A pytest plugin: where ``CI`` is set, a skipped test is a failed one.
+"""A pytest plugin: what a skipped test means, and in which order files run.
 
-On a developer's machine a missing browser is a reason to skip. In CI it would
-hide that nothing was tested; there every test runs or the run is red. Tests of
-walls that the machine or the user cannot have are the exception: they are named
-at the end of the run as not run.
+On a developer's machine a missing browser is a reason to skip; the end of the run names each test that
+did not run and what it needs. Where ``CI`` is set a skip would hide that nothing was tested: there it is
+a failure, except for the tests that ``allowed_skips.txt`` names with a reason.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-NOT_RUN = "without walls: "
-"""How the reason of a test begins that needs walls which this machine, or this user, has not."""
+ALLOWED = Path(__file__).with_name("allowed_skips.txt")
 
 
 def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in {"", "0", "false", "no"}
+
+
+def read_allowed(path: Path = ALLOWED) -> dict[str, str]:
+    """The reasons why CI may skip tests, by the tests' ids without parameters.
+
+    A line is an id, a space and a reason; ``#`` begins a comment. Raises ``ValueError`` for a line
+    without a reason.
+    """
+    reasons: dict[str, str] = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        test, _, reason = line.partition(" ")
+        if not reason.strip():
+            raise ValueError(f"{path.name}, line {number}: {test!r} has no reason")
+        reasons[test] = reason.strip()
+    return reasons
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
@@ -29,12 +45,10 @@ def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
 
 
 def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
-    if report.outcome == "skipped" and not hasattr(report, "wasxfail"):
-        reason = _reason(report)
-        if reason.startswith(NOT_RUN):
-            return
+    is_skip = report.outcome == "skipped" and not hasattr(report, "wasxfail")
+    if is_skip and report.nodeid.partition("[")[0] not in read_allowed():
         report.outcome = "failed"
-        report.longrepr = f"{report.nodeid} was skipped, and CI skips nothing ({reason})"
+        report.longrepr = f"{report.nodeid} was skipped, and CI skips nothing ({_reason(report)})"
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -52,15 +66,28 @@ def pytest_make_collect_report() -> Generator[None, Any, None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """End-to-end tests come last: they use the whole machine."""
-    items.sort(key=lambda item: item.path.parent.name == "e2e")
+    """Files with long tests come first, so that no process is left with one when the others have ended."""
+    ranks: dict[Path, int] = {}
+    for item in items:
+        ranks[item.path] = max(ranks.get(item.path, 0), _rank(item))
+    items.sort(key=lambda item: -ranks[item.path])
+
+
+def _rank(item: pytest.Item) -> int:
+    """How long a test may take: a rough class, the longest highest."""
+    marks = [
+        item.path.parent.name == "e2e",
+        item.get_closest_marker("thorough") is not None,
+        item.get_closest_marker("slow") is not None,
+    ]
+    return sum(value << place for place, value in enumerate(reversed(marks)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Name the tests that had no walls to try, by what they lacked."""
+    """Name the tests that did not run, by what they lacked."""
     skipped = [(report.nodeid, _reason(report)) for report in terminalreporter.stats.get("skipped", [])]
-    for reason in sorted({reason for _, reason in skipped if reason.startswith(NOT_RUN)}):
+    for reason in sorted({reason for _, reason in skipped}):
         terminalreporter.section("not run", sep="-")
-        terminalreporter.line(reason.removeprefix(NOT_RUN))
+        terminalreporter.line(reason)
         for name in sorted(name for name, why in skipped if why == reason):
             terminalreporter.line(f"  {name}")

@@ -8,10 +8,18 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+from tests.support import effort
+from tests.support.postgres import running_postgres
+
+# Without a deadline: that a busy machine takes its time is no failure.
+settings.register_profile(effort.MODE, max_examples=effort.EXAMPLES, deadline=None)
+settings.load_profile(effort.MODE)
 
 MOST_SECONDS = 300
 MOST_SECONDS_SLOW = 1500
-"""Of a test marked slow. Both are many times what one takes on a busy machine: they are for hangs alone."""
+"""Of a slow or a thorough test. Both are many times what one takes on a busy machine: for hangs alone."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -32,10 +40,18 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL that all tests of this process share; each has a database of its own."""
+    with running_postgres() as address:
+        yield address
+
+
 @contextmanager
 def _bounded(item: pytest.Item, where: str) -> Iterator[None]:
     """An alarm reaches any wait of the main thread, where tests run: for a lock, a process or a socket."""
-    seconds = MOST_SECONDS_SLOW if item.get_closest_marker("slow") else MOST_SECONDS
+    is_slow = item.get_closest_marker("slow") or item.get_closest_marker("thorough")
+    seconds = MOST_SECONDS_SLOW if is_slow else MOST_SECONDS
 
     def give_up(*_: object) -> None:
         pytest.fail(f"{item.nodeid} hangs {where}: it is not done after {seconds} s")

@@ -40,9 +40,11 @@ def test_notes_its_process(number):
 """
 
 
-def run(folder: Path, source: str, ci: str, *words: str) -> subprocess.CompletedProcess[str]:
+def run(
+    folder: Path, source: str, ci: str, *words: str, ini: str = "[pytest]\n"
+) -> subprocess.CompletedProcess[str]:
     (folder / "test_sample.py").write_text(source)
-    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "pytest.ini").write_text(ini)
     plugins = ("-p", "tests.ci_plugin", "-p", "no:django", "-p", "no:cacheprovider")
     command = (sys.executable, "-m", "pytest", *plugins, "-q", *words, str(folder))
     environment = {**os.environ, "CI": ci, "PYTHONPATH": str(ROOT)}
@@ -77,14 +79,48 @@ def test_ci_is_what_the_variable_says(value: str, is_ci: bool, monkeypatch: pyte
     assert ci_plugin.in_ci() == is_ci
 
 
-def test_tests_without_walls_to_try_are_named_also_in_ci(tmp_path: Path) -> None:
-    source = (
-        f"import pytest\n\ndef test_walls():\n    pytest.skip({ci_plugin.NOT_RUN + 'no control group'!r})\n"
-    )
-    answer = run(tmp_path, source, "true")
-    assert answer.returncode == 0
-    told = answer.stdout[answer.stdout.index("- not run -") :]
-    assert "no control group\n  test_sample.py::test_walls\n" in told
+def test_skipped_tests_are_named_at_the_end_by_what_they_need(tmp_path: Path) -> None:
+    told = run(tmp_path, SKIPPING, "").stdout
+    assert "- not run -" in told
+    assert "no browser\n  test_sample.py::test_is_marked\n  test_sample.py::test_skips\n" in told
+
+
+def test_in_ci_only_the_tests_on_the_list_may_skip(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(ci_plugin, "read_allowed", lambda: {"tests/a.py::test_a": "a reason"})
+    for test, outcome in (("tests/a.py::test_a[1]", "skipped"), ("tests/a.py::test_ab", "failed")):
+        report = pytest.TestReport(test, ("tests/a.py", 1, ""), {}, "skipped", ("", 1, "Skipped: x"), "call")
+        ci_plugin._forbid_skip(report)
+        assert report.outcome == outcome
+
+
+def test_every_skip_that_is_allowed_has_a_reason_and_a_test() -> None:
+    for test, reason in ci_plugin.read_allowed().items():
+        path, _, name = test.partition("::")
+        assert f"\ndef {name}(" in (ROOT / path).read_text(), test
+        assert len(reason.split()) > 3, test
+
+
+def test_an_allowed_skip_without_a_reason_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "skips.txt").write_text("# a comment\n\ntests/a.py::test_a  a reason\ntests/a.py::test_b\n")
+    with pytest.raises(ValueError, match=r"skips\.txt, line 4: 'tests/a\.py::test_b' has no reason"):
+        ci_plugin.read_allowed(tmp_path / "skips.txt")
+
+
+def test_files_with_long_tests_come_first(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n thorough\n")
+    (tmp_path / "e2e").mkdir()
+    mark = "import pytest\n@pytest.mark.{}\ndef test_it(): pass\n"
+    sources = {
+        "test_a.py": "def test_it(): pass\n",
+        "test_b.py": mark.format("slow"),
+        "test_c.py": "def test_quick(): pass\n" + mark.format("thorough"),
+        "e2e/test_d.py": "def test_it(): pass\n",
+    }
+    for name, source in sources.items():
+        (tmp_path / name).write_text(source)
+    told = run(tmp_path, "", "true", "--collect-only", ini="[pytest]\nmarkers = slow\n thorough\n").stdout
+    order = [line.partition("::")[0] for line in told.splitlines() if "::" in line]
+    assert order == ["e2e/test_d.py", "test_c.py", "test_c.py", "test_b.py", "test_a.py"]
 
 
 def test_the_tests_of_a_file_share_a_process(tmp_path: Path) -> None:

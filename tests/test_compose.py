@@ -14,18 +14,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.support.postgres import running_postgres
 from tournament.embedded.plan import ROOT
-from tournament.embedded.process import Service, last_words
-from tournament.embedded.redis_server import find_redis_server
-from tournament.embedded.supervisor import Supervisor
+from tournament.embedded.processes.process import Service, last_words
+from tournament.embedded.processes.redis_server import find_redis_server
+from tournament.embedded.processes.supervisor import Supervisor
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
@@ -200,12 +198,6 @@ class Plain:
         return subprocess.run(
             shell, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
         )
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    with running_postgres() as address:
-        yield address
 
 
 @pytest.mark.slow

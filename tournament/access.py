@@ -1,8 +1,8 @@
-"""Who may see and do what: the one place that decides.
+"""Permissions: the only module that decides who may see and do what.
 
 Staff may see and manage everything. Everybody may see bots, ladders, games and records.
-Drafts and validations are their owner's; what an engine said is its bot's owner's. Of workers everybody
-sees the names and how they do; their machines, their troubles and every bundle are staff's.
+Drafts and validations are visible to their owner, an engine's log to the owner of its bot. Everybody sees
+the workers' names and states; only staff sees their machines, their errors and every bundle.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Visitor = User | AnonymousUser
 
 
 def visible_tournaments(user: Visitor) -> TournamentQuerySet:
-    """For lists: without validations, which are reached from their version's page."""
+    """For lists: without validations, which are linked from their version's page."""
     tournaments = Tournament.objects.exclude(kind=Tournament.Kind.VALIDATION)
     if user.is_staff:
         return tournaments
@@ -25,7 +25,7 @@ def visible_tournaments(user: Visitor) -> TournamentQuerySet:
 
 
 def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
-    """Those of ``games`` that may stand in a list for this visitor; validations have their version's page."""
+    """Those of ``games`` that lists show this visitor; validations are linked from their version's page."""
     games = games.exclude(tournament__kind=Tournament.Kind.VALIDATION)
     if user.is_staff:
         return games
@@ -34,7 +34,7 @@ def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
 
 
 def public_records(ladder: str) -> QuerySet[GameRecord]:
-    """What a ladder's file holds: all its records in the order of completion, validations left out."""
+    """The records of a ladder's file: all of the ladder in the order of completion, without validations."""
     records = GameRecord.objects.filter(game__ladder=ladder, game__sequence__isnull=False)
     return records.exclude(game__tournament__kind=Tournament.Kind.VALIDATION).order_by("game__sequence")
 
@@ -55,26 +55,26 @@ def may_edit_bot(user: Visitor, bot: Bot) -> bool:
 
 
 def may_download_bundle(user: Visitor, version: BotVersion) -> bool:
-    """The samples are everybody's: their source comes with the house."""
+    """Everybody may download the samples: their source is part of the product."""
     return version.bot.is_sample or _is_owner(user, version.bot.owner_id)
 
 
 def may_see_log(user: Visitor, game: Game, side: str) -> bool:
-    """``side`` is that of ``GameLog``: each log is for the bot that said it."""
+    """``side`` is that of ``GameLog``: each log is for the owner of the bot that wrote it."""
     version = game.white if side == GameLog.Side.WHITE else game.black
     return _is_owner(user, version.bot.owner_id)
 
 
 def may_manage_workers(user: Visitor) -> bool:
-    """Also see where they are and what troubles them."""
+    """Also whether the user sees their machines and errors."""
     return user.is_staff
 
 
 def may_lend_bundles(user: Visitor) -> bool:
-    """Have tokens with which workers on other hosts fetch everybody's bundles."""
+    """Whether the user may have tokens with which workers on other hosts fetch all bundles."""
     return user.is_staff
 
 
 def _is_owner(user: Visitor, owner: int | None) -> bool:
-    """What belongs to nobody is the site's own, and staff's to manage."""
+    """Objects without an owner belong to the site and are managed by staff."""
     return user.is_staff or (owner is not None and user.pk == owner)

@@ -1,8 +1,7 @@
-"""Django's admin: everything to be seen; results, ratings and records not to be touched.
+"""Django's admin: shows everything; results, ratings and records are read-only.
 
-Tournaments are changed by the services that their pages use.
-
-Large tables are shown without counting them, and rows are chosen by their numbers.
+Tournaments are changed by the same services that their pages use.
+Large tables are shown without counting them, and related rows are entered by id.
 """
 
 from __future__ import annotations
@@ -20,9 +19,10 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from tournament import access, models
-from tournament.services import tournaments, workers
+from tournament.services.dispatch import workers
+from tournament.services.schedule import tournaments
 
-# Generic for the type checker alone.
+# Generic only for the type checker.
 if TYPE_CHECKING:
     _Paginator = Paginator[Any]
     _ModelAdmin = admin.ModelAdmin[Any]
@@ -31,13 +31,13 @@ else:
 
 admin.site.site_header = admin.site.site_title = "Duarena"
 MOST_ROWS = 5_000
-"""Rows that can be reached by turning pages; filters and search reach the others."""
+"""Rows that can be reached by paging; filters and search reach the others."""
 
 admin.site.register(models.User, UserAdmin)
 
 
 class ShortPaginator(_Paginator):
-    """Counts no further than anybody would turn pages: a million rows take seconds to count."""
+    """Counts only as far as a reader would page: counting a million rows takes seconds."""
 
     @cached_property
     def count(self) -> int:
@@ -46,7 +46,7 @@ class ShortPaginator(_Paginator):
 
 
 class PlainAdmin(_ModelAdmin):
-    """Foreign keys by number: a menu of a million games helps nobody."""
+    """Foreign keys as id fields: a menu of a million games would be unusable."""
 
     show_full_result_count = False
     paginator = ShortPaginator
@@ -58,7 +58,7 @@ class PlainAdmin(_ModelAdmin):
 
 
 class ReadOnlyAdmin(PlainAdmin):
-    """What the record keeper writes; changed by hand it would no longer be what was played."""
+    """Rows written by the record keeper; read-only, so that they always match the game played."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -82,7 +82,7 @@ class BotAdmin(PlainAdmin):
 
 @admin.register(models.BotVersion)
 class BotVersionAdmin(PlainAdmin):
-    """A version's state can be changed, its bytes and what is known of them cannot."""
+    """A version's state can be changed; its bytes and the facts about them are read-only."""
 
     list_display = ("__str__", "state", "state_reason", "created_at")
     list_filter = ("state",)
@@ -108,14 +108,14 @@ class BotVersionAdmin(PlainAdmin):
 
 @admin.register(models.Tournament)
 class TournamentAdmin(PlainAdmin):
-    """Made by the site's form; under way it is changed by the services alone, from here as from its page."""
+    """Created by the site's form; after the start only the services change it, here as on its page."""
 
     list_display = ("name", "kind", "state", "priority", "games_done", "games_total", "starts_at")
     list_filter = ("state", "kind")
     search_fields: ClassVar = ["name"]
     actions = ("start", "announce", "pause", "resume", "cancel", "extend")
     changes = ("priority", "entry_until", "starts_at")
-    """What can be changed here, the times only before the start."""
+    """Fields that can be changed here; the times only before the start."""
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         return redirect("tournament-new")
@@ -124,7 +124,7 @@ class TournamentAdmin(PlainAdmin):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What may be changed, then all there is to be seen."""
+        """The fields that can be changed, then all others."""
         readonly = self.get_readonly_fields(request, obj)
         return [*(name for name in self.changes if name not in readonly), *readonly]
 
@@ -134,7 +134,7 @@ class TournamentAdmin(PlainAdmin):
         return [f.name for f in self.model._meta.fields if f.name not in (*changes, "id")]
 
     def save_model(self, request: HttpRequest, obj: models.Tournament, form: Any, change: bool) -> None:
-        """Only what was changed here; the row may have been counted on meanwhile."""
+        """Saves only the fields changed here: the counts in the row may have changed in the meantime."""
         asked = form.cleaned_data
         try:
             if {"entry_until", "starts_at"} & set(form.changed_data):
@@ -174,7 +174,7 @@ class TournamentAdmin(PlainAdmin):
         chosen: db.QuerySet[models.Tournament],
         action: Callable[[models.Tournament], None],
     ) -> None:
-        """Do it with each that was chosen, and tell of those with which it cannot be done."""
+        """Call a service for each chosen tournament and show a message for each one that raises."""
         for tournament in chosen:
             try:
                 action(tournament)
@@ -184,7 +184,7 @@ class TournamentAdmin(PlainAdmin):
 
 @admin.register(models.Matchmaking)
 class MatchmakingAdmin(PlainAdmin):
-    """How much each ladder's matchmaker may start, and on which terms; it is paused by its tournament."""
+    """Rate and terms of each ladder's matchmaker; pausing it is done on its tournament."""
 
     list_display = ("ladder", "games_an_hour", "time_control", "opening_plies", "pairs_made", "next_at")
     fields = (
@@ -205,7 +205,7 @@ class MatchmakingAdmin(PlainAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: models.Matchmaking, form: Any, change: bool) -> None:
-        """Only what was changed here: the matchmaker counts on meanwhile."""
+        """Saves only the fields changed here: the matchmaker updates its counters in the meantime."""
         if form.changed_data:
             obj.save(update_fields=form.changed_data)
 
@@ -233,7 +233,7 @@ class ExamAdmin(ReadOnlyAdmin):
 
 @admin.register(models.Worker)
 class WorkerAdmin(ReadOnlyAdmin):
-    """Everything a worker told of itself; only whether it gets games is the site's to change."""
+    """Everything that workers report about themselves; the site only decides whether a worker gets games."""
 
     list_display = ("name", "condition", "host", "queue", "busy", "slots", "level", "seen_at", "trouble")
     list_filter = ("state", "queue")

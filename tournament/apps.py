@@ -18,7 +18,7 @@ class TournamentConfig(AppConfig):
 
 
 def _create_ladders(using: str, **_: Any) -> None:
-    """Give every registered game its ladder row, also games added after the first migration."""
+    """Create the ladder row of every registered game, also of games added after the first migration."""
     from tournament.models import Ladder
 
     Ladder.objects.using(using).ensure()

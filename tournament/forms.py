@@ -1,4 +1,4 @@
-"""What people may send, and the sentence each bad field gets."""
+"""The forms of the pages, with the error sentence of each field."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from engines.timecontrol import TimeControlError, format_time_control, parse_tim
 from engines.visible import visible_lines
 from tournament import access
 from tournament.models import Bot, BotVersion, Token, Tournament, User
-from tournament.services.schedule import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
-from workers.openings import MAX_PLIES
+from tournament.services.schedule.schedule import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
+from workers.game.openings import MAX_PLIES
 
 if TYPE_CHECKING:
     _UserCreationForm = UserCreationForm[User]
     _VersionChoiceField = forms.ModelMultipleChoiceField[BotVersion]
     _VersionField = forms.ModelChoiceField[BotVersion]
     _BotField = forms.ModelChoiceField[Bot]
-else:  # generic for the type checker alone
+else:  # generic only for the type checker
     _UserCreationForm = UserCreationForm
     _VersionChoiceField = forms.ModelMultipleChoiceField
     _VersionField = _BotField = forms.ModelChoiceField
@@ -34,12 +34,12 @@ else:  # generic for the type checker alone
 MAX_SEED = 2**31 - 1
 MAX_NOTES = 2000
 MAX_USERNAME = 40
-"""Of new accounts: a name stands in tables beside others."""
+"""Longest name of a new account: names are shown in tables beside others."""
 LAST_ID = 2**63 - 1
 
 
 class SignUpForm(_UserCreationForm):
-    """A name and a password; nothing else is asked for."""
+    """A name and a password, nothing else."""
 
     username = UsernameField(
         label="Name",
@@ -53,7 +53,7 @@ class SignUpForm(_UserCreationForm):
 
 
 class UploadForm(forms.Form):
-    """A bot's bundle; what is in it is the upload service's to judge."""
+    """A bot's bundle; the upload service checks its content."""
 
     bundle = forms.FileField(
         label="Bundle",
@@ -83,7 +83,7 @@ class UploadForm(forms.Form):
 
 
 class TokenForm(forms.Form):
-    """A token to be made."""
+    """A token to create."""
 
     name = forms.CharField(
         label="Name",
@@ -113,13 +113,13 @@ class TokenForm(forms.Form):
 
 
 def as_sentence(complaint: str) -> str:
-    """A complaint of a service set as a sentence; a name it begins with (``bot.toml``) keeps its spelling."""
+    """Turn a service's error message into a sentence; a leading file name (``bot.toml``) keeps its case."""
     first = complaint.partition(" ")[0]
     return f"{complaint[:1].upper() if first.isalpha() else complaint[:1]}{complaint[1:]}."
 
 
 def isolated(version: BotVersion) -> str:
-    """A version's name for texts without markup: its author's directions end where it ends."""
+    """A version's name for plain text: writing directions in it do not affect the text after it."""
     return f"\u2068{version.bot.name}\u2069 v{version.number}"
 
 
@@ -127,7 +127,7 @@ class VersionChoices(_VersionChoiceField):
     """Versions that may play, by bot and number."""
 
     def clean(self, value: Any) -> QuerySet[BotVersion]:
-        """Also refuses numbers that no row can have and that a database chokes on."""
+        """Also refuses numbers that no row can have and that make a database raise."""
         for number in value or ():
             if str(number).isdecimal() and int(str(number)[:20]) > LAST_ID:
                 raise forms.ValidationError(
@@ -142,7 +142,7 @@ class VersionChoices(_VersionChoiceField):
 
 
 def _refuse_endless(field: forms.Field, value: Any) -> None:
-    """Refuse a number that no row can have and that a database chokes on."""
+    """Refuse a number that no row can have and that makes a database raise."""
     if str(value).isdecimal() and int(str(value)[:20]) > LAST_ID:
         raise forms.ValidationError(field.error_messages["invalid_choice"], code="invalid_choice")
 
@@ -178,7 +178,7 @@ KINDS = [
 
 
 def _moment(label: str, help_text: str) -> forms.DateTimeField:
-    """A moment in UTC, to the minute; empty for none."""
+    """A date and time in UTC, to the minute; empty for none."""
     return forms.DateTimeField(
         label=f"{label} (UTC)",
         required=False,
@@ -188,7 +188,7 @@ def _moment(label: str, help_text: str) -> forms.DateTimeField:
 
 
 class TournamentForm(forms.Form):
-    """A tournament to be; ``cleaned_data`` holds what the service takes, ready for use.
+    """A new tournament; ``cleaned_data`` holds the values that the service takes.
 
     ``versions`` are the bots in the order of the tables, a gauntlet's challenger first.
     """
@@ -318,7 +318,7 @@ class TournamentForm(forms.Form):
 
 
 class ControlForm(forms.Form):
-    """What can be changed of a tournament under way."""
+    """The settings of a running tournament that can be changed."""
 
     more = forms.IntegerField(label="More", required=False, min_value=1, max_value=MAX_PAIRS)
     priority = forms.IntegerField(

@@ -1,4 +1,4 @@
-"""What a page may load, our own files and nothing else, and how much anybody may send."""
+"""What a page may load (only our own files) and how much a visitor may send."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""No inline script or style: what a bot's author writes can never become code of a page."""
+"""No inline script or style: text written by a bot's author can never run as code of a page."""
 
 
 class ContentSecurityPolicyMiddleware:
-    """Sends the policy with every answer that does not bring its own."""
+    """Adds the policy to every response that does not set its own."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -37,10 +37,10 @@ class ContentSecurityPolicyMiddleware:
 
 
 class BoundedUploadHandler(TemporaryFileUploadHandler):
-    """Writes no more of a file to the disk than a bundle may have.
+    """Writes no more of a file to the disk than the largest bundle allowed.
 
-    The rest is read and dropped, so that the sender gets a page with the reason instead of a torn
-    connection; the file's size is told as it was sent.
+    The rest is read and dropped, so that the sender gets a page with the reason instead of a broken
+    connection; the reported file size is the size sent.
     """
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes | None:

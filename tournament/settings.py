@@ -2,27 +2,30 @@
 
 Everything that differs between sites comes from the environment:
 
-DUARENA_DATA            folder of all that changes at run time; default ``var/`` in the checkout
-DUARENA_SECRET_KEY      default: made once and kept in the data folder, readable by its owner alone
+DUARENA_DATA            folder for all data that changes at run time; default ``var/`` in the checkout
+DUARENA_SECRET_KEY      default: created once in the data folder, readable only by its owner
 DATABASE_URL            default: SQLite in the data folder
-REDIS_URL               the broker, see ``workers.celery``
+REDIS_URL               the broker, see ``workers.service.celery``
 DUARENA_HOSTS           host names the site answers to, comma separated; default this machine
 DUARENA_SITE            the site's address, as printed in records
 DUARENA_TRUST_UPLOADS   ``1``: uploaded bots are run without a sandbox
-DUARENA_SANDBOX         the level of sandbox that uploaded bots need, ``A`` (default) or ``B``
-DUARENA_CACHE           where workers on this machine say what their sandbox is; default in the data folder
-DUARENA_SLOTS           games played at once while no worker tells of its own; default this machine's cores
+DUARENA_SANDBOX         the level of sandbox that uploaded bots need, ``A`` or ``B``; default ``A``, but ``B``
+                        where DUARENA_LOCAL is set
+DUARENA_LOCAL           ``1``: only this machine can reach the site; set by ``./arena up``
+DUARENA_COMMAND         the command that started the site, shown in hints about other ways to start it
+DUARENA_CACHE           where workers on this machine store their sandbox level; default in the data folder
+DUARENA_SLOTS           games played at once while no worker reports its slots; default this machine's cores
 DUARENA_LADDER_GAMES    games an hour that each ladder's matchmaker may start on idle workers; default 0, off
 DUARENA_LADDER_TIME     the time control of those games; default 5+0.05
 DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; default 4
-DUARENA_LEASE           seconds without word of its worker after which a game is given to another; default 30
+DUARENA_LEASE           seconds without a message after which a worker's game goes to another; default 30
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
-DUARENA_MAX_PENDING     versions of one user that may wait or be validated at a time; default 10
+DUARENA_MAX_PENDING     versions of one user that may be waiting or validated at once; default 10
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
-DUARENA_MAIL_HOST       a mail server (host or host:port), to tell bots' owners; default none
+DUARENA_MAIL_HOST       a mail server (host or host:port) for mail to bots' owners; default none
 DUARENA_MAIL_FROM       the sender of that mail
 DUARENA_BUNDLES         folder of the bots' bundles; default in the data folder
-DUARENA_DEBUG           ``1``: Django's debug pages; never on a site others can reach
+DUARENA_DEBUG           ``1``: Django's debug pages; never on a site that others can reach
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ def _flag(name: str) -> bool:
 
 
 def _secret_key() -> str:
-    """The key of the environment or of the data folder; several processes may ask first at once."""
+    """The key from the environment or from the data folder; several processes may call it at once."""
     if key := os.environ.get("DUARENA_SECRET_KEY"):
         return key
     path = DATA / "secret_key"
@@ -56,7 +59,7 @@ def _secret_key() -> str:
         try:
             os.link(written, path)
         except FileExistsError:
-            pass  # another process was first: its key is the site's
+            pass  # another process wrote the key first; the site uses that key
         finally:
             os.unlink(written)
     return path.read_text().strip()
@@ -68,6 +71,8 @@ SITE = os.environ.get("DUARENA_SITE", "http://127.0.0.1:8000").rstrip("/")
 CACHE = Path(os.environ.get("DUARENA_CACHE") or DATA / "cache").resolve()
 TRUST_UPLOADS = _flag("DUARENA_TRUST_UPLOADS")
 SANDBOX = os.environ.get("DUARENA_SANDBOX", "")
+IS_LOCAL = _flag("DUARENA_LOCAL")
+START_COMMAND = os.environ.get("DUARENA_COMMAND", "")
 SLOTS = int(os.environ.get("DUARENA_SLOTS") or os.cpu_count() or 1)
 LADDER_GAMES = int(os.environ.get("DUARENA_LADDER_GAMES") or 0)
 LADDER_TIME_CONTROL = os.environ.get("DUARENA_LADDER_TIME") or "5+0.05"
@@ -110,6 +115,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "tournament.views.errors.NotAllowedPageMiddleware",
 ]
 ROOT_URLCONF = "tournament.urls"
 WSGI_APPLICATION = "tournament.wsgi.application"
@@ -129,12 +135,12 @@ TEMPLATES = [
 ]
 
 SQLITE_OPTIONS = {
-    # A transaction takes the write lock when it begins, and waits for it: reading first
-    # and writing later is what makes "database is locked" of two writers.
+    # A transaction takes the write lock when it begins and waits for it. Two transactions that
+    # read first and write later would otherwise fail with "database is locked".
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
-    # A page that many games change is copied into the database once for them all (16 MiB of log), and
-    # stays in memory meanwhile (16 MiB a connection).
+    # A page that many games change is copied into the database once for all of them (16 MiB of log) and
+    # stays in memory until then (16 MiB a connection).
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
     " PRAGMA wal_autocheckpoint=4000; PRAGMA cache_size=-16384;",
 }
@@ -147,6 +153,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
+CSRF_FAILURE_VIEW = "tournament.views.errors.csrf_failure"
 LOGIN_URL = "log-in"
 LOGIN_REDIRECT_URL = "account"
 LOGOUT_REDIRECT_URL = "home"
@@ -157,7 +164,7 @@ USE_I18N = False
 USE_TZ = True
 
 STATIC_URL = "static/"
-# Served by the site's own processes straight from the packages: no collecting step to forget.
+# The site's own processes serve the files straight from the packages: no collectstatic step.
 WHITENOISE_USE_FINDERS = True
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -177,7 +184,7 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "loggers": {
         "tournament": {"handlers": ["stderr"], "level": "INFO", "propagate": True},
-        # Django itself tells of a failed page only by mail to nobody.
+        # By default Django reports a failed page only by mail, and no recipient is configured.
         "django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": True},
     },
 }

@@ -1,27 +1,32 @@
-"""What arrives on the queue ``records``: each task hands its message to one plain function.
+"""The tasks of the queue ``records``: each passes its message to one function.
 
-All may be delivered twice. A message that cannot be read is logged, counted and done with: it would be
-no better the next time.
+Any message may be delivered twice. A message that cannot be read is logged, counted and acknowledged: a
+retry would not help.
 """
 
 from __future__ import annotations
 
 import datetime
+import gc
 from typing import Any
 
+from celery.signals import worker_ready
 from django.utils import timezone
 
 from tournament.celery import app
-from tournament.services import calendar, dispatch, keeper, validation, workers
-from tournament.services import sweep as sweeping
-from workers.examination import ExamNews
-from workers.heartbeat import Heartbeat, Trouble
+from tournament.services import calendar
+from tournament.services.dispatch import dispatch, workers
+from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.results import keeper
+from tournament.services.uploads import submission, validation
 from workers.jobs import GameReport, Progress, Release
+from workers.service.compliance import ExamNews
+from workers.service.heartbeat import Heartbeat, Trouble
 
 
 @app.task(name="tournament.record")
 def record(message: Any) -> None:
-    """The reports of games that ended, or one of them."""
+    """Receives the report of a game that ended, or a list of them."""
     messages = message if isinstance(message, list) else [message]
     if reports := [report for one in messages if (report := keeper.read(GameReport, one))]:
         keeper.record_all(reports)
@@ -30,43 +35,43 @@ def record(message: Any) -> None:
 
 @app.task(name="tournament.progress")
 def progress(message: Any) -> None:
-    """A word from a game that is being played."""
-    if word := keeper.read(Progress, message):
-        keeper.progress(word)
+    """Receives the progress of a game."""
+    if parsed := keeper.read(Progress, message):
+        keeper.progress(parsed)
 
 
 @app.task(name="tournament.release")
 def release(message: Any) -> None:
-    """Games given back by a worker that stops or was late, or one of them."""
+    """Receives one or several games that a worker gives back, because it stops or was late."""
     for one in message if isinstance(message, list) else [message]:
-        if word := keeper.read(Release, one):
-            keeper.release(word)
+        if parsed := keeper.read(Release, one):
+            keeper.release(parsed)
 
 
 @app.task(name="tournament.news")
 def news(message: Any) -> None:
-    """Word of an examination."""
-    if told := keeper.read(ExamNews, message):
-        validation.hear(told, timezone.now())
+    """Receives the progress or the findings of a compliance check."""
+    if parsed := keeper.read(ExamNews, message):
+        validation.hear(parsed, timezone.now())
 
 
 @app.task(name="tournament.heartbeat")
 def heartbeat(message: Any) -> None:
-    """A worker's word of itself."""
-    if told := keeper.read(Heartbeat, message):
-        workers.hear(told, timezone.now())
+    """Receives a worker's heartbeat."""
+    if parsed := keeper.read(Heartbeat, message):
+        submission.hear_worker(parsed, timezone.now())
 
 
 @app.task(name="tournament.trouble")
 def trouble(message: Any) -> None:
-    """What keeps a worker from playing."""
-    if told := keeper.read(Trouble, message):
-        workers.hear_trouble(told, timezone.now())
+    """Receives the reason why a worker cannot play."""
+    if parsed := keeper.read(Trouble, message):
+        workers.hear_trouble(parsed, timezone.now())
 
 
 @app.task(name="tournament.dispatch")
 def dispatch_games() -> None:
-    """First what is due, so that the games it makes are given out at once."""
+    """Do what is due first, so that the games it makes are sent at once."""
     calendar.tend()
     dispatch.fill_buffer()
 
@@ -74,4 +79,10 @@ def dispatch_games() -> None:
 @app.task(name="tournament.sweep")
 def sweep(as_of: str | None = None) -> None:
     """``as_of`` (ISO 8601) is set by a sweep that waited for the reports queued before it."""
-    sweeping.sweep(datetime.datetime.fromisoformat(as_of) if as_of else None)
+    calendar.sweep(datetime.datetime.fromisoformat(as_of) if as_of else None)
+
+
+@worker_ready.connect
+def _keeper_is_up(**_: Any) -> None:
+    keeper_started()
+    gc.freeze()  # the collector skips existing objects; reports make it run often

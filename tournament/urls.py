@@ -1,4 +1,4 @@
-"""The site's addresses."""
+"""The URLs of the site."""
 
 from __future__ import annotations
 
@@ -8,20 +8,12 @@ from django.urls import path
 from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
 from tournament.api.envelope import not_found
-from tournament.views import (
-    accounts,
-    bots,
-    documents,
-    games,
-    ladders,
-    organizing,
-    queue,
-    site,
-    tokens,
-    tournaments,
-    versions,
-    workers,
-)
+from tournament.views.bots import bots, versions
+from tournament.views.games import games
+from tournament.views.ladders import ladders, queue
+from tournament.views.people import accounts, tokens
+from tournament.views.site import documents, site, workers
+from tournament.views.tournaments import organizing, tournaments
 
 urlpatterns = [
     path("", site.home, name="home"),

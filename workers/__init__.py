@@ -2,4 +2,4 @@
 
 from engines import compiled as _compiled
 
-_compiled.install(_compiled.BuildFinder("workers.exchange", f"{__path__[0]}/exchange"))
+_compiled.install(_compiled.BuildFinder("workers.game.fastpath", f"{__path__[0]}/game/fastpath"))

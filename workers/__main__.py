@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     width = max(map(len, COMMANDS))
     parser = argparse.ArgumentParser(
-        prog="python -m workers",
+        prog="python3 -m workers",
         description="Play games between engines, for a Duarena site or by yourself.",
         epilog="\n".join(("commands:", *(f"  {name:{width}}  {does}" for name, does in COMMANDS.items()))),
         formatter_class=argparse.RawDescriptionHelpFormatter,

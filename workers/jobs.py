@@ -1,8 +1,7 @@
-"""What travels between the site and its workers: jobs out; reports, progress and releases back.
+"""The messages between the site and its workers: jobs out; reports, progress and releases back.
 
-Values only. Each is a frozen dataclass that becomes a JSON object and comes
-back equal: ``X.from_json(x.to_json()) == x``. Nothing here knows of a queue, a
-process or a database.
+Values only, without a queue, a process or a database. Each is a frozen dataclass that converts to
+a JSON object and back without loss: ``X.from_json(x.to_json()) == x``.
 """
 
 from __future__ import annotations
@@ -21,15 +20,20 @@ from engines.rules.base import Reason, Result
 JsonObject = dict[str, Any]
 
 BOOK = "book"
-"""The comment of a given move: one that the opening chose, not an engine."""
+"""The comment of an opening move, which no engine chose."""
+
+MAX_VOIDS = 3
+"""A game that is void so many times is given up: it halts and says why."""
+MAX_LOST = 10
+"""So is a game whose worker or slot was lost so many times."""
 
 
 class JobError(ValueError):
-    """A JSON value that is not what its reader was promised; names the field."""
+    """A JSON value does not have the expected form; the text names the field."""
 
 
 class JsonValue:
-    """A dataclass that travels as a JSON object of its fields."""
+    """Base of dataclasses that are sent as a JSON object of their fields."""
 
     def to_json(self) -> JsonObject:
         return {name: _plain(getattr(self, name)) for name in _shape_of(type(self)).readers}
@@ -57,13 +61,12 @@ class JsonValue:
 
 @dataclass(frozen=True, slots=True)
 class EngineSpec(JsonValue):
-    """One engine as a worker needs it.
+    """An engine to run.
 
-    ``bundle`` is the SHA-256 of the zip to fetch (lower-case hex); ``directory`` is a
-    folder of this machine instead, for engines run by their own author. With neither,
-    the command runs in an empty folder. ``time_control`` is its own, where it has another
-    than the job's. ``trusted``: whoever gives out the job answers for it, so it may run where
-    there is no sandbox.
+    ``bundle`` is the SHA-256 of the zip to fetch (lower-case hex). ``directory`` is a folder
+    of this machine, used instead of a bundle when authors run their own engines. With neither,
+    the command runs in an empty folder. ``time_control`` overrides the job's time control.
+    ``trusted`` means that the sender of the job trusts the engine, so it may run without a sandbox.
     """
 
     name: str
@@ -84,9 +87,9 @@ class EngineSpec(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class DrawRule(JsonValue):
-    """A draw from move ``move_number`` on: both engines' last ``moves`` scores were within ``score`` of 0.
+    """A draw from move ``move_number`` on, if both engines' last ``moves`` scores are within ``score`` of 0.
 
-    Moves are of both players together, scores in hundredths.
+    One move counts a ply of each player. Scores are in hundredths.
     """
 
     move_number: int
@@ -96,7 +99,11 @@ class DrawRule(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class ResignRule(JsonValue):
-    """A loss: an engine's last ``moves`` scores were ``-score`` or less, the other's ``score`` or more."""
+    """Ends a game that both engines score as lost for the same side.
+
+    An engine loses when its last ``moves`` scores are at most ``-score`` and the other engine's at least
+    ``score``.
+    """
 
     moves: int
     score: int
@@ -106,7 +113,7 @@ class ResignRule(JsonValue):
 class JobGame(JsonValue):
     """One game of a job.
 
-    ``key`` is ``tournament/round/pairing/number``; ``white`` the index of White's engine.
+    ``key`` is ``tournament/round/pairing/number``; ``white`` is the index of White's engine.
     """
 
     key: str
@@ -120,10 +127,11 @@ class JobGame(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class GameJob(JsonValue):
-    """Some games between the same two engines, played in order by the same two processes.
+    """Games between the same two engines, played in order by the same two processes.
 
-    ``opening`` are moves from the start (``fen``, or the game's initial position) that are
-    given, not chosen. ``ply_limit`` None is the game's default. Games end early by ``draw`` and ``resign``.
+    ``opening`` holds the moves that are played from the start (``fen``, or the game's initial position)
+    before the engines choose. ``ply_limit`` None is the game's default. ``draw`` and ``resign`` end games
+    early.
     """
 
     job: str
@@ -146,10 +154,10 @@ class GameJob(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class SideLog(JsonValue):
-    """What one engine said and was told in one game, for its author's eyes alone; both bounded.
+    """The log of one engine in one game. Only the engine's author may see it.
 
-    ``stderr`` is its standard error; ``lines`` the lines exchanged with it (``>`` to it,
-    ``<`` from it), each with its time in seconds since the game's start.
+    ``stderr`` is its standard error; ``lines`` holds the lines exchanged with it (``>`` to it,
+    ``<`` from it), each with its time in seconds since the game's start. Both are limited in size.
     """
 
     stderr: str = ""
@@ -158,11 +166,11 @@ class SideLog(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class GameReport(JsonValue):
-    """One game played, or void (result ``*``, termination ``void``: to be played again).
+    """A game that was played, or a void game (result ``*``, termination ``void``), which is played again.
 
-    ``moves`` pairs each token with its comment as in records: ``"book"`` for a given
-    move, ``""`` for none. ``started`` and ``finished`` are UTC, ISO 8601. ``walls`` and ``speed``
-    are of the worker, as ``workers.conditions`` has them.
+    ``moves`` pairs each token with its comment as in records: ``"book"`` for an opening
+    move, ``""`` for none. ``started`` and ``finished`` are UTC, ISO 8601. ``walls`` (the sandbox)
+    and ``speed`` describe the worker: see ``workers.play.environment``.
     """
 
     key: str
@@ -186,9 +194,9 @@ class GameReport(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class Progress(JsonValue):
-    """A game under way: its moves so far and both clocks (None: no clock).
+    """The moves so far of a running game, and both clocks (None: no clock).
 
-    It is also the heartbeat of the game's lease.
+    It also renews the lease of the game.
     """
 
     key: str
@@ -201,7 +209,7 @@ class Progress(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class Release(JsonValue):
-    """A game given back by a worker that was told to stop: no void, to be given out again at once."""
+    """A game that a worker returns unfinished. It is not void; the site assigns it again at once."""
 
     key: str
     attempt: str
@@ -209,7 +217,7 @@ class Release(JsonValue):
 
 
 def is_sha256(text: str) -> bool:
-    """Whether this is a SHA-256 as bundles are named: 64 lower-case hex digits."""
+    """Whether ``text`` is a SHA-256 in the form of bundle names: 64 lower-case hex digits."""
     return len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
@@ -217,19 +225,19 @@ def _plain(value: object) -> object:
     if type(value) is str:
         return value
     if type(value) is tuple:
-        return [item if type(item) is str else _plain(item) for item in value]  # most are text
+        return [item if type(item) is str else _plain(item) for item in value]  # most items are text
     if isinstance(value, JsonValue):
         return value.to_json()
     return str(value) if isinstance(value, enum.Enum) else value
 
 
 Reader = Callable[[object, str], object]
-"""From a JSON value and the place where it stands to what it means; raises ``JobError``."""
+"""Converts a JSON value, given the path of its field for messages; raises ``JobError``."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What a class travels as: a reader for each field, in order, and the fields that must be there."""
+    """The JSON form of a class: a reader for each field, in order, and the required fields."""
 
     readers: Mapping[str, Reader]
     required: tuple[str, ...]
@@ -239,7 +247,7 @@ _SHAPES: dict[Any, _Shape] = {}
 
 
 def _shape_of(cls: Any) -> _Shape:
-    """Made once for each class: what is declared is slow to look at."""
+    """The shape of a class, cached because type hints are slow to evaluate."""
     if cls not in _SHAPES:
         kinds, fields = typing.get_type_hints(cls), dataclasses.fields(cls)
         _SHAPES[cls] = _Shape(
@@ -250,7 +258,7 @@ def _shape_of(cls: Any) -> _Shape:
 
 
 def _reader(kind: Any) -> Reader:
-    """For the declared type ``kind``: text, number, None, tuple, enum or another value."""
+    """The reader for the declared type ``kind``: text, number, optional, tuple, enum or ``JsonValue``."""
     origin = typing.get_origin(kind)
     if origin is tuple:
         return _tuple_reader(typing.get_args(kind))
@@ -279,7 +287,7 @@ def _tuple_reader(kinds: tuple[Any, ...]) -> Reader:
             raise JobError(f"{where} must have {len(each)} items, not {len(value)}")
         try:
             return tuple([one(item, where) for one, item in zip(each, value, strict=True)])
-        except JobError:  # only now is it worth counting which
+        except JobError:  # read again to name the item: counting on every read would cost time
             for i, (one, item) in enumerate(zip(each, value, strict=True)):
                 one(item, f"{where}[{i}]")
             raise
@@ -288,9 +296,9 @@ def _tuple_reader(kinds: tuple[Any, ...]) -> Reader:
 
 
 def _read_plain_pairs(value: object) -> tuple[tuple[object, ...], ...] | None:
-    """A list of pairs of ASCII texts, as a game's moves mostly are; None for anything else.
+    """Read a list of pairs of ASCII texts, the usual form of a game's moves; None for anything else.
 
-    They are looked at all at once: one by one they are most of what it takes to read a report.
+    All pairs are checked together: checking them one by one takes most of the time of reading a report.
     """
     if type(value) is not list or not set(map(type, value)) <= {list} or not set(map(len, value)) <= {2}:
         return None
@@ -309,7 +317,7 @@ def _read_enum(kind: type[enum.Enum], value: object, where: str) -> enum.Enum:
 
 
 def _read_text(value: object, where: str) -> object:
-    """Most of a report are short texts of one byte a character."""
+    """Read a text. ASCII is checked first: most texts of a report are short and ASCII."""
     return value if type(value) is str and value.isascii() else _read_plain(str, value, where)
 
 

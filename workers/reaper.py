@@ -1,12 +1,11 @@
-"""The reaper: a small process that outlives a worker just long enough to end its engines.
+"""The reaper: a small process that ends a worker's engines after the worker has ended.
 
-An engine must not survive its worker, not even one that was killed outright.
-The worker tells its reaper of every engine's scratch folder, control groups and
-process group through a pipe, of the folder before the engine starts; when the
-pipe closes, whatever the worker has not taken back is killed and removed. A
-worker killed while it was starting an engine has not told of the group: that
-engine is known by its home, the folder. Run as a program, this file is the
-reaper itself.
+An engine must not survive its worker, even if the worker is killed. The worker registers every
+engine's scratch folder, control groups and process group with its reaper through a pipe; the folder
+is registered before the engine starts. When the pipe closes, the reaper kills and removes everything
+that is still registered. A worker that is killed while it starts an engine has not yet registered
+the process group; the reaper then finds the engine by its ``HOME``, which is the scratch folder.
+Run as a program, this file is the reaper process.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 NO_GROUP = 0
-"""In place of the number of a group that has not been started yet."""
+"""Stands for a process group that has not been started yet."""
 BUNCH_MS = 50
-"""How long what is watched may go unread; that the pipe closes is seen at once."""
+"""The longest time a line stays unread in the pipe; the reaper sees at once that the pipe closes."""
 NAME = b"duarena-reaper"
-"""What ``ps`` and ``killall`` call it: whoever ends all Python programs by their name spares this one."""
+"""The name that ``ps`` and ``killall`` use, so that ``killall python3`` does not end the reaper."""
 LOOKS = (0.0, 0.01, 0.05, 0.2, 0.5)
-"""Pauses in seconds before looking for engines whose group was not told: they may be about to begin."""
+"""Pauses in seconds before each search for engines without a registered group, which may be starting."""
 END_SECONDS = 2.0
-"""For what was killed to be gone."""
+"""The time limit for killed processes to disappear."""
 
 
 class Reaper:
-    """The worker's end of the pipe; the process is started when there is something to watch.
+    """The worker's end of the pipe. The reaper process starts with the first ``watch``.
 
-    One for each worker process: after a fork the child starts its own.
+    Each worker process has its own reaper: after a fork the child starts another.
     """
 
     def __init__(self) -> None:
@@ -45,24 +44,24 @@ class Reaper:
         self._owner = 0
 
     def watch(self, folder: str, group: int = NO_GROUP, control_groups: Sequence[str] = ()) -> None:
-        """From now on ``folder`` is removed, and both groups killed, should this process vanish.
+        """Register ``folder`` and groups: if this process ends, the reaper removes and kills them.
 
-        ``control_groups`` are folders of hierarchies, removed as well. May be repeated for a
-        folder, when its group is known.
+        ``control_groups`` are folders of control group hierarchies, which are removed as well. Call it
+        again for a folder when its process group is known.
         """
         if self._owner != os.getpid():
-            self._start_anew()
+            self._restart()
         line = _line(b"+", group, folder, control_groups)
         self._watched[folder] = line
-        self._tell(line)
+        self._send(line)
 
     def forget(self, folder: str) -> None:
-        """The folder is gone, and the group with it. Nothing if it is not watched."""
+        """Unregister a folder and its groups. Does nothing if it is not registered."""
         if self._watched.pop(folder, None) is not None:
-            self._tell(_line(b"-", NO_GROUP, folder))
+            self._send(_line(b"-", NO_GROUP, folder))
 
     def close(self) -> None:
-        """End the reaper, and with it whatever is still watched."""
+        """End the reaper, which kills and removes everything that is still registered."""
         process, self._process, self._owner = self._process, None, 0
         self._watched.clear()
         if process is not None and process.stdin is not None:
@@ -70,8 +69,8 @@ class Reaper:
                 process.stdin.close()
             process.wait()
 
-    def _start_anew(self) -> None:
-        """Leave a fork's inherited end alone but for closing it, and watch for this process only."""
+    def _restart(self) -> None:
+        """Close the pipe end inherited from a fork, if any, and start a reaper for this process only."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
         self._watched = {}
@@ -90,8 +89,8 @@ class Reaper:
             start_new_session=True,
         )
 
-    def _tell(self, line: bytes) -> None:
-        """Pass a line on; a reaper that somebody killed is replaced and told of all that is watched."""
+    def _send(self, line: bytes) -> None:
+        """Send a line. A reaper that was killed is replaced, and everything registered is sent again."""
         assert self._process is not None
         assert self._process.stdin is not None
         try:
@@ -109,7 +108,7 @@ def _line(sign: bytes, group: int, folder: str, control_groups: Sequence[str] = 
 
 
 def reap(lines: Iterable[bytes]) -> None:
-    """Follow a worker's lines until they end, then kill the groups that are left."""
+    """Read a worker's lines until they end, then kill and remove what is still registered."""
     watched: dict[str, tuple[int, list[str]]] = {}
     for line in lines:
         sign, group, places = line.split(b" ", 2)
@@ -127,7 +126,7 @@ def reap(lines: Iterable[bytes]) -> None:
 
 
 def _end_starting(folders: Sequence[str]) -> None:
-    """Kill engines whose groups were never told, should there be any: their homes are these folders."""
+    """Kill engines whose process group was not registered; their ``HOME`` is one of these folders."""
     homes = {b"HOME=" + os.fsencode(folder): folder for folder in folders}
     for pause in LOOKS if homes else ():
         time.sleep(pause)
@@ -151,7 +150,7 @@ def _kill_process_group(number: int) -> None:
 
 
 def end_group(folders: Sequence[str]) -> None:
-    """Kill all that is in a control group and remove it; ``folders`` are its places in the hierarchies."""
+    """Kill all processes of a control group and remove it; ``folders`` has one folder per hierarchy."""
     until = time.monotonic() + END_SECONDS
     for pause in (0.0, 0.0, 0.001, *[0.01] * 1000):
         time.sleep(pause)
@@ -162,9 +161,10 @@ def end_group(folders: Sequence[str]) -> None:
 
 
 def kill_group(folders: Sequence[str]) -> None:
-    """All at once where the kernel can; else frozen first, so that none starts another meanwhile.
+    """Kill all processes of a control group at once, by ``cgroup.kill`` where the kernel has it.
 
-    What is frozen dies when it thaws, without having run.
+    Elsewhere the group is frozen first, so that no process starts another during the kill. A frozen
+    process ends when it is thawed, without running again.
     """
     for folder in folders:
         if _written(folder, "cgroup.kill", b"1"):
@@ -194,7 +194,7 @@ def _written(folder: str, name: str, word: bytes) -> bool:
 def _members(folder: str) -> list[int]:
     try:
         with open(os.path.join(folder, "cgroup.procs")) as file:
-            # 0 is one that this process's namespace does not know; to kill() it is our own group.
+            # 0 is a process outside this process's namespace; os.kill(0) would signal our own group.
             return [number for line in file if (number := int(line)) > 0]
     except OSError:
         return []
@@ -206,12 +206,12 @@ def _is_removed(folder: str) -> bool:
     except FileNotFoundError:
         return True
     except OSError:
-        return False  # what is in it has not ended yet
+        return False  # a process in it has not ended yet
     return True
 
 
 def remove_scratch(path: str) -> None:
-    """Remove a folder whatever an engine made of it: nested too deep for Python, or closed to its owner."""
+    """Remove a folder, even if an engine nested it too deep for Python or removed its permissions."""
     with contextlib.suppress(RecursionError):
         shutil.rmtree(path, ignore_errors=True)
     if os.path.islink(path):
@@ -222,7 +222,7 @@ def remove_scratch(path: str) -> None:
 
 
 def _lines_of(pipe: int) -> Iterator[bytes]:
-    """The lines in a pipe until it is closed, read in bunches: to wake for each costs the games time."""
+    """The lines of a pipe until it closes, read in groups: waking for each line slows the games."""
     closing = select.poll()
     closing.register(pipe, 0)
     unfinished = b""

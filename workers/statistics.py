@@ -101,7 +101,7 @@ def parse_counts(text: str) -> Wdl | Pentanomial:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class EloEstimate:
     """The difference of two strengths; errors are half the width of a 95 % interval.
 
     ``elo`` is logistic; ``nelo`` normalized, in standard deviations of one game's score, which
@@ -115,7 +115,7 @@ class Estimate:
     los: float
 
 
-def estimate(counts: Counts) -> Estimate:
+def estimate(counts: Counts) -> EloEstimate:
     """Both Elos of ``counts``, of pairs by the variance of pairs.
 
     The interval of ``elo`` is the normal approximation's of the score, put on the Elo scale, as fishtest
@@ -127,7 +127,7 @@ def estimate(counts: Counts) -> Estimate:
     spread = math.sqrt(variance / number)
     per_game = math.sqrt(counts.games_each * variance)
     low, high = mean - CONFIDENCE * spread, mean + CONFIDENCE * spread
-    return Estimate(
+    return EloEstimate(
         elo=elo_of_score(mean),
         error=(elo_of_score(high) - elo_of_score(low)) / 2.0,
         nelo=(mean - 0.5) / per_game * NORMALIZED_ELO,

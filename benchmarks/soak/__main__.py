@@ -8,7 +8,8 @@ game must have one result, ladders be numbered without gaps, ratings made anew b
 game have waited for two minutes without a sign of life, and nothing be left running. The bots search a
 number of nodes, so all runs must have played the same games, and have the same standings and tournament
 ratings. The exit code is 1 if anything is wrong. With ``--ladders`` there are no tournaments: the
-ladders' matchmakers keep the workers busy until so many games are recorded.
+ladders' matchmakers keep the workers busy until so many games are recorded, and until each kind of process
+was killed at least once.
 
     python -m benchmarks.soak --games 1000 --database sqlite --database postgresql --calm
     python -m benchmarks.soak --games 1000 --ladders

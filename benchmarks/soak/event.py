@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.soak.terms import Terms
 from engines import bots
 from engines.bots import SAMPLE_BOTS
-from workers.bundles import pack_bundle
+from workers.bundles.store import pack_bundle
 
 if TYPE_CHECKING:
     from tournament.models import BotVersion
@@ -27,6 +27,11 @@ NODES, HOSTS_NODES = "nodes=2000", "nodes=100000"
 cut off in the middle of games, so there they are longer."""
 
 
+def nodes_of(terms: Terms) -> str:
+    """The time control of all games."""
+    return HOSTS_NODES if terms.hosts else NODES
+
+
 def start_event(terms: Terms) -> None:
     """A round robin of most of the games, a Swiss and a knock-out beside it; or bots for the ladders."""
     if terms.ladders:
@@ -38,7 +43,7 @@ def start_event(terms: Terms) -> None:
 def _enter_ladders(versions: Sequence[BotVersion]) -> None:
     """Each with an owner of its own: bots of one never meet."""
     from tournament.models import Bot, Ladder, User
-    from tournament.services.activity import activate
+    from tournament.services.bots.activity import activate
 
     Ladder.objects.ensure()
     for number, version in enumerate(versions, 1):
@@ -49,13 +54,13 @@ def _enter_ladders(versions: Sequence[BotVersion]) -> None:
 
 def _start_tournaments(terms: Terms) -> None:
     from tournament.models import Tournament
-    from tournament.services.tournaments import Terms as Event
-    from tournament.services.tournaments import create, start
+    from tournament.services.schedule.tournaments import TournamentTerms as Event
+    from tournament.services.schedule.tournaments import create, start
 
     entrants = _register()
     swiss, knock_out = Tournament.Kind.SWISS, Tournament.Kind.KNOCK_OUT
     common: dict[str, Any] = {"versions": entrants, "seed": terms.seed, **LIMITS}
-    common["time_control"] = HOSTS_NODES if terms.hosts else NODES
+    common["time_control"] = nodes_of(terms)
     ladders = list(LADDERS)
     pairs = max(1, terms.games // (len(entrants) * (len(entrants) - 1) * len(ladders)))
     for event in (
@@ -71,8 +76,8 @@ def _register() -> list[BotVersion]:
     from django.conf import settings
 
     from tournament.models import Bot, BotVersion, Bundle
-    from tournament.services.bots import add_version
-    from workers.bundles import inspect_bundle, store_bundle
+    from tournament.services.uploads.submission import add_version
+    from workers.bundles.store import inspect_bundle, store_bundle
 
     versions = []
     for content in pack_bots():

@@ -31,6 +31,8 @@ CUT_S, CUT_LEASES = 30.0, 1.5
 SETTLE_S: Final = 2.0
 """After a cut, until what was on its way has arrived."""
 OTHERS: Final = ("the record keeper", "beat", "Redis, its data kept", "Redis, its data lost")
+WORKER_KILLED: Final = "whole workers killed"
+SLOT_KILLED: Final = "processes of workers killed"
 
 
 class Harm:
@@ -41,6 +43,11 @@ class Harm:
         self.is_under_way = False
         """Something is to be made good again before the end."""
         self._site = site
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything it has to do was done at least once: ladders play on until then."""
+        return True
 
     def do_due(self, done: int) -> None:
         """What is due by now, so many games being done."""
@@ -56,24 +63,35 @@ class Harm:
 
 
 class Kills(Harm):
-    """Of processes, ``pace`` times as often as usual."""
+    """Of processes, ``pace`` times as often as usual.
+
+    Between two kills of a kind there is a game: a slow machine has time to start again what was killed.
+    """
 
     def __init__(self, site: Site, seed: int, pace: float) -> None:
         super().__init__(site)
         self._pace = pace
         self._dice = random.Random(seed)
         self._worker_at = self._other_at = 0.0
+        self._worker_done = self._other_done = -1
+        """The games that were done at the latest kill."""
         self._turn = self._dice.randrange(len(OTHERS))
         self._postpone_worker()
         self._postpone_other()
 
+    @property
+    def is_complete(self) -> bool:
+        return all(self.counts[what] for what in (WORKER_KILLED, SLOT_KILLED, *map(_kill_of, OTHERS)))
+
     def do_due(self, done: int) -> None:
         now = time.monotonic()
-        if now >= self._worker_at:
+        if now >= self._worker_at and done > self._worker_done:
             self._kill_of_a_worker()
+            self._worker_done = done
             self._postpone_worker()
-        if now >= self._other_at:
+        if now >= self._other_at and done > self._other_done:
             self._kill_other()
+            self._other_done = done
             self._postpone_other()
 
     def _postpone_worker(self) -> None:
@@ -85,11 +103,11 @@ class Kills(Harm):
     def _kill_of_a_worker(self) -> None:
         worker = self._dice.choice(self._site.workers)
         if self._dice.random() < WHOLE_WORKERS:
-            self._count("whole workers killed", worker.kill())
+            self._count(WORKER_KILLED, worker.kill())
         elif slots := worker.slots():
             with suppress(ProcessLookupError):
                 os.kill(self._dice.choice(slots), signal.SIGKILL)
-                self._count("processes of workers killed")
+                self._count(SLOT_KILLED)
 
     def _kill_other(self) -> None:
         victim = OTHERS[self._turn % len(OTHERS)]
@@ -99,7 +117,11 @@ class Kills(Harm):
         killed = post.kill()
         if victim == "Redis, its data lost":
             site.forget_messages()
-        self._count(f"kills of {victim}", killed)
+        self._count(_kill_of(victim), killed)
+
+
+def _kill_of(victim: str) -> str:
+    return f"kills of {victim}"
 
 
 class Cut(Harm):
@@ -128,6 +150,10 @@ class Cut(Harm):
                 self._count("hosts cut off") if self._hit else self._join("cuts between two games")
         elif now >= self._cut_at + self._seconds:
             self._join("hosts back again")
+
+    @property
+    def is_complete(self) -> bool:
+        return bool(self._hit) and not self.is_under_way
 
     def find_faults(self) -> Iterator[str]:
         from tournament.models import Attempt

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tournament.embedded.guard import PR_SET_CHILD_SUBREAPER, descendants
 from tournament.embedded.plan import ROOT
+from tournament.embedded.processes.guard import PR_SET_CHILD_SUBREAPER, descendants
 
 RESTART_S: Final = 1.0
 """After its death a process is started again."""

@@ -27,9 +27,8 @@ TELL_S: Final = 30.0
 def run_soak(terms: Terms) -> Outcome:
     """To be called in a process of its own: a Django has its database for life."""
     begun = time.monotonic()
-    # In /tmp: a socket's path has little room.
     with (
-        tempfile.TemporaryDirectory(prefix="duarena-soak-", dir="/tmp") as name,
+        tempfile.TemporaryDirectory(prefix="duarena-soak-") as name,
         running_site(terms, Path(name)) as site,
     ):
         harm, watch = choose_harm(terms, site), Watch(terms.lease_s, terms.games if terms.ladders else 0)
@@ -45,7 +44,7 @@ def run_soak(terms: Terms) -> Outcome:
 def _play(terms: Terms, site: Site, harm: Harm, watch: Watch) -> Iterator[str]:
     """Until all is played, or the time is up."""
     begun = told = time.monotonic()
-    while not watch.look() or harm.is_under_way:
+    while not watch.look(may_end=harm.is_complete) or harm.is_under_way:
         site.tend()
         yield from site.orphans.look(site.posts)
         harm.do_due(watch.done)

@@ -15,7 +15,7 @@ from typing import Final
 import redis
 
 from benchmarks.soak.clock import compile_clock, environment_of, told_off_s
-from benchmarks.soak.event import NODES, start_event
+from benchmarks.soak.event import nodes_of, start_event
 from benchmarks.soak.network import SITE_HOST, Network
 from benchmarks.soak.processes import Orphans, Post
 from benchmarks.soak.relay import Relay
@@ -24,7 +24,7 @@ from tests.support.postgres import running_postgres
 from tournament.embedded.database import open_database
 from tournament.embedded.options import Options, export
 from tournament.embedded.plan import Address, services
-from tournament.embedded.redis_server import broker_url, find_redis_server, redis_command
+from tournament.embedded.processes.redis_server import broker_url, find_redis_server, redis_command
 
 CLOCKS_OFF_S: Final = (0, 3600, -3600)
 """By worker, over and over."""
@@ -124,7 +124,7 @@ def _settle(terms: Terms, folder: Path) -> None:
     os.environ |= {
         "DUARENA_LEASE": str(terms.lease_s),
         "DUARENA_LADDER_GAMES": str(LADDER_GAMES if terms.ladders else 0),
-        "DUARENA_LADDER_TIME": NODES,
+        "DUARENA_LADDER_TIME": nodes_of(terms),
         # Their bots have owners, and no engine here runs behind walls.
         "DUARENA_TRUST_UPLOADS": "1" if terms.ladders else "",
     }

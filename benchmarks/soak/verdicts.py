@@ -92,8 +92,8 @@ def _sequences() -> Iterator[str]:
 def _ratings() -> Iterator[str]:
     """As a rebuild makes them: from the tables, and from the records as they are published."""
     from tournament.models import GameRecord, RatingEvent
-    from tournament.services.exact import exact_from_records, exact_from_tables
-    from tournament.services.ratings import rebuild
+    from tournament.services.results.exact import exact_from_records, exact_from_tables
+    from tournament.services.results.ratings import rebuild
 
     events = RatingEvent.objects.values("game__key").annotate(count=Count("id")).exclude(count=2)
     for key, count in events.values_list("game__key", "count"):
@@ -146,8 +146,8 @@ def digest_games() -> str:
 def digest_tables() -> str:
     """Of all tournaments' standings and own ratings, to the bit."""
     from tournament.models import BotVersion, Tournament
-    from tournament.services.ratings import tournament_table
-    from tournament.services.tables import tables_of
+    from tournament.services.results.ratings import tournament_table
+    from tournament.services.schedule.tables import tables_of
 
     lines = []
     for tournament in Tournament.objects.exclude(kind=Tournament.Kind.LADDER).order_by("id"):

@@ -21,8 +21,8 @@ class Watch:
         self.done = -1
         self._done_at = time.monotonic()
 
-    def look(self) -> bool:
-        """Whether all is played."""
+    def look(self, *, may_end: bool = True) -> bool:
+        """Whether all is played; ladders go on until they ``may_end``."""
         from tournament.models import Game, Tournament
 
         done = Game.objects.done().count()
@@ -30,12 +30,14 @@ class Watch:
             self.done, self._done_at = done, time.monotonic()
         self._note("no game recorded", time.monotonic() - self._done_at)
         self._note("a game without a sign of life", self._oldest_s())
-        return self._ladders_rest() if self._ladder_games else not Tournament.objects.running().exists()
+        if self._ladder_games:
+            return may_end and self._ladders_rest()
+        return not Tournament.objects.running().exists()
 
     def _ladders_rest(self) -> bool:
         """Whether they have played enough, and all that they had begun by then."""
         from tournament.models import Matchmaking
-        from tournament.services.matchmaking import open_games
+        from tournament.services.ladders.matchmaking import open_games
 
         if self.done < self._ladder_games:
             return False

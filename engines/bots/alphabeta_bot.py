@@ -2,7 +2,7 @@
 
 From top to bottom: ``choose`` looks one ply deep, then two, and so on, until the
 clock, the nodes or the depth run out, and answers with the best move it is sure
-of. ``Search`` is the same for every game; what a position is worth is told by
+of. ``AlphabetaSearch`` is the same for every game; what a position is worth is told by
 ``evaluation``, which moves are looked at by ``candidates``, when to answer by ``pace``.
 
 What makes it look deeper than it could by trying everything:
@@ -31,32 +31,32 @@ from typing import Final
 from engines.bots.candidates import GUIDES, other_moves
 from engines.bots.endings import Endings
 from engines.bots.evaluation import EVALUATIONS, MATE, WIN_NEXT, worth_of
-from engines.bots.pace import Pace
-from engines.bots.table import DECIDED, MAX_PLIES, PROVEN, Bound, Table, disbelieved
+from engines.bots.pace import SearchPace
+from engines.bots.table import DECIDED, MAX_PLIES, PROVEN, Bound, TranspositionTable, disbelieved
 from engines.rules.base import Position, Side
-from engines.sdk import Turn, run
+from engines.sdk import BotTurn, run
 
 Merits = defaultdict[str, int]
 INFINITY: Final = 2 * MATE
 MAX_DEPTH: Final = MAX_PLIES // 2
 NODES_BETWEEN_LOOKS: Final = 16
 """A look at the clock costs as much as half a node; so many take some tenths of a millisecond."""
-PACE: Final = Pace()
+PACE: Final = SearchPace()
 
 
-def choose(turn: Turn) -> str:
+def choose(turn: BotTurn) -> str:
     PACE.begin(turn)
-    return Search(turn).choose()
+    return AlphabetaSearch(turn).choose()
 
 
-class OutOfTime(Exception):
+class SearchStopped(Exception):
     """Raised from the depths when the answer is due."""
 
 
-class Search:
+class AlphabetaSearch:
     """One search; nothing but the pace is remembered from one move to the next."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: BotTurn) -> None:
         self.turn = turn
         self.evaluate = EVALUATIONS[turn.game.code]
         self.guide = GUIDES[turn.game.code]
@@ -67,7 +67,7 @@ class Search:
         self.next_look = 0
         """The nodes after which the limits are looked at again."""
         self.is_timed = turn.clock.budget_ms is not None
-        self.table = Table()
+        self.table = TranspositionTable()
         self.proving = False
         """Whether losses are searched that rest on candidates alone."""
         self.killers = [""] * (MAX_DEPTH + 1)
@@ -80,7 +80,7 @@ class Search:
 
     def choose(self) -> str:
         """The best move of the deepest search, as far as that one came."""
-        with contextlib.suppress(OutOfTime):
+        with contextlib.suppress(SearchStopped):
             self.deepen()
         self.turn.info(nodes=self.nodes)
         return self.best
@@ -107,7 +107,7 @@ class Search:
 
     def prove(self, moves: list[str], complete: bool, depth: int) -> int:
         """Search again what rests on candidates: with all moves where all of them lose."""
-        self.table = Table()
+        self.table = TranspositionTable()
         self.proving = True
         score = self.search_root(moves, complete, depth)
         self.proving = False
@@ -144,9 +144,9 @@ class Search:
         return score
 
     def look(self) -> None:
-        """At the limits of the search; raises ``OutOfTime`` when one is reached."""
+        """At the limits of the search; raises ``SearchStopped`` when one is reached."""
         if self.nodes >= self.most_nodes or PACE.must_answer():
-            raise OutOfTime
+            raise SearchStopped
         self.next_look = min(self.nodes + NODES_BETWEEN_LOOKS, self.most_nodes)
 
     def evaluate_leaf(self, position: Position, distance: int) -> int:

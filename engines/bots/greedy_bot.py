@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from engines.bots.candidates import GUIDES
 from engines.bots.evaluation import EVALUATIONS, worth_of
-from engines.sdk import Turn, run
+from engines.sdk import BotTurn, run
 
 
-def choose(turn: Turn) -> str:
+def choose(turn: BotTurn) -> str:
     position, guide = turn.position, GUIDES[turn.game.code]
     win = guide.winning_move(position)
     if win is not None:

@@ -1,6 +1,6 @@
 """MCTS: a tree that grows where the good moves are (UCT), within its clock.
 
-From top to bottom: ``choose`` has ``Search`` make one simulation after the other. A
+From top to bottom: ``choose`` has ``MctsSearch`` make one simulation after the other. A
 simulation goes down the tree to a position not looked at before, which is one node,
 adds its moves, and carries what they promise back up. What a move promises is what
 ``evaluation`` says of the position after it, as a chance to win. How the tree is grown
@@ -26,10 +26,10 @@ from typing import Final
 from engines.bots.candidates import GUIDES, Candidates, other_moves
 from engines.bots.endings import Endings
 from engines.bots.evaluation import EVALUATIONS, MATE, worth_of
-from engines.bots.pace import Pace
+from engines.bots.pace import SearchPace
 from engines.bots.tree import LOST, WON, Node, carry_up
 from engines.rules.base import Position
-from engines.sdk import Turn, run
+from engines.sdk import BotTurn, run
 
 SCALES: Final = {
     "duovallis": 1200.0,
@@ -51,12 +51,12 @@ A_PLY: Final = 400
 FULL: Final = 300_000
 """Moves in a tree, at some 300 bytes each; a full one grows no more."""
 UNLIMITED: Final = 1 << 62
-PACE: Final = Pace()
+PACE: Final = SearchPace()
 
 
-def choose(turn: Turn) -> str:
+def choose(turn: BotTurn) -> str:
     PACE.begin(turn)
-    return Search(turn, MEMORY).choose()
+    return MctsSearch(turn, MEMORY).choose()
 
 
 class Memory:
@@ -81,10 +81,10 @@ class Memory:
 MEMORY: Final = Memory()
 
 
-class Search:
+class MctsSearch:
     """One search; its tree is left in the memory."""
 
-    def __init__(self, turn: Turn, memory: Memory) -> None:
+    def __init__(self, turn: BotTurn, memory: Memory) -> None:
         self.turn = turn
         self.memory = memory
         self.guide = GUIDES[turn.game.code]

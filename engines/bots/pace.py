@@ -11,7 +11,7 @@ import math
 import time
 from typing import Final
 
-from engines.sdk import Turn
+from engines.sdk import BotTurn
 
 FIRST_STALL_S: Final = 0.025
 """What is kept in reserve before anything is known of the machine, on which other engines start just then."""
@@ -23,13 +23,13 @@ WORTH_BEGINNING: Final = 0.5
 """The part of a move's time after which no deeper search is begun that the clock could better be spared."""
 
 
-class Pace:
+class SearchPace:
     """The clock of one search after the other; ``begin`` comes before everything else."""
 
     def __init__(self) -> None:
         self._stall_s = FIRST_STALL_S
 
-    def begin(self, turn: Turn) -> None:
+    def begin(self, turn: BotTurn) -> None:
         self._turn = turn
         self._asked = time.monotonic()
         started = self._asked - turn.elapsed_ms / 1000

@@ -6,10 +6,10 @@ The shortest bot there is, and the zero of every rating list. With a seed
 
 from __future__ import annotations
 
-from engines.sdk import Turn, run
+from engines.sdk import BotTurn, run
 
 
-def choose(turn: Turn) -> str:
+def choose(turn: BotTurn) -> str:
     return turn.random.choice(list(turn.position.legal_moves()))
 
 

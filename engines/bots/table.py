@@ -34,7 +34,7 @@ class Bound(enum.IntEnum):
     AT_LEAST = 1
 
 
-class Entry(NamedTuple):
+class TableEntry(NamedTuple):
     """What is known of a position, to its mover, after a search of so many plies."""
 
     depth: int
@@ -52,11 +52,11 @@ class Entry(NamedTuple):
         return None
 
 
-class Table:
+class TranspositionTable:
     """Positions by their key; what is remembered of one is replaced by what is found later."""
 
     def __init__(self, size: int = TABLE_SIZE) -> None:
-        self._entries: dict[Hashable, Entry] = {}
+        self._entries: dict[Hashable, TableEntry] = {}
         self._size = size
         self.find = self._entries.get
         """The entry of a key, or None."""
@@ -66,7 +66,7 @@ class Table:
 
     def keep(self, key: Hashable, depth: int, score: int, bound: Bound, move: str, distance: int) -> None:
         if len(self._entries) < self._size or key in self._entries:
-            self._entries[key] = Entry(depth, seen_from_here(score, distance), bound, move)
+            self._entries[key] = TableEntry(depth, seen_from_here(score, distance), bound, move)
 
 
 def seen_from_here(score: int, distance: int) -> int:

@@ -15,13 +15,12 @@ from engines.rules.base import (
 )
 from engines.rules.history import History
 from engines.rules.perft import perft
-from engines.rules.registry import GAMES, Game, find_game
+from engines.rules.registry import GAMES, Variant, find_game
 
 __all__ = [
     "GAMES",
     "MAX_NUMBER",
     "UNDECIDED",
-    "Game",
     "History",
     "IllegalMove",
     "Outcome",
@@ -32,6 +31,7 @@ __all__ = [
     "RulesError",
     "Side",
     "UnknownGame",
+    "Variant",
     "find_game",
     "perft",
 ]

@@ -15,7 +15,7 @@ from typing import Final
 
 from engines.rules.base import MAX_NUMBER, UNDECIDED, IllegalMove, Position, PositionError, Reason
 from engines.rules.history import History
-from engines.rules.registry import Game
+from engines.rules.registry import Variant
 
 MATCH_REASONS: Final = (Reason.REPETITION, Reason.PLY_LIMIT)
 TOKEN: Final = re.compile(r"[A-Za-z0-9+\-:_#=]+")
@@ -24,7 +24,7 @@ TRIED_MOVES: Final = 12
 """Legal and illegal tokens tried in each position; positions can have thousands."""
 
 
-def check_game(game: Game, seed: int, games: int = 10) -> list[str]:
+def check_game(game: Variant, seed: int, games: int = 10) -> list[str]:
     """Play random games and return every disagreement as a sentence; an empty list is a conforming game.
 
     The same seed plays the same games. Stops at the first game with a disagreement.
@@ -38,7 +38,7 @@ def check_game(game: Game, seed: int, games: int = 10) -> list[str]:
     return complaints
 
 
-def _check_start(game: Game) -> Iterator[str]:
+def _check_start(game: Variant) -> Iterator[str]:
     start = game.position.initial()
     if start.side is not game.first:
         yield f"{game.code} starts with {start.side.name}, its registry entry says {game.first.name}"
@@ -50,7 +50,7 @@ def _check_start(game: Game) -> Iterator[str]:
         yield f"{game.code} has no rules page"
 
 
-def _check_playout(game: Game, rng: random.Random) -> Iterator[str]:
+def _check_playout(game: Variant, rng: random.Random) -> Iterator[str]:
     history = History(game)
     names = set(history.position.board())
     while True:

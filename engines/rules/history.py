@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from typing import Final
 
 from engines.rules.base import IllegalMove, Outcome, Position, Reason
-from engines.rules.registry import Game
+from engines.rules.registry import Variant
 
 REPETITIONS: Final = 3
 """The occurrence of a position that ends the game."""
@@ -24,14 +24,14 @@ class History:
     plies before a given ``start`` as well. ``outcome`` is always up to date.
     """
 
-    game: Game
+    game: Variant
     start: Position
     position: Position
     moves: list[str]
     ply_limit: int
     outcome: Outcome
 
-    def __init__(self, game: Game, start: Position | None = None, ply_limit: int | None = None) -> None:
+    def __init__(self, game: Variant, start: Position | None = None, ply_limit: int | None = None) -> None:
         self.game = game
         self.start = game.position.initial() if start is None else start
         self.position = self.start

@@ -1,7 +1,8 @@
 """Games played at random, each legal move as likely as any other: the usual measure of a game's speed.
 
 Moves are drawn by a small generator of its own, so that the chances cost next to nothing
-compiled, and so that a seed gives the same games in either form of the rules.
+compiled, and so that a seed gives the same games in either form of the rules. A module of its own,
+because what is in this folder is compiled.
 """
 
 from __future__ import annotations

@@ -10,13 +10,15 @@ from engines.rules.base import Position, Side, UnknownGame, quote
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
+class Variant:
     """What there is to know of a game before a move is made.
 
     ``code`` is the ladder's code, the ``UGI_Variant`` value and the record's
-    ``Game`` header. ``first`` is who moves first from the initial position (p1
+    ``Variant`` header. ``first`` is who moves first from the initial position (p1
     of the protocol). ``ply_limit`` is the default one. ``rules`` is the rules page,
-    in Markdown; ``credit`` names the inventor, in one line.
+    in Markdown; ``credit`` names the inventor, in one line. ``draw_probability`` is the expected share of
+    draws between equals: a changed one rates all games anew. ``typical_plies`` is the length of an ordinary
+    game.
     """
 
     code: str
@@ -26,10 +28,12 @@ class Game:
     ply_limit: int
     rules: str
     credit: str
+    draw_probability: float
+    typical_plies: int
 
 
 _LADDERS: Final = (
-    Game(
+    Variant(
         code="duovallis",
         name="Duovallis",
         position=duovallis.DuovallisPosition,
@@ -37,8 +41,10 @@ _LADDERS: Final = (
         ply_limit=500,
         rules=duovallis.__doc__ or "",
         credit=duovallis.CREDIT,
+        draw_probability=0.05,
+        typical_plies=90,
     ),
-    Game(
+    Variant(
         code="dualma",
         name="DuAlma",
         position=dualma.DualmaPosition,
@@ -46,8 +52,10 @@ _LADDERS: Final = (
         ply_limit=400,
         rules=dualma.__doc__ or "",
         credit=dualma.CREDIT,
+        draw_probability=0.10,
+        typical_plies=70,
     ),
-    Game(
+    Variant(
         code="dogon-kulei",
         name="Dogon kulei",
         position=dogon.KuleiPosition,
@@ -55,8 +63,10 @@ _LADDERS: Final = (
         ply_limit=500,
         rules=dogon.__doc__ or "",
         credit=dogon.CREDIT,
+        draw_probability=0.05,
+        typical_plies=60,
     ),
-    Game(
+    Variant(
         code="dogon-gagara",
         name="Dogon gagara",
         position=dogon.GagaraPosition,
@@ -64,8 +74,10 @@ _LADDERS: Final = (
         ply_limit=700,
         rules=dogon.__doc__ or "",
         credit=dogon.CREDIT,
+        draw_probability=0.05,
+        typical_plies=110,
     ),
-    Game(
+    Variant(
         code="duploline",
         name="DuploLine",
         position=duploline.DuplolinePosition,
@@ -73,14 +85,16 @@ _LADDERS: Final = (
         ply_limit=200,
         rules=duploline.__doc__ or "",
         credit=duploline.CREDIT,
+        draw_probability=0.10,
+        typical_plies=16,
     ),
 )
 
-GAMES: Final[dict[str, Game]] = {game.code: game for game in _LADDERS}
+GAMES: Final[dict[str, Variant]] = {game.code: game for game in _LADDERS}
 """Every game by its code, in the order of the ladders."""
 
 
-def find_game(code: str) -> Game:
+def find_game(code: str) -> Variant:
     """The game of this code, spelled exactly; raises ``UnknownGame`` naming those there are."""
     game = GAMES.get(code)
     if game is None:

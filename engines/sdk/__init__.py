@@ -26,13 +26,28 @@ from engines.protocol import RESIGN, OptionDeclared
 from engines.rules.registry import GAMES, find_game
 from engines.sdk.options import OptionValue, check, combo, spin, text
 from engines.sdk.session import Session
-from engines.sdk.turn import Clock, Turn
+from engines.sdk.turn import BotTurn, Clock
 
-__all__ = ["RESIGN", "Clock", "OptionValue", "Session", "Turn", "check", "combo", "run", "spin", "text"]
+Turn = BotTurn
+"""The name by which bots import it."""
+
+__all__ = [
+    "RESIGN",
+    "BotTurn",
+    "Clock",
+    "OptionValue",
+    "Session",
+    "Turn",
+    "check",
+    "combo",
+    "run",
+    "spin",
+    "text",
+]
 
 
 def run(
-    choose: Callable[[Turn], str],
+    choose: Callable[[BotTurn], str],
     *,
     name: str,
     games: Sequence[str] | None = None,
@@ -44,7 +59,7 @@ def run(
 
     ``games`` are the ladders' codes, the first being the default; None is all of
     them. ``options`` come from ``spin``, ``check``, ``text`` and ``combo``, their values
-    are in ``Turn.options``. ``on_new_game`` is called where everything learnt from the
+    are in ``BotTurn.options``. ``on_new_game`` is called where everything learnt from the
     game before must be forgotten. An exception of ``choose`` ends the process with
     its traceback on standard error.
     """

@@ -37,9 +37,9 @@ from engines.protocol import (
     parse_server_line,
 )
 from engines.rules.base import RulesError
-from engines.rules.registry import Game
+from engines.rules.registry import Variant
 from engines.sdk.options import combo, parse_value
-from engines.sdk.turn import Clock, Line, Search, Turn, one_line
+from engines.sdk.turn import BotTurn, Clock, InputLine, Search, one_line
 
 NO_MOVE = "none"
 """The word after ``bestmove`` when there is nothing to choose from."""
@@ -54,10 +54,10 @@ class Session:
 
     def __init__(
         self,
-        choose: Callable[[Turn], str],
+        choose: Callable[[BotTurn], str],
         name: str,
         author: str,
-        games: Sequence[Game],
+        games: Sequence[Variant],
         options: Sequence[OptionDeclared],
         on_new_game: Callable[[], None] | None,
         say_line: Callable[[str], None],
@@ -72,7 +72,7 @@ class Session:
         self._values = {option.name: parse_value(option, option.default or "") for option in options}
         self._game = games[0]
         self._seed: int | None = None
-        self._line: Line | None = Line(self._game, None)
+        self._line: InputLine | None = InputLine(self._game, None)
         self._messages: queue.SimpleQueue[ServerMessage | Search] = queue.SimpleQueue()
         self._search: Search | None = None
         self._finished = threading.Event()
@@ -133,7 +133,7 @@ class Session:
             case SetOption():
                 self._set_option(message.name.casefold(), message.value or "")
             case UgiNewGame():
-                self._line = Line(self._game, None)
+                self._line = InputLine(self._game, None)
                 if self._on_new_game is not None:
                     self._on_new_game()
             case SetPosition():
@@ -169,7 +169,7 @@ class Session:
         for game in self._games:
             if game.code == code:
                 self._game = game
-                self._line = Line(game, None)
+                self._line = InputLine(game, None)
                 return
         self._complain(f"{self._name} does not play {code!r}")
 
@@ -178,7 +178,7 @@ class Session:
         line, self._line = self._line, None
         try:
             if line is None or not line.leads_to(message):
-                line = Line(self._game, message.fen)
+                line = InputLine(self._game, message.fen)
             for token in message.moves[len(line.moves) :]:
                 line.play(token)
         except RulesError as error:
@@ -207,7 +207,7 @@ class Session:
             go.depth,
             mover_is_p1=line.position.side is line.game.first,
         )
-        return self._choose(Turn(line, clock, self._values, self._seed, search, self._say))
+        return self._choose(BotTurn(line, clock, self._values, self._seed, search, self._say))
 
     def _answer_query(self, question: Question) -> str:
         if self._line is None:

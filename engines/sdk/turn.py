@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engines.protocol import EngineMessage, Go, Info, Question, Score, SetPosition, Winner
 from engines.rules.base import Outcome, Position, Result
 from engines.rules.history import History
-from engines.rules.registry import Game
+from engines.rules.registry import Variant
 from engines.sdk.options import OptionValue
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Clock(Go):
         return min(budgets, default=None)
 
 
-class Turn:
+class BotTurn:
     """One search: the position, what is known of the game, and what the search may use.
 
     ``history`` holds the moves so far under the match rules and is not to be changed;
@@ -63,14 +63,14 @@ class Turn:
 
     def __init__(
         self,
-        line: Line,
+        line: InputLine,
         clock: Clock,
         options: Mapping[str, OptionValue],
         seed: int | None,
         search: Search,
         say: Callable[[EngineMessage], None],
     ) -> None:
-        self.game: Game = line.game
+        self.game: Variant = line.game
         self.position: Position = line.position
         self.history: History = line.history
         self.moves: tuple[str, ...] = tuple(line.moves)
@@ -143,10 +143,10 @@ class Search:
         self.over = False
 
 
-class Line:
+class InputLine:
     """The moves of the current game, played once each however often they are repeated."""
 
-    def __init__(self, game: Game, fen: str | None) -> None:
+    def __init__(self, game: Variant, fen: str | None) -> None:
         self.game = game
         self.fen = fen
         self.moves: list[str] = []
@@ -177,7 +177,7 @@ class Line:
                 return winner_of(self.game, outcome)
 
 
-def winner_of(game: Game, outcome: Outcome) -> Winner:
+def winner_of(game: Variant, outcome: Outcome) -> Winner:
     if not outcome.decided:
         return Winner.NONE
     if outcome.result is Result.DRAW:

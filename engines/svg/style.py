@@ -1,4 +1,4 @@
-"""The default stylesheet of a drawn board: wooden by day, slate by night."""
+"""The default stylesheet of a drawn board, light and dark. A module of its own: it is data, not code."""
 
 from __future__ import annotations
 

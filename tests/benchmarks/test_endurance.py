@@ -9,6 +9,7 @@ import pytest
 from benchmarks import endurance
 from benchmarks.endurance import Run, Sample
 from benchmarks.gauge import Load
+from tests.support.needs import need
 
 pytestmark = pytest.mark.slow
 
@@ -19,14 +20,16 @@ def _room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endurance, "GROWTH_MIB", 8.0)
 
 
+@pytest.mark.thorough
 def test_many_games_leave_a_match_as_it_was(tmp_path: Path) -> None:
+    need("cc")
     run = endurance.play_good(tmp_path, games=400, slots=1)
     assert list(run.wrong(400)) == []
 
 
 def test_crashing_hanging_and_flooding_engines_leave_nothing(tmp_path: Path) -> None:
-    run = endurance.play_faulty(tmp_path, games=48, slots=1)
-    assert list(run.wrong(48)) == []
+    run = endurance.play_faulty(tmp_path, games=16, slots=1)
+    assert list(run.wrong(16)) == []
 
 
 def test_growth_and_what_is_left_are_noticed() -> None:

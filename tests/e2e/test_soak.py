@@ -8,17 +8,18 @@ import sys
 import pytest
 
 from benchmarks.soak.network import command_inside
-from tests.ci_plugin import NOT_RUN
 from tests.support.sites import bare_environment
+from tests.support.tools import need_compiler, need_ip
 from tournament.embedded.plan import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 MOST_S = "600"
 """Ten times what it takes where nothing else is going on."""
 
 
 def soak(*words: str) -> str:
     """What the soak prints; fails if anything was wrong."""
+    need_compiler("cc")
     command = (sys.executable, "-m", "benchmarks.soak", "--games=1", "--lease=8", f"--most={MOST_S}", *words)
     run = subprocess.run(
         command, cwd=ROOT, env=bare_environment(), capture_output=True, text=True, check=False
@@ -46,6 +47,7 @@ def test_ladders_go_on_whatever_is_broken_and_make_no_pair_twice() -> None:
 
 
 def can_have_a_network() -> bool:
+    need_ip()
     inside = command_inside(())
     words = () if inside is None else inside[: inside.index("env")]
     tried = subprocess.run((*words, "ip", "link", "add", "type", "veth"), capture_output=True, check=False)
@@ -54,8 +56,8 @@ def can_have_a_network() -> bool:
 
 def test_games_lost_with_a_host_that_is_cut_off_are_played_elsewhere_and_recorded_once() -> None:
     if not can_have_a_network():
-        pytest.skip(f"{NOT_RUN}needs network namespaces: root, or user namespaces for everybody")
-    counted = rows(soak("--hosts", "--workers=2"))
+        pytest.skip("needs network namespaces: root, or user namespaces for everybody")
+    counted = rows(soak("--hosts", "--ladders", "--workers=2"))
     assert counted["hosts cut off"] == counted["hosts back again"] == 1
     assert counted["attempts lost"] >= 1
     assert counted["attempts recorded"] == counted["games"]

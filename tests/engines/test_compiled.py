@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-import importlib
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from engines import compiled
+from tests.support.tools import need_compiler
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "engines" / "rules"
@@ -92,18 +92,39 @@ def small(tmp_path: Path) -> Path:
     return lay_out(tmp_path / "small")
 
 
+@dataclass(frozen=True)
+class Built:
+    """As ``small``, compiled by two builds at once; ``told`` is what each printed, and its complaint."""
+
+    tree: Path
+    codes: Sequence[int]
+    told: Sequence[tuple[str, str]]
+
+
 @pytest.fixture(scope="module")
-def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Every test but those of building itself looks at a copy of this one, which takes seconds to make."""
+    need_compiler()
     tree = lay_out(tmp_path_factory.mktemp("built") / "once")
-    done = run(tree, "setup.py")
-    assert (done.returncode, done.stderr) == (0, "")
-    return tree
+    two = [
+        subprocess.Popen(
+            (sys.executable, "setup.py"),
+            cwd=tree,
+            env=bare_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    told = [process.communicate() for process in two]
+    return Built(tree, [process.returncode for process in two], told)
 
 
 @pytest.fixture
-def built(built_once: Path, tmp_path: Path) -> Path:
-    """As ``small``, with the compiled form."""
-    return Path(shutil.copytree(built_once, tmp_path / "built"))
+def built(built_once: Built, tmp_path: Path) -> Path:
+    assert built_once.codes == [0, 0], built_once.told
+    return Path(shutil.copytree(built_once.tree, tmp_path / "built"))
 
 
 # Found or not
@@ -209,19 +230,6 @@ def test_a_process_that_outlives_its_compiled_form_goes_on_with_the_sources(buil
     assert (done.stdout, done.stderr) == (f"{PLAIN}\n", "")
 
 
-def test_these_rules_run_compiled_where_they_were_compiled() -> None:
-    build = ROOT / "engines" / "build" / compiled.build_name(str(RULES))
-    in_use = str(importlib.import_module("engines.rules.base").__file__)
-    assert in_use.endswith(compiled.SUFFIX) == (build.is_dir() and not compiled.pure_is_asked_for())
-
-
-@pytest.mark.parametrize("name", compiled.compiled_names(str(RULES)))
-def test_a_module_has_its_docstring_in_either_form(name: str) -> None:
-    source = (RULES / f"{name}.py").read_text()
-    module = importlib.import_module(f"engines.rules.{name}")
-    assert module.__doc__ == ast.get_docstring(ast.parse(source), clean=False)
-
-
 def test_the_rules_need_nothing_but_the_standard_library(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "engines", tmp_path / "engines", ignore=shutil.ignore_patterns("build", "*.pyc"))
     for words, printed in (
@@ -256,37 +264,11 @@ def test_what_is_damaged_is_made_anew(built: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_new_compiled_form_takes_the_place_of_the_old_and_of_unfinished_ones(built: Path) -> None:
-    old = builds_of(built)
-    (built / "engines" / "build" / "unfinished-abc").mkdir()
-    (built / "engines" / "rules" / ".#counting.py").symlink_to("what.an.editor.leaves")
-    (built / "engines" / "rules" / "counting.py").write_text(COUNTING.replace("small * 2", "2 * small"))
-    done = run(built, "setup.py")
-    assert done.returncode == 0
-    assert done.stdout.endswith("rules: compiled\n")
-    assert len(builds_of(built)) == 1
-    assert builds_of(built) != old
-    assert report(built).stdout == COMPILED
-
-
-@pytest.mark.slow
-def test_of_two_builds_at_once_the_second_waits_and_finds_all_done(small: Path) -> None:
-    two = [
-        subprocess.Popen(
-            (sys.executable, "setup.py"),
-            cwd=small,
-            env=bare_environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    told = [process.communicate() for process in two]
-    assert [process.returncode for process in two] == [0, 0]
-    assert [complaint for _, complaint in told] == ["", ""]
-    assert sorted(len(said.splitlines()) for said, _ in told) == [0, 2]
-    assert report(small).stdout == COMPILED
+def test_of_two_builds_at_once_the_second_waits_and_finds_all_done(built_once: Built) -> None:
+    assert built_once.codes == [0, 0]
+    assert [complaint for _, complaint in built_once.told] == ["", ""]
+    assert sorted(len(said.splitlines()) for said, _ in built_once.told) == [0, 2]
+    assert report(built_once.tree).stdout == COMPILED
 
 
 def refused(tree: Path, **environment: str) -> str:
@@ -309,6 +291,7 @@ def test_plain_python_asked_for_is_not_compiled(small: Path) -> None:
 
 
 def test_a_checkout_that_cannot_be_written_is_one_sentence(small: Path) -> None:
+    need_compiler()
     (small / "engines" / "build").touch()  # root may write everywhere, but not below a file
     assert str(small / "engines" / "build") in refused(small)
 
@@ -322,14 +305,30 @@ def test_nothing_is_built_beside_its_source_where_it_would_outlive_a_change(smal
 
 
 @pytest.mark.slow
-def test_what_does_not_compile_runs_as_plain_python_and_a_file_tells_why(small: Path) -> None:
-    source = small / "engines" / "rules" / "counting.py"
+def test_what_does_not_compile_runs_as_plain_python_and_a_file_tells_why(built: Path) -> None:
+    old = builds_of(built)
+    source = built / "engines" / "rules" / "counting.py"
     source.write_text(f"{COUNTING}\nwrong: int = 'a word'\n")
-    log = small / "engines" / "build" / "failure.log"
-    assert refused(small) == f"compiling them failed, {log} tells why"
+    log = built / "engines" / "build" / "failure.log"
+    assert refused(built) == f"compiling them failed, {log} tells why"
     assert "Incompatible types in assignment" in log.read_text()
-    assert builds_of(small) == []
+    assert builds_of(built) == old
 
-    source.write_text(COUNTING)
-    assert run(small, "setup.py").returncode == 0
-    assert not log.exists()
+
+@pytest.mark.slow
+def test_a_new_compiled_form_takes_the_place_of_the_old_of_unfinished_ones_and_of_a_failure(
+    built: Path,
+) -> None:
+    old = builds_of(built)
+    builds = built / "engines" / "build"
+    (builds / "unfinished-abc").mkdir()
+    (builds / "failure.log").touch()
+    (built / "engines" / "rules" / ".#counting.py").symlink_to("what.an.editor.leaves")
+    (built / "engines" / "rules" / "counting.py").write_text(COUNTING.replace("small * 2", "2 * small"))
+    done = run(built, "setup.py")
+    assert done.returncode == 0
+    assert done.stdout.endswith("rules: compiled\n")
+    assert len(builds_of(built)) == 1
+    assert builds_of(built) != old
+    assert not (builds / "failure.log").exists()
+    assert report(built).stdout == COMPILED

@@ -12,8 +12,8 @@ import pytest
 
 from engines.records import format_record, verify_record
 from tests.support.records import finished_record, read_one
-from workers.bundles import inspect_bundle
-from workers.manifest import INTERPRETERS
+from workers.bundles.manifest import INTERPRETERS
+from workers.bundles.store import inspect_bundle
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "engines"
@@ -110,7 +110,7 @@ def commands() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("command", "output"), commands())
 def test_a_command_of_the_readme_prints_what_is_told(command: str, output: str) -> None:
     program, *arguments = shlex.split(command)
-    assert program == "python"
+    assert program == "python3"
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,

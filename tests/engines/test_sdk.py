@@ -11,14 +11,14 @@ import pytest
 
 from engines.protocol import OptionDeclared
 from engines.rules import GAMES, UnknownGame
-from engines.sdk import RESIGN, Clock, Session, Turn, check, combo, run, spin, text
+from engines.sdk import RESIGN, BotTurn, Clock, Session, check, combo, run, spin, text
 
 ROOT = Path(__file__).parents[2]
-DEADLINE_S = 20.0
+DEADLINE_S = 120.0
 OVER = "0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1"
 
 
-def first_move(turn: Turn) -> str:
+def first_move(turn: BotTurn) -> str:
     return next(turn.position.legal_moves())
 
 
@@ -27,7 +27,7 @@ class Talk:
 
     def __init__(
         self,
-        choose: Callable[[Turn], str] = first_move,
+        choose: Callable[[BotTurn], str] = first_move,
         games: Sequence[str] = tuple(GAMES),
         options: Sequence[OptionDeclared] = (),
         on_new_game: Callable[[], None] | None = None,
@@ -75,13 +75,13 @@ class Talk:
 
 
 @pytest.fixture
-def heard_turns() -> list[Turn]:
+def heard_turns() -> list[BotTurn]:
     return []
 
 
 @pytest.fixture
-def listening(heard_turns: list[Turn]) -> Callable[[Turn], str]:
-    def choose(turn: Turn) -> str:
+def listening(heard_turns: list[BotTurn]) -> Callable[[BotTurn], str]:
+    def choose(turn: BotTurn) -> str:
         heard_turns.append(turn)
         return first_move(turn)
 
@@ -136,7 +136,9 @@ def test_the_variant_selects_the_game() -> None:
     talk.end()
 
 
-def test_the_turn_shows_the_game_so_far(listening: Callable[[Turn], str], heard_turns: list[Turn]) -> None:
+def test_the_turn_shows_the_game_so_far(
+    listening: Callable[[BotTurn], str], heard_turns: list[BotTurn]
+) -> None:
     talk = Talk(listening, ["dogon-kulei"])
     talk.ask("position startpos moves d1+ c2+ c1+", "go p1time 1000 p2time 900 p1inc 10 p2inc 20 depth 3")
     (turn,) = heard_turns
@@ -149,7 +151,7 @@ def test_the_turn_shows_the_game_so_far(listening: Callable[[Turn], str], heard_
 
 
 def test_a_position_repeated_with_more_moves_is_not_replayed(
-    listening: Callable[[Turn], str], heard_turns: list[Turn]
+    listening: Callable[[BotTurn], str], heard_turns: list[BotTurn]
 ) -> None:
     talk = Talk(listening, ["dogon-kulei"])
     talk.ask("position startpos moves d1+", "go")
@@ -163,7 +165,7 @@ def test_a_position_repeated_with_more_moves_is_not_replayed(
     talk.end()
 
 
-def test_a_new_game_begins_anew(listening: Callable[[Turn], str], heard_turns: list[Turn]) -> None:
+def test_a_new_game_begins_anew(listening: Callable[[BotTurn], str], heard_turns: list[BotTurn]) -> None:
     begun: list[int] = []
     talk = Talk(listening, ["dogon-kulei"], on_new_game=lambda: begun.append(len(heard_turns)))
     talk.ask("position startpos moves d1+", "go")
@@ -194,7 +196,7 @@ def test_a_position_the_rules_refuse_is_said_to_be_so(position: str, complaint: 
 
 
 def test_a_game_that_is_over_is_not_searched(
-    heard_turns: list[Turn], listening: Callable[[Turn], str]
+    heard_turns: list[BotTurn], listening: Callable[[BotTurn], str]
 ) -> None:
     talk = Talk(listening, ["dogon-kulei"])
     assert talk.ask(f"position fen {OVER}", "go") == "info string the game is over"
@@ -248,7 +250,7 @@ def test_a_runner_with_other_match_rules_is_played_on_with() -> None:
 def test_stop_ends_a_search_that_watches_for_it() -> None:
     searching = threading.Event()
 
-    def choose(turn: Turn) -> str:
+    def choose(turn: BotTurn) -> str:
         while not turn.should_stop():
             searching.set()
         return RESIGN
@@ -283,7 +285,7 @@ def test_it_is_ready_only_when_everything_said_before_is_done() -> None:
 
 @pytest.mark.parametrize("last", ["quit", None])
 def test_quit_and_the_end_of_the_input_end_a_search_too(last: str | None) -> None:
-    def choose(turn: Turn) -> str:
+    def choose(turn: BotTurn) -> str:
         while not turn.should_stop():
             pass
         return first_move(turn)
@@ -295,7 +297,7 @@ def test_quit_and_the_end_of_the_input_end_a_search_too(last: str | None) -> Non
 
 @pytest.mark.parametrize("limit", ["movetime 30", "p1time 500 p2time 0", "p1time 0 p2time 9 p1inc 30"])
 def test_should_stop_keeps_to_the_time(limit: str) -> None:
-    def choose(turn: Turn) -> str:
+    def choose(turn: BotTurn) -> str:
         while not turn.should_stop():
             pass
         return RESIGN
@@ -323,7 +325,7 @@ def test_a_budget_is_within_every_limit(clock: Clock, budget_ms: float | None) -
 
 
 def test_info_is_said_in_the_words_of_the_protocol() -> None:
-    def choose(turn: Turn) -> str:
+    def choose(turn: BotTurn) -> str:
         turn.info(depth=3, score=-20, nodes=1000, pv=["d1+", "c2+"])
         turn.info(mate=4, string="two\nlines\0")
         return first_move(turn)
@@ -341,7 +343,7 @@ def test_info_is_said_in_the_words_of_the_protocol() -> None:
 
 
 def test_options_are_read_by_their_type_and_checked(
-    listening: Callable[[Turn], str], heard_turns: list[Turn]
+    listening: Callable[[BotTurn], str], heard_turns: list[BotTurn]
 ) -> None:
     options = [
         spin("Depth", 4, 1, 20),
@@ -383,7 +385,7 @@ def test_a_ladder_that_does_not_exist_is_the_author_s_mistake() -> None:
 
 
 def test_the_same_seed_gives_the_same_chances_at_the_same_ply() -> None:
-    def choose(turn: Turn) -> str:
+    def choose(turn: BotTurn) -> str:
         turn.info(string=f"{turn.random.random()} {turn.random.random()}")
         return first_move(turn)
 
@@ -410,7 +412,7 @@ def run_engine(code: str, said: str) -> subprocess.CompletedProcess[str]:
         input=said,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE_S,
         check=False,
     )
 
@@ -446,6 +448,7 @@ def test_an_exception_is_told_and_ends_the_process() -> None:
     assert done.stderr.endswith("KeyError: 'lost'\n")
 
 
+@pytest.mark.slow
 def test_a_search_that_never_ends_does_not_outlive_quit() -> None:
     done = run_engine(engine("\n    while True: pass"), "go\nquit\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -7,13 +7,15 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from engines.__main__ import main
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TOKEN = "duarena_secret"
@@ -86,7 +88,7 @@ def site() -> Iterator[Site]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     site.address = f"http://127.0.0.1:{server.server_port}"
     yield site
     server.shutdown()
@@ -101,17 +103,41 @@ def refusal(sentence: str) -> dict[str, Any]:
     return {"ok": False, "error": sentence}
 
 
-def submit(site: Site, *words: str, folder: Path, token: str = TOKEN) -> subprocess.CompletedProcess[str]:
-    (folder / "bot.zip").write_bytes(b"zip bytes\r\n\x00" * 100)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("DUARENA_")}
-    environment = {**kept, "PYTHONPATH": str(ROOT), "DUARENA_SITE": site.address, "DUARENA_TOKEN": token}
-    command = [sys.executable, "-m", "engines", "submit", "bot.zip", *words]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def test_a_valid_version_is_followed_to_its_end(site: Site, tmp_path: Path) -> None:
+Submit = Callable[..., Done]
+
+
+@pytest.fixture
+def submit(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Submit:
+    """The command in this process, which asks the site again at once."""
+    for name in os.environ:
+        if name.startswith("DUARENA_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setattr("engines.submit.POLL_SECONDS", 0.01)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str, token: str = TOKEN) -> Done:
+        (tmp_path / "bot.zip").write_bytes(b"zip bytes\r\n\x00" * 100)
+        monkeypatch.setenv("DUARENA_SITE", site.address)
+        monkeypatch.setenv("DUARENA_TOKEN", token)
+        try:
+            code = main(["submit", "bot.zip", *words])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        return Done(code, *capsys.readouterr())
+
+    return run
+
+
+def test_a_valid_version_is_followed_to_its_end(site: Site, submit: Submit) -> None:
     check = {"findings": [OK]}
     site.answers = [
         (200, version()),
@@ -120,7 +146,7 @@ def test_a_valid_version_is_followed_to_its_end(site: Site, tmp_path: Path) -> N
         (200, version(check=check, games=[PLAYED])),
         (200, version(check=check, games=[PLAYED], state="valid")),
     ]
-    done = submit(site, "--notes", "new: Ü", folder=tmp_path)
+    done = submit("--notes", "new: Ü")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "Stone Age v2 is uploaded: https://site.example/bots/stone-age/2/",
@@ -138,11 +164,11 @@ def test_a_valid_version_is_followed_to_its_end(site: Site, tmp_path: Path) -> N
 
 
 def test_a_fault_is_printed_with_what_led_to_it_and_nothing_acts_on_the_terminal(
-    site: Site, tmp_path: Path
+    site: Site, submit: Submit
 ) -> None:
     refused = version(state="refused", reason=f"No good: {NASTY}.", check={"findings": [OK, FAULT]})
     site.answers = [(200, refused)]
-    done = submit(site, folder=tmp_path)
+    done = submit()
     assert done.returncode == 1
     assert r"legal moves (dualma): FAULT: illegal move \x1b[2J\u202e\x00" in done.stdout
     for words in ("What to do: read it all", "> go", "Traceback", "Stone Age v2 is refused. No good"):
@@ -150,9 +176,9 @@ def test_a_fault_is_printed_with_what_led_to_it_and_nothing_acts_on_the_terminal
     assert done.stdout.replace("\n", "").isprintable()
 
 
-def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, tmp_path: Path) -> None:
+def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, submit: Submit) -> None:
     site.answers = [(422, refusal("Entry '../x' leads out of the bundle."))]
-    done = submit(site, folder=tmp_path)
+    done = submit()
     assert (done.returncode, done.stdout) == (1, "refused: Entry '../x' leads out of the bundle.\n")
 
 
@@ -170,26 +196,26 @@ def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, tmp_pat
     ],
 )
 def test_what_is_not_known_in_the_end_is_exit_2_and_one_sentence(
-    site: Site, tmp_path: Path, status: int, answer: object, words: str
+    site: Site, submit: Submit, status: int, answer: object, words: str
 ) -> None:
     site.answers = [(status, answer)]
-    done = submit(site, folder=tmp_path)
+    done = submit()
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_an_unknown_token_is_found_out_before_the_zip_is_sent(site: Site, tmp_path: Path) -> None:
+def test_an_unknown_token_is_found_out_before_the_zip_is_sent(site: Site, submit: Submit) -> None:
     site.is_known = False
     site.answers = [(401, refusal("This token is not known here, or it was revoked."))]
-    done = submit(site, folder=tmp_path)
+    done = submit()
     assert (done.returncode, done.stderr) == (2, "This token is not known here, or it was revoked.\n")
     assert [method for method, *_ in site.asked] == ["GET"]
 
 
-def test_a_version_that_takes_too_long_is_left_with_its_address(site: Site, tmp_path: Path) -> None:
+def test_a_version_that_takes_too_long_is_left_with_its_address(site: Site, submit: Submit) -> None:
     site.answers = [(200, version())]
-    done = submit(site, "--timeout", "0.1", folder=tmp_path)
+    done = submit("--timeout", "0.1")
     assert done.returncode == 2
     assert "still being validated: see https://site.example/bots/stone-age/2/" in done.stderr
 
@@ -205,9 +231,9 @@ def test_a_version_that_takes_too_long_is_left_with_its_address(site: Site, tmp_
     ],
 )
 def test_what_cannot_be_sent_is_exit_2(
-    site: Site, tmp_path: Path, words: list[str], token: str, complaint: str
+    site: Site, submit: Submit, words: list[str], token: str, complaint: str
 ) -> None:
-    done = submit(site, *words, folder=tmp_path, token=token)
+    done = submit(*words, token=token)
     assert done.returncode == 2
     assert complaint in done.stderr
 

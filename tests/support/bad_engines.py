@@ -106,6 +106,13 @@ def late(seconds: str) -> bool:
     return False
 
 
+def wait(path: str) -> bool:
+    """Until there is such a file."""
+    while not os.path.exists(path):
+        time.sleep(0.005)
+    return False
+
+
 def flood(what: str) -> bool:
     """``1 info x\\n``: write the text to that descriptor without end; the limit's moment is noted."""
     descriptor, _, text = what.partition(" ")
@@ -155,8 +162,8 @@ def dig(depth: str) -> bool:
     """Fill the home folder with folders nested too deep for any path, the innermost closed."""
     os.chdir(os.environ["HOME"])
     for _ in range(int(depth)):
-        os.mkdir("d")
-        os.chdir("d")
+        os.mkdir("deep")
+        os.chdir("deep")
     os.chmod(".", 0)
     os.chdir("/")
     return False
@@ -285,7 +292,7 @@ def age(_: str) -> bool:
 WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
-        also, only, many, leave, die, hang, resist, stop, fuse, late, flood, drip,
+        also, only, many, leave, die, hang, resist, stop, fuse, late, wait, flood, drip,
         complain, close, shut, multiply, dig, note, attack, look, spin, burn, take, share, crowd, fill,
         narrow, tire, whim, age,
     )

@@ -21,11 +21,11 @@ import redis
 from celery import Celery
 
 from tests.support.jobs import wait_until
-from tournament.embedded.redis_server import answers, broker_url, find_redis_server
-from workers.examination import ExamJob
-from workers.heartbeat import Heartbeat
+from tournament.embedded.processes.redis_server import answers, broker_url, find_redis_server
 from workers.jobs import GameJob, GameReport
 from workers.sandbox.policy import TRUST
+from workers.service.compliance import ExamJob
+from workers.service.heartbeat import Heartbeat
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE_SECONDS = 60.0
@@ -125,8 +125,8 @@ class Broker:
 
 @contextmanager
 def running_redis() -> Iterator[Path]:
-    """The socket of one of our own. It is in ``/tmp``: a path has little room."""
-    folder = Path(tempfile.mkdtemp(prefix="duarena-test-", dir="/tmp"))
+    """The socket of one of our own. It is not in a test's folder: a path has little room."""
+    folder = Path(tempfile.mkdtemp(prefix="redis-"))
     socket = folder / "s"
     options = ("--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(folder))
     server = subprocess.Popen([find_redis_server(), *options], stdout=subprocess.DEVNULL)
@@ -163,6 +163,23 @@ def without_django(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(folder)}
 
 
+QUICK = {
+    "workers.service.heartbeat.HEARTBEAT_SECONDS": 1.0,
+    "workers.service.heartbeat.KNOCK_SECONDS": 0.2,
+    "workers.service.self_test.FIRST_PAUSE_SECONDS": 0.2,
+    "workers.service.reports.PAUSE_SECONDS": 0.1,
+    "workers.play.runner.PROGRESS_SECONDS": 0.2,
+}
+"""What a worker does every few seconds it does more often, so that no test has to wait for it."""
+START = """
+import importlib, json, runpy, sys
+for name, value in json.loads(sys.argv.pop(1)).items():
+    module, _, constant = name.rpartition(".")
+    setattr(importlib.import_module(module), constant, value)
+runpy.run_module("workers", run_name="__main__", alter_sys=True)
+"""
+
+
 @contextmanager
 def running_worker(
     broker: str,
@@ -184,7 +201,7 @@ def running_worker(
     (folder / "tmp").mkdir(exist_ok=True)
     usual = (f"--queue={queue}", f"--slots={slots}", f"--broker={broker}")
     bundles = f"--bundles={folder / 'bundles'}"
-    command = (sys.executable, "-m", "workers", "start", *usual, bundles, *words)
+    command = (sys.executable, "-c", START, json.dumps(QUICK), "start", *usual, bundles, *words)
     own = {
         "TMPDIR": str(folder / "tmp"),
         "DUARENA_CACHE": str(folder / "cache"),

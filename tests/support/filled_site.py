@@ -26,8 +26,8 @@ from tournament.models import (
     Tournament,
     User,
 )
-from tournament.services.activity import activate
-from tournament.services.tournaments import create_round_robin, create_validation, start
+from tournament.services.bots.activity import activate
+from tournament.services.schedule.tournaments import create_round_robin, create_validation, start
 
 LADDER = "dogon-kulei"
 HOSTILE = "<script>alert(1)</script>\u202e\x07"

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import bad_engines
-from workers.bundles import pack_bundle
+from workers.bundles.store import pack_bundle
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress
-from workers.parcel import play_parcel
-from workers.runner import Line, Worker
+from workers.play.batch import play_batch
+from workers.play.runner import Callbacks, WorkerContext
 from workers.sandbox.policy import Policy
 
 PATIENCE_SECONDS = 30.0
@@ -26,11 +26,18 @@ MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"
 
 
 def bad_engine(
-    *plan: str, name: str = "Bad", mark: str = "mark", options: tuple[tuple[str, str], ...] = ()
+    *plan: str,
+    name: str = "Bad",
+    mark: str = "mark",
+    options: tuple[tuple[str, str], ...] = (),
+    control: str | None = None,
 ) -> EngineSpec:
-    """``plan`` is WHEN, WHAT and DETAIL as ``bad_engines`` has them, as often as wanted. Needs no walls."""
+    """``plan`` is WHEN, WHAT and DETAIL as ``bad_engines`` has them, as often as wanted. Needs no walls.
+
+    ``control`` is a time control of its own.
+    """
     command = ("python3", "-S", bad_engines.__file__, mark, *plan)
-    return EngineSpec(name, "1", command, options=options, trusted=True)
+    return EngineSpec(name, "1", command, options=options, trusted=True, time_control=control)
 
 
 def pack_bad_engine() -> bytes:
@@ -76,8 +83,10 @@ def play_job(
     policy: Policy = NO_WALLS,
 ) -> Played:
     played = Played()
-    line = Line(played.reports.append, played.progress.append, is_stopping)
-    played.returned = play_parcel([job], Worker("tester", folder / "store", folder / "cache", policy), line)
+    line = Callbacks(played.reports.append, played.progress.append, is_stopping)
+    played.returned = play_batch(
+        [job], WorkerContext("tester", folder / "store", folder / "cache", policy), line
+    )
     return played
 
 

@@ -17,8 +17,8 @@ from engines.rules.base import Result
 from tests.support import bad_engines
 from tests.support.jobs import processes_with
 from workers.jobs import EngineSpec
-from workers.match.flags import read_options
-from workers.match.options import Entrant, Terms
+from workers.match.options.flags import read_options
+from workers.match.options.options import Entrant, MatchTerms
 from workers.match.results import GameResult
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -99,15 +99,15 @@ def finish_match(
 def slots_of(match: subprocess.Popen[str]) -> list[int]:
     """The processes of a match that play its games."""
     words = Path(f"/proc/{match.pid}/task/{match.pid}/children").read_text().split()
-    return [int(word) for word in words if int(word) in processes_with("workers.match.slot")]
+    return [int(word) for word in words if int(word) in processes_with("workers.match.slots.slot")]
 
 
 def entrants(names: str) -> tuple[Entrant, ...]:
     return tuple(Entrant(EngineSpec(name, "", ("true",))) for name in names.split())
 
 
-def terms_of(names: str = "A B", ladders: str = "dogon-kulei", **more: Any) -> Terms:
-    return Terms(entrants(names), tuple(ladders.split()), "1+0", **more)
+def terms_of(names: str = "A B", ladders: str = "dogon-kulei", **more: Any) -> MatchTerms:
+    return MatchTerms(entrants(names), tuple(ladders.split()), "1+0", **more)
 
 
 def options_of(folder: Path, *words: str) -> Any:

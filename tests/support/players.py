@@ -10,10 +10,10 @@ from engines.records import MoveNote, Record, build_record
 from engines.rules import find_game
 from engines.rules.history import History
 from engines.timecontrol import parse_time_control
-from workers.adjudication import Adjudicator
-from workers.referee import Choice, Match, PlayedGame, Turn
+from workers.game.adjudication import Adjudicator
+from workers.game.referee import EngineMove, GameSetup, MoveRequest, PlayedGame
 
-Step = str | Choice | Exception
+Step = str | EngineMove | Exception
 """A move answered at once, a whole answer, or what ``choose`` raises."""
 
 
@@ -24,7 +24,7 @@ class ScriptedPlayer:
     steps: Iterable[Step] = ()
     unable: Exception | None = None
     """What ``prepare`` raises."""
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[MoveRequest] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     prepared: int = 0
 
@@ -39,12 +39,12 @@ class ScriptedPlayer:
     def line(self) -> None:
         """There is no process."""
 
-    def choose(self, turn: Turn) -> Choice:
+    def choose(self, turn: MoveRequest) -> EngineMove:
         self.turns.append(turn)
         step = next(self._steps)
         if isinstance(step, Exception):
             raise step
-        return Choice(step, 0) if isinstance(step, str) else step
+        return EngineMove(step, 0) if isinstance(step, str) else step
 
     def finish(self, winner: Winner, reason: str) -> None:
         self.told.append(f"{winner} {reason}")
@@ -53,15 +53,15 @@ class ScriptedPlayer:
 class FirstMovePlayer(ScriptedPlayer):
     """Plays the first legal move it finds, whatever happens."""
 
-    def choose(self, turn: Turn) -> Choice:
-        return Choice(next(turn.history.position.legal_moves()), 0)
+    def choose(self, turn: MoveRequest) -> EngineMove:
+        return EngineMove(next(turn.history.position.legal_moves()), 0)
 
 
-def answer(token: str, ms: float = 0, note: MoveNote | None = None) -> Choice:
-    return Choice(token, int(ms * 1_000_000), note)
+def answer(token: str, ms: float = 0, note: MoveNote | None = None) -> EngineMove:
+    return EngineMove(token, int(ms * 1_000_000), note)
 
 
-def search(turn: Turn) -> Go:
+def search(turn: MoveRequest) -> Go:
     """What the question of ``turn`` asks for."""
     position, go, end = turn.question.decode().split("\n")
     message = parse_server_line(go)
@@ -81,12 +81,12 @@ def match_of(
     ply_limit: int | None = None,
     margin_ms: int = 50,
     adjudicator: Adjudicator | None = None,
-) -> Match:
+) -> GameSetup:
     game = find_game(code)
     start = None if fen is None else game.position.parse(fen)
     controls = (parse_time_control(control), parse_time_control(black_control or control))
     history = History(game, start, ply_limit)
-    return Match(game, history, controls, margin_ms, tuple(opening.split()), adjudicator)
+    return GameSetup(game, history, controls, margin_ms, tuple(opening.split()), adjudicator)
 
 
 def record_of_played(

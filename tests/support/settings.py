@@ -16,3 +16,6 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":  # noqa: F405
     # A file, as on a real site: in memory all threads would share one connection.
     DATABASES["default"]["TEST"] = {"NAME": os.path.join(_FOLDER, "test.sqlite3")}  # noqa: F405
+
+# Each test client would look at all static files first, which takes as long as a page.
+WHITENOISE_AUTOREFRESH = True

@@ -15,8 +15,8 @@ from pathlib import Path
 from tests.support.brokers import running_redis
 from tournament.embedded.options import Options, export, find_port
 from tournament.embedded.plan import ROOT, Address, services
-from tournament.embedded.redis_server import broker_url
-from tournament.embedded.supervisor import Supervisor
+from tournament.embedded.processes.redis_server import broker_url
+from tournament.embedded.processes.supervisor import Supervisor
 
 TIMEOUT_S = 60.0
 """Only a test that fails waits so long, or one on a machine with much else to do."""

@@ -123,8 +123,11 @@ def duploline(draw: st.DrawFn) -> str:
     group: list[str] = []
     for _ in range(size):
         border = [near for cell in group for near in neighbours(4, cell) if near not in group]
+        left = _left(board, favourites) or _left(board, PIECES)
+        if not left:
+            break
         group.append(draw(st.sampled_from(sorted(set(border)) or cells(4))))
-        board[group[-1]] = draw(st.sampled_from(_left(board, favourites) or _left(board, PIECES)))
+        board[group[-1]] = draw(st.sampled_from(left))
     ply = draw(plies()) if group else 0
     return f"{format_rows(4, board)} {'wb'[ply % 2]} {ply}"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci_plugin import NOT_RUN
 from tests.support import bad_engines
+from tests.support.needs import need
+from workers.engine.sandbox_probe import probe
 from workers.jobs import EngineSpec
 from workers.sandbox.enclosure import Sandbox
 from workers.sandbox.levels import Level, Verdict, format_want
-from workers.sandbox.probe import probe
 
 
 @functools.cache
@@ -24,10 +24,11 @@ def found() -> tuple[Verdict, Sandbox | None]:
 
 def sandbox_of(level: Level) -> Sandbox:
     """The walls of this level; skips a test that needs more than there are."""
+    need("bwrap")
     verdict, sandbox = found()
     if sandbox is None or not verdict.admits(level):
         lacks = "; ".join(map(format_want, verdict.wants))
-        pytest.skip(f"{NOT_RUN}needs level {level}, and this is {verdict.level}: {lacks}")
+        pytest.skip(f"needs level {level}, and this is {verdict.level}: {lacks}")
     return sandbox if level is Level.A else Sandbox(sandbox.tools, None, sandbox.limits)
 
 

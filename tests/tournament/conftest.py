@@ -10,8 +10,8 @@ from django.core.cache import cache
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support.schedule import FakeBroker
-from tournament import broker
-from tournament.services import dispatch
+from tournament import queues as broker
+from tournament.services.dispatch import dispatch
 from workers.jobs import GameJob
 
 
@@ -31,6 +31,8 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
     settings.TRUST_UPLOADS = False
     settings.CACHE = tmp_path / "cache"
     settings.SANDBOX = ""
+    settings.IS_LOCAL = False
+    settings.START_COMMAND = "./arena up --port 8123"
     cache.clear()
 
 

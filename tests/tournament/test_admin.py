@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.support.schedule import make_tournament, make_user, make_version, play_short
 from tournament import models
-from tournament.services import keeper
+from tournament.services.results import keeper
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db

@@ -20,18 +20,20 @@ from pytest_django import Settings
 from tests.support.schedule import make_event, make_user, make_version, make_worker, play_short
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, Matchmaking, Pairing, Tournament, Turn
-from tournament.services import keeper
 from tournament.services.calendar import tend
+from tournament.services.results import keeper
 from workers.jobs import GameJob
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 Kind = Tournament.Kind
 PROGRAM = """
 import os, signal, django
 django.setup()
-from tournament import broker
-from tournament.services import calendar, matchmaking, rounds
+from tournament import queues as broker
+from tournament.services import calendar
+from tournament.services.ladders import matchmaking
+from tournament.services.schedule import rounds
 {module}.{function} = (lambda go_on: lambda *told, **more: ({first}, os.kill(os.getpid(), signal.SIGKILL)))(
     {module}.{function})
 broker.clear_games = lambda: None

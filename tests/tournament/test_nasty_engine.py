@@ -25,15 +25,16 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from tests.support import nasty_engine
 from tests.support.schedule import FakeBroker, make_user
 from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame, User
-from tournament.services import keeper, validation
-from tournament.services.bots import submit_bundle
-from tournament.services.tokens import create_token
-from tournament.services.tournaments import create_round_robin, start
-from workers.bundles import pack_bundle
-from workers.examination import ExamJob, ExamNews, examine
+from tournament.services.accounts.tokens import create_token
+from tournament.services.results import keeper
+from tournament.services.schedule.tournaments import create_round_robin, start
+from tournament.services.uploads import validation
+from tournament.services.uploads.submission import submit_bundle
+from workers.bundles.store import pack_bundle
 from workers.jobs import GameJob, GameReport, Progress
-from workers.parcel import play_parcel
-from workers.runner import Line, Worker
+from workers.play.batch import play_batch
+from workers.play.runner import Callbacks, WorkerContext
+from workers.service.compliance import ExamJob, ExamNews, examine
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -77,11 +78,11 @@ def played(
 ) -> BotVersion:
     """A nasty bot, examined and validated by a worker, that met one that cheats; every message as JSON."""
     settings.TRUST_UPLOADS = True
-    worker = Worker("host/1", settings.BUNDLES, tmp_path / "cache")
+    worker = WorkerContext("host/1", settings.BUNDLES, tmp_path / "cache")
 
     def play() -> None:
         for job in deal():
-            play_parcel([GameJob.from_json(_travelled(job.to_json()))], worker, Line(_record, _progress))
+            play_batch([GameJob.from_json(_travelled(job.to_json()))], worker, Callbacks(_record, _progress))
 
     ada = make_user("ada@.+-_" + "a" * 32)
     client = Client()
@@ -101,30 +102,18 @@ def played(
         cheat = submit_bundle(make_user("bob"), bundle("Cheat", "cheat"))
     BotVersion.objects.filter(pk=cheat.pk).update(state=BotVersion.State.VALID)
     cheat.refresh_from_db()
-    start(
-        create_round_robin(
-            None,
-            name=f"Meeting {MARKUP}{BREAKOUT}",
-            versions=[nasty, cheat],
-            ladders=["duploline"],
-            pairs=1,
-            time_control="5+1",
-            seed=1,
-            opening_plies=0,
-        )
-    )
+    _have_meet(f"Meeting {MARKUP}{BREAKOUT}", nasty, cheat)
     play()
     assert set(Game.objects.values_list("termination", flat=True)) >= {"illegal move"}
     _go_live(nasty, cheat, deal)
     return nasty
 
 
-def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Callable[[], list[GameJob]]) -> None:
-    """A game under way, of which a worker tells nasty things."""
+def _have_meet(name: str, nasty: BotVersion, cheat: BotVersion) -> None:
     start(
         create_round_robin(
             None,
-            name="Live",
+            name=name,
             versions=[nasty, cheat],
             ladders=["duploline"],
             pairs=1,
@@ -133,6 +122,11 @@ def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Callable[[], list[GameJ
             opening_plies=0,
         )
     )
+
+
+def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Callable[[], list[GameJob]]) -> None:
+    """A game under way, of which a worker tells nasty things."""
+    _have_meet("Live", nasty, cheat)
     job = deal()[0]
     game = job.games[0]
     raw = nasty_engine.NASTY.decode("utf-8", "replace")

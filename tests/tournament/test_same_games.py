@@ -11,16 +11,17 @@ from pytest_django import Settings
 from engines.records import read_records
 from tests.support.brokers import Broker, running_broker, running_worker
 from tests.support.schedule import FakeBroker
-from tournament import broker as queues_of_site
+from tournament import queues as queues_of_site
 from tournament import tasks
+from tournament.arithmetic.ratings import Standing
+from tournament.arithmetic.standings import Crosstable
 from tournament.embedded.samples import register_samples
 from tournament.models import GameRecord, Tournament
-from tournament.ratings import Standing
-from tournament.services import dispatch, parcels
-from tournament.services.ratings import tournament_table
-from tournament.services.tables import tables_of
-from tournament.services.tournaments import create_round_robin, start
-from tournament.standings import Crosstable
+from tournament.services.dispatch import batches as batches
+from tournament.services.dispatch import dispatch
+from tournament.services.results.ratings import tournament_table
+from tournament.services.schedule.tables import tables_of
+from tournament.services.schedule.tournaments import create_round_robin, start
 from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -32,7 +33,7 @@ TASKS = {
 }
 
 
-def test_one_worker_with_long_parcels_and_eight_with_single_pairs_play_the_same_tournament(
+def test_one_worker_with_long_batches_and_eight_with_single_pairs_play_the_same_tournament(
     tmp_path: Path, settings: Settings, queues: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Games, standings and the tournament's own ratings; the bots search by nodes, the seed is the same."""
@@ -47,7 +48,7 @@ def test_one_worker_with_long_parcels_and_eight_with_single_pairs_play_the_same_
         monkeypatch.setattr(queues_of_site, "send_jobs", send)
         for slots, seconds in ((1, 0.25), (8, 10.0)):
             settings.SLOTS = slots
-            monkeypatch.setattr(parcels, "seconds_by_version", lambda *_, seconds=seconds: AlwaysSo(seconds))
+            monkeypatch.setattr(batches, "seconds_by_version", lambda *_, seconds=seconds: AlwaysSo(seconds))
             with running_worker(broker.url, tmp_path, slots=slots, walls=True):
                 played.append(play(broker))
             Tournament.objects.all().delete()

@@ -20,7 +20,7 @@ from benchmarks.soak.verdicts import digest_games, digest_tables, find_faults
 from benchmarks.soak.watch import Watch
 from tests.support.schedule import make_tournament, play_all
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
-from tournament.services import keeper
+from tournament.services.results import keeper
 from workers.jobs import GameJob
 
 

@@ -10,11 +10,11 @@ import pytest
 from kombu import Connection
 
 from tests.support.schedule import FakeBroker, make_tournament, play_short, word_of
-from tournament.broker import queue_length, send_jobs, send_sweep
 from tournament.models import Game, Ignored, Keeper, LiveGame
+from tournament.queues import queue_length, send_jobs, send_sweep
 from workers.jobs import GameJob, Release
 
-pytest.importorskip("workers.celery")
+pytest.importorskip("workers.service.celery")
 
 from tournament import celery, tasks
 

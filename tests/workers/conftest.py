@@ -1,4 +1,4 @@
-"""What tests of workers have in common: a mark to find engines by, and a broker."""
+"""What tests of workers have in common: a mark to find engines by, a broker, and patience."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.support.brokers import Broker, running_broker
+
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
+from tests.support.jobs import PATIENCE_SECONDS, bad_engine, job_of, processes_with, wait_until
 from workers.reaper import NO_GROUP, Reaper, reap, remove_scratch
 
 WORKER = """
 import json, sys, tempfile
 from pathlib import Path
-from workers import runner
+from workers.play import runner
 from workers.jobs import GameJob
-from workers.parcel import play_parcel
+from workers.play.batch import play_batch
 from workers.reaper import Reaper
 
 watch = Reaper.watch
@@ -34,15 +35,15 @@ def watch_and_say(self, folder, group=0, control_groups=()):
 Reaper.watch = watch_and_say
 
 tempfile.tempdir = sys.argv[2]
-line = runner.Line(lambda report: None, lambda progress: None)
-play_parcel([GameJob.from_json(json.loads(sys.argv[1]))], runner.Worker("w", Path(), Path()), line)
+line = runner.Callbacks(lambda report: None, lambda progress: None)
+play_batch([GameJob.from_json(json.loads(sys.argv[1]))], runner.WorkerContext("w", Path(), Path()), line)
 """
 
 
 @pytest.fixture
 def group() -> Iterator[subprocess.Popen[bytes]]:
     """A process that leads a group of two."""
-    with subprocess.Popen(["sh", "-c", "sleep 30 & sleep 30"], start_new_session=True) as process:
+    with subprocess.Popen(["sh", "-c", "sleep 100 & sleep 100"], start_new_session=True) as process:
         yield process
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -67,10 +68,10 @@ def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(tmp_path: Path)
 def test_an_engine_that_was_just_being_started_is_known_by_its_home(tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
-    command = ["sh", "-c", "trap '' TERM; sleep 30 & sleep 30"]
+    command = ["sh", "-c", "trap '' TERM; sleep 100 & sleep 100"]
     with subprocess.Popen(command, env={"HOME": str(folder)}, start_new_session=True) as engine:
         reap([b"+ %d %s" % (NO_GROUP, os.fsencode(folder))])
-        assert engine.wait(5) == -signal.SIGKILL
+        assert engine.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     assert not folder.exists()
 
 
@@ -94,7 +95,7 @@ def test_many_engines_are_started_without_waiting_for_the_reaper(
         reaper.watch(str(tmp_path / f"engine-{number:0100}"), 2**22 + 1)  # no process has this number
     reaper.watch(str(tmp_path / "last"), group.pid)
     reaper.close()
-    assert group.wait(5) == -signal.SIGKILL
+    assert group.wait(PATIENCE_SECONDS) == -signal.SIGKILL
 
 
 def test_what_is_watched_ends_with_the_pipe(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
@@ -103,7 +104,7 @@ def test_what_is_watched_ends_with_the_pipe(group: subprocess.Popen[bytes], tmp_
     reaper = Reaper()
     reaper.watch(str(folder), group.pid)
     reaper.close()
-    assert group.wait(5) == -signal.SIGKILL
+    assert group.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     assert not folder.exists()
 
 
@@ -125,7 +126,7 @@ def test_a_reaper_that_was_killed_is_replaced(group: subprocess.Popen[bytes], tm
     reaper._process.wait()
     reaper.watch(str(tmp_path / "two"), 2**22 + 1)  # no process has this number
     reaper.close()
-    assert group.wait(5) == -signal.SIGKILL
+    assert group.wait(PATIENCE_SECONDS) == -signal.SIGKILL
 
 
 def test_a_fork_watches_for_itself_alone(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
@@ -139,7 +140,7 @@ def test_a_fork_watches_for_itself_alone(group: subprocess.Popen[bytes], tmp_pat
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert group.poll() is None
     reaper.close()
-    assert group.wait(5) == -signal.SIGKILL
+    assert group.wait(PATIENCE_SECONDS) == -signal.SIGKILL
 
 
 def test_groups_that_are_gone_already_are_no_matter(tmp_path: Path) -> None:
@@ -162,17 +163,23 @@ def test_a_folder_is_watched_before_its_engine_has_a_number(tmp_path: Path) -> N
 
 
 def test_a_folder_too_deep_for_python_is_removed(tmp_path: Path) -> None:
-    top = tmp_path / "scratch"
+    """Too deep for fewer calls than usual: systems take long over each folder. No path is so long either."""
+    top, name = tmp_path / "scratch", "ten-letter"
     top.mkdir()
-    here = os.getcwd()
+    here, usual = os.getcwd(), sys.getrecursionlimit()
     try:
         os.chdir(top)
-        for _ in range(3000):
-            os.mkdir("d")
-            os.chdir("d")
+        for _ in range(500):
+            os.mkdir(name)
+            os.chdir(name)
+        os.chdir(here)
+        sys.setrecursionlimit(400)
+        with pytest.raises(RecursionError):
+            shutil.rmtree(top)
+        remove_scratch(str(top))
     finally:
         os.chdir(here)
-    remove_scratch(str(top))
+        sys.setrecursionlimit(usual)
     assert not top.exists()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.statistics import (
@@ -124,7 +124,6 @@ def test_all_games_drawn_speak_for_the_nearer_hypothesis() -> None:
     assert llr(Wdl(draws=16700), 0.0, 5.0, NORMALIZED) == pytest.approx(-16700 * t * t, rel=0.01)
 
 
-@settings(deadline=None)
 @given(counted, st.floats(-200, 200), st.floats(-200, 200), st.sampled_from(Model))
 def test_a_match_seen_from_the_other_side_mirrors_its_ratio(
     counts: Counts, elo0: float, elo1: float, model: Model
@@ -136,7 +135,6 @@ def test_a_match_seen_from_the_other_side_mirrors_its_ratio(
     )
 
 
-@settings(deadline=None)
 @given(counted, st.sampled_from(Model))
 def test_every_match_has_numbers(counts: Counts, model: Model) -> None:
     found = estimate(counts)

@@ -7,15 +7,15 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from tournament import uploads
 from tournament.api.envelope import Answer, ApiError, api
 from tournament.forms import UploadForm, as_sentence
 from tournament.models import BotVersion, Exam, Game, GameLog, Token
-from tournament.services.bots import BundleError, submit_bundle
-from tournament.services.tokens import REQUEST_COST, UPLOAD_COST
+from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST
+from tournament.services.uploads import availability as uploads
+from tournament.services.uploads.submission import BundleError, submit_bundle
+from tournament.views.bots.verdict import verdict
+from tournament.views.bots.versions import at_fault, report_of
 from tournament.views.paging import LAST_ID
-from tournament.views.verdict import verdict
-from tournament.views.versions import at_fault, report_of
 
 MAX_LOG = 16 * 1024
 """Characters of a game's log; the whole of it can be downloaded from the game's page."""

@@ -8,7 +8,7 @@ from django.http import FileResponse, HttpRequest
 from tournament import access
 from tournament.api.envelope import Answer, ApiError, api
 from tournament.models import Bundle, Token
-from tournament.services.tokens import REQUEST_COST
+from tournament.services.accounts.tokens import REQUEST_COST
 
 
 @api("GET", Token.Scope.WORKER, cost=REQUEST_COST)

@@ -15,7 +15,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.csrf import csrf_exempt
 
 from tournament.models import Token
-from tournament.services.tokens import TooMuch, find_token, spend
+from tournament.services.accounts.tokens import TooMuch, find_token, spend
 
 Answer = dict[str, Any]
 Response = TypeVar("Response", bound=HttpResponseBase)

@@ -1,4 +1,4 @@
-"""What ``./arena`` calls once its environment is ready: ``up``, ``demo`` and ``admin``."""
+"""The commands of ``./arena``, called once its environment is ready: ``up``, ``demo`` and ``admin``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable
 from tournament.embedded.administrator import make_administrator
 from tournament.embedded.console import Console
 from tournament.embedded.demo import DemoFailed, demo
-from tournament.embedded.lock import AlreadyRunning
 from tournament.embedded.options import OptionError, Options, parse_options
-from tournament.embedded.redis_server import RedisMissing
-from tournament.embedded.supervisor import NotReady
+from tournament.embedded.processes.lock import AlreadyRunning
+from tournament.embedded.processes.redis_server import RedisMissing
+from tournament.embedded.processes.supervisor import NotReady
 from tournament.embedded.up import up
 from workers.sandbox.entrance import enter
 
@@ -24,11 +24,11 @@ COMMANDS: dict[str, Callable[[Options, Console], int]] = {
 
 
 PRIVATE = 0o077
-"""Nothing a site writes is for this machine's other users: passwords' hashes, strangers' logs."""
+"""Other users of this machine get no access to the site's files: they hold password hashes and bots' logs."""
 
 
 def main(arguments: list[str]) -> int:
-    """Exit code 0: done; 1: something went wrong; 2: the command line is no good; 130: Ctrl-C."""
+    """Exit code 0: done; 1: an error occurred; 2: bad command line; 130: Ctrl-C."""
     console = Console(sys.stdout)
     try:
         options = parse_options(arguments)

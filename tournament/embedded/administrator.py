@@ -13,7 +13,7 @@ from tournament.embedded.plan import Address
 
 
 def make_administrator(options: Options, console: Console) -> int:
-    """May run beside a running site. The password is asked for, or read from standard input."""
+    """May run while the site runs. Asks for the password, or reads it from standard input."""
     export(options, Address(options.host, options.port), os.environ)
     open_database()
     known = set_administrator(options.administrator, _ask_password())
@@ -23,9 +23,9 @@ def make_administrator(options: Options, console: Console) -> int:
 
 
 def set_administrator(name: str, password: str) -> bool:
-    """Give a user all rights and a password, made if nobody has the name; returns whether somebody had.
+    """Give a user all rights and a password; creates the user if needed and returns whether it existed.
 
-    Raises ``OptionError`` for a name or password the site would refuse at sign-up.
+    Raises ``OptionError`` for a name or password that the site would refuse at sign-up.
     """
     from django.contrib.auth.password_validation import validate_password
     from django.core.exceptions import ValidationError

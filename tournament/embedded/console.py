@@ -1,7 +1,7 @@
-"""What the supervisor says: lines, and one progress line below them.
+"""The supervisor's output: lines, and one progress line below them.
 
 On a terminal the progress line is rewritten in place; elsewhere it is printed
-now and then, and only when it says something new.
+at intervals, and only when it has changed.
 """
 
 from __future__ import annotations
@@ -13,20 +13,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TextIO
 
+from engines.console import format_duration
+
 PLAIN_EVERY_S = 15.0
 WINDOW_S = 60.0
-"""The pace is that of the last minute."""
+"""The window over which the pace is measured."""
 BAR_WIDTH = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How far the running tournaments are."""
+    """How many games of the running tournaments are done."""
 
     done: int
     total: int
     running: int
-    """Games being played at this moment."""
+    """Games being played now."""
 
     @property
     def complete(self) -> bool:
@@ -68,16 +70,8 @@ def draw_bar(count: Count) -> str:
     return f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}]"
 
 
-def format_duration(seconds: float) -> str:
-    """``45 s``, ``3 min``, ``2 h 05 min``."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
-
-
 class Console:
-    """Lines for people on a stream."""
+    """Writes lines and a progress line to a stream."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
@@ -109,7 +103,7 @@ class Console:
             self._write(text + "\n")
 
     def end_progress(self) -> None:
-        """Leave the progress line as it stands last; the next one starts below."""
+        """Keep the progress line as it is; the next one starts below."""
         if self._terminal and self._shown:
             self._write("\n")
         elif self._latest != self._shown:
@@ -119,7 +113,7 @@ class Console:
         self._printed_at = float("-inf")
 
     def _write(self, text: str) -> None:
-        """Nothing any more once the terminal is closed: the site must still stop in order."""
+        """Write; does nothing once the terminal is closed, because the site must still stop in order."""
         if self._deaf:
             return
         try:

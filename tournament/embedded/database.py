@@ -1,4 +1,4 @@
-"""The site's database, made ready before anything works on it."""
+"""Prepares the site's database before other processes use it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tournament.embedded.options import OptionError
 
 
 def open_database() -> None:
-    """Set Django up, after the environment, and bring the tables up to date; raises ``OptionError``."""
+    """Set Django up from the environment and apply the migrations; raises ``OptionError``."""
     try:
         django.setup()
         call_command("migrate", verbosity=0, interactive=False)

@@ -1,7 +1,7 @@
 """``./arena demo``: a round robin of the sample bots from the first game to the last table.
 
-It goes the whole way: the site over HTTP, Redis, Celery's workers, the record keeper. At the
-end it checks what the house promises: the published records verify, ratings made anew from
+It uses all parts: the site over HTTP, Redis, Celery's workers, the record keeper. At the
+end it checks what Duarena promises: the published records verify, ratings rebuilt from
 them are the same to the bit, and no process is left.
 """
 
@@ -18,24 +18,25 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engines.console import format_duration
 from engines.rules.registry import GAMES
-from tournament.embedded.console import Console, Count, Meter, format_duration
-from tournament.embedded.guard import descendants
+from tournament.embedded.console import Console, Count, Meter
 from tournament.embedded.instance import Instance, running_instance
-from tournament.embedded.lock import instance_lock
 from tournament.embedded.options import Options
 from tournament.embedded.plan import ROOT, fetch_status
+from tournament.embedded.processes.guard import descendants
+from tournament.embedded.processes.lock import instance_lock
 
 if TYPE_CHECKING:
     from tournament.models import Tournament
 
 DEADLINE_S = 15 * 60.0
-"""Given up after this long: several times what two slow cores take."""
+"""Time limit: several times what two slow cores take."""
 LOOK_S = 0.5
 
 
 class DemoFailed(Exception):
-    """What did not go as it must; a sentence for the user."""
+    """A check that failed; the text is a sentence for the user."""
 
 
 def demo(options: Options, console: Console) -> int:
@@ -46,7 +47,7 @@ def demo(options: Options, console: Console) -> int:
         tournament = _tournament()
         console.say(f"{tournament.games_total} games on five ladders, watched at {instance.address.url}")
         _play(instance, console, tournament)
-        _visit(instance, tournament)
+        _fetch_pages(instance, tournament)
         files = _fetch_records(instance, options.data / "records", tournament.ladders)
         _print_tables(console, tournament)
         _verify(console, files)
@@ -59,9 +60,9 @@ def demo(options: Options, console: Console) -> int:
 
 
 def _clear(data: Path) -> None:
-    """Remove what the demonstration before left; raises ``AlreadyRunning`` if it still runs.
+    """Remove the files of the last demonstration; raises ``AlreadyRunning`` if it still runs.
 
-    The folder stays: it may be all that is ours of where it is, as after a start by root.
+    The folder itself stays: its parent may not be writable for us, as after a start by root.
     """
     if data.exists():
         with instance_lock(data):
@@ -120,8 +121,8 @@ def _check_played(tournament: Tournament) -> None:
         raise DemoFailed(f"{recorded} records of {tournament.games_total} games")
 
 
-def _visit(instance: Instance, tournament: Tournament) -> None:
-    """Look at the site as a visitor does."""
+def _fetch_pages(instance: Instance, tournament: Tournament) -> None:
+    """Fetch some pages as a visitor does; raises ``DemoFailed``."""
     game = tournament.games.order_by("id").first()
     pages = ["/", tournament.get_absolute_url(), game.get_absolute_url() if game else "/ladders/"]
     for page in pages:
@@ -162,7 +163,7 @@ def _verify(console: Console, files: list[Path]) -> None:
 
 
 def _compare_ratings(console: Console, data: Path, files: list[Path]) -> None:
-    """Make the ratings anew from the records, in a fresh process and empty tables."""
+    """Rebuild the ratings from the records, in a fresh process and empty tables; raises ``DemoFailed``."""
     from tournament.embedded.rebuild import dump_ratings
 
     copy = data / "rebuilt.sqlite3"
@@ -180,8 +181,8 @@ def _compare_ratings(console: Console, data: Path, files: list[Path]) -> None:
 
 
 def _compare_with_a_stranger(files: list[Path]) -> None:
-    """Who has the files and nothing else, not even a database, comes to the same ratings."""
-    from tournament.services.exact import exact_from_tables
+    """Check that the files alone, without a database, give the same ratings; raises ``DemoFailed``."""
+    from tournament.services.results.exact import exact_from_tables
 
     command = ("manage.py", "rebuild_ratings", "--print", "--from-records", *map(str, files))
     with tempfile.TemporaryDirectory() as empty:

@@ -1,4 +1,4 @@
-"""A site that runs: everything started in order, and everything stopped at the end."""
+"""A running site: starts everything in order, and stops everything at the end."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pathlib import Path
 
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
-from tournament.embedded.lock import instance_lock
 from tournament.embedded.options import OptionError, Options, export, find_port
 from tournament.embedded.plan import ROOT, Address, scratch_folder, services
-from tournament.embedded.process import Service
-from tournament.embedded.redis_server import (
+from tournament.embedded.processes.lock import instance_lock
+from tournament.embedded.processes.process import Service
+from tournament.embedded.processes.redis_server import (
     answers,
     broker_url,
     find_redis_server,
     redis_command,
     socket_folder,
 )
-from tournament.embedded.supervisor import Supervisor
+from tournament.embedded.processes.supervisor import Supervisor
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class Instance:
 
 @contextmanager
 def running_instance(options: Options, console: Console, prepare: Callable[[], None]) -> Iterator[Instance]:
-    """Start everything on a data folder; on leaving everything is stopped, in order.
+    """Start everything on a data folder; stops everything in order on exit.
 
-    ``prepare`` is called when the tables are ready and nothing works on them yet. Django is set up
+    ``prepare`` is called when the tables are ready and no other process uses them yet. Django is set up
     here, after the environment, so models must not be imported before. Raises ``AlreadyRunning``,
     ``OptionError``, ``RedisMissing`` or ``NotReady``.
     """
     with instance_lock(options.data) as lock, socket_folder(options.data) as sockets:
-        address = _settle(options, console)
+        address = _configure(options, console)
         logs = options.data / "logs"
         supervisor = Supervisor(logs=logs, folder=ROOT, say=console.say, lock=lock)
         with supervisor.listening():
@@ -59,8 +59,8 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
                 supervisor.stop()
 
 
-def _settle(options: Options, console: Console) -> Address:
-    """Choose the port, and put into the environment what settings are read from."""
+def _configure(options: Options, console: Console) -> Address:
+    """Choose the port and set the environment variables that the settings read."""
     address = Address(options.host, find_port(options.host, options.port))
     if address.port != options.port:
         console.say(f"Port {options.port} is taken: using {address.port}.")
@@ -74,7 +74,7 @@ def _clear(folder: Path) -> None:
 
 
 def _start_redis(supervisor: Supervisor, sockets: Path, data: Path) -> None:
-    """Start a Redis of our own, unless ``REDIS_URL`` names one; then that must answer."""
+    """Start a Redis of our own, unless ``REDIS_URL`` names one, which must then answer."""
     if given := os.environ.get("REDIS_URL"):
         if not answers(given):
             raise OptionError(f"no Redis answers at REDIS_URL ({given.rpartition('@')[2]})")

@@ -1,16 +1,20 @@
-"""The command line of ``./arena up``, ``demo`` and ``admin``, and the environment it makes."""
+"""The command line of ``./arena up``, ``demo`` and ``admin``, and the environment made from it."""
 
 from __future__ import annotations
 
 import argparse
 import errno
+import ipaddress
 import os
+import shlex
 import socket
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tournament.embedded.plan import ROOT, Address
+from workers.sandbox.levels import LOCAL
 
 DEFAULT_PORT = 8000
 LOOPBACK = "127.0.0.1"
@@ -44,11 +48,29 @@ class Options:
     trust_uploads: bool = False
     administrator: str = ""
 
+    @property
+    def restart_command(self) -> str:
+        """The shell command that starts this site again: with its options, except ``--trust-uploads``."""
+        words = ["./arena", "up"]
+        words += ["--port", str(self.port)] if self.port != DEFAULT_PORT else []
+        words += ["--host", self.host] if self.host != LOOPBACK else []
+        words += ["--workers", str(self.workers)] if self.workers != _cores() else []
+        return shlex.join([*words, *self._data_words])
+
+    @property
+    def admin_command(self) -> str:
+        """The shell command that creates an administrator of this site; the user replaces ``NAME``."""
+        return shlex.join(["./arena", "admin", "NAME", *self._data_words])
+
+    @property
+    def _data_words(self) -> list[str]:
+        return ["--data", str(self.data)] if self.data != ROOT / "var" else []
+
 
 def parse_options(arguments: Sequence[str]) -> Options:
-    """Read a command line; exits with a message and status 2 on what argparse refuses.
+    """Read a command line; exits with a message and status 2 on arguments that argparse refuses.
 
-    Raises ``OptionError`` for options that are no good together.
+    Raises ``OptionError`` for options that do not go together.
     """
     given = _parser().parse_args(arguments)
     default = ROOT / "var" / "demo" if given.command == "demo" else ROOT / "var"
@@ -100,7 +122,7 @@ def _cores() -> int:
 
 
 def _data_folder(given: str | None, default: Path) -> Path:
-    """Relative to where the user called from: ``arena`` changes folders before it gets here."""
+    """Relative to the folder where the user called ``arena``, which changes folders before this runs."""
     if given is None:
         given = os.environ.get("DUARENA_DATA") if default.name == "var" else None
     if not given:
@@ -109,7 +131,7 @@ def _data_folder(given: str | None, default: Path) -> Path:
 
 
 def find_port(host: str, wanted: int) -> int:
-    """The wanted port or the next free one; raises ``OptionError`` where the host itself is no good."""
+    """The wanted port or the next free one; raises ``OptionError`` if the host itself cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for port in range(wanted, min(wanted + PORTS_TRIED, 65536)):
         with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -129,9 +151,10 @@ def find_port(host: str, wanted: int) -> int:
 
 
 def export(options: Options, address: Address, environment: MutableMapping[str, str]) -> None:
-    """Set what ``tournament.settings`` and ``workers.celery`` read; what the user set himself stays.
+    """Set the variables that ``tournament.settings`` and ``workers.service.celery`` read.
 
-    But not for the demonstration: it must touch nobody's database, broker or folders.
+    Keeps those the user set, except for the demonstration, which must not touch other databases, brokers or
+    folders.
     """
     if options.command == "demo":
         for name in OURS:
@@ -141,6 +164,8 @@ def export(options: Options, address: Address, environment: MutableMapping[str, 
     environment["PYTHONUNBUFFERED"] = "1"
     environment["DUARENA_SLOTS"] = str(options.workers)
     environment["DUARENA_TRUST_UPLOADS"] = "1" if options.trust_uploads else ""
+    environment["DUARENA_COMMAND"] = options.restart_command
+    environment[LOCAL] = "1" if is_local(options.host, environment) else ""
     environment.setdefault("DUARENA_BUNDLES", str(options.data / "bundles"))
     environment.setdefault("DUARENA_CACHE", str(options.data / "cache"))
     environment.setdefault("DUARENA_SITE", address.url)
@@ -148,8 +173,36 @@ def export(options: Options, address: Address, environment: MutableMapping[str, 
     environment.setdefault("DUARENA_LADDER_GAMES", str(LADDER_GAMES.get(options.command, 0)))
 
 
+def is_local(host: str, environment: Mapping[str, str]) -> bool:
+    """Whether only this machine can reach a site that listens on ``host``.
+
+    The host alone does not show it: a site behind a proxy has a public address, which its operator
+    has put into ``DUARENA_SITE`` or ``DUARENA_HOSTS``. Call this before those variables get our defaults.
+    """
+    names = [host, *environment.get("DUARENA_HOSTS", "").split(",")]
+    if site := environment.get("DUARENA_SITE"):
+        names.append(_name_in(site))
+    return all(_is_loopback(name) for name in map(str.strip, names) if name)
+
+
+def _name_in(url: str) -> str:
+    """The host's name in a site's URL, or the whole text if it has none."""
+    try:
+        return urlsplit(url).hostname or url
+    except ValueError:
+        return url
+
+
+def _is_loopback(name: str) -> bool:
+    """Whether a name or an address is this machine's own; any other name may be reachable from elsewhere."""
+    try:
+        return ipaddress.ip_address(name.removeprefix("[").removesuffix("]")).is_loopback
+    except ValueError:
+        return name.lower() == "localhost"
+
+
 def _hosts(host: str) -> str:
-    """The names the site answers to: this machine's own, and all where it listens to all."""
+    """The host names the site answers to: this machine's own, or all if it listens on all addresses."""
     if host in {"0.0.0.0", "::"}:
         return "*"
     names = ["127.0.0.1", "localhost", "[::1]"]

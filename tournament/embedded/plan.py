@@ -12,25 +12,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tournament.embedded.process import Service
+from tournament.embedded.processes.process import Service
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEALTH_TIMEOUT_S = 5.0
 PLAYERS_NICENESS = 5
-"""Who plays leaves the processor to who records: else games pile up before a keeper that gets half a core,
-and then all slots wait for it alone."""
+"""Workers get a lower priority than the record keeper: a keeper with half a core falls behind, reports
+queue up, and then all slots wait for it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the site listens."""
+    """The host and port on which the site listens."""
 
     host: str
     port: int
 
     @property
     def url(self) -> str:
-        """As a browser on this machine reaches it."""
+        """The URL for a browser on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
@@ -40,7 +41,7 @@ class Address:
 
 
 def services(address: Address, *, workers: int, data: Path) -> Iterator[Service]:
-    """Everything but Redis, in the order of starting: who does the work starts last and stops first."""
+    """All services but Redis, in the order of starting: workers start last and stop first."""
     yield Service("site", _site(address), ready=lambda: is_healthy(address))
     yield Service(
         "beat", _celery("tournament", "beat", "--schedule", str(data / "beat-schedule"), "--pidfile=")
@@ -51,12 +52,12 @@ def services(address: Address, *, workers: int, data: Path) -> Iterator[Service]
     yield Service(
         "players",
         _worker("games", f"--slots={workers}"),
-        # Whatever engines leave there when all is killed, the next start clears away.
+        # The next start deletes what killed engines leave there.
         environment={"TMPDIR": str(scratch_folder(data))},
         patience_s=8.0,  # to give back the games being played
     )
     yield Service(
-        "validators",  # idle but for new bots, which wait for no tournament
+        "validators",  # idle except for new bots, which need not wait for a tournament
         _worker("validation"),
         environment={"TMPDIR": str(scratch_folder(data))},
         patience_s=8.0,
@@ -64,7 +65,7 @@ def services(address: Address, *, workers: int, data: Path) -> Iterator[Service]
 
 
 def scratch_folder(data: Path) -> Path:
-    """Where engines have their temporary folders."""
+    """The folder for engines' temporary folders."""
     return data / "scratch"
 
 
@@ -75,19 +76,28 @@ def _site(address: Address) -> tuple[str, ...]:
         f"--bind={address.bind}",
         "--access-logfile=-",
         "--graceful-timeout=5",
-        "--no-control-socket",  # it would lie in the home folder, one for all sites
+        "--no-control-socket",  # its default place is the home folder, the same for all sites
     )
     return (sys.executable, "-m", "gunicorn", *options, "tournament.wsgi:application")
 
 
-def _celery(package: str, *words: str) -> tuple[str, ...]:
-    common = ("--without-gossip", "--without-mingle") if "worker" in words else ()
-    return (sys.executable, "-m", "celery", "--app", f"{package}.celery", *words, "--loglevel=INFO", *common)
+def _celery(package: str, *arguments: str) -> tuple[str, ...]:
+    common = ("--without-gossip", "--without-mingle") if "worker" in arguments else ()
+    return (
+        sys.executable,
+        "-m",
+        "celery",
+        "--app",
+        f"{package}.celery",
+        *arguments,
+        "--loglevel=INFO",
+        *common,
+    )
 
 
-def _worker(queue: str, *words: str) -> tuple[str, ...]:
-    modest = f"--nice={PLAYERS_NICENESS}"
-    return (sys.executable, "-m", "workers", "start", f"--queue={queue}", modest, *words)
+def _worker(queue: str, *arguments: str) -> tuple[str, ...]:
+    niceness = f"--nice={PLAYERS_NICENESS}"
+    return (sys.executable, "-m", "workers", "start", f"--queue={queue}", niceness, *arguments)
 
 
 def is_healthy(address: Address) -> bool:
@@ -95,7 +105,7 @@ def is_healthy(address: Address) -> bool:
 
 
 def fetch_status(url: str) -> int:
-    """The status a page answers with; 0 where nobody answers."""
+    """The HTTP status of a page; 0 if no server answers."""
     try:
         with urllib.request.urlopen(url, timeout=HEALTH_TIMEOUT_S) as answer:
             return int(answer.status)

@@ -1,8 +1,8 @@
-"""Rates a site's published records anew, in a process of its own: what ``./arena demo`` compares with.
+"""Rebuilds the ratings from a site's published records, in a process of its own, for ``./arena demo``.
 
 Run as ``python -m tournament.embedded.rebuild FILE.pgn...`` with ``DATABASE_URL`` naming a copy of
 the site's database. It empties the copy's rating tables, rebuilds them from the files alone and
-prints what they then say.
+prints their new contents.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def main(files: list[str]) -> int:
 
 
 def _rebuild(path: Path) -> None:
-    """One ladder's file, named for its code."""
+    """Rebuild from one ladder's file, which is named after its code."""
     from engines.records import read_records
-    from tournament.services.ratings import rebuild_from_records
+    from tournament.services.results.ratings import rebuild_from_records
 
     with path.open(encoding="utf-8") as file:
         rebuild_from_records(path.stem, read_records(file, path.name))

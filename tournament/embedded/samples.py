@@ -1,4 +1,4 @@
-"""The sample bots, made into bundles like everybody's, and the tournaments they play by themselves."""
+"""The sample bots, packed into bundles like uploaded ones, and the tournaments started with them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from django.db import transaction
 from engines.bots import SAMPLE_BOTS, SampleBot
 from engines.rules.registry import GAMES
 from tournament.models import Bot, BotVersion, Bundle, Tournament
-from tournament.services.bots import add_version
-from tournament.services.tournaments import create_round_robin, start
-from workers.bundles import inspect_bundle, pack_bundle, store_bundle
+from tournament.services.schedule.tournaments import create_round_robin, start
+from tournament.services.uploads.submission import add_version
+from workers.bundles.store import inspect_bundle, pack_bundle, store_bundle
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class SampleEvent:
     """A rated round robin of the sample bots over all ladders."""
 
     name: str
@@ -27,14 +27,14 @@ class Event:
     seed: int
 
 
-FIRST_EVENT = Event("First round robin", pairs=10, time_control="0.1/move", opening_plies=2, seed=1)
-"""What an empty site plays: some minutes, so that there is something to see."""
-DEMO_EVENT = Event("Demonstration", pairs=2, time_control="0.05/move", opening_plies=2, seed=1)
-"""What ``./arena demo`` plays: it must end within five minutes on two cores, installation included."""
+FIRST_EVENT = SampleEvent("First round robin", pairs=10, time_control="0.1/move", opening_plies=2, seed=1)
+"""Played by an empty site: takes some minutes, so that there is something to see."""
+DEMO_EVENT = SampleEvent("Demonstration", pairs=2, time_control="0.05/move", opening_plies=2, seed=1)
+"""Played by ``./arena demo``: must end within five minutes on two cores, installation included."""
 
 
 def register_samples() -> list[BotVersion]:
-    """The sample bots' versions of this checkout, registered where they were not; may be repeated.
+    """Register the sample bots of this checkout that are not registered yet; may be repeated.
 
     A sample that has changed since the last time becomes the next version of its bot.
     """
@@ -65,7 +65,7 @@ def pack_sample(sample: SampleBot) -> bytes:
     return pack_bundle({"bot.toml": manifest.encode(), "main.py": source})
 
 
-def start_event(event: Event, versions: Sequence[BotVersion]) -> Tournament:
+def start_event(event: SampleEvent, versions: Sequence[BotVersion]) -> Tournament:
     tournament = create_round_robin(
         None,
         name=event.name,

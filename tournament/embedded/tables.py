@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from engines.rules.base import Result
+from tournament.arithmetic.standings import Crosstable, GameScore, Tally, crosstable
 from tournament.models import Game, LadderRating, Tournament
-from tournament.standings import Crosstable, Score, Tally, crosstable
 
 
 def describe_ladder(tournament: Tournament, ladder: str) -> str:
-    """A tournament's crosstable on one ladder, and beneath it the ladder's ratings."""
+    """A tournament's crosstable on one ladder, and below it the ladder's ratings."""
     names = dict(tournament.entries.order_by("number").values_list("version_id", "version__bot__name"))
     games = Game.objects.done().filter(tournament=tournament, ladder_id=ladder)
     tallies = [
@@ -22,7 +22,7 @@ def describe_ladder(tournament: Tournament, ladder: str) -> str:
 
 
 def format_crosstable(table: Crosstable, names: Mapping[int, str]) -> str:
-    """Ranks, points and how often each won, drew and lost against each."""
+    """Ranks, points, and the wins, draws and losses against each opponent."""
     players = [row.player for row in table.rows]
     head = ["", "", "points", *(f"{number}." for number in range(1, len(players) + 1))]
     lines = [
@@ -33,7 +33,7 @@ def format_crosstable(table: Crosstable, names: Mapping[int, str]) -> str:
     return format_columns([head, *lines], left=2)
 
 
-def _versus(score: Score | None, itself: bool) -> str:
+def _versus(score: GameScore | None, itself: bool) -> str:
     if itself:
         return "-"
     return f"+{score.wins} ={score.draws} -{score.losses}" if score else ""

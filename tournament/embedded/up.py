@@ -10,34 +10,36 @@ from tournament.embedded.console import Console, Count, Meter
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
 from tournament.embedded.plan import ROOT
-from workers.sandbox.levels import describe
+from workers.sandbox.levels import Level, describe
 
 LOOK_S = 1.0
-"""How often progress and processes are looked at."""
+"""The interval at which progress and processes are checked."""
 
 
 def up(options: Options, console: Console) -> int:
     """Run the site; returns the exit code once everything has stopped."""
     with running_instance(options, console, prepare) as instance:
         console.say(f"Duarena is at {instance.address.url}   (Ctrl-C stops it)")
-        console.say(f"Logs are in {options.data / 'logs'}; for an administrator: ./arena admin NAME")
+        console.say(f"Logs are in {options.data / 'logs'}; for an administrator: {options.admin_command}")
         for line in describe_uploads():
             console.say(line)
         _watch(instance, console, options.workers)
         console.end_progress()
-        console.say("Stopping; games being played are played again by the next `./arena up`.")
+        console.say(f"Stopping; games being played are played again by the next `{options.restart_command}`.")
     console.say("Everything has stopped.")
     return 0
 
 
 def prepare() -> None:
-    """Give a site its bots, a site without tournaments its first one, and validations their turn."""
+    """Register the sample bots, start a first tournament on an empty site, and start waiting validations."""
     from django.conf import settings
 
     from tournament.embedded.samples import FIRST_EVENT, register_samples, start_event
     from tournament.models import Tournament
-    from tournament.services.bots import validate_waiting
+    from tournament.services.dispatch.workers import presume_lost
+    from tournament.services.uploads.submission import validate_waiting
 
+    presume_lost()
     versions = register_samples()
     if not Tournament.objects.exists():
         start_event(FIRST_EVENT, versions)
@@ -47,9 +49,9 @@ def prepare() -> None:
 
 
 def try_out_walls(cache: Path) -> None:
-    """Find out which sandbox this machine gives, and keep it for the pages; workers do so for themselves.
+    """Test the sandbox of this machine and store the result for the pages; workers run their own test.
 
-    In a process of its own: that starts engines, and what watches over them is to end with it.
+    In a process of its own, because the test starts engines, and their watching processes must end with it.
     """
     command = (sys.executable, "-m", "workers", "sandbox", "--keep", str(cache))
     subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=False)
@@ -57,20 +59,20 @@ def try_out_walls(cache: Path) -> None:
 
 def describe_uploads() -> list[str]:
     """What happens to uploaded bots here, a line each, and the exact command that would change it."""
-    from tournament import uploads
     from tournament.models import BotVersion
+    from tournament.services.uploads import availability as uploads
 
-    stand = uploads.look()
-    lines = [] if stand.verdict is None else describe(stand.verdict)
+    state = uploads.look()
+    lines = [] if state.verdict is None else describe(state.verdict)
     waiting = BotVersion.objects.filter(state=BotVersion.State.WAITING).count()
-    lines.append(f"Uploaded bots{f' ({waiting} now)' if waiting else ''} {stand.why}.")
-    if stand.command:
-        lines.append(f"To let them play: {stand.command}")
+    lines.append(f"Uploaded bots{f' ({waiting} now)' if waiting else ''} {state.why}.")
+    if state.command:
+        lines.append(f"{state.advice}: {state.command}")
     return lines
 
 
 def count_games(workers: int) -> Count:
-    """The running tournaments together."""
+    """The games of all running tournaments together."""
     from django.db.models import Sum
 
     from tournament.models import Game, Tournament
@@ -81,20 +83,50 @@ def count_games(workers: int) -> Count:
 
 
 def _watch(instance: Instance, console: Console, workers: int) -> None:
-    meter = Meter()
+    meter, news = Meter(), UploadNews()
     while not instance.supervisor.stopping:
         instance.supervisor.tend()
+        for line in news.take():
+            console.say(line)
         console.progress(describe_progress(meter, workers))
         instance.supervisor.wait(LOOK_S)
 
 
+class UploadNews:
+    """Reports when uploaded bots begin to be run, or to wait, while the site runs."""
+
+    def __init__(self) -> None:
+        self._known = self._look()
+
+    def take(self) -> list[str]:
+        """New lines to print; mostly none."""
+        now = self._look()
+        if now is None or now == self._known:
+            return []
+        self._known = now
+        return describe_uploads()
+
+    def _look(self) -> tuple[bool, Level | None] | None:
+        """Whether and at which level uploads are run; None while the database does not answer."""
+        from django.db import OperationalError, connection
+
+        from tournament.services.uploads import availability as uploads
+
+        try:
+            state = uploads.look()
+        except OperationalError:
+            connection.close()
+            return None
+        return state.are_run, state.level
+
+
 def describe_progress(meter: Meter, workers: int) -> str:
-    """The progress line; a database that is away for a while, as a server may be, does not end the site."""
+    """The progress line; an unreachable database is reported there and does not end the site."""
     from django.db import OperationalError, connection
 
     try:
         count = count_games(workers)
     except OperationalError:
-        connection.close()  # the next look makes a new one
+        connection.close()  # the next call makes a new one
         return "The database does not answer."
     return meter.line(count) if count.total else "No tournament is running."

@@ -1,7 +1,7 @@
-"""The tables, by subject: people, bots and their examinations, ladders, tournaments, games.
+"""The tables, by subject: people, bots and their compliance checks, ladders, tournaments, games.
 
-Rows know themselves and querysets know many; what changes several rows at
-once, or may be delivered twice, is a service (``tournament.services``).
+Methods of a model concern one row, methods of a queryset several. A change of several rows at once,
+or one whose message may be delivered twice, is a service (``tournament.services``).
 """
 
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle

@@ -1,4 +1,4 @@
-"""Bots, their immutable versions, and the bundles that hold their bytes."""
+"""Bots, their immutable versions, and the bundles that hold their files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Bundle(models.Model):
-    """A bot's zip, known by its bytes; stored once however many versions use it."""
+    """A bot's zip, identified by its content; stored once for any number of versions."""
 
     sha256 = models.CharField(max_length=64, primary_key=True)
     size = models.BigIntegerField()
@@ -32,23 +32,23 @@ class Bundle(models.Model):
 
 
 MAX_SLUG = 50
-"""Of a slug without the number that tells it from another like it."""
+"""Longest slug, without the number that distinguishes it from an equal one."""
 MAX_NAME_KEY = 160
 
 
 def name_key(name: str) -> str:
-    """Equal for names a reader would take for the same."""
+    """The same key for names that a reader would take for the same."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 class BotQuerySet(models.QuerySet["Bot"]):
     def named(self, name: str) -> Bot | None:
-        """The bot of this name, whatever its case."""
+        """The bot with this name, ignoring case."""
         return self.filter(name_key=name_key(name)).first()
 
     def register(self, owner: User | None, name: str) -> Bot:
         """Create a bot; raises ``IntegrityError`` if the name is taken."""
-        base = slugify(name)[:MAX_SLUG].strip("-") or "bot"  # some single characters are whole words in ASCII
+        base = slugify(name)[:MAX_SLUG].strip("-") or "bot"  # some single characters become whole words
         taken = set(self.filter(slug__startswith=base).values_list("slug", flat=True))
         slug, suffix = base, 2
         while slug in taken:
@@ -57,16 +57,16 @@ class BotQuerySet(models.QuerySet["Bot"]):
 
 
 class Bot(models.Model):
-    """An entry somebody owns: a name under which versions play."""
+    """A bot that a user owns: a name under which versions play."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="bots"
     )
-    """Null: the site's own."""
+    """Null: it belongs to the site."""
     name = models.CharField(max_length=40)
-    """Never changes: records and ratings know players by it."""
+    """Never changes: records and ratings identify players by it."""
     name_key = models.CharField(max_length=MAX_NAME_KEY, unique=True, editable=False)
-    """The name folded for comparing, see ``name_key``."""
+    """The name normalized for comparison, see ``name_key``."""
     slug = models.SlugField(max_length=60, unique=True)
     description = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -92,48 +92,48 @@ class BotVersionQuerySet(models.QuerySet["BotVersion"]):
         return self.filter(state=BotVersion.State.VALID)
 
     def entering(self) -> BotVersionQuerySet:
-        """Versions that enter new tournaments, on one ladder at least; bots by name, newest version first."""
+        """Versions that enter new tournaments on at least one ladder; bots by name, newest version first."""
         active = ActiveVersion.objects.filter(version=models.OuterRef("pk"), enabled=True)
         entering = self.valid().filter(models.Exists(active)).select_related("bot")
         return entering.order_by("bot__name_key", "-number")
 
 
 class BotVersion(models.Model):
-    """One immutable state of a bot: its bytes and how they are started."""
+    """One immutable state of a bot: its files and the command that starts them."""
 
     class State(models.TextChoices):
         WAITING = "waiting", "waiting"
-        """Uploads are not run on this site; ``state_reason`` says what would change that."""
+        """Uploads are not run on this site; ``state_reason`` explains how to change that."""
         VALIDATING = "validating", "validating"
         VALID = "valid", "valid"
         REFUSED = "refused", "refused"
-        """Its validation failed; ``state_reason`` says how. Its bytes are deleted."""
+        """Its validation failed; ``state_reason`` holds the reason. Its bundle is deleted."""
         WITHDRAWN = "withdrawn", "withdrawn"
-        """It was valid and forfeited too often; ``state_reason`` says so. It enters nothing more."""
+        """It was valid and forfeited too often, see ``state_reason``. It enters no new tournament."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
-    """Counted by the server from 1, in each bot."""
+    """Counted by the server from 1, for each bot separately."""
     label = models.CharField(max_length=40, blank=True)
-    """The author's own word for this version."""
+    """The author's own name for this version."""
     bundle = models.ForeignKey(Bundle, on_delete=models.PROTECT, related_name="versions")
     command = models.JSONField()
     """The argument vector, a list of strings, relative to the bundle's root."""
     games = models.JSONField()
     """Codes of the ladders it plays."""
     options = models.JSONField(default=dict)
-    """Sent to it with ``setoption``: name to value, both strings."""
+    """Options sent to it with ``setoption``: name to value, both strings."""
     notes = models.TextField(blank=True)
-    """What the author says is new."""
+    """The author's notes on what is new."""
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     state_reason = models.TextField(blank=True)
-    """One sentence a reader of the version's page understands; empty when there is nothing to say."""
+    """One sentence for readers of the version's page; empty if there is nothing to explain."""
     validation = models.ForeignKey(
         "Tournament", null=True, blank=True, on_delete=models.SET_NULL, related_name="validated_versions"
     )
     """The tournament of this version against itself that decides whether it may play."""
     forfeits = models.PositiveIntegerField(default=0)
-    """Games in a row, the latest recorded ones, that it lost by a fault of its own; validations left out."""
+    """The number of its latest recorded games in a row that it lost by its own fault, without validations."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BotVersionQuerySet.as_manager()
@@ -163,14 +163,14 @@ class BotVersion(models.Model):
 class ActiveVersion(models.Model):
     """The version of a bot that enters new tournaments on a ladder: one a bot and ladder, a valid one.
 
-    No row: none of its versions may. A newly valid version takes the place of the one before.
+    No row: no version of the bot enters. A newly valid version replaces the one before.
     """
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="activities")
     ladder = models.ForeignKey("Ladder", on_delete=models.CASCADE, related_name="+")
     version = models.ForeignKey(BotVersion, on_delete=models.CASCADE, related_name="activities")
     enabled = models.BooleanField(default=True)
-    """False: its owner keeps the bot off this ladder, whatever version would play."""
+    """False: the owner keeps the bot off this ladder, with any version."""
 
     class Meta:
         ordering: ClassVar = ["bot", "ladder"]

@@ -1,4 +1,4 @@
-"""Examinations: a bundle unpacked and checked in a worker before its version may play."""
+"""Compliance checks: a worker unpacks and checks a bundle before its version may play."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from typing import Any, ClassVar
 
 from django.db import models
 
-from workers.examination import Found
+from workers.service.compliance import Found
 
 
 class Exam(models.Model):
-    """One try at examining a version: queued, heard of, ended once."""
+    """One attempt to check a version: queued, running, ended once."""
 
     class End(models.TextChoices):
         OPEN = "", "open"
         DONE = "done", "done"
         REFUSED = "refused", "refused"
-        """The bundle itself is no good; ``why`` says how."""
+        """The bundle itself is bad; ``why`` holds the reason."""
         FAILED = "failed", "failed"
-        """For no fault of the bot's; ``why`` says how."""
+        """Not the bot's fault; ``why`` holds the reason."""
         RETURNED = "returned", "returned"
-        """Its worker was told to stop."""
+        """Its worker was stopped."""
         LOST = "lost", "lost"
-        """Nothing was heard of it for a lease."""
+        """No message came within a lease."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="exams")
     sent_at = models.DateTimeField()
     heard_at = models.DateTimeField(null=True, blank=True)
-    """The worker's last word; null while it is queued."""
+    """When the worker's last message came; null while the check is queued."""
     ended_at = models.DateTimeField(null=True, blank=True)
     end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     why = models.TextField(blank=True)
     worker = models.CharField(max_length=120, blank=True)
     unpacked = models.BooleanField(default=False)
     engine = models.CharField(max_length=100, blank=True)
-    """What the engine calls itself."""
+    """The name that the engine reports."""
     found: models.JSONField[Any, Any] = models.JSONField(default=list)
-    """The findings so far, each as ``workers.examination.Found`` travels."""
+    """The findings so far, each in the JSON form of ``workers.service.compliance.Found``."""
 
     class Meta:
         constraints: ClassVar = [

@@ -1,4 +1,4 @@
-"""Games: one row each, from the schedule to the result, and what is told about them."""
+"""Games: one row each, from the schedule to the result, with records, logs, live moves and attempts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
-from tournament.standings import Tally
+from tournament.arithmetic.standings import Tally
 
 
 def _choices(values: type[Result] | type[Reason] | type[Termination] | type[Fault]) -> list[tuple[str, str]]:
@@ -22,14 +22,14 @@ class GameQuerySet(models.QuerySet["Game"]):
         return self.filter(state=Game.State.DONE)
 
     def by_completion(self, ladder: str) -> GameQuerySet:
-        """A ladder's recorded games in the order they were rated in."""
+        """A ladder's recorded games in the order in which they were rated."""
         return self.filter(ladder_id=ladder, sequence__isnull=False).order_by("sequence")
 
     def with_players(self) -> GameQuerySet:
         return self.select_related("white__bot__owner", "black__bot__owner", "tournament", "ladder")
 
     def tallies(self) -> list[Tally]:
-        """What crosstables are made of, counted in the database; players are versions' ids."""
+        """The counts that crosstables are computed from, made in the database; players are version ids."""
         rows = (
             self.done()
             .order_by()
@@ -49,22 +49,22 @@ class Game(models.Model):
     class State(models.TextChoices):
         WAITING = "waiting", "waiting"
         CLAIMED = "claimed", "claimed"
-        """An attempt holds it: a job is in the queue or being played."""
+        """Claimed by an attempt: a job is in the queue or being played."""
         DONE = "done", "done"
         HALTED = "halted", "halted"
-        """Given up, a person is needed; ``evidence`` says why."""
+        """The site stopped trying; an operator must look at it. ``evidence`` holds the reason."""
         CANCELLED = "cancelled", "cancelled"
 
     key = models.CharField(max_length=120, unique=True)
     """``tournament/round/pairing/number``; the same for every attempt."""
-    # No indexes of their own: each is the first column of one below, and games come by the hundred thousand.
+    # No indexes of their own: each is the first column of an index below, and there are very many games.
     pairing = models.ForeignKey("Pairing", on_delete=models.CASCADE, related_name="games", db_index=False)
     tournament = models.ForeignKey(
         "Tournament", on_delete=models.CASCADE, related_name="games", db_index=False
     )
     ladder = models.ForeignKey("Ladder", on_delete=models.PROTECT, related_name="games", db_index=False)
     number = models.PositiveSmallIntegerField()
-    """In the pairing: 1 or 2, colours swapped."""
+    """The number in the pairing: 1 or 2, with colours swapped."""
     white = models.ForeignKey(
         "BotVersion", on_delete=models.PROTECT, related_name="games_as_white", db_index=False
     )
@@ -75,26 +75,26 @@ class Game(models.Model):
     attempt = models.UUIDField(null=True, blank=True)
     """The attempt whose report will be recorded; the last one's once the game is over."""
     voids = models.PositiveSmallIntegerField(default=0)
-    """Attempts that living workers gave back for no fault of the bots."""
+    """Number of attempts that workers ended without a result and without the bots' fault."""
     lost = models.PositiveSmallIntegerField(default=0)
-    """Attempts whose lease ran out."""
+    """Number of attempts whose lease expired."""
     result = models.CharField(max_length=7, choices=_choices(Result), null=True, blank=True)
-    """Null until recorded."""
+    """Null until the game is recorded."""
     termination = models.CharField(max_length=20, choices=_choices(Termination), blank=True)
     reason = models.CharField(max_length=20, choices=_choices(Reason), blank=True)
-    """The rules' word for the end, where the rules ended it."""
+    """The reason given by the rules, if the game ended by the rules."""
     fault = models.CharField(max_length=14, choices=_choices(Fault), blank=True)
     evidence = models.TextField(blank=True)
-    """One line: what was seen, where somebody or something was at fault."""
+    """One line: the cause, if an engine or something else was at fault."""
     white_score = models.SmallIntegerField(null=True, blank=True)
     black_score = models.SmallIntegerField(null=True, blank=True)
     plies = models.PositiveIntegerField(default=0)
     sequence = models.BigIntegerField(null=True, blank=True)
-    """Completion sequence in its ladder, from 1; null until recorded."""
+    """Completion sequence in its ladder, from 1; null until the game is recorded."""
     rated = models.BooleanField(default=False)
-    """Whether it moved the ladder's ratings: the record says ``Rated "no"`` where it did not."""
+    """Whether the game changed the ladder's ratings; if not, its record has ``Rated "no"``."""
     fingerprint = models.CharField(max_length=32, blank=True)
-    """Equal for games of the same players, colours and moves: exact repeats are not rated."""
+    """Equal for games with the same players, colours and moves: exact repeats are not rated."""
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -138,7 +138,7 @@ class Game(models.Model):
 
 
 class GameRecord(models.Model):
-    """A game's record as published; kept apart so that lists never load it."""
+    """A game's record as published; in a table of its own so that lists never load it."""
 
     game = models.OneToOneField(Game, on_delete=models.CASCADE, primary_key=True, related_name="record")
     text = models.TextField()
@@ -149,7 +149,7 @@ class GameRecord(models.Model):
 
 
 class GameLog(models.Model):
-    """What one side's engine said; for that bot's owner and staff alone."""
+    """The output of one side's engine; visible only to that bot's owner and to staff."""
 
     class Side(models.TextChoices):
         WHITE = "white", "white"
@@ -169,13 +169,13 @@ class GameLog(models.Model):
 
 
 class LiveGame(models.Model):
-    """A game while it is played, as the worker last told; removed with the result."""
+    """A game while it is played, as of the worker's latest progress message; deleted with the result."""
 
     game = models.OneToOneField(Game, on_delete=models.CASCADE, primary_key=True, related_name="live")
     moves = models.JSONField(default=list)
     """Pairs of move and comment, as in a record."""
     white_ms = models.BigIntegerField(null=True, blank=True)
-    """What White's clock shows; null without a clock."""
+    """White's clock; null without a clock."""
     black_ms = models.BigIntegerField(null=True, blank=True)
     updated_at = models.DateTimeField()
 
@@ -184,30 +184,31 @@ class LiveGame(models.Model):
 
 
 class Attempt(models.Model):
-    """One try at playing a game: queued, started at its worker's first word, ended once."""
+    """One attempt to play a game: queued, started at its worker's first message, ended once."""
 
     class End(models.TextChoices):
         OPEN = "", "open"
         RECORDED = "recorded", "recorded"
         VOID = "void", "void"
-        """Played or begun, and not counted; ``evidence`` says why."""
+        """The game was played or begun but does not count; ``evidence`` holds the reason."""
         LOST = "lost", "lost"
-        """Its lease ran out."""
+        """Its lease expired."""
         RELEASED = "released", "released"
-        """Its worker was told to stop and gave the game back."""
+        """Its worker was stopped and gave the game back."""
         CANCELLED = "cancelled", "cancelled"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     job = models.UUIDField()
-    """The job it was sent with: its games are played one after another by one worker, so a
-    word about one of them is a word about all."""
+    """The job it was sent with. One worker plays the games of a job one after another, so a
+    message about one of them renews the leases of all.
+    """
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="attempts")
     worker = models.CharField(max_length=120, blank=True)
-    """Empty until the worker's first word."""
+    """Empty until the worker's first message."""
     sent_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
-    """Null while queued: a job waits as long as those before it take."""
+    """Null while queued: the wait depends on the jobs queued before it."""
     ended_at = models.DateTimeField(null=True, blank=True)
     end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     evidence = models.TextField(blank=True)

@@ -1,4 +1,4 @@
-"""Ladders: one a game, with the rating of every version that played on it."""
+"""Ladders: one for each game, with the rating of every version that played on it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
-from engines.rules.registry import Game as Rules
-from tournament.standings import Tally
+from engines.rules.registry import Variant as Rules
+from tournament.arithmetic.standings import Tally
 
 
 class LadderQuerySet(models.QuerySet["Ladder"]):
@@ -20,11 +20,11 @@ class LadderQuerySet(models.QuerySet["Ladder"]):
 
 
 class Ladder(models.Model):
-    """One game's ratings; its row is locked while a result is written."""
+    """The ladder of one game; its row is locked while a result is written."""
 
     code = models.CharField(max_length=32, primary_key=True)
     sequence = models.BigIntegerField(default=0)
-    """The completion sequence number given last; games are rated in this order."""
+    """The latest completion sequence number; games are rated in this order."""
 
     objects = LadderQuerySet.as_manager()
 
@@ -45,7 +45,7 @@ class Ladder(models.Model):
 
 class PairScoreQuerySet(models.QuerySet["PairScore"]):
     def tallies(self) -> list[Tally]:
-        """For crosstables and estimates, players being versions' ids."""
+        """For crosstables and estimates; players are version ids."""
         rows = self.values_list("white_id", "black_id", "wins", "draws", "losses")
         results = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
         return [
@@ -58,7 +58,7 @@ class PairScoreQuerySet(models.QuerySet["PairScore"]):
 
 class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
     def leaderboard(self, ladder: str) -> LadderRatingQuerySet:
-        """Best first; read from this table alone, with the bots' names."""
+        """Best first; reads only this table and the bots' names."""
         return (
             self.filter(ladder_id=ladder)
             .select_related("version__bot__owner")
@@ -67,7 +67,7 @@ class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
 
 
 class LadderRating(models.Model):
-    """Where a version stands on a ladder: the latest rating and its tally."""
+    """A version's latest rating on a ladder, and its counts of results."""
 
     ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="ratings")
     version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="ratings")
@@ -95,9 +95,9 @@ class LadderRating(models.Model):
 
 
 class PairScore(models.Model):
-    """How two versions fared against each other on a ladder, in rated games, by colours.
+    """Results of two versions against each other on a ladder, in rated games, by colours.
 
-    Small where games are many: crosstables and estimates read it instead of the games.
+    The table is small even with many games: crosstables and estimates read it instead of the games.
     """
 
     ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="pair_scores")
@@ -121,7 +121,7 @@ class PairScore(models.Model):
 
 
 class RatingEvent(models.Model):
-    """What one game did to one player's rating; never changed, made anew by a rebuild alone."""
+    """The effect of one game on one player's rating; only a rebuild replaces it."""
 
     ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="events")
     sequence = models.BigIntegerField()

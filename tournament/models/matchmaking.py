@@ -1,4 +1,4 @@
-"""What the matchmaker of a ladder is to do, and what it has done."""
+"""The settings and the state of each ladder's matchmaker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db import models
 from engines.timecontrol import TimeControlError, parse_time_control
 from tournament.models.ladders import Ladder
 from tournament.models.tournaments import GAMES_A_PAIR
-from workers.openings import MAX_PLIES
+from workers.game.openings import MAX_PLIES
 
 MAX_GAMES_AN_HOUR = 100_000
 
@@ -42,9 +42,9 @@ class MatchmakingQuerySet(models.QuerySet["Matchmaking"]):
 
 
 class Matchmaking(models.Model):
-    """A ladder's matchmaker: the site's wishes, and the pairs it has made.
+    """A ladder's matchmaker: its settings, and the pairs it has made.
 
-    Where a wish is left empty the site's default holds (``DUARENA_LADDER_…`` of its environment).
+    Empty settings use the site's defaults (``DUARENA_LADDER_…`` in the environment).
     """
 
     ladder = models.OneToOneField(
@@ -71,9 +71,9 @@ class Matchmaking(models.Model):
     tournament = models.ForeignKey(
         "Tournament", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    """What its pairs belong to; other terms begin another one. Null until the first pair."""
+    """The tournament of its pairs; a change of terms starts another. Null until the first pair."""
     pairs_made = models.PositiveIntegerField(default=0)
-    """Over all its tournaments: the number of the latest pair."""
+    """The number of the latest pair, counted over all its tournaments."""
     next_at = models.DateTimeField(null=True, blank=True)
     """When the next pair is due, if workers are idle then; null: at once."""
 
@@ -92,7 +92,7 @@ class Matchmaking(models.Model):
 
     @property
     def interval_s(self) -> float:
-        """Seconds from pair to pair; not for a rate of 0."""
+        """Seconds from one pair to the next; undefined for a rate of 0."""
         return 3600 * GAMES_A_PAIR / self.rate
 
     @property
@@ -106,17 +106,17 @@ class Matchmaking(models.Model):
 
     @property
     def is_paused(self) -> bool:
-        """By staff, on the page of its tournament."""
+        """Paused by staff, on the page of its tournament."""
         return self.tournament is not None and self.tournament.state == self.tournament.State.PAUSED
 
 
 class Turn(models.Model):
-    """When the matchmaker chose a version last."""
+    """When the matchmaker last chose a version."""
 
     ladder = models.ForeignKey("Ladder", on_delete=models.CASCADE, related_name="+")
     version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
     pair = models.PositiveIntegerField()
-    """The number of the latest pair it was in, see ``Matchmaking.pairs_made``."""
+    """The number of the version's latest pair, see ``Matchmaking.pairs_made``."""
 
     class Meta:
         constraints: ClassVar = [

@@ -1,4 +1,4 @@
-"""People: whoever owns bots or runs tournaments."""
+"""Users, their tokens and their notices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db.models.functions import Lower
 
 
 class User(AbstractUser):
-    """A person who logged in; staff runs the site."""
+    """A user account; staff runs the site."""
 
     class Meta:
         constraints: ClassVar = [
@@ -24,17 +24,17 @@ class User(AbstractUser):
 
 
 class Token(models.Model):
-    """A key of its owner's for programs; only its hash is kept, so it is shown once, when it is made."""
+    """A key for a user's programs; only its hash is stored, so it is shown once, when it is created."""
 
     class Scope(models.TextChoices):
         UPLOAD = "upload", "upload bots and follow their validation"
         READ = "read", "read the state and the reports of my bots"
         WORKER = "worker", "fetch every bot's bundle, as a worker on another host does"
-        """Only staff may have it; it opens nothing else."""
+        """Only for staff; it allows nothing else."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=40)
-    """The owner's own word for it."""
+    """The owner's own name for it."""
     digest = models.CharField(max_length=64, unique=True)
     """SHA-256 in hex of the token, which is too long to be guessed."""
     scopes = models.JSONField()
@@ -52,11 +52,11 @@ class Token(models.Model):
 
 
 class Allowance(models.Model):
-    """What a user's programs may still ask of the site; it fills up again with time."""
+    """How many requests a user's programs may still make; refills with time."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True)
     left = models.FloatField()
-    """As of ``at``; see ``tournament.services.tokens``."""
+    """The number at the time ``at``; see ``tournament.services.accounts.tokens``."""
     at = models.DateTimeField()
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class Allowance(models.Model):
 
 
 MOST_NOTICES = 50
-"""Shown at once."""
+"""How many are shown at once."""
 
 
 class NoticeQuerySet(models.QuerySet["Notice"]):
@@ -74,11 +74,11 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
 
 
 class Notice(models.Model):
-    """A sentence that a user must hear; on the account's page until he puts it away."""
+    """A message to a user; shown on the account's page until the user dismisses it."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
     version = models.ForeignKey("BotVersion", null=True, on_delete=models.CASCADE, related_name="+")
-    """What it is about."""
+    """The version that it is about."""
     text = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
     read_at = models.DateTimeField(null=True, blank=True)

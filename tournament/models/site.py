@@ -1,4 +1,4 @@
-"""What the site remembers about itself."""
+"""The state of the site itself: the record keeper's clock and the count of ignored messages."""
 
 from __future__ import annotations
 
@@ -9,39 +9,40 @@ from django.db import models
 
 class KeeperQuerySet(models.QuerySet["Keeper"]):
     def recall_jobs(self) -> None:
-        """Have the next dispatch take back what is queued: something else is to be played first.
+        """Have the next dispatch take back the queued jobs, because other games come first now.
 
-        Part of the transaction that changed it. Before the keeper's first start nothing is queued.
+        Part of the transaction that changed the order. No effect before the keeper's first start, when
+        nothing is queued.
         """
         self.update(recalls=True)
 
 
 class Keeper(models.Model):
-    """The record keeper's own clock: one row."""
+    """The record keeper's own state: one row."""
 
     up_since = models.DateTimeField()
-    """Since when it has run without a gap of a lease; no lease is ended before one lease after it."""
+    """Start of the time it has run without a gap of a lease; no lease is ended within one lease after it."""
     seen_at = models.DateTimeField()
-    """Its last sweep."""
+    """The time of its last sweep."""
     empty_since = models.DateTimeField(null=True)
-    """Since when the queue of games has been seen empty by every sweep; null while it holds a job."""
+    """The time since which every sweep has found the queue of games empty; null while it holds a job."""
     validation_empty_since = models.DateTimeField(null=True)
-    """The same of the queue of validations."""
+    """The same for the queue of validations."""
     recalls = models.BooleanField(default=False)
-    """Whether the next dispatch is to take back the jobs that no worker has begun."""
+    """Whether the next dispatch takes back the jobs that no worker has begun."""
 
     objects = KeeperQuerySet.as_manager()
 
 
 class IgnoredQuerySet(models.QuerySet["Ignored"]):
     def count_one(self, reason: str, now: datetime.datetime) -> None:
-        """One more message ignored for ``reason``; part of the caller's transaction."""
+        """Add one to the messages ignored for ``reason``; part of the caller's transaction."""
         self.get_or_create(reason=reason, defaults={"last_at": now})
         self.filter(reason=reason).update(count=models.F("count") + 1, last_at=now)
 
 
 class Ignored(models.Model):
-    """How many messages of workers were acknowledged without effect, by reason."""
+    """How many messages from workers were acknowledged without effect, by reason."""
 
     reason = models.CharField(max_length=40, primary_key=True)
     count = models.BigIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""Tournaments: who plays whom, from which openings."""
+"""Tournaments, their entries and their pairings."""
 
 from __future__ import annotations
 
@@ -37,64 +37,66 @@ class Tournament(models.Model):
         VALIDATION = "validation", "validation"
         """A version against itself on every ladder it claims."""
         LADDER = "ladder", "ladder"
-        """Pairs of active versions, made one by one by ``services.matchmaking``, without end."""
+        """Pairs of active versions without end, made one by one by ``services.ladders.matchmaking``."""
 
     class State(models.TextChoices):
         DRAFT = "draft", "draft"
         ANNOUNCED = "announced", "announced"
-        """Everybody sees it; it waits for its start, and perhaps for entries."""
+        """Visible to everybody; waits for its start, and for entries if it takes them."""
         RUNNING = "running", "running"
         PAUSED = "paused", "paused"
-        """Games being played are finished, no other is begun."""
+        """Games under way are finished; no further game is begun."""
         FINISHED = "finished", "finished"
         CANCELLED = "cancelled", "cancelled"
         HALTED = "halted", "halted"
-        """Over, but some of its games could not be played; each such game says why."""
+        """Over, but some games could not be played; each of them holds the reason."""
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=80)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="tournaments"
     )
-    """Null: the site's own."""
+    """Null: it belongs to the site."""
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.ROUND_ROBIN)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     state_reason = models.TextField(blank=True)
-    """One sentence where the state needs one, for its page."""
+    """One sentence for its page, if the state needs an explanation."""
     rated = models.BooleanField(default=True)
-    """Whether its games count on the ladders."""
+    """Whether its games change the ladders' ratings."""
     ladders = models.JSONField()
-    """Codes of the ladders it is played on, in their order."""
+    """Codes of its ladders, in display order."""
     pairs = models.PositiveIntegerField(default=1)
-    """Of games a meeting; a pair is one opening, both colours. In a round robin or gauntlet everybody meets
-    once a cycle for one pair, so this is the number of cycles."""
+    """Pairs of games for each meeting; a pair is one opening with both colours. In a round robin or gauntlet
+    all players meet once a cycle for one pair, so this is the number of cycles.
+    """
     rounds = models.PositiveIntegerField(default=0)
-    """Of a Swiss; 0 elsewhere."""
+    """Rounds of a Swiss; 0 for other kinds."""
     extra_pairs = models.PositiveIntegerField(default=0)
-    """Of a knock-out: at most so many more, one at a time, while a match is level."""
+    """The most extra pairs in a knock-out, added one at a time while a match is level."""
     opening_plies = models.PositiveIntegerField(default=0)
-    """First plies drawn at random from the seed, not chosen by the bots."""
+    """First plies of each game, drawn at random from the seed, not chosen by the bots."""
     time_control = models.CharField(max_length=80)
     ply_limit = models.PositiveIntegerField(null=True, blank=True)
-    """Null: each ladder's own."""
+    """Null: each ladder's default."""
     seed = models.BigIntegerField(default=0)
     priority = models.SmallIntegerField(default=0)
-    """Games of a higher one are played first; equals take turns."""
+    """Games of a higher priority are played first; tournaments of equal priority take turns."""
     seeds = models.JSONField(default=dict, blank=True)
-    """Version ids by ladder, the best seed first; frozen at the start of what is paired round by round."""
+    """Version ids by ladder, the best seed first; set at the start of a tournament paired round by round."""
     created_at = models.DateTimeField(auto_now_add=True)
     entry_until = models.DateTimeField(null=True, blank=True)
-    """Until then owners enter their bots; null: the organizer alone chooses."""
+    """Owners enter their bots until then; null: only the organizer chooses bots."""
     entry_closed = models.BooleanField(default=False)
-    """Set when the deadline has passed and the entered versions are frozen."""
+    """Set once the deadline has passed and the entered versions are fixed."""
     starts_at = models.DateTimeField(null=True, blank=True)
-    """When an announced tournament starts by itself."""
+    """When an announced tournament starts automatically."""
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     games_total = models.PositiveIntegerField(default=0)
     games_done = models.PositiveIntegerField(default=0)
-    """Games with a result, and halted ones: when it reaches the total, the tournament is over, or its next
-    round is due; a ladder's just rests."""
+    """Games with a result, and halted ones. When it reaches the total, the tournament is over or its next
+    round is due; a ladder's tournament only waits for its next pair.
+    """
 
     objects = TournamentQuerySet.as_manager()
 
@@ -132,17 +134,17 @@ class Tournament(models.Model):
 
     @property
     def is_staged(self) -> bool:
-        """Whether its rounds are made one after the other, from the results so far."""
+        """Whether its rounds are made one after another, from the results so far."""
         return self.kind in STAGED
 
     @property
     def is_endless(self) -> bool:
-        """Whether there is always another game to come."""
+        """Whether more games always follow."""
         return self.kind == self.Kind.LADDER
 
     @property
     def has_cycles(self) -> bool:
-        """Whether its schedule is a table, played as often as wanted."""
+        """Whether its schedule is a table that is repeated, once a cycle."""
         return self.kind in {self.Kind.ROUND_ROBIN, self.Kind.GAUNTLET}
 
     @property
@@ -150,22 +152,22 @@ class Tournament(models.Model):
         return GAMES_A_PAIR * self.pairs
 
     def takes_entries(self, now: datetime.datetime | None = None) -> bool:
-        """Whether owners may enter and withdraw their bots at this moment."""
+        """Whether owners may enter and withdraw their bots at this time."""
         waits = self.state == self.State.ANNOUNCED and not self.entry_closed
         return waits and self.entry_until is not None and (now or timezone.now()) < self.entry_until
 
 
 STAGED = (Tournament.Kind.SWISS, Tournament.Kind.KNOCK_OUT)
-"""Kinds whose rounds are paired from the results of those before."""
+"""Kinds whose rounds are paired from the results of earlier rounds."""
 
 
 class Entry(models.Model):
-    """A version that takes part, on those of the tournament's ladders it plays."""
+    """A version that takes part, on each of the tournament's ladders that it plays."""
 
     tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="entries")
     version = models.ForeignKey("BotVersion", on_delete=models.PROTECT, related_name="entries")
     number = models.PositiveIntegerField()
-    """Its place in the pairing tables, from 1."""
+    """Its number in the pairing tables, from 1."""
 
     class Meta:
         ordering: ClassVar = ["tournament", "number"]
@@ -185,18 +187,18 @@ class Pairing(models.Model):
     tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="pairings")
     ladder = models.ForeignKey("Ladder", on_delete=models.PROTECT, related_name="+")
     round = models.PositiveIntegerField()
-    """From 1; a version plays at most once a round and ladder."""
+    """From 1; a version plays at most once in each round of a ladder."""
     number = models.PositiveIntegerField()
-    """In the round, counted on over its ladders, from 1."""
+    """The number in the round, from 1, counted across ladders."""
     first = models.ForeignKey("BotVersion", on_delete=models.PROTECT, related_name="+")
     """White in the pair's first game."""
     second = models.ForeignKey("BotVersion", on_delete=models.PROTECT, related_name="+")
     opening = models.TextField(blank=True)
-    """Moves given to both, separated by spaces."""
+    """Moves given to both players, separated by spaces."""
     fen = models.CharField(max_length=400, blank=True)
-    """The start position, where it is not the game's own."""
+    """The start position, if it is not the initial position of the game."""
     seed = models.BigIntegerField(default=0)
-    """Of everything drawn while this pair is played."""
+    """The seed for everything drawn at random in this pair."""
 
     class Meta:
         constraints: ClassVar = [

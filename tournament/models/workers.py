@@ -1,4 +1,4 @@
-"""Workers as the site knows them: what each told of itself, and whether it is given jobs."""
+"""Workers: what each reports about itself, and whether the site gives it jobs."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
         return self.filter(state=Worker.State.UP)
 
     def trusted_with_uploads(self) -> WorkerQuerySet:
-        """Those that are up and run uploaded bots."""
+        """Workers that are up and run uploaded bots."""
         return self.up().filter(refusal="", quarantined_at__isnull=True)
 
 
 class Worker(models.Model):
-    """A worker by its name, which it has whenever it is started; one process with several slots."""
+    """A worker: one process with several slots. Its name stays the same over restarts."""
 
     class State(models.TextChoices):
         UP = "up", "up"
         STOPPED = "stopped", "stopped"
-        """It was told to stop, and said so."""
+        """It was stopped and reported it."""
         LOST = "lost", "lost"
-        """Nothing was heard of it for a while."""
+        """No heartbeat came for a while."""
 
     name = models.CharField(max_length=120, unique=True)
     run = models.CharField(max_length=36)
-    """Its present start, as the worker tells it from others."""
+    """The id of its current start, which it makes itself."""
     host = models.CharField(max_length=120)
-    """What its machine calls itself; for staff."""
+    """Its machine's host name; for staff."""
     queue = models.CharField(max_length=20)
     version = models.CharField(max_length=40)
-    """Of the software."""
+    """Version of the worker's software."""
     slots = models.PositiveIntegerField(default=0)
     busy = models.PositiveIntegerField(default=0)
     held = models.PositiveIntegerField(default=0)
-    """Slots that found themselves unable to play."""
+    """Slots that report that they cannot play."""
     games = models.PositiveBigIntegerField(default=0)
-    """Since its start, as it counts them, without the void ones; only to be shown."""
+    """Games since its start, as the worker counts them, without void ones; only shown."""
     voids = models.PositiveBigIntegerField(default=0)
     games_an_hour = models.PositiveIntegerField(default=0)
     speed = models.CharField(max_length=20)
-    """Of its processor: see ``workers.conditions``."""
+    """The speed of its processor, see ``workers.play.environment``."""
     level = models.CharField(max_length=1)
-    """Of its sandbox: A, B or C."""
+    """The level of its sandbox: A, B or C."""
     refusal = models.TextField(blank=True)
-    """Why it does not run uploaded bots; empty: it does."""
+    """Why it does not run uploaded bots; empty if it does."""
     state = models.CharField(max_length=10, choices=State.choices, default=State.UP)
     started_at = models.DateTimeField()
-    """When this run was first heard of."""
+    """When the first heartbeat of this run came."""
     seen_at = models.DateTimeField()
     trouble = models.TextField(blank=True)
-    """Its last error, for staff; a worker that has overcome it leaves it here."""
+    """Its last error, for staff; it stays here after the worker has recovered."""
     trouble_at = models.DateTimeField(null=True, blank=True)
     set_aside = models.TextField(blank=True)
-    """Why it gets no jobs though nothing is wrong with it; empty: it gets them."""
+    """Why it gets no jobs although nothing is wrong with it; empty if it gets them."""
     quarantined_at = models.DateTimeField(null=True, blank=True)
-    """It gets no jobs until a person releases it, whenever it comes back."""
+    """Set: it gets no jobs until staff releases it, even after a restart."""
     quarantine_reason = models.TextField(blank=True)
     released_at = models.DateTimeField(null=True, blank=True)
-    """Voids before this are no longer held against it."""
+    """Voids before this time no longer count against it."""
 
     objects = WorkerQuerySet.as_manager()
 
@@ -72,12 +72,17 @@ class Worker(models.Model):
         return self.name
 
     @property
+    def is_trusted_with_uploads(self) -> bool:
+        """Whether it runs uploaded bots while it is up."""
+        return not self.refusal and not self.is_quarantined
+
+    @property
     def is_quarantined(self) -> bool:
         return self.quarantined_at is not None
 
     @property
     def condition(self) -> str:
-        """One word for how it stands."""
+        """Its condition in one or two words."""
         if self.is_quarantined:
             return "quarantined"
         if self.state != self.State.UP:

@@ -1,4 +1,4 @@
-"""What changes several rows at once, or may be delivered twice: one transaction each.
+"""Functions that change several rows at once, or may be called twice for one message: one transaction each.
 
-Whoever takes several locks takes them in this order: ladder, tournament, game.
+A function that takes several locks takes them in this order: ladder, tournament, game.
 """

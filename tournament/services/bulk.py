@@ -1,6 +1,6 @@
-"""Rows by the hundred thousand: an instance of a model each would take minutes, this takes seconds.
+"""Inserts and updates of hundreds of thousands of rows: takes seconds, where model instances take minutes.
 
-What is not said of a row is its field's default. Nothing is checked but by the database.
+Columns that are not given get their field's default. Only the database checks the values.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from django.db import connection
 from django.db.models import Model
 
 CHUNK = 1_000
-"""Rows sent at once."""
+"""Rows in each statement."""
 _PLAIN = {str, int, float, bool, type(None)}
 
 
 def insert_rows(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Insert rows in their order, which all have the same columns; they are never held all at once.
+    """Insert rows in their order; all have the same columns. The rows are never all in memory at once.
 
-    A column is named as its field's attribute is: ``game_id``, not ``game``.
+    A column has the name of its field's attribute: ``game_id``, not ``game``.
     """
     source = iter(rows)
     for first in source:
@@ -39,7 +39,7 @@ def insert_rows(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _copy(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """PostgreSQL's own way, four times as fast as a statement a row."""
+    """PostgreSQL's COPY, four times as fast as a statement for each row."""
     sql = f"COPY {_table(model, columns)} FROM STDIN"
     with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(sql) as copy:
         for row in rows:
@@ -47,9 +47,9 @@ def _copy(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[Any, 
 
 
 def insert_from(model: type[Model], values: Mapping[str, str], source: str) -> int:
-    """Insert a row for each row of ``source`` (SQL after FROM), columns by SQL expressions of it.
+    """Insert a row for each row of ``source`` (SQL after FROM); ``values`` has SQL expressions by column.
 
-    Returns how many. All of it is put into SQL as it stands: nothing from outside may be in it.
+    Returns the number of rows. All arguments become SQL unchanged: never pass input from outside.
     """
     defaults = _defaults(model, values)
     expressions = [value.replace("%", "%%") for value in values.values()] + ["%s"] * len(defaults)
@@ -62,9 +62,9 @@ def insert_from(model: type[Model], values: Mapping[str, str], source: str) -> i
 def update_rows(
     model: type[Model], rows: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], also: str = ""
 ) -> int:
-    """Give fields values where others have theirs, all rows by the same statement; returns how many had.
+    """Set fields of the rows that meet their conditions, all by one statement; returns how many matched.
 
-    ``rows`` are (values, conditions), each with the same fields; ``also`` is a condition in SQL.
+    ``rows`` are (values, conditions), each with the same fields; ``also`` is a further condition in SQL.
     """
     if not rows:
         return 0
@@ -89,7 +89,7 @@ def _field(model: type[Model], name: str) -> Any:
 
 
 def _prepared(fields: Sequence[Any], values: Iterable[Any]) -> list[Any]:
-    """Values as the database takes them; what it takes as it is need not be asked about."""
+    """Convert values for the database; plain types need no conversion."""
     return [
         value if type(value) in _PLAIN else field.get_db_prep_save(value, connection)
         for field, value in zip(fields, values, strict=True)
@@ -102,7 +102,7 @@ def _table(model: type[Model], columns: Iterable[str]) -> str:
 
 
 def _defaults(model: type[Model], given: Iterable[str]) -> dict[str, Any]:
-    """Column to value, as the database takes it, for all that is not given; the number is the database's."""
+    """Database values of the fields not given, by column; the database sets the primary key."""
     return {
         field.column: field.get_db_prep_save(field.get_default(), connection)
         for field in model._meta.concrete_fields

@@ -1,6 +1,6 @@
-"""What is due by the clock or by results: entries close, tournaments start, rounds and pairs are made.
+"""Everything due by time or by results: ends of entry, starts, rounds, ladder pairs, ends of leases.
 
-Asked every second by beat; whatever was missed is done the next time, and nothing is done twice.
+Celery beat runs it every few seconds; a later run does what was missed, and nothing is done twice.
 """
 
 from __future__ import annotations
@@ -12,19 +12,33 @@ from contextlib import suppress
 from django.utils import timezone
 
 from tournament.models import Tournament
-from tournament.services.entries import close_entries
-from tournament.services.matchmaking import tend_ladders
-from tournament.services.rounds import advance_all
-from tournament.services.tournaments import TournamentError, cancel, start
+from tournament.services.dispatch.sweep import end_leases
+from tournament.services.ladders.matchmaking import tend_ladders
+from tournament.services.schedule.entries import close_entries
+from tournament.services.schedule.rounds import advance_all
+from tournament.services.schedule.tournaments import TournamentError, cancel, start
+from tournament.services.uploads.validation import sweep_exams
 
 log = logging.getLogger("tournament.calendar")
 
 
 def tend(now: datetime.datetime | None = None) -> int:
-    """Do all that is due; returns how many steps that were."""
+    """Do everything that is due; returns the number of steps taken."""
     now = now or timezone.now()
     steps = _close_due(now) + _start_due(now) + advance_all()
-    return steps + tend_ladders(now)  # last: they take what all others leave idle
+    return steps + tend_ladders(now)  # last: ladder games use the workers that are still idle
+
+
+def sweep(as_of: datetime.datetime | None = None, now: datetime.datetime | None = None) -> int:
+    """End the expired leases of games and of compliance checks; returns how many. Repeatable.
+
+    ``as_of`` is set by a sweep that waited for the reports queued before it, see ``end_leases``.
+    """
+    now = now or timezone.now()
+    swept = end_leases(as_of, now)
+    if swept is None:
+        return 0
+    return swept.lost + sweep_exams(swept.settled, swept.validations_taken, now)
 
 
 def _close_due(now: datetime.datetime) -> int:
@@ -46,5 +60,5 @@ def _start_due(now: datetime.datetime) -> int:
 
 
 def _give_up(tournament: Tournament, why: str) -> None:
-    with suppress(TournamentError):  # somebody started or cancelled it at this very moment
+    with suppress(TournamentError):  # somebody started or cancelled it at the same time
         cancel(tournament, f"it could not start: {why}")

@@ -16,6 +16,7 @@ document.addEventListener("click", async (event) => {
   } catch {
     document.execCommand("copy"); // a site without https has no clipboard API
   }
+  button.focus({ preventScroll: true }); // in the field, keys would move its caret and do nothing else
   const said = button.textContent;
   button.textContent = "Copied";
   setTimeout(() => { button.textContent = said; }, 1500);

@@ -58,15 +58,29 @@ function mark(ply) {
   }
 }
 
+// A selector for the board's control that has the focus: the next fragment has the same one.
+function control(element) {
+  const { step, copy, keys } = element?.closest("#board") ? element.dataset : {};
+  if (step) return `[data-step="${step}"]`;
+  if (copy) return `[data-copy="${copy}"]`;
+  return keys === undefined ? "" : "[data-keys]";
+}
+
+// Every fragment has the button hidden: without this file it would do nothing.
+function showKeyButtons() {
+  document.querySelectorAll("[data-keys]").forEach((button) => { button.hidden = false; });
+}
+
 async function show(ply, flip = flipped()) {
   const to = Math.max(0, Math.min(last(), ply));
   const url = address(to, flip);
-  const focused = document.activeElement?.dataset?.step;
+  const focused = control(document.activeElement);
   wanted = url;
   try {
     const html = await fragment(url);
     if (wanted !== url) return;
     panel().outerHTML = html;
+    showKeyButtons();
   } catch {
     location.assign(url); // let the server say what is wrong
     return;
@@ -74,7 +88,7 @@ async function show(ply, flip = flipped()) {
   // Whoever follows a live game keeps an address without a ply: loaded anew at the game's end, it shows the end.
   history.replaceState(null, "", follows(to) ? address(null, flip) : url);
   mark(to);
-  if (focused) document.querySelector(`[data-step="${focused}"]`)?.focus({ preventScroll: true });
+  if (focused) panel().querySelector(focused)?.focus({ preventScroll: true });
   fetchAhead(to, flip);
 }
 
@@ -118,6 +132,6 @@ document.addEventListener("htmx:afterSwap", (event) => {
   else mark(shown());
 });
 
-document.querySelectorAll("[data-keys]").forEach((button) => { button.hidden = false; });
+showKeyButtons();
 mark(shown());
 fetchAhead(shown(), flipped());

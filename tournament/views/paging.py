@@ -1,4 +1,4 @@
-"""Pages of long lists: no page counts its table."""
+"""Pages of long lists: no page counts its table. A page beyond an end of its list is the one at that end."""
 
 from __future__ import annotations
 
@@ -37,15 +37,23 @@ def whole_number(request: HttpRequest, name: str, default: int, *, most: int) ->
 
 def numbered(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:
     """Page ``?page=n`` of a list whose rows have a rank; for lists of thousands, not of millions."""
-    page = whole_number(request, "page", 1, most=LAST_PAGE) or 1
-    start = (page - 1) * size
-    found = list(rows[start : start + size + 1])
+    page = min(whole_number(request, "page", 1, most=LAST_ID), LAST_PAGE) or 1
+    found = _numbered(rows, page, size)
+    if not found and page > 1:
+        page = max(1, -(-rows.count() // size))
+        found = _numbered(rows, page, size)
     return Page(
         found[:size],
         _query(request, page=page - 1) if page > 1 else "",
         _query(request, page=page + 1) if len(found) > size else "",
-        start + 1,
+        (page - 1) * size + 1,
     )
+
+
+def _numbered(rows: QuerySet[Any], page: int, size: int) -> list[Model]:
+    """The rows of a page, and one more if another page follows."""
+    start = (page - 1) * size
+    return list(rows[start : start + size + 1])
 
 
 def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[QuerySet[Any]] = ()) -> Page:
@@ -55,14 +63,26 @@ def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[
     """
     before = whole_number(request, "before", 0, most=LAST_ID)
     after = 0 if before else whole_number(request, "after", 0, most=LAST_ID)
+
+    def newest(window: Q) -> tuple[list[Model], bool]:
+        """A page of the newest rows in the window, and whether it has older ones."""
+        found = _first(rows, parts, window, "-pk", size + 1)
+        return found[:size], len(found) > size
+
+    def oldest(window: Q) -> tuple[list[Model], bool]:
+        """A page of the oldest rows in the window, and whether it has newer ones."""
+        found = _first(rows, parts, window, "pk", size + 1)
+        return found[:size][::-1], len(found) > size
+
+    newer, older = bool(before), bool(after)
     if after:
-        found = _first(rows, parts, Q(pk__gt=after), "pk", size + 1)
-        newer, older = len(found) > size, True
-        found = found[:size][::-1]
+        found, newer = oldest(Q(pk__gt=after))
     else:
-        found = _first(rows, parts, Q(pk__lt=before) if before else Q(), "-pk", size + 1)
-        newer, older = bool(before), len(found) > size
-        found = found[:size]
+        found, older = newest(Q(pk__lt=before) if before else Q())
+    if not found and before:
+        (found, newer), older = oldest(Q()), False
+    elif not found and after:
+        (found, older), newer = newest(Q()), False
     return Page(
         found,
         _query(request, after=found[0].pk) if newer and found else "",

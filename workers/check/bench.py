@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from engines.protocol import SetOption, format_message
 from workers.check.subject import Budget, Subject
-from workers.launch import Launch
+from workers.engine.launch import Launch
 
 
-class Bench:
+class CheckedEngines:
     """Holds at most one process. Whoever makes a bench must ``clear`` it.
 
     ``options`` are set in every process, as a manifest has them. ``on_wait`` is called now and then while

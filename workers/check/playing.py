@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from engines.protocol import RESIGN, SEED_OPTION, Go, format_message
 from engines.rules.history import History
-from engines.rules.registry import Game
-from workers.check.bench import Bench
-from workers.check.manners import LIGHT, LONG, PATIENCE_SECONDS, judge
+from engines.rules.registry import Variant
+from workers.check.bench import CheckedEngines
+from workers.check.protocol_checks import LIGHT, LONG, PATIENCE_SECONDS, judge
 from workers.check.situations import Situation, draw_long_situation, draw_situation, given_as_text, start_of
 from workers.check.subject import Misconduct, Subject
 from workers.check.verdicts import judge_info, judge_log, judge_time
@@ -33,7 +33,7 @@ FEW_NODES = Go(nodes=50)
 _SEED = 2026
 
 
-def plays_legally(bench: Bench, game: Game) -> None:
+def plays_legally(bench: CheckedEngines, game: Variant) -> None:
     """From the start and later, for either side, from position strings too."""
     subject = bench.take()
     subject.begin_game(game)
@@ -43,7 +43,7 @@ def plays_legally(bench: Bench, game: Game) -> None:
         subject.search(situation, LIGHT, PATIENCE_SECONDS)
 
 
-def tells_readable_lines(bench: Bench, game: Game) -> None:
+def tells_readable_lines(bench: CheckedEngines, game: Variant) -> None:
     subject = bench.take()
     subject.begin_game(game)
     for situation in _some_situations(game):
@@ -52,14 +52,14 @@ def tells_readable_lines(bench: Bench, game: Game) -> None:
             judge(judge_info(line, situation.position))
 
 
-def follows_long_games(bench: Bench, game: Game) -> None:
+def follows_long_games(bench: CheckedEngines, game: Variant) -> None:
     subject = bench.take()
     subject.begin_game(game)
     situation = draw_long_situation(game, _SEED)
     subject.search(situation, LIGHT, PATIENCE_SECONDS)
 
 
-def keeps_its_time(bench: Bench, game: Game) -> None:
+def keeps_its_time(bench: CheckedEngines, game: Variant) -> None:
     """By either clock, a time for the move, nodes, depth, and several at once."""
     subject = bench.take()
     subject.begin_game(game)
@@ -76,7 +76,7 @@ class _Limits:
     limit_ms: int | None
 
 
-def _time_controls(game: Game) -> Iterator[_Limits]:
+def _time_controls(game: Variant) -> Iterator[_Limits]:
     first, second = start_of(game), draw_situation(game, 1, _SEED)
     yield _Limits(first, Go(p1_time_ms=1000, p2_time_ms=1000, p1_inc_ms=500, p2_inc_ms=500), 1000)
     yield _Limits(first, Go(p1_time_ms=1500, p2_time_ms=60_000, p1_inc_ms=0, p2_inc_ms=0), 1500)
@@ -99,7 +99,7 @@ def _search_in_time(subject: Subject, limits: _Limits) -> None:
     raise Misconduct(f"to '{format_message(limits.go)}' {late}, {LATE_TIMES} times in a row")
 
 
-def stops_when_told(bench: Bench, game: Game) -> None:
+def stops_when_told(bench: CheckedEngines, game: Variant) -> None:
     """An answer that comes before it is stopped will do as well."""
     subject = bench.take()
     subject.begin_game(game)
@@ -113,7 +113,7 @@ def stops_when_told(bench: Bench, game: Game) -> None:
         raise Misconduct(f"no bestmove within {STOP_SECONDS:g} second of stop")
 
 
-def plays_a_game(bench: Bench, game: Game) -> None:
+def plays_a_game(bench: CheckedEngines, game: Variant) -> None:
     """Both sides of it, as far as time allows; its log must be fit for the longest game."""
     subject = bench.take()
     subject.begin_game(game)
@@ -131,7 +131,7 @@ def plays_a_game(bench: Bench, game: Game) -> None:
     judge(judge_log(subject.stderr_size - before, len(history.moves), game.ply_limit))
 
 
-def repeats_itself(bench: Bench, game: Game) -> None:
+def repeats_itself(bench: CheckedEngines, game: Variant) -> None:
     """The same seed gives the same moves in another process; asked only of engines that take a seed."""
     if SEED_OPTION not in bench.take().declared:
         return
@@ -143,7 +143,7 @@ def repeats_itself(bench: Bench, game: Game) -> None:
         )
 
 
-def forgets_earlier_games(bench: Bench, game: Game) -> None:
+def forgets_earlier_games(bench: CheckedEngines, game: Variant) -> None:
     """What it plays after another game is what a fresh process plays.
 
     Where two fresh processes differ anyway, nothing can be said.
@@ -160,14 +160,14 @@ def forgets_earlier_games(bench: Bench, game: Game) -> None:
         )
 
 
-def _moves_of(subject: Subject, game: Game) -> list[str]:
+def _moves_of(subject: Subject, game: Variant) -> list[str]:
     """Its choices in a new game, under few nodes and always the same seed."""
     subject.begin_game(game, _SEED)
     situations = _some_situations(game)
     return [subject.search(situation, FEW_NODES, PATIENCE_SECONDS).move for situation in situations]
 
 
-def _some_situations(game: Game) -> list[Situation]:
+def _some_situations(game: Variant) -> list[Situation]:
     """The start, and positions for both sides a little later."""
     return [start_of(game), *(draw_situation(game, plies, _SEED) for plies in (1, 6, 15))]
 

@@ -33,7 +33,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CheckReport:
     """All of a check, in the order it was tried."""
 
     engine: str
@@ -74,7 +74,7 @@ def _outcome(finding: Finding) -> str:
     return "broken off when the time was up" if finding.lines else "not tried"
 
 
-def format_summary(report: Report) -> str:
+def format_summary(report: CheckReport) -> str:
     """The last line: what was tried, and how it came out."""
     untried = sum(not finding.was_tried for finding in report.findings)
     tried = _counted(len(report.findings) - untried, "check")

@@ -7,25 +7,27 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engines.protocol import VARIANT_OPTION
-from engines.rules.registry import GAMES, Game
-from workers.check import manners, playing
-from workers.check.bench import Bench
-from workers.check.report import Finding, Report
-from workers.check.subject import Budget, CannotCheck, Misconduct, OutOfTime, Subject
-from workers.launch import Launch
+from engines.rules.registry import GAMES, Variant
+from workers.check import playing, protocol_checks
+from workers.check.bench import CheckedEngines
+from workers.check.report import CheckReport, Finding
+from workers.check.subject import Budget, CannotCheck, CheckTimedOut, Misconduct, Subject
+from workers.check.verdicts import explain_exception
+from workers.engine.launch import Launch
 
 DEFAULT_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that is tried: ``run`` raises ``Misconduct`` if it goes wrong, and then ``advice`` helps.
+    """One thing that is tried: ``run`` raises ``Misconduct`` if it goes wrong.
 
+    ``advice`` helps then, unless standard error shows a Python exception, which explains more.
     A fault that is not grave loses no game and takes nothing from anybody: a site lets such an engine play.
     """
 
     name: str
-    run: Callable[[Bench, Game], None]
+    run: Callable[[CheckedEngines, Variant], None]
     advice: str
     on_each_ladder: bool = False
     is_grave: bool = True
@@ -33,40 +35,40 @@ class Check:
 
 HANDSHAKE = Check(
     "handshake",
-    manners.introduces_itself,
+    protocol_checks.introduces_itself,
     "answer 'ugi' with 'id name …', 'id author …', your options and 'ugiok', and flush after every line",
 )
 CHECKS = (
     Check(
         "options",
-        manners.declares_options,
+        protocol_checks.declares_options,
         "declare 'option name N type T default D', a spin with min and max, a combo with its vars, "
         "and take every value you declare",
     ),
     Check(
         "isready",
-        manners.is_ready_each_time,
+        protocol_checks.is_ready_each_time,
         "answer every 'isready' with one 'readyok', at any time",
     ),
     Check(
         "one answer",
-        manners.answers_once,
+        protocol_checks.answers_once,
         "say 'bestmove' once for each 'go', and nothing to a 'stop' when you are not searching",
     ),
     Check(
         "unknown words",
-        manners.ignores_strange_lines,
+        protocol_checks.ignores_strange_lines,
         "ignore lines that are empty or begin with a word you do not know, and say nothing to them",
     ),
     Check(
         "line ends",
-        manners.understands_windows_lines,
+        protocol_checks.understands_windows_lines,
         "take \\r\\n for an end of line as well: strip white space before you part a line into words",
         is_grave=False,
     ),
     Check(
         "idle",
-        manners.rests_when_idle,
+        protocol_checks.rests_when_idle,
         "wait for input in a read that blocks, and do not think while the other side is to move",
     ),
     Check("legal moves", playing.plays_legally, "take the position from the line as it is, all of it", True),
@@ -117,10 +119,10 @@ CHECKS = (
         True,
         is_grave=False,
     ),
-    Check("quit", manners.quits, "exit at 'quit', also in the middle of a search", is_grave=False),
+    Check("quit", protocol_checks.quits, "exit at 'quit', also in the middle of a search", is_grave=False),
     Check(
         "end of input",
-        manners.ends_with_its_input,
+        protocol_checks.ends_with_its_input,
         "exit when reading says that the input has ended, also in the middle of a search",
         is_grave=False,
     ),
@@ -130,12 +132,12 @@ CHECKS = (
 def check_engine(
     plan: Callable[[], Launch],
     *,
-    ladders: Sequence[Game] = (),
+    ladders: Sequence[Variant] = (),
     options: Sequence[tuple[str, str]] = (),
     seconds: float = DEFAULT_SECONDS,
     on_finding: Callable[[Finding], None] = lambda finding: None,
     on_wait: Callable[[], None] = lambda: None,
-) -> Report:
+) -> CheckReport:
     """Try everything on ``ladders``, or on all that the engine claims by UGI_Variant, within ``seconds``.
 
     ``plan`` is asked for each start of the engine, ``options`` are set each time, and ``on_finding`` sees
@@ -143,7 +145,7 @@ def check_engine(
     ``on_finding`` raises breaks the check off. Raises ``CannotCheck``.
     """
     started = time.monotonic()
-    bench = Bench(plan, Budget(seconds), options, on_wait)
+    bench = CheckedEngines(plan, Budget(seconds), options, on_wait)
     findings = []
     try:
         for finding in _findings(bench, ladders):
@@ -151,10 +153,10 @@ def check_engine(
             on_finding(finding)
     finally:
         bench.clear()
-    return Report(bench.name, tuple(findings), time.monotonic() - started)
+    return CheckReport(bench.name, tuple(findings), time.monotonic() - started)
 
 
-def _findings(bench: Bench, ladders: Sequence[Game]) -> Iterator[Finding]:
+def _findings(bench: CheckedEngines, ladders: Sequence[Variant]) -> Iterator[Finding]:
     """Without a handshake nothing else can be tried."""
     first = next(iter(GAMES.values()))
     handshake = try_check(bench, HANDSHAKE, first)
@@ -167,27 +169,26 @@ def _findings(bench: Bench, ladders: Sequence[Game]) -> Iterator[Finding]:
             yield try_check(bench, check, game)
 
 
-def try_check(bench: Bench, check: Check, game: Game) -> Finding:
+def try_check(bench: CheckedEngines, check: Check, game: Variant) -> Finding:
     """How one check goes; after a fault the bench is clear."""
     ladder = game.code if check.on_each_ladder else ""
     try:
         bench.begin_check()
-    except OutOfTime:
+    except CheckTimedOut:
         return Finding(check.name, ladder, was_tried=False)
     try:
         check.run(bench, game)
-    except OutOfTime:
+    except CheckTimedOut:
         return Finding(check.name, ladder, lines=bench.logs()[0], was_tried=False)
     except Misconduct as misconduct:
         lines, stderr = bench.logs()
         bench.clear()
-        return Finding(
-            check.name, ladder, str(misconduct), check.advice, lines, stderr, is_grave=check.is_grave
-        )
+        advice = explain_exception(stderr) or check.advice
+        return Finding(check.name, ladder, str(misconduct), advice, lines, stderr, is_grave=check.is_grave)
     return Finding(check.name, ladder)
 
 
-def _ladders_totry_check(subject: Subject, named: Sequence[Game]) -> tuple[Game, ...]:
+def _ladders_totry_check(subject: Subject, named: Sequence[Variant]) -> tuple[Variant, ...]:
     """Those that were named, else those the engine claims; raises ``CannotCheck`` when there are none."""
     variants = subject.declared.get(VARIANT_OPTION)
     claimed = [] if variants is None else [GAMES[code] for code in variants.choices if code in GAMES]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from engines.rules.base import Position
 from engines.rules.history import History
-from engines.rules.registry import Game
+from engines.rules.registry import Variant
 
 LONG_PLIES = 400
 _ATTEMPTS = 6
@@ -24,11 +24,11 @@ class Situation:
     position: Position
 
 
-def start_of(game: Game) -> Situation:
+def start_of(game: Variant) -> Situation:
     return Situation(None, (), game.position.initial())
 
 
-def draw_situation(game: Game, plies: int, seed: int) -> Situation:
+def draw_situation(game: Variant, plies: int, seed: int) -> Situation:
     """A game so many plies old, or fewer if it cannot be drawn out so long."""
     history = History(game)
     dice = random.Random(f"{game.code}/{seed}")
@@ -38,13 +38,13 @@ def draw_situation(game: Game, plies: int, seed: int) -> Situation:
     return drawn
 
 
-def draw_long_situation(game: Game, seed: int) -> Situation:
+def draw_long_situation(game: Variant, seed: int) -> Situation:
     """The longest of a few games: hundreds of plies where a game can last so long."""
     drawn = (draw_situation(game, LONG_PLIES, seed + attempt) for attempt in range(_ATTEMPTS))
     return max(drawn, key=lambda situation: len(situation.moves))
 
 
-def given_as_text(situation: Situation, game: Game) -> Iterator[Situation]:
+def given_as_text(situation: Situation, game: Variant) -> Iterator[Situation]:
     """The same position as a ``fen``: alone, and an earlier one with the last moves after it."""
     yield Situation(str(situation.position), (), situation.position)
     position = game.position.initial()

@@ -1,4 +1,4 @@
-"""The engine under examination: one process, talked to line by line, every wait bounded."""
+"""The engine being checked: one process, read and written line by line, every wait bounded."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from engines.protocol import (
     parse_engine_line,
 )
 from engines.rules.base import IllegalMove
-from engines.rules.registry import Game
+from engines.rules.registry import Variant
 from workers.check.situations import Situation
-from workers.exchange.clocks import NS_PER_MS
-from workers.exchange.conversation import Conversation
-from workers.launch import Launch
-from workers.players import NS, READY_SECONDS
-from workers.process import EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
-from workers.referee import explain_illegal
-from workers.seeds import fit_seed
+from workers.engine.launch import Launch
+from workers.engine.players import NS, READY_SECONDS
+from workers.engine.process import EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
+from workers.game.fastpath.clock import NS_PER_MS
+from workers.game.fastpath.conversation import Conversation
+from workers.game.referee import explain_illegal
+from workers.game.seeds import fit_seed
 
 _ANSWER = re.compile("ugiok|readyok|bestmove")
 """In every line that is one: no other is worth parsing, and there may be many."""
@@ -46,7 +46,7 @@ class Misconduct(Exception):
     """The engine did something wrong; one sentence that says what."""
 
 
-class OutOfTime(Exception):
+class CheckTimedOut(Exception):
     """The check's own time is used up, which says nothing about the engine."""
 
 
@@ -57,10 +57,10 @@ class Budget:
         self._end_ns = time.monotonic_ns() + int(seconds * NS)
 
     def deadline_ns(self, seconds: float) -> int:
-        """So many seconds from now, or the end; raises ``OutOfTime`` when that has come."""
+        """So many seconds from now, or the end; raises ``CheckTimedOut`` when that has come."""
         now_ns = time.monotonic_ns()
         if now_ns >= self._end_ns:
-            raise OutOfTime
+            raise CheckTimedOut
         return min(now_ns + int(seconds * NS), self._end_ns)
 
 
@@ -77,7 +77,7 @@ class Subject:
     """One process of the engine. Whoever makes one must ``kill`` it.
 
     Everything that waits raises ``Misconduct`` for whatever the engine does but what it should, and
-    ``OutOfTime``. Raises ``CannotCheck`` from the constructor.
+    ``CheckTimedOut``. Raises ``CannotCheck`` from the constructor.
     """
 
     def __init__(self, launch: Launch, budget: Budget, on_wait: Callable[[], None] = lambda: None) -> None:
@@ -160,7 +160,7 @@ class Subject:
         self.send("isready")
         self.expect(ReadyOk, READY_SECONDS, "readyok")
 
-    def begin_game(self, game: Game, seed: int = 0) -> None:
+    def begin_game(self, game: Variant, seed: int = 0) -> None:
         """A new game on this ladder; the seed is sent if it is declared."""
         options = [SetOption(VARIANT_OPTION, game.code)] if VARIANT_OPTION in self.declared else []
         if (seeding := self.declared.get(SEED_OPTION)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from engines.protocol import (
@@ -16,7 +17,8 @@ from engines.protocol import (
 )
 from engines.rules.base import IllegalMove, Position, quote
 from engines.rules.registry import GAMES
-from workers.process import MAX_STDERR_BYTES
+from engines.visible import visible
+from workers.engine.process import MAX_STDERR_BYTES
 
 MARGIN_MS = 50
 """What a tournament grants on every move unless it says otherwise."""
@@ -29,6 +31,16 @@ _NUMBERS = (
     ("nps", "nps"),
 )
 """Words of an ``info`` line and the fields they are read into."""
+
+
+_FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?')
+"""A line of a Python traceback that says where."""
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
+"""Its last line."""
+_NOT_THE_AUTHOR_S = ("<frozen ", "/lib/python3", "/site-packages/", "/engines/")
+"""In the names of files that come with Python, with other packages or with our kit."""
+_SHOWN = 200
+"""Characters of what an exception says, and of each name in its traceback."""
 
 
 def judge_introduction(lines: Sequence[str]) -> str | None:
@@ -128,3 +140,28 @@ def judge_log(stderr_bytes: int, moves: int, ply_limit: int) -> str | None:
         f"{stderr_bytes} bytes of standard error in {moves} moves: in a long game that would be over the "
         f"{MAX_STDERR_BYTES >> 20} MiB at which it loses"
     )
+
+
+def explain_exception(stderr: str) -> str | None:
+    """What to do about the last Python exception that standard error shows; None if it shows none.
+
+    It names the author's own line that is nearest to the exception.
+    """
+    frames: list[re.Match[str]] = []
+    found = None
+    for line in stderr.splitlines():
+        if (frame := _FRAME.fullmatch(line)) is not None:
+            frames.append(frame)
+        elif frames and line[:1].strip():
+            if _EXCEPTION.fullmatch(line):
+                found = line, frames
+            frames = []
+    if found is None:
+        return None
+    said, frames = found
+    own = [frame for frame in frames if not any(part in frame["file"] for part in _NOT_THE_AUTHOR_S)]
+    last = (own or frames)[-1]
+    place = f"line {last['line']} of {visible(last['file'], _SHOWN)}"
+    if last["function"] not in (None, "<module>"):
+        place += f" ({visible(last['function'], _SHOWN)})"
+    return f"its Python program raised {visible(said, _SHOWN)} in {place}: look there first"

@@ -11,8 +11,8 @@ from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
 from workers.check import CannotCheck, Finding, check_engine, format_finding, format_summary
 from workers.check.run import DEFAULT_SECONDS
+from workers.engine.launch import find_program, plan_launch
 from workers.jobs import EngineSpec
-from workers.launch import find_program, plan_launch
 
 FAULTY = 1
 MAX_SECONDS = 3600.0
@@ -50,7 +50,7 @@ def _print_finding(finding: Finding) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m workers check",
+        prog="python3 -m workers check",
         usage="%(prog)s [-h] [--game GAME]... [--option NAME=VALUE]... [--timeout SECONDS] -- COMMAND...",
         description="Check that an engine keeps to the protocol; exit code 0 if it does, 1 if it does not, "
         "2 if it cannot be started.",

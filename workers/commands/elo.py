@@ -13,7 +13,7 @@ COUNTS_HELP = "L,D,W of games, or LL,LD,DD,WD,WW of pairs (DD with WL)"
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m workers elo",
+        prog="python3 -m workers elo",
         description="Print Elo and normalized Elo with their 95 % errors, and the likelihood of superiority.",
     )
     parser.add_argument("--counts", required=True, metavar="COUNTS", help=COUNTS_HELP)

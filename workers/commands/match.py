@@ -7,19 +7,19 @@ from collections.abc import Sequence
 
 from engines.console import complain, run_command
 from workers.match.book import make_books
-from workers.match.crew import Crew, choose_cores
-from workers.match.diary import Diary
 from workers.match.director import Director
-from workers.match.dryrun import describe_match
-from workers.match.entrants import usual_store
-from workers.match.flags import help_text, read_options
 from workers.match.ledger import Ledger
-from workers.match.options import MatchOptions
-from workers.match.recordfile import RecordFile
-from workers.match.reports import Ending, EventReport, LineReport, Report, ScreenReport
-from workers.match.state import check_state, write_state
+from workers.match.options.dryrun import describe_match
+from workers.match.options.entrants import usual_store
+from workers.match.options.flags import help_text, read_options
+from workers.match.options.options import MatchOptions
+from workers.match.options.words import MatchError, MatchOptionError
+from workers.match.output.game_logs import GameLogs
+from workers.match.output.recordfile import RecordFile
+from workers.match.output.reports import EventReport, LineReport, MatchEnding, MatchReport, ScreenReport
+from workers.match.output.state import check_state, write_state
+from workers.match.slots.pool import SlotPool, choose_cores
 from workers.match.walls import find_walls
-from workers.match.words import MatchError, OptionError
 
 ALL_PLAYED, GAMES_MISSING, STOPPED = 0, 1, 3
 """Exit codes, beside 2 for bad input: nothing was played then."""
@@ -44,13 +44,13 @@ def _run(arguments: Sequence[str]) -> int:
 def _play(options: MatchOptions) -> int:
     books = make_books(options.terms)
     walls = find_walls(options.terms) if options.sandbox else ""
-    diary = Diary(options.records, options.log)
+    game_logs = GameLogs(options.records, options.log)
     ledger = Ledger(options.terms, options.withdraw)
     file = RecordFile(options.records)
     try:
         _go_on(options, ledger, file)
-        crew = Crew(usual_store(), choose_cores(options.concurrency, pin=options.pin), walls)
-        director = Director(options, ledger, books, crew, file, _report(options), diary)
+        pool = SlotPool(usual_store(), choose_cores(options.concurrency, pin=options.pin), walls)
+        director = Director(options, ledger, books, pool, file, _report(options), game_logs)
         try:
             ending = director.run()
         except MatchError as error:  # of a file: what it holds by now stays
@@ -58,22 +58,24 @@ def _play(options: MatchOptions) -> int:
             return STOPPED
     finally:
         file.close()
-    if ending in (Ending.STOPPED, Ending.FAULT):
+    if ending in (MatchEnding.STOPPED, MatchEnding.FAULT):
         return STOPPED
     return GAMES_MISSING if ledger.left_out or ledger.halted else ALL_PLAYED
 
 
 def _go_on(options: MatchOptions, ledger: Ledger, file: RecordFile) -> None:
-    """Take over what the record file holds; raises ``OptionError`` when that was not asked for."""
+    """Take over what the record file holds; raises ``MatchOptionError`` when that was not asked for."""
     if not options.resume and not file.is_empty:
-        raise OptionError(f"-records {options.records}: it holds games already; -resume goes on with them")
+        raise MatchOptionError(
+            f"-records {options.records}: it holds games already; -resume goes on with them"
+        )
     if options.resume:
         check_state(options.records, options.terms)
         ledger.restore(file.read_results())
     write_state(options.records, options.terms)
 
 
-def _report(options: MatchOptions) -> Report:
+def _report(options: MatchOptions) -> MatchReport:
     if options.json:
         return EventReport()
     return ScreenReport() if sys.stdout.isatty() else LineReport()

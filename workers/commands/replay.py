@@ -9,18 +9,18 @@ from pathlib import Path
 from engines.console import run_command
 from engines.records import Record, read_records
 from engines.rules.base import quote
-from workers.match.entrants import read_entrants, usual_store
-from workers.match.options import Entrant
-from workers.match.words import OptionError, Setting, split_arguments
-from workers.replay import Difference, ReplayError, replay_game
-from workers.runner import Seat, Worker
-from workers.seeds import SEED_HEADER, seed_of
-from workers.site import SiteError, ask_engines, fetch_site_bundle
+from workers.bundles.site import SiteError, ask_engines, fetch_site_bundle
+from workers.game.seeds import SEED_HEADER, seed_of
+from workers.match.options.entrants import read_entrants, usual_store
+from workers.match.options.options import Entrant
+from workers.match.options.words import MatchOptionError, Setting, split_arguments
+from workers.match.replay import Difference, ReplayError, replay_game
+from workers.play.runner import PooledEngine, WorkerContext
 
 SAME, DIFFERS = 0, 1
 USAGE = """\
-usage: python -m workers replay FILE.pgn [--game ID] -engine cmd=… -engine cmd=… [-each KEY=VALUE…]
-       python -m workers replay FILE.pgn [--game ID] --site URL [-engine cmd=… name=…]
+usage: python3 -m workers replay FILE.pgn [--game ID] -engine cmd=… -engine cmd=… [-each KEY=VALUE…]
+       python3 -m workers replay FILE.pgn [--game ID] --site URL [-engine cmd=… name=…]
 
 Play a recorded game again under its limits and seed, and tell the first move that differs. The first
 engine is White, unless both have the names (name=…) that the record has the other way round; their keys
@@ -34,7 +34,7 @@ FLAGS = ("game", "engine", "each", "site")
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run_command(lambda: _run(arguments), OptionError, ReplayError, SiteError)
+    return run_command(lambda: _run(arguments), MatchOptionError, ReplayError, SiteError)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -42,7 +42,7 @@ def _run(arguments: Sequence[str]) -> int:
         print(USAGE)
         return SAME
     if not arguments or arguments[0].startswith("-"):
-        raise OptionError("FILE.pgn comes first: the file with the game's record")
+        raise MatchOptionError("FILE.pgn comes first: the file with the game's record")
     settings = split_arguments(arguments[1:])
     for setting in settings:
         if setting.flag not in FLAGS:
@@ -91,7 +91,7 @@ def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[Entrant,
         given = {entrant.name for entrant in read_entrants(engines, each, ladders=ladders, store=store)}
         engines += _fetch_others(record, given, site, store)
     if len(engines) != 2:
-        raise OptionError(f"-engine: a game has two engines, not {len(engines)}")
+        raise MatchOptionError(f"-engine: a game has two engines, not {len(engines)}")
     one, two = read_entrants(engines, each, ladders=ladders, store=store)
     if (one.name, two.name) == (record.header("Black"), record.header("White")):
         return two, one
@@ -102,7 +102,7 @@ def _fetch_others(record: Record, given: set[str], site: str, store: Path) -> li
     """The players of the record that were not ``given``, as engines; their bundles are fetched."""
     names = {"white": record.header("White"), "black": record.header("Black")}
     for name in given - set(names.values()):
-        raise OptionError(
+        raise MatchOptionError(
             f"-engine name={quote(name)}: beside --site an engine has the name of one of the two"
         )
     engines = ask_engines(site, record.header("GameId"))
@@ -116,15 +116,15 @@ def _fetch_others(record: Record, given: set[str], site: str, store: Path) -> li
 
 
 def _replay(record: Record, players: tuple[Entrant, Entrant]) -> Difference | None:
-    worker = Worker("replay", usual_store(), usual_store())
-    seats = [Seat(player.spec, record.header("Game"), worker) for player in players]
-    for seat in seats:
-        seat.player.seed = seed_of(record)
+    worker = WorkerContext("replay", usual_store(), usual_store())
+    engines = [PooledEngine(player.spec, record.header("Game"), worker) for player in players]
+    for engine in engines:
+        engine.player.seed = seed_of(record)
     try:
-        return replay_game(record, seats[0].player, seats[1].player)
+        return replay_game(record, engines[0].player, engines[1].player)
     finally:
-        for seat in seats:
-            seat.kill()
+        for engine in engines:
+            engine.kill()
 
 
 def _tell(record: Record, difference: Difference | None) -> int:

@@ -7,9 +7,9 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
+from workers.engine.sandbox_probe import probe
 from workers.sandbox.levels import Level, describe
 from workers.sandbox.policy import write_verdict
-from workers.sandbox.probe import probe
 from workers.sandbox.runtimes import offered_runtimes
 
 
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m workers sandbox",
+        prog="python3 -m workers sandbox",
         description="Try out which walls this machine gives engines: see docs/sandbox.md.",
     )
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what was found in this folder")

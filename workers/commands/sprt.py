@@ -23,7 +23,7 @@ def _print_ratio(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m workers sprt",
+        prog="python3 -m workers sprt",
         description="Print the generalized log-likelihood ratio of ELO1 against ELO0. "
         "At risks of 5 % a test ends at -2.9444 and 2.9444.",
     )

@@ -12,7 +12,9 @@ from typing import Any
 
 import engines
 from engines.console import complain
-from workers.bundle_site import BundleSite, SiteAway, TokenRefused
+from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused
+from workers.sandbox.host import missing_programs
+from workers.service.restart import RESTART, start_again
 
 _NAMES = {"games": "players", "validation": "validators"}
 """By queue: what a worker is called, before the host's name, unless it is told."""
@@ -53,22 +55,25 @@ def main(arguments: Sequence[str]) -> int:
             "--without-mingle",
         ]
     )
+    if RESTART.is_due:
+        start_again("--nice=0")  # it has its niceness already
     return 0
 
 
 def _join(name: str, queue: str, slots: int) -> Any:
     """The app, ready to become a worker: what its slots share is found out before they are forked."""
     # Read here: the app is made from the environment, and no other command needs Celery.
-    from workers.celery import app
-    from workers.membership import Identity, join
-    from workers.tasks import settle_policy, settle_speed, settle_walls, tell_heartbeat
+    from workers.service.celery import app
+    from workers.service.registration import Identity, join
+    from workers.service.tasks import settle_policy, settle_speed, settle_walls, tell_heartbeat
 
     refusal, (verdict, _) = settle_policy().refusal, settle_walls()
     host = socket.gethostname()
     identity = Identity(
         name, host, queue, engines.__version__, slots, settle_speed(), str(verdict.level), refusal
     )
-    join(identity, tell_heartbeat)
+    # A worker that runs uploads lacks nothing that would change this.
+    join(identity, tell_heartbeat, lambda: bool(refusal and verdict.packages and not missing_programs()))
     return app
 
 
@@ -104,7 +109,7 @@ def _usual_slots(queue: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m workers start",
+        prog="python3 -m workers start",
         description="Play a site's games, or examine its new bots, until told to stop.",
     )
     parser.add_argument(

@@ -13,17 +13,17 @@ from typing import Protocol
 from engines.records.model import is_token
 from engines.rules.base import RulesError
 from engines.rules.history import History
-from engines.rules.registry import Game, find_game
-from workers.match.options import Openings, Order, Terms
-from workers.match.words import OptionError
-from workers.openings import Opening, OpeningError, iter_openings
+from engines.rules.registry import Variant, find_game
+from workers.game.openings import Opening, OpeningError, iter_openings
+from workers.match.options.options import MatchTerms, Openings, Order
+from workers.match.options.words import MatchOptionError
 
 KEPT_OPENINGS = 1_000
 """More than there are pairs under way: a pair that is given back wants its opening again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class BookStart:
     """Where a game begins: a position (None: the initial one), and moves played from there."""
 
     fen: str | None = None
@@ -33,21 +33,21 @@ class Start:
 class Book(Protocol):
     """The openings of one ladder; the same number is the same opening for whoever meets."""
 
-    def start(self, number: int) -> Start:
+    def start(self, number: int) -> BookStart:
         """Opening ``number``, from 0."""
 
 
-def make_books(terms: Terms) -> dict[str, Book]:
-    """A book for each ladder; raises ``OptionError`` for a file that holds anything but openings."""
+def make_books(terms: MatchTerms) -> dict[str, Book]:
+    """A book for each ladder; raises ``MatchOptionError`` for a file that holds anything but openings."""
     return {code: _make_book(find_game(code), terms) for code in terms.ladders}
 
 
-def _make_book(game: Game, terms: Terms) -> Book:
+def _make_book(game: Variant, terms: MatchTerms) -> Book:
     openings = terms.openings
     if openings.file is not None:
         return FileBook(game, openings, terms.seed, terms.ply_limit)
     if terms.ply_limit is not None and openings.plies >= terms.ply_limit:
-        raise OptionError(
+        raise MatchOptionError(
             f"-plylimit {terms.ply_limit}: after -openings random:{openings.plies} the game is over"
         )
     return DrawnBook(game, openings.plies, terms.seed)
@@ -56,21 +56,21 @@ def _make_book(game: Game, terms: Terms) -> Book:
 class DrawnBook:
     """Drawn in order, as they are asked for. Of a long match the last are kept, the others drawn again."""
 
-    def __init__(self, game: Game, plies: int, seed: int) -> None:
+    def __init__(self, game: Variant, plies: int, seed: int) -> None:
         self._draw = partial(iter_openings, game, plies, seed)
         self._begin()
         try:
             self.start(0)
         except OpeningError as error:
-            raise OptionError(f"-openings random:{plies}: {error}") from None
+            raise MatchOptionError(f"-openings random:{plies}: {error}") from None
 
-    def start(self, number: int) -> Start:
+    def start(self, number: int) -> BookStart:
         if number < self._count - len(self._kept):
             self._begin()
         while self._count <= number:
             self._kept.append(next(self._source))
             self._count += 1
-        return Start(moves=self._kept[number - self._count])
+        return BookStart(moves=self._kept[number - self._count])
 
     def _begin(self) -> None:
         self._source: Iterator[Opening] = self._draw()
@@ -81,30 +81,30 @@ class DrawnBook:
 class FileBook:
     """The lines of a file from the chosen one on, and round again when they are used up."""
 
-    def __init__(self, game: Game, openings: Openings, seed: int, ply_limit: int | None) -> None:
+    def __init__(self, game: Variant, openings: Openings, seed: int, ply_limit: int | None) -> None:
         assert openings.file is not None
         self._starts = list(_read_starts(game, openings.file, ply_limit))
         if not self._starts:
-            raise OptionError(f"{openings.file}: there is no opening of {game.code} in it")
+            raise MatchOptionError(f"{openings.file}: there is no opening of {game.code} in it")
         if openings.order is Order.RANDOM:
             random.Random(f"{seed}/{game.code}").shuffle(self._starts)
         if not 1 <= openings.start <= len(self._starts):
             there = f"{openings.file} has {len(self._starts)} openings of {game.code}"
-            raise OptionError(f"-openings start={openings.start}: {there}")
+            raise MatchOptionError(f"-openings start={openings.start}: {there}")
         self._first = openings.start - 1
 
-    def start(self, number: int) -> Start:
+    def start(self, number: int) -> BookStart:
         return self._starts[(self._first + number) % len(self._starts)]
 
 
-def _read_starts(game: Game, path: Path, ply_limit: int | None) -> Iterator[Start]:
+def _read_starts(game: Variant, path: Path, ply_limit: int | None) -> Iterator[BookStart]:
     """The lines under ``[LADDER]``, and those above the first such heading, which are for every ladder."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except OSError as error:
-        raise OptionError(f"-openings file={path}: cannot be read: {error.strerror}") from None
+        raise MatchOptionError(f"-openings file={path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise OptionError(f"-openings file={path}: cannot be read: {error}") from None
+        raise MatchOptionError(f"-openings file={path}: cannot be read: {error}") from None
     ladder = game.code
     for number, line in enumerate(map(str.strip, lines), 1):
         place = f"{path}, line {number}"
@@ -115,10 +115,10 @@ def _read_starts(game: Game, path: Path, ply_limit: int | None) -> Iterator[Star
                 place += f", for {game.code}"
                 yield parse_start(game, line, ply_limit)
         except RulesError as error:
-            raise OptionError(f"{place}: {error}") from None
+            raise MatchOptionError(f"{place}: {error}") from None
 
 
-def parse_start(game: Game, line: str, ply_limit: int | None = None) -> Start:
+def parse_start(game: Variant, line: str, ply_limit: int | None = None) -> BookStart:
     """An opening as a line of a file has it: moves, or a position string with ``moves …`` after it or not.
 
     Raises ``RulesError`` for one that cannot be played, or that leaves nothing to play, under ``ply_limit``
@@ -126,10 +126,10 @@ def parse_start(game: Game, line: str, ply_limit: int | None = None) -> Start:
     """
     words = line.split()
     if is_token(words[0]):
-        start = Start(moves=tuple(words))
+        start = BookStart(moves=tuple(words))
     else:
         position, _, moves = line.strip().partition(" moves ")
-        start = Start(position, tuple(moves.split()))
+        start = BookStart(position, tuple(moves.split()))
     history = History(game, None if start.fen is None else game.position.parse(start.fen), ply_limit)
     for token in start.moves:
         history.play(token)

@@ -15,16 +15,16 @@ from types import FrameType
 from engines.records import Termination
 from workers.jobs import GameJob, JobGame
 from workers.match.book import Book
-from workers.match.crew import Crew, Slot
-from workers.match.diary import Diary
 from workers.match.ledger import Ledger
-from workers.match.messages import Assignment, Batch, SlotGame
-from workers.match.options import MatchOptions
-from workers.match.pace import Pace, Tempo
+from workers.match.options.options import MatchOptions
+from workers.match.output.game_logs import GameLogs
+from workers.match.output.recordfile import RecordFile
+from workers.match.output.reports import MatchEnding, MatchReport
+from workers.match.pace import MatchPace, Tempo
 from workers.match.plan import GAMES_A_PAIR, PlannedPair
-from workers.match.recordfile import RecordFile
-from workers.match.reports import Ending, Report
 from workers.match.results import GameResult
+from workers.match.slots.messages import Assignment, Batch, SlotGame
+from workers.match.slots.pool import SlotPool, SlotProcess
 
 TICK_SECONDS = 0.5
 BATCH_SECONDS = 0.25
@@ -68,48 +68,48 @@ class Director:
         options: MatchOptions,
         ledger: Ledger,
         books: Mapping[str, Book],
-        crew: Crew,
+        pool: SlotPool,
         file: RecordFile,
-        report: Report,
-        diary: Diary,
+        report: MatchReport,
+        game_logs: GameLogs,
     ) -> None:
         self._options = options
         self._ledger = ledger
         self._books = books
-        self._crew = crew
+        self._pool = pool
         self._file = file
         self._report = report
-        self._diary = diary
+        self._game_logs = game_logs
         self._stop = StopRequest()
         self._obeyed = 0
         self._kill_at = float("inf")
         self._fault = False
-        self._pace = Pace(time.monotonic(), options.concurrency)
+        self._pace = MatchPace(time.monotonic(), options.concurrency)
         self._tempo = Tempo()
 
-    def run(self) -> Ending:
+    def run(self) -> MatchEnding:
         """Play what is left; every slot has ended when this returns."""
         self._report.started(self._ledger, self._pace)
         with self._stop.listening():
             try:
                 self._give_out()
-                while self._crew.busy:
+                while self._pool.busy:
                     self._wait()
                     self._obey()
                     self._give_out()
                     self._report.tick()
             finally:
-                self._crew.end()
+                self._pool.end()
         ending = self._ending()
         self._report.ended(ending)
         return ending
 
-    def _ending(self) -> Ending:
+    def _ending(self) -> MatchEnding:
         if self._ledger.is_decided:
-            return Ending.DECIDED
+            return MatchEnding.DECIDED
         if self._fault:
-            return Ending.FAULT
-        return Ending.STOPPED if self._stop.level else Ending.PLAYED
+            return MatchEnding.FAULT
+        return MatchEnding.STOPPED if self._stop.level else MatchEnding.PLAYED
 
     @property
     def _urgency(self) -> int:
@@ -119,10 +119,10 @@ class Director:
     # Giving out
 
     def _give_out(self) -> None:
-        while not self._urgency and (slot := self._crew.take()) is not None:
+        while not self._urgency and (slot := self._pool.take()) is not None:
             pairs = self._next_pairs()
             if not pairs:
-                self._crew.release(slot)
+                self._pool.release(slot)
                 return
             slot.give(pairs, Batch(tuple(map(self._assignment, pairs))))
 
@@ -171,15 +171,15 @@ class Director:
     def _wait(self) -> None:
         with selectors.PollSelector() as selector:  # made anew each time: it costs no call of the system
             selector.register(self._stop.signalled, selectors.EVENT_READ)
-            for slot in self._crew.busy:
+            for slot in self._pool.busy:
                 selector.register(slot, selectors.EVENT_READ)
             for key, _ in selector.select(TICK_SECONDS):
-                if isinstance(key.fileobj, Slot):
+                if isinstance(key.fileobj, SlotProcess):
                     self._hear(key.fileobj)
                 else:
                     self._stop.signalled.recv(64)
 
-    def _hear(self, slot: Slot) -> None:
+    def _hear(self, slot: SlotProcess) -> None:
         news = slot.read()
         if news is None:
             self._lose(slot)
@@ -189,9 +189,9 @@ class Director:
                 self._take(slot, game)
             if told.is_over:
                 self._give_back(slot, lost=False)
-                self._crew.release(slot)
+                self._pool.release(slot)
 
-    def _take(self, slot: Slot, told: SlotGame) -> None:
+    def _take(self, slot: SlotProcess, told: SlotGame) -> None:
         pair, game = slot.games.popleft()
         self._tempo.learn(pair.ladder, (pair.first, pair.second), told.ms / 1000)
         white, black = self._ledger.players(pair, game)
@@ -216,16 +216,16 @@ class Director:
 
     def _tell(self, result: GameResult, told: SlotGame) -> None:
         self._report.game(result, told)
-        self._diary.keep(result, told)
+        self._game_logs.keep(result, told)
 
-    def _lose(self, slot: Slot) -> None:
+    def _lose(self, slot: SlotProcess) -> None:
         """A slot has ended: by itself, which is not supposed to happen, or because it was told to."""
         if slot.games and not self._obeyed:
             self._report.notice("lost", f"a slot has ended, game {slot.games[0][1].key} is played again")
         self._give_back(slot, lost=not self._obeyed)
-        self._crew.discard(slot)
+        self._pool.discard(slot)
 
-    def _give_back(self, slot: Slot, *, lost: bool) -> None:
+    def _give_back(self, slot: SlotProcess, *, lost: bool) -> None:
         """The games a slot has not handed back; ``lost`` if it was playing the first of them."""
         for pair, games in groupby(slot.games, lambda given: given[0]):
             self._ledger.give_back(pair, [game for _, game in games], lost=lost)
@@ -241,7 +241,7 @@ class Director:
             self._obeyed = urgency
             self._tell_slots(urgency)
         if time.monotonic() > self._kill_at:
-            for slot in self._crew.busy:
+            for slot in self._pool.busy:
                 slot.kill()
 
     def _tell_slots(self, urgency: int) -> None:
@@ -249,7 +249,7 @@ class Director:
             self._report.notice("stopping", "the games under way are finished; once more breaks them off")
         elif not self._ledger.is_decided:
             self._report.notice("stopping", "the games under way are broken off")
-        for slot in self._crew.busy:
+        for slot in self._pool.busy:
             if urgency == 1:
                 slot.finish()
             else:

@@ -11,22 +11,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from engines.visible import visible
-from workers.jobs import JobGame
-from workers.match.options import Terms
+from workers.game.referee import BOTH_UNABLE
+from workers.jobs import MAX_LOST, MAX_VOIDS, JobGame
+from workers.match.options.options import MatchTerms
+from workers.match.options.words import MatchOptionError
 from workers.match.plan import PlannedPair, count_games, is_game_key, pair_key, plan_pairs
 from workers.match.results import GameResult, Scores
 from workers.match.sequential import SequentialTest
-from workers.match.words import OptionError
-from workers.referee import BOTH_UNABLE
-
-MAX_VOIDS = 3
-MAX_LOST = 10
 
 
 class Ledger:
     """``withdraw_after`` is the number of forfeits in a row that ends an engine's part; 0 never does."""
 
-    def __init__(self, terms: Terms, withdraw_after: int = 0) -> None:
+    def __init__(self, terms: MatchTerms, withdraw_after: int = 0) -> None:
         self.terms = terms
         self._open = Counter(
             {
@@ -80,17 +77,17 @@ class Ledger:
     def restore(self, games: Iterable[GameResult]) -> None:
         """Take over games played before, in the order of their record file, before anything else.
 
-        Raises ``OptionError`` for a game that is not of this match, or that is there twice.
+        Raises ``MatchOptionError`` for a game that is not of this match, or that is there twice.
         """
         found: dict[str, tuple[str, str]] = {}
         for game in games:
             players = (game.white, game.black)
             if game.key in found:
-                raise OptionError(f"game {game.key} stands twice in the record file")
+                raise MatchOptionError(f"game {game.key} stands twice in the record file")
             if not is_game_key(game.key, game.ladder):
-                raise OptionError(_of_no_match(game.key))
+                raise MatchOptionError(_of_no_match(game.key))
             if not set(players) <= set(self.scores.names):
-                raise OptionError(_of_another_match(game.key, players))
+                raise MatchOptionError(_of_another_match(game.key, players))
             if not game.is_void:  # one given up is tried again
                 found[game.key] = players
                 self.done += 1
@@ -107,9 +104,9 @@ class Ledger:
             for game in pair.games:
                 players = found.pop(game.key, None)
                 if players is not None and players != self.players(pair, game):
-                    raise OptionError(_of_another_match(game.key, players))
+                    raise MatchOptionError(_of_another_match(game.key, players))
         if found:
-            raise OptionError(_of_no_match(min(found)))
+            raise MatchOptionError(_of_no_match(min(found)))
 
     def next_pair(self) -> PlannedPair | None:
         """What to play now, or None when nothing is left to begin."""

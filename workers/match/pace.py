@@ -8,7 +8,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 ENOUGH_GAMES = 5
 
 
-class Pace:
+class MatchPace:
     """Counts the games of one run of a match. Times are in seconds of any one clock."""
 
     def __init__(self, started: float, slots: int) -> None:
@@ -45,15 +45,3 @@ class Tempo:
     def expected(self, ladder: str, engines: tuple[int, int]) -> float:
         """Seconds; endless while nothing is known of them."""
         return self._seconds.get((ladder, frozenset(engines)), math.inf)
-
-
-def format_duration(seconds: float) -> str:
-    """Roughly: ``40 s``, ``12 min``, ``3 h 20 min``, ``2 d 5 h``."""
-    whole = round(seconds)
-    if whole < 2 * MINUTE:
-        return f"{whole} s"
-    if whole < 2 * HOUR:
-        return f"{round(whole / MINUTE)} min"
-    if whole < 2 * DAY:
-        return f"{whole // HOUR} h {whole % HOUR // MINUTE} min"
-    return f"{whole // DAY} d {whole % DAY // HOUR} h"

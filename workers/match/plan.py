@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workers.jobs import JobGame
-from workers.match.options import Format, Terms
+from workers.match.options.options import Format, MatchTerms
 from workers.pairing.berger import Pair, berger_rounds
 from workers.pairing.gauntlet import gauntlet_rounds
-from workers.pairing.meetings import Meeting, plan_meetings
+from workers.pairing.meetings import PlannedMeeting, plan_meetings
 
 GAMES_A_PAIR = 2
 
@@ -60,7 +60,7 @@ def pair_key(key: str) -> str:
     return f"{meeting}/{(int(game) - 1) // GAMES_A_PAIR}"
 
 
-def plan_pairs(terms: Terms) -> Iterator[PlannedPair]:
+def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
     """All pairs; a game's key is ``ladder/round/meeting/game`` and unique."""
     table = _table(terms)
     pairs_each = -(-terms.games // GAMES_A_PAIR)
@@ -79,19 +79,19 @@ def plan_pairs(terms: Terms) -> Iterator[PlannedPair]:
             number += 1
 
 
-def count_games(terms: Terms) -> Counter[frozenset[int]]:
+def count_games(terms: MatchTerms) -> Counter[frozenset[int]]:
     """How many games each two engines have."""
     each = len(terms.ladders) * terms.rounds * terms.games
     meetings = Counter(frozenset(place - 1 for place in pair) for cycle in _table(terms) for pair in cycle)
     return Counter({two: met * each for two, met in meetings.items()})
 
 
-def _table(terms: Terms) -> list[list[Pair]]:
+def _table(terms: MatchTerms) -> list[list[Pair]]:
     players = len(terms.entrants)
     return gauntlet_rounds(players) if terms.format is Format.GAUNTLET else berger_rounds(players)
 
 
-def _games(meeting: Meeting, pair: int, games: int) -> tuple[JobGame, ...]:
+def _games(meeting: PlannedMeeting, pair: int, games: int) -> tuple[JobGame, ...]:
     """Pair ``pair`` of a meeting of so many games; its first player is White in the first of the two."""
     place = f"{meeting.ladder}/{meeting.round}/{meeting.number}"
     first = pair * GAMES_A_PAIR

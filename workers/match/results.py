@@ -49,7 +49,7 @@ class GameResult:
 
 
 @dataclass(frozen=True, slots=True)
-class PairScore:
+class PairResult:
     """Both games of a pair: ``half_points``, 0 to 4, are those of ``name`` against ``other``."""
 
     key: str
@@ -69,7 +69,7 @@ class Scores:
         self._pairs: Counter[tuple[str, str, str, int]] = Counter()
         self._halves: dict[str, GameResult] = {}
 
-    def add(self, game: GameResult) -> PairScore | None:
+    def add(self, game: GameResult) -> PairResult | None:
         """Count a game; returns its pair when that is complete with it."""
         self._games[game.ladder, game.white, game.black, HALF_POINTS[game.result]] += 1
         if game.culprit is not None:
@@ -82,7 +82,7 @@ class Scores:
         one, two = sorted((game.white, game.black), key=self.names.index)
         points = game.half_points(one) + other.half_points(one)
         self._pairs[game.ladder, one, two, points] += 1
-        return PairScore(key, one, two, points)
+        return PairResult(key, one, two, points)
 
     def as_white(self, ladders: Sequence[str], name: str) -> Wdl:
         """The games of ``name`` with White."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workers.match.options import Sprt
+from workers.match.options.options import Sprt
 from workers.statistics import Pentanomial, bounds, llr
 
 

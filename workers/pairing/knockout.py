@@ -25,7 +25,7 @@ class Length:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class KnockoutMatch:
     """A match of the bracket; ``number`` counts from 1 in its round, from top to bottom.
 
     ``first`` is the player from the upper line. Neither player is known before the matches that lead
@@ -64,15 +64,17 @@ def seed_lines(players: int) -> list[int]:
     return lines
 
 
-def draw_bracket(players: int, met: Iterable[Met], length: Length) -> list[list[Match]]:
+def draw_bracket(players: int, met: Iterable[Met], length: Length) -> list[list[KnockoutMatch]]:
     """All rounds of the bracket as far as they are decided; players are their seeds, from 1."""
     played = {(one.round, one.players): one for one in met}
     lines: list[int | None] = list(seed_lines(players))
-    rounds: list[list[Match]] = []
+    rounds: list[list[KnockoutMatch]] = []
     while len(lines) > 1:
         number = len(rounds) + 1
         drawn = [
-            _decide(Match(number, place // 2 + 1, lines[place], lines[place + 1]), players, played, length)
+            _decide(
+                KnockoutMatch(number, place // 2 + 1, lines[place], lines[place + 1]), players, played, length
+            )
             for place in range(0, len(lines), 2)
         ]
         rounds.append(drawn)
@@ -80,14 +82,14 @@ def draw_bracket(players: int, met: Iterable[Met], length: Length) -> list[list[
     return rounds
 
 
-def pairs_due(match: Match, length: Length) -> int:
+def pairs_due(match: KnockoutMatch, length: Length) -> int:
     """How many pairs of games the match needs next, if all it has are over; 0 where it cannot go on."""
     if match.winner is not None or match.first is None or match.second is None:
         return 0
     return 1 if match.pairs >= length.pairs else length.pairs - match.pairs
 
 
-def rounds_survived(players: int, bracket: list[list[Match]]) -> dict[int, int]:
+def rounds_survived(players: int, bracket: list[list[KnockoutMatch]]) -> dict[int, int]:
     """By player the matches won so far, rests included: those who won the same number share a place."""
     won = dict.fromkeys(range(1, players + 1), 0)
     for match in (match for drawn in bracket for match in drawn):
@@ -97,23 +99,23 @@ def rounds_survived(players: int, bracket: list[list[Match]]) -> dict[int, int]:
 
 
 def _decide(
-    match: Match, players: int, played: dict[tuple[int, frozenset[int]], Met], length: Length
-) -> Match:
+    match: KnockoutMatch, players: int, played: dict[tuple[int, frozenset[int]], Met], length: Length
+) -> KnockoutMatch:
     """The match with its points and, if there is one, its winner."""
     first, second = match.first, match.second
     if first is None or second is None:
         return match
     if first > players or second > players:
-        return Match(match.round, match.number, min(first, second), None, winner=min(first, second))
+        return KnockoutMatch(match.round, match.number, min(first, second), None, winner=min(first, second))
     met = played.get((match.round, frozenset((first, second))))
     if met is None:
         return match
     mine, theirs = met.first_points, met.second_points
     if met.first != first:
         mine, theirs = theirs, mine
-    level = Match(match.round, match.number, first, second, mine, theirs)
+    level = KnockoutMatch(match.round, match.number, first, second, mine, theirs)
     under_way = met.games % 2 or level.pairs < length.pairs
     if under_way or (mine == theirs and level.pairs < length.pairs + length.extra):
         return level
     winner = min(first, second) if mine == theirs else first if mine > theirs else second
-    return Match(match.round, match.number, first, second, mine, theirs, winner, mine == theirs)
+    return KnockoutMatch(match.round, match.number, first, second, mine, theirs, winner, mine == theirs)

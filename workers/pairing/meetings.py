@@ -9,7 +9,7 @@ from workers.pairing.berger import Pair
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class PlannedMeeting:
     """Two players who meet on a ladder. All meetings of a cycle on one ladder share their openings.
 
     ``cycle`` counts from 0, ``round`` from 1 over all cycles, ``number`` from 1 over the ladders of a round.
@@ -23,7 +23,7 @@ class Meeting:
     second: int
 
 
-def plan_meetings(tables: Mapping[str, Sequence[Sequence[Pair]]], cycles: int) -> Iterator[Meeting]:
+def plan_meetings(tables: Mapping[str, Sequence[Sequence[Pair]]], cycles: int) -> Iterator[PlannedMeeting]:
     """The rounds of each ladder's table, ``cycles`` times; ladders with fewer rounds wait for the others.
 
     Everybody meets everybody of the table on every ladder before anybody meets again, and is second
@@ -37,4 +37,4 @@ def plan_meetings(tables: Mapping[str, Sequence[Sequence[Pair]]], cycles: int) -
                 for pair in table[step] if step < len(table) else ():
                     number += 1
                     first, second = reversed(pair) if cycle % 2 else pair
-                    yield Meeting(ladder, cycle, cycle * rounds + step + 1, number, first, second)
+                    yield PlannedMeeting(ladder, cycle, cycle * rounds + step + 1, number, first, second)

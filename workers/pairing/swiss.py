@@ -29,7 +29,7 @@ Cost = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class SwissPlayer:
     """A player before a round: what he has scored, whom he met, where he stands."""
 
     player: int
@@ -71,7 +71,7 @@ def swiss_points(players: int, met: Sequence[Met], bye_points: int) -> dict[int,
     return points
 
 
-def take_seats(players: int, met: Sequence[Met], bye_points: int) -> list[Seat]:
+def take_seats(players: int, met: Sequence[Met], bye_points: int) -> list[SwissPlayer]:
     """The players in the order of their places."""
     points = swiss_points(players, met, bye_points)
     opponents: dict[int, Counter[int]] = {player: Counter() for player in points}
@@ -86,12 +86,14 @@ def take_seats(players: int, met: Sequence[Met], bye_points: int) -> list[Seat]:
     seats = []
     for place, player in enumerate(order):
         mine = points[player]
-        seats.append(Seat(player, round(2 * mine), opponents[player], place, filled[mine], groups[mine]))
+        seats.append(
+            SwissPlayer(player, round(2 * mine), opponents[player], place, filled[mine], groups[mine])
+        )
         filled[mine] += 1
     return seats
 
 
-def pair_cost(better: Seat, worse: Seat) -> Cost:
+def pair_cost(better: SwissPlayer, worse: SwissPlayer) -> Cost:
     """What it costs that two meet, by criterion; the second and third are those of ``bye_cost``.
 
     First, how often they have met. Fourth, the square of the difference of their points, in halves.
@@ -106,12 +108,12 @@ def pair_cost(better: Seat, worse: Seat) -> Cost:
     return (better.met[worse.player], 0, 0, gap * gap, stray * stray)
 
 
-def bye_cost(seat: Seat, players: int) -> Cost:
+def bye_cost(seat: SwissPlayer, players: int) -> Cost:
     """What it costs that one rests: second, how often he did; third, how many stand below him."""
     return (0, seat.met[BYE], players - 1 - seat.place, 0, 0)
 
 
-def _cheapest(seats: Sequence[Seat]) -> list[tuple[Seat, Seat]]:
+def _cheapest(seats: Sequence[SwissPlayer]) -> list[tuple[SwissPlayer, SwissPlayer]]:
     """The pairs of the cheapest round, the better placed first.
 
     A large field is first tried with each player's cheapest new opponents alone, which is
@@ -139,7 +141,9 @@ def _cheap_and_new(players: int, costs: dict[Pair, Cost]) -> dict[Pair, Cost]:
     return {pair: cost for offers in by_player for cost, pair in sorted(offers)[:CANDIDATES]}
 
 
-def _match(seats: Sequence[Seat], costs: dict[Pair, Cost]) -> list[tuple[Seat, Seat]] | None:
+def _match(
+    seats: Sequence[SwissPlayer], costs: dict[Pair, Cost]
+) -> list[tuple[SwissPlayer, SwissPlayer]] | None:
     """The cheapest way to seat everybody by these pairs, None if there is no way."""
     from networkx import Graph, max_weight_matching  # half a second that only Swiss events spend
 

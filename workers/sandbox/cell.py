@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engines.records import Termination
-from workers.endings import exit_sentence, signal_sentence
+from workers.exit_status import exit_sentence, signal_sentence
 from workers.reaper import END_SECONDS, kill_group
 from workers.sandbox import tree
-from workers.sandbox.cgroups import Group
+from workers.sandbox.groups.cgroups import Group
 from workers.sandbox.limits import Limits, prlimit_words
 from workers.sandbox.walls import OUTER_ENVIRONMENT, Walls, bwrap_arguments
 
@@ -56,14 +56,14 @@ class Confinement:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ProcessEnding:
     """Why an engine ended: by itself, by a limit (``termination`` says which), or by our own fault."""
 
     sentence: str
     termination: Termination = Termination.CRASH
 
 
-class Cell:
+class SandboxedProcess:
     """Made before the engine starts; whoever makes one must ``end`` it.
 
     ``argv``, ``environment`` and ``descriptors`` are what to start it with; then comes ``started``.
@@ -106,9 +106,8 @@ class Cell:
         self._close_inherited()
         with contextlib.suppress(OSError):  # it has ended already
             Path(f"/proc/{monitor}/oom_score_adj").write_text(FIRST_TO_GO)
-        with contextlib.suppress(
-            OSError, ValueError
-        ):  # or may leave none by a stricter limit of the worker's
+        # ... or may leave no core dump by a stricter limit of the worker's
+        with contextlib.suppress(OSError, ValueError):
             resource.prlimit(monitor, resource.RLIMIT_CORE, (NO_CORE_DUMP, NO_CORE_DUMP))
 
     def init(self) -> int | None:
@@ -156,28 +155,28 @@ class Cell:
 
     # The end
 
-    def limit_reached(self) -> Ending | None:
+    def limit_reached(self) -> ProcessEnding | None:
         """The limit of memory, if it has cost the engine a process."""
         if self.is_over_memory or (self._group is not None and self._group.memory_kills()):
-            return Ending(self.limits.memory_sentence, Termination.MEMORY)
+            return ProcessEnding(self.limits.memory_sentence, Termination.MEMORY)
         return None
 
-    def explain(self, outer: str) -> Ending:
+    def explain(self, outer: str) -> ProcessEnding:
         """Why the engine ended; ``outer`` says how bwrap did."""
         if (over := self.limit_reached()) is not None:
             return over
         code_inside = self._reported("exit-code")
         if code_inside is None:
-            return Ending(f"the sandbox failed: {outer}", Termination.VOID)
+            return ProcessEnding(f"the sandbox failed: {outer}", Termination.VOID)
         number = code_inside - SIGNALLED
         if number == signal.SIGXFSZ:
-            return Ending(self.limits.file_sentence, Termination.FILE)
+            return ProcessEnding(self.limits.file_sentence, Termination.FILE)
         if number in (signal.SIGXCPU, signal.SIGKILL) and self.limits.cpu_seconds is not None:
-            return Ending(self.limits.cpu_sentence, Termination.CPU)
+            return ProcessEnding(self.limits.cpu_sentence, Termination.CPU)
         how = signal_sentence(number) if number in signal.valid_signals() else exit_sentence(code_inside)
         if self.was_crowded or (self._group is not None and self._group.refused_processes()):
-            return Ending(f"{self.limits.processes_sentence}; {how}", Termination.PROCESS)
-        return Ending(how)
+            return ProcessEnding(f"{self.limits.processes_sentence}; {how}", Termination.PROCESS)
+        return ProcessEnding(how)
 
     def kill(self) -> None:
         """End all of the engine's processes, frozen or not. May be repeated."""

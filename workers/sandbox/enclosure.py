@@ -7,13 +7,13 @@ import posixpath
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workers.sandbox.cell import Cell, Confinement
-from workers.sandbox.cgroups import GroupParent
+from workers.sandbox.cell import Confinement, SandboxedProcess
+from workers.sandbox.filter.seccomp import filter_program
+from workers.sandbox.groups.cgroups import GroupParent
 from workers.sandbox.host import find_program, is_visible, walls_around
 from workers.sandbox.limits import Limits
 from workers.sandbox.runtimes import find_runtime
 from workers.sandbox.sampler import Sampler
-from workers.sandbox.seccomp import filter_program
 from workers.sandbox.walls import ENGINE_FOLDER
 
 SAMPLER = Sampler()
@@ -36,14 +36,14 @@ class Sandbox:
         """The level, and what holds the side that waits."""
         return "level B, SIGSTOP" if self.parent is None else "level A, freezer"
 
-    def make_cell(self, command: tuple[str, ...], folder: Path) -> Cell:
+    def make_cell(self, command: tuple[str, ...], folder: Path) -> SandboxedProcess:
         """Walls around a command that is to run in ``folder``; the caller must ``end`` them.
 
         Raises ``OSError`` where the machine fails us.
         """
         group = None if self.parent is None else self.parent.make(self.limits)
         try:
-            return Cell(
+            return SandboxedProcess(
                 self.tools, walls_around(str(folder)), self.limits, inner_command(command, folder), group
             )
         except BaseException:

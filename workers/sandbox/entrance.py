@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.sandbox.handover import hand_over
-from workers.sandbox.hierarchies import VARIABLE, find_parent
+from workers.sandbox.groups.handover import hand_over
+from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
 from workers.sandbox.reach import OutOfReach, open_way
 
 NAME = "duarena"
@@ -32,7 +32,7 @@ MARKS = ("lock", "db.sqlite3", "secret_key", "demo/lock", "demo/db.sqlite3")
 
 
 @dataclass(frozen=True, slots=True)
-class User:
+class SystemUser:
     uid: int
     gid: int
 
@@ -73,19 +73,19 @@ def enter(folders: Sequence[Path], command: Sequence[str]) -> None:
     os.execvp(command[0], list(command))
 
 
-def choose_user(folders: Sequence[Path]) -> User:
+def choose_user(folders: Sequence[Path]) -> SystemUser:
     """Who is to go on."""
     for folder in folders:
         if folder.exists() and (status := folder.stat()).st_uid != 0:
-            return User(status.st_uid, status.st_gid)
+            return SystemUser(status.st_uid, status.st_gid)
     try:
         known = pwd.getpwnam(NAME)
     except KeyError:
-        return User(UNUSED, UNUSED)
-    return User(known.pw_uid, known.pw_gid)
+        return SystemUser(UNUSED, UNUSED)
+    return SystemUser(known.pw_uid, known.pw_gid)
 
 
-def _prepare(folders: Sequence[Path], user: User) -> None:
+def _prepare(folders: Sequence[Path], user: SystemUser) -> None:
     """Make the folders, and give the user what of them is root's; raises ``OutOfReach``."""
     for folder in folders:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def _prepare(folders: Sequence[Path], user: User) -> None:
         give_away(folder, user)
 
 
-def give_away(folder: Path, user: User) -> None:
+def give_away(folder: Path, user: SystemUser) -> None:
     """Make the user the owner of the folder and all in it that is root's; links are not followed."""
     for path, names, files in os.walk(folder):
         for place in (path, *(os.path.join(path, name) for name in (*names, *files))):
@@ -105,7 +105,7 @@ def give_away(folder: Path, user: User) -> None:
                 os.lchown(place, user.uid, user.gid)
 
 
-def _become(user: User, folders: Sequence[Path]) -> None:
+def _become(user: SystemUser, folders: Sequence[Path]) -> None:
     """Go on as the user, in a control group of his; never to come back."""
     if (group := hand_over(user.uid, user.gid)) is not None:
         os.environ[VARIABLE] = group

@@ -1,7 +1,8 @@
 """Which walls a machine gives, by name, and what would give it more.
 
-**A**: all of them, uploaded bots may play. **B**: all but a control group, so memory is only
-looked at now and then; uploads play where the operator says so. **C**: none worth the name.
+**A**: all of them, uploaded bots may play. **B**: everything but a hard memory limit: without a control
+group memory is only looked at now and then. Uploads play there if only this machine can reach the site, or
+the operator says so. **C**: none worth the name; no uploaded bot plays.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from dataclasses import dataclass
 from workers.jobs import JsonValue
 
 SETTING = "DUARENA_SANDBOX"
-"""Which level uploaded bots need to play here: ``A``, which it is unless set, or ``B``."""
+"""Which level uploaded bots need to play here, ``A`` or ``B``; unset it is as ``needed_level`` says."""
+LOCAL = "DUARENA_LOCAL"
+"""``1``: only this machine can reach the site. ``./arena up`` finds out and sets it."""
+LEVEL_B = "everything but a hard memory limit"
+"""What holds at level B, in words for everybody."""
 
 
 class Level(enum.StrEnum):
@@ -27,10 +32,14 @@ class SettingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Want(JsonValue):
-    """Something this machine lacks, and what to do about it: a command, a sentence, or nothing."""
+    """Something this machine lacks, and what to do about it: a command, a sentence, or nothing.
+
+    ``package`` is what to install where a program is missing.
+    """
 
     lack: str
     remedy: str = ""
+    package: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +57,19 @@ class Verdict(JsonValue):
         """Whether uploaded bots may play behind these walls, if this level is needed."""
         return self.level is not Level.C and self.level <= needed
 
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Those of Debian and Ubuntu that bring the programs which are missing."""
+        return tuple(dict.fromkeys(want.package for want in self.wants if want.package))
 
-def needed_level(setting: str) -> Level:
-    """The level that the setting asks for; raises ``SettingError``."""
-    word = setting.strip().upper() or Level.A
+
+def needed_level(setting: str, *, is_local: bool = False) -> Level:
+    """The level that uploaded bots need; raises ``SettingError``.
+
+    The setting decides. Where it is empty level B is enough if only this machine can reach the site
+    (``is_local``): its users then are those who could run programs here anyway. Other sites need level A.
+    """
+    word = setting.strip().upper() or (Level.B if is_local else Level.A)
     if word not in (Level.A, Level.B):
         raise SettingError(f"{SETTING} is {setting!r}: it may be A or B")
     return Level(word)
@@ -69,6 +87,6 @@ def format_want(want: Want) -> str:
 
 _MEANINGS = {
     Level.A: "all walls hold.",
-    Level.B: "all walls but a control group: memory is only watched.",
+    Level.B: f"{LEVEL_B}.",
     Level.C: "no walls.",
 }

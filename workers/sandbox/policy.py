@@ -11,8 +11,8 @@ from pathlib import Path
 
 from workers.jobs import JobError
 from workers.sandbox.enclosure import NoSandbox, Sandbox, find_tools
-from workers.sandbox.hierarchies import VARIABLE, find_parent
-from workers.sandbox.levels import SETTING, Level, SettingError, Verdict, needed_level
+from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
+from workers.sandbox.levels import LOCAL, SETTING, Level, SettingError, Verdict, needed_level
 
 TRUST = "DUARENA_TRUST_UPLOADS"
 """``1``: strangers' programs are run without walls."""
@@ -55,7 +55,7 @@ def make_policy(verdict: Verdict, sandbox: Sandbox | None, environment: Mapping[
     if trusts_all(environment):
         return Policy()
     try:
-        needed = needed_level(environment.get(SETTING, ""))
+        needed = needed_level(environment.get(SETTING, ""), is_local=is_on(environment, LOCAL))
     except SettingError as error:
         return Policy(sandbox, str(error))
     if verdict.admits(needed):
@@ -80,7 +80,12 @@ def policy_of(walls: str) -> Policy:
 
 
 def trusts_all(environment: Mapping[str, str]) -> bool:
-    return environment.get(TRUST, "").lower() in {"1", "true", "yes", "on"}
+    return is_on(environment, TRUST)
+
+
+def is_on(environment: Mapping[str, str], name: str) -> bool:
+    """Whether a switch of the environment is set."""
+    return environment.get(name, "").lower() in {"1", "true", "yes", "on"}
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> None:

@@ -11,6 +11,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
@@ -53,16 +54,31 @@ def open_way(folders: Sequence[Path], links: Sequence[Path], uid: int, gid: int)
     library = ctypes.CDLL(None, use_errno=True)
     _call("unshare", library.unshare(CLONE_NEWNS))
     _mount(library, "none", "/", "", MS_REC | MS_SLAVE)
-    with tempfile.TemporaryDirectory(prefix="duarena-reach-") as aside:
-        _mount(library, "duarena", aside, "tmpfs", 0, "mode=700")
-        try:
-            _cover(library, Path(aside), places, _outermost(closed))
-        finally:
-            library.umount2(aside.encode(), MNT_DETACH)
+    with _folder_aside(library) as aside:
+        _cover(library, aside, places, _outermost(closed))
     for link, target in steps:
         if not os.path.lexists(link):
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(target)
+
+
+@contextmanager
+def _folder_aside(library: ctypes.CDLL) -> Iterator[Path]:
+    """An empty folder in memory, by a path that stays valid when what contains it is covered."""
+    parent = os.open(tempfile.gettempdir(), os.O_PATH | os.O_CLOEXEC)
+    place = tempfile.mkdtemp(prefix="duarena-reach-")
+    try:
+        _mount(library, "duarena", place, "tmpfs", 0, "mode=700")
+        handle = os.open(place, os.O_PATH | os.O_CLOEXEC)
+        aside = f"/proc/self/fd/{handle}"
+        try:
+            yield Path(aside)
+        finally:
+            library.umount2(aside.encode(), MNT_DETACH)
+            os.close(handle)
+    finally:
+        os.rmdir(os.path.basename(place), dir_fd=parent)
+        os.close(parent)
 
 
 def _cover(library: ctypes.CDLL, aside: Path, places: Sequence[Path], closed: Sequence[Path]) -> None:

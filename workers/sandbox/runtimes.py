@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workers.manifest import INTERPRETERS
+from workers.bundles.manifest import INTERPRETERS
 from workers.sandbox.host import is_visible, worker_python
 from workers.sandbox.walls import INNER_ENVIRONMENT
 

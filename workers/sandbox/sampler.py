@@ -10,7 +10,7 @@ import logging
 import threading
 
 from workers.sandbox import tree
-from workers.sandbox.cell import Cell
+from workers.sandbox.cell import SandboxedProcess
 
 PERIOD_SECONDS = 0.2
 
@@ -21,18 +21,18 @@ class Sampler:
     """Looks at every cell it was told of. The thread starts with the first, and again after a fork."""
 
     def __init__(self) -> None:
-        self._cells: dict[int, Cell] = {}
+        self._cells: dict[int, SandboxedProcess] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def watch(self, cell: Cell) -> None:
+    def watch(self, cell: SandboxedProcess) -> None:
         with self._lock:
             self._cells[id(cell)] = cell
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._look, name="sampler", daemon=True)
                 self._thread.start()
 
-    def forget(self, cell: Cell) -> None:
+    def forget(self, cell: SandboxedProcess) -> None:
         """May be repeated. Once it returns the cell is not looked at any more."""
         with self._lock:
             self._cells.pop(id(cell), None)
@@ -48,7 +48,7 @@ class Sampler:
                     judge(cell)
 
 
-def judge(cell: Cell) -> None:
+def judge(cell: SandboxedProcess) -> None:
     """End an engine that uses more memory than it may; note one that has as many processes as it may."""
     init = cell.init()
     if init is None or cell.is_over_memory:

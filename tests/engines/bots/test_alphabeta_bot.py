@@ -171,6 +171,7 @@ def test_the_same_seed_gives_the_same_search(code: str, go: str) -> None:
     ],
 )
 @pytest.mark.parametrize("code", GAMES)
+@pytest.mark.usefixtures("processor_clock")
 def test_every_time_control_is_kept_ten_times_over(code: str, go: str, seconds: float) -> None:
     position = list(some_positions(code, seed=9, plies=10))[-1]
     told = infos(ask(BOT, code, f"fen {position}", go))

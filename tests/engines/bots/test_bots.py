@@ -20,15 +20,16 @@ from engines.protocol import Info, parse_engine_line
 from engines.rules.base import Position, Result
 from engines.rules.history import History
 from engines.rules.registry import GAMES, find_game
-from engines.sdk import Session, Turn
+from engines.sdk import BotTurn, Session
 
 BOTS = [bot.module for bot in SAMPLE_BOTS]
 THINKING = ["greedy_bot", "alphabeta_bot"]
 ROOT = Path(engines.__file__).parents[1]
+DEADLINE_S = 120
 
 
-def chooser(module: str) -> Callable[[Turn], str]:
-    choose: Callable[[Turn], str] = importlib.import_module(f"engines.bots.{module}").choose
+def chooser(module: str) -> Callable[[BotTurn], str]:
+    choose: Callable[[BotTurn], str] = importlib.import_module(f"engines.bots.{module}").choose
     return choose
 
 
@@ -46,7 +47,7 @@ def converse(module: str, lines: Sequence[str]) -> list[str]:
         yield from lines
         for line in lines:
             if line.startswith("go"):
-                answers.acquire(timeout=30)
+                assert answers.acquire(timeout=DEADLINE_S)
 
     Session(chooser(module), module, "", list(GAMES.values()), (), None, say).serve(feed())
     return said
@@ -117,7 +118,7 @@ def test_a_bot_runs_as_a_loose_file_far_from_the_package(bot: SampleBot, tmp_pat
         input="".join(f"{line}\n" for line in lines),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=DEADLINE_S,
         check=True,
     )
     said = done.stdout.splitlines()
@@ -187,6 +188,7 @@ def test_an_endless_search_obeys_stop(code: str) -> None:
 
 @pytest.mark.parametrize("module", BOTS)
 @pytest.mark.parametrize("code", GAMES)
+@pytest.mark.usefixtures("processor_clock")
 def test_twenty_milliseconds_a_move_are_kept_ten_times_over(module: str, code: str) -> None:
     for position in list(some_positions(code, seed=9, plies=24))[::12]:
         told = infos(ask(module, code, f"fen {position}", "go movetime 20"))

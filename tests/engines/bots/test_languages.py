@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -24,11 +23,14 @@ from engines.rules.base import Position, Result
 from engines.rules.history import History
 from engines.rules.perft import perft
 from engines.rules.registry import GAMES, find_game
+from tests.support.needs import TOOLS, need
 from tests.support.positions import DRAW
+from workers.bundles.manifest import check_command, parse_manifest
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame
-from workers.manifest import check_command, parse_manifest
-from workers.parcel import play_parcel
-from workers.runner import Line, Worker
+from workers.play.batch import play_batch
+from workers.play.runner import Callbacks, WorkerContext
+
+pytestmark = pytest.mark.slow
 
 FOLDER = Path(engines.__file__).parent / "bots" / "languages"
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -46,9 +48,7 @@ class Bot:
     options: tuple[tuple[str, str], ...] = ()
 
     def command(self, build: Path) -> tuple[str, ...]:
-        tool = shutil.which(self.tool)
-        if tool is None:
-            pytest.skip(f"{self.source} needs {self.tool!r}, which is not installed")
+        tool = need(self.tool) if self.tool in TOOLS else self.tool
         if not self.source.endswith(".c"):
             return (tool, str(FOLDER / self.source))
         program = build / Path(self.source).stem
@@ -240,7 +240,7 @@ def test_games_against_random_are_played_without_a_fault(bot: Bot, code: str, bu
         margin_ms=500,
     )
     reports: list[GameReport] = []
-    play_parcel([job], Worker("test", build, build), Line(reports.append, lambda progress: None))
+    play_batch([job], WorkerContext("test", build, build), Callbacks(reports.append, lambda progress: None))
     assert len(reports) == 2
     for report in reports:
         assert (report.fault, report.evidence) == ("none", ""), report

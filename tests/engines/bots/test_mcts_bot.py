@@ -21,6 +21,7 @@ from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tests.engines.bots.test_alphabeta_bot import REPEATED, REPEATING
 from tests.engines.bots.test_bots import (
+    DEADLINE_S,
     ROOT,
     ask,
     best_move,
@@ -66,7 +67,7 @@ def test_it_runs_as_a_loose_file_far_from_the_package(tmp_path: Path) -> None:
         input=lines,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=DEADLINE_S,
         check=True,
     )
     said = done.stdout.splitlines()
@@ -143,6 +144,7 @@ def test_an_endless_search_obeys_stop(code: str) -> None:
     ],
 )
 @pytest.mark.parametrize("code", GAMES)
+@pytest.mark.usefixtures("processor_clock")
 def test_every_time_control_is_kept_ten_times_over(code: str, go: str, ms: int) -> None:
     for position in list(some_positions(code, seed=9, plies=24))[::12]:
         told = infos(ask(BOT, code, f"fen {position}", go))
@@ -274,6 +276,7 @@ def first_only(guide: Guide) -> Guide:
     return Guide(candidates, guide.winning_move)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guided", [False, True])
 @pytest.mark.parametrize("code", ["duovallis", "dogon-kulei"])
 def test_mates_announced_are_mates_however_few_moves_were_looked_at_first(

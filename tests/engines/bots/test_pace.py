@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from engines.bots import pace
-from engines.bots.pace import FIRST_STALL_S, Pace
+from engines.bots.pace import FIRST_STALL_S, SearchPace
 from engines.protocol import Go
 from engines.rules.registry import GAMES
 from engines.sdk import turn as sdk_turn
-from engines.sdk.turn import Clock, Line, Search, Turn
+from engines.sdk.turn import BotTurn, Clock, InputLine, Search
 
 
 class Watch:
@@ -30,12 +30,12 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     return watch
 
 
-def turn_of(go: Go) -> Turn:
+def turn_of(go: Go) -> BotTurn:
     clock = Clock(go.p1_time_ms, go.p2_time_ms, go.p1_inc_ms, go.p2_inc_ms, go.movetime_ms)
-    return Turn(Line(GAMES["dogon-kulei"], None), clock, {}, None, Search(go), lambda _: None)
+    return BotTurn(InputLine(GAMES["dogon-kulei"], None), clock, {}, None, Search(go), lambda _: None)
 
 
-def seconds_used(pace: Pace, watch: Watch, turn: Turn, step: float = 0.001) -> float:
+def seconds_used(pace: SearchPace, watch: Watch, turn: BotTurn, step: float = 0.001) -> float:
     begun = watch.now
     pace.begin(turn)
     while not pace.must_answer():
@@ -44,12 +44,12 @@ def seconds_used(pace: Pace, watch: Watch, turn: Turn, step: float = 0.001) -> f
 
 
 def test_a_time_for_the_move_is_used_but_for_the_reserve(watch: Watch) -> None:
-    used = seconds_used(Pace(), watch, turn_of(Go(movetime_ms=100)))
+    used = seconds_used(SearchPace(), watch, turn_of(Go(movetime_ms=100)))
     assert used == pytest.approx(0.090 - FIRST_STALL_S, abs=0.004)
 
 
 def test_a_machine_that_kept_us_waiting_is_given_more_the_next_time(watch: Watch) -> None:
-    pace = Pace()
+    pace = SearchPace()
     pace.begin(turn_of(Go(movetime_ms=100)))
     watch.now += 0.040
     assert not pace.must_answer()
@@ -57,7 +57,7 @@ def test_a_machine_that_kept_us_waiting_is_given_more_the_next_time(watch: Watch
 
 
 def test_a_wait_long_ago_is_forgotten(watch: Watch) -> None:
-    pace = Pace()
+    pace = SearchPace()
     pace.begin(turn_of(Go(movetime_ms=100)))
     watch.now += 0.040
     pace.must_answer()
@@ -67,11 +67,11 @@ def test_a_wait_long_ago_is_forgotten(watch: Watch) -> None:
 
 
 def test_half_of_the_time_is_used_on_the_slowest_machine(watch: Watch) -> None:
-    assert 0.004 < seconds_used(Pace(), watch, turn_of(Go(movetime_ms=10))) <= 0.0055
+    assert 0.004 < seconds_used(SearchPace(), watch, turn_of(Go(movetime_ms=10))) <= 0.0055
 
 
 def test_no_limit_of_time_is_never_up(watch: Watch) -> None:
-    pace = Pace()
+    pace = SearchPace()
     pace.begin(turn_of(Go(nodes=5)))
     watch.now += 1e6
     assert not pace.must_answer()
@@ -79,7 +79,7 @@ def test_no_limit_of_time_is_never_up(watch: Watch) -> None:
 
 
 def test_on_a_clock_no_deeper_search_is_begun_after_half_the_time(watch: Watch) -> None:
-    pace = Pace()
+    pace = SearchPace()
     pace.begin(turn_of(Go(p1_time_ms=25_000, p2_time_ms=1)))
     watch.now += 0.45
     assert pace.may_begin()
@@ -88,7 +88,7 @@ def test_on_a_clock_no_deeper_search_is_begun_after_half_the_time(watch: Watch) 
 
 
 def test_with_a_time_for_the_move_a_deeper_search_is_begun_to_the_last(watch: Watch) -> None:
-    pace = Pace()
+    pace = SearchPace()
     pace.begin(turn_of(Go(movetime_ms=100)))
     watch.now += 0.1 - FIRST_STALL_S
     assert pace.may_begin()

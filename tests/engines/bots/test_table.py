@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from engines.bots.evaluation import MATE
-from engines.bots.table import BELIEVED, DECIDED, PROVEN, Bound, Entry, Table, disbelieved
+from engines.bots.table import BELIEVED, DECIDED, PROVEN, Bound, TableEntry, TranspositionTable, disbelieved
 
 WINDOW = (-MATE, MATE)
 
 
-def kept(score: int, *, at: int, bound: Bound = Bound.EXACT, depth: int = 4) -> Entry:
-    table = Table()
+def kept(score: int, *, at: int, bound: Bound = Bound.EXACT, depth: int = 4) -> TableEntry:
+    table = TranspositionTable()
     table.keep("key", depth, score, bound, "a1", at)
     entry = table.find("key")
     assert entry is not None
@@ -52,7 +52,7 @@ def test_a_bound_settles_what_lies_beyond_the_window(
 
 
 def test_a_full_table_takes_in_no_more_positions_but_learns_of_those_it_has() -> None:
-    table = Table(size=2)
+    table = TranspositionTable(size=2)
     for number, key in enumerate("abca"):
         table.keep(key, number, 0, Bound.EXACT, "a1", 0)
     assert len(table) == 2

@@ -6,12 +6,13 @@ import random
 
 import pytest
 
-from engines.rules import GAMES, Game, History, Reason, perft
+from engines.rules import GAMES, History, Reason, Variant, perft
 from tests.literal import LITERAL
 from tests.literal.base import LiteralGame
 from tests.literal.duovallis import LiteralDuovallis
 from tests.literal.match import LiteralMatch
 from tests.support.agreement import as_literal, assert_same, assert_same_verdict, misspelled
+from tests.support.effort import share
 from tests.support.positions import DRAW
 
 GAMES_PLAYED = {"duovallis": 20, "dualma": 3, "dogon-kulei": 40, "dogon-gagara": 20, "duploline": 4}
@@ -29,8 +30,8 @@ every_game = pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: ga
 
 
 @every_game
-def test_random_games_agree_at_every_ply_and_in_how_they_end(game: Game) -> None:
-    for seed in range(GAMES_PLAYED[game.code]):
+def test_random_games_agree_at_every_ply_and_in_how_they_end(game: Variant) -> None:
+    for seed in range(share(GAMES_PLAYED[game.code])):
         rng = random.Random(f"{game.code} {seed}")
         limit = game.ply_limit if seed % 3 else rng.randrange(1, 60)
         history = History(game, ply_limit=limit)
@@ -62,7 +63,7 @@ def test_random_games_end_in_every_way_there_is_but_by_the_rarest() -> None:
 
 
 @every_game
-def test_aimless_play_back_and_forth_repeats_alike(game: Game) -> None:
+def test_aimless_play_back_and_forth_repeats_alike(game: Variant) -> None:
     # Moves that lead to a position seen before are preferred.
     for seed in range(4):
         rng = random.Random(f"{game.code} {seed}")
@@ -82,9 +83,9 @@ def test_aimless_play_back_and_forth_repeats_alike(game: Game) -> None:
 
 
 @every_game
-def test_positions_out_of_the_blue_agree_with_all_their_successors(game: Game) -> None:
+def test_positions_out_of_the_blue_agree_with_all_their_successors(game: Variant) -> None:
     rng = random.Random(f"{game.code} positions")
-    for _ in range(POSITIONS_DRAWN[game.code]):
+    for _ in range(share(POSITIONS_DRAWN[game.code])):
         text = DRAW[game.code](rng)
         fast, slow = game.position.parse(text), LITERAL[game.code].parse(text)
         tokens = assert_same(fast, slow)
@@ -130,17 +131,17 @@ def literal_perft(position: LiteralGame, depth: int) -> int:
     )
 
 
-def assert_same_perft(game: Game, depth: int) -> None:
+def assert_same_perft(game: Variant, depth: int) -> None:
     start = game.position.initial()
     assert perft(start, depth) == literal_perft(LITERAL[game.code].parse(str(start)), depth)
 
 
 @every_game
-def test_perft_agrees(game: Game) -> None:
+def test_perft_agrees(game: Variant) -> None:
     assert_same_perft(game, DEPTH[game.code])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("code", SLOW_DEPTH)
 def test_perft_agrees_at_greater_depth(code: str) -> None:
     assert_same_perft(GAMES[code], SLOW_DEPTH[code])

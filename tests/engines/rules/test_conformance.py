@@ -7,7 +7,7 @@ from typing import Self
 
 import pytest
 
-from engines.rules import GAMES, Game, Outcome, Position, Reason, Result, Side, find_game
+from engines.rules import GAMES, Outcome, Position, Reason, Result, Side, Variant, find_game
 from engines.rules.conformance import check_game
 from engines.rules.dogon import KuleiPosition
 from tests.support.positions import DRAW
@@ -17,12 +17,12 @@ GAMES_TO_PLAY = {"dualma": 1, "duploline": 2}
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
-def test_every_registered_game_conforms(game: Game) -> None:
+def test_every_registered_game_conforms(game: Variant) -> None:
     assert check_game(game, seed=7, games=GAMES_TO_PLAY.get(game.code, 10)) == []
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
-def test_moves_are_counted_and_numbered_as_they_are_listed_far_from_where_play_goes(game: Game) -> None:
+def test_moves_are_counted_and_numbered_as_they_are_listed_far_from_where_play_goes(game: Variant) -> None:
     rng = random.Random(7)
     for _ in range(60):
         text = DRAW[game.code](rng)

@@ -9,13 +9,13 @@ from itertools import islice
 
 import pytest
 
-from engines.rules import GAMES, Game, History, Outcome, Position, Reason, Result, Side, find_game
+from engines.rules import GAMES, History, Outcome, Position, Reason, Result, Side, Variant, find_game
 from tests.support.mancala import dogon, duovallis
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
 
 
-def played(game: Game, seed: int = 5) -> Iterator[tuple[Position, list[str]]]:
+def played(game: Variant, seed: int = 5) -> Iterator[tuple[Position, list[str]]]:
     """The positions of a random game with their legal moves, to the end."""
     rng = random.Random(seed)
     history = History(game)
@@ -28,7 +28,7 @@ def played(game: Game, seed: int = 5) -> Iterator[tuple[Position, list[str]]]:
 
 
 @every_game
-def test_two_players_white_w_and_black_b(game: Game) -> None:
+def test_two_players_white_w_and_black_b(game: Variant) -> None:
     start = game.position.initial()
     after = start.play(start.move_at(0))
     assert {start.side, after.side} == {Side.WHITE, Side.BLACK}
@@ -66,13 +66,13 @@ def test_files_are_letters_from_white_s_left_to_right_and_ranks_count_upward_fro
 
 
 @every_game
-def test_a_move_is_one_token_of_letters_digits_and_the_characters_of_a_symbol(game: Game) -> None:
+def test_a_move_is_one_token_of_letters_digits_and_the_characters_of_a_symbol(game: Variant) -> None:
     for _, tokens in played(game):
         assert all(re.fullmatch(r"[A-Za-z0-9+\-:_#=]+", token) for token in tokens)
 
 
 @every_game
-def test_a_move_token_has_exactly_one_spelling(game: Game) -> None:
+def test_a_move_token_has_exactly_one_spelling(game: Variant) -> None:
     # no two tokens of a position differ in case, spaces or doubled signs alone
     for position, tokens in played(game):
         assert len({token.lower() for token in tokens}) == len(tokens)
@@ -82,13 +82,13 @@ def test_a_move_token_has_exactly_one_spelling(game: Game) -> None:
 
 
 @every_game
-def test_the_last_field_of_a_position_string_is_the_number_of_plies_played(game: Game) -> None:
+def test_the_last_field_of_a_position_string_is_the_number_of_plies_played(game: Variant) -> None:
     plies = [int(str(position).rsplit(" ", 1)[1]) for position, _ in played(game)]
     assert plies == list(range(len(plies)))
 
 
 @every_game
-def test_the_position_after_the_last_move_of_a_game_is_written_like_any_other(game: Game) -> None:
+def test_the_position_after_the_last_move_of_a_game_is_written_like_any_other(game: Variant) -> None:
     for seed in range(4):
         *_, (before, _), (last, _) = played(game, seed)
         assert (last.side, last.ply) == (before.side.other, before.ply + 1)
@@ -97,7 +97,7 @@ def test_the_position_after_the_last_move_of_a_game_is_written_like_any_other(ga
 
 
 @every_game
-def test_no_position_string_holds_a_number_over_999999999_however_long_play_goes_on(game: Game) -> None:
+def test_no_position_string_holds_a_number_over_999999999_however_long_play_goes_on(game: Variant) -> None:
     *_, (position, _) = islice(played(game), 30)
     board, _, *rest, _ = str(position).split(" ")
     side = position.side if position.ply % 2 else position.side.other

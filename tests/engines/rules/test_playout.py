@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engines.compiled import PURE_VARIABLE
-from engines.rules import GAMES, Game, Outcome, Position, find_game
+from engines.rules import GAMES, Outcome, Position, Variant, find_game
 from engines.rules.playout import Dice, draw_game
 
 ROOT = Path(__file__).parents[3]
@@ -72,12 +72,12 @@ def played(start: Position, moves: list[str]) -> Position:
     return start
 
 
-def outcome_after(game: Game, moves: list[str]) -> Outcome:
+def outcome_after(game: Variant, moves: list[str]) -> Outcome:
     return played(game.position.initial(), moves).outcome()
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
-def test_a_drawn_game_is_legal_and_ends_by_the_rules_or_the_ply_limit(game: Game) -> None:
+def test_a_drawn_game_is_legal_and_ends_by_the_rules_or_the_ply_limit(game: Variant) -> None:
     moves = draw_game(game.position.initial(), game.ply_limit, Dice(1))
     assert outcome_after(game, moves).decided == (len(moves) < game.ply_limit)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engines.rules import GAMES, Game, IllegalMove, Position, PositionError
+from engines.rules import GAMES, IllegalMove, Position, PositionError, Variant
 from tests.support.fuzz import noise
 from tests.support.records import random_moves
 
@@ -16,7 +16,7 @@ games = st.sampled_from(list(GAMES.values()))
 edits = st.lists(st.tuples(st.integers(0, 80), st.sampled_from(["", *ALPHABET])), min_size=1, max_size=3)
 
 
-def plays(game: Game, count: int = 30) -> list[Position]:
+def plays(game: Variant, count: int = 30) -> list[Position]:
     """The positions of a random game, first ones first."""
     positions = [game.position.initial()]
     for token in random_moves(game.code, 1)[:count]:
@@ -37,7 +37,7 @@ def edit(text: str, changes: list[tuple[int, str]]) -> str:
     return text
 
 
-def read(game: Game, text: str) -> Position | None:
+def read(game: Variant, text: str) -> Position | None:
     """The position, or None when it is refused as documented."""
     try:
         position = game.position.parse(text)
@@ -53,7 +53,7 @@ def read(game: Game, text: str) -> Position | None:
 
 @given(games, edits)
 def test_a_misspelled_position_is_refused_or_is_another_canonical_one(
-    game: Game, changes: list[tuple[int, str]]
+    game: Variant, changes: list[tuple[int, str]]
 ) -> None:
     read(game, edit(str(game.position.initial()), changes))
 
@@ -63,7 +63,7 @@ def test_a_misspelled_position_is_refused_or_is_another_canonical_one(
 @example(GAMES["duovallis"], "/" * 100_000)
 @example(GAMES["dogon-kulei"], "9" * 100_000)
 @example(GAMES["dualma"], "")
-def test_any_bytes_are_refused_in_one_short_line_or_are_a_position(game: Game, text: str) -> None:
+def test_any_bytes_are_refused_in_one_short_line_or_are_a_position(game: Variant, text: str) -> None:
     position = read(game, text)
     if position is not None:
         for token in position.legal_moves():
@@ -84,7 +84,7 @@ def test_any_bytes_are_a_legal_move_or_an_illegal_one(position: Position, token:
 
 
 @given(games)
-def test_a_complaint_stays_short_however_long_the_text(game: Game) -> None:
+def test_a_complaint_stays_short_however_long_the_text(game: Variant) -> None:
     start = game.position.initial()
     with pytest.raises(IllegalMove) as illegal:
         start.play("a1" * 500_000)

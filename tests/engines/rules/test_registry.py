@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engines.rules import GAMES, Game, Side, UnknownGame, find_game
+from engines.rules import GAMES, Side, UnknownGame, Variant, find_game
 
 
 def test_the_ladders_are_listed_in_their_order() -> None:
@@ -30,7 +30,7 @@ def test_the_default_ply_limits_are_the_published_ones() -> None:
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
-def test_a_rules_page_has_its_parts(game: Game) -> None:
+def test_a_rules_page_has_its_parts(game: Variant) -> None:
     assert game.rules.startswith("# ")
     assert "**[reading]**" in game.rules
     assert game.credit.split(",")[0] in game.rules
@@ -39,7 +39,7 @@ def test_a_rules_page_has_its_parts(game: Game) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
-def test_a_rules_page_says_what_repeats_and_which_end_comes_first(game: Game) -> None:
+def test_a_rules_page_says_what_repeats_and_which_end_comes_first(game: Variant) -> None:
     page = " ".join(game.rules.split())
     assert "the position before the first move counts" in page
     assert "first by its own rules, then by repetition, then by the ply limit" in page

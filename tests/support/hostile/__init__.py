@@ -5,5 +5,6 @@ table       every attack as data
 openings    walls taken away, one by one
 scene       what a trial lays out for engines to find, and what it sees of them
 trial       a program: a worker that plays one game with a hostile engine, and tells what came of it
+server      a process from which such workers are forked
 outer       the outer wall around a worker whose own wall is open
 """

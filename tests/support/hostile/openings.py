@@ -15,11 +15,11 @@ from unittest.mock import patch
 
 from tests.support.hostile.programs.files import MACHINE
 from workers.sandbox import cell
-from workers.sandbox.bpf import assemble, give_back
-from workers.sandbox.cell import Cell
+from workers.sandbox.cell import SandboxedProcess
 from workers.sandbox.enclosure import SAMPLER, Sandbox
+from workers.sandbox.filter.bpf import assemble, give_back
+from workers.sandbox.filter.seccomp import ALLOW
 from workers.sandbox.limits import MEBIBYTE
-from workers.sandbox.seccomp import ALLOW
 
 Opening = Callable[[Sandbox, Path], Sandbox]
 """Takes the trial's folder beside the sandbox."""
@@ -116,12 +116,12 @@ def _memory(sandbox: Sandbox, _: Path) -> Sandbox:
 
 
 def _environment(sandbox: Sandbox, _: Path) -> Sandbox:
-    patch.object(Cell, "environment", os.environ).start()
+    patch.object(SandboxedProcess, "environment", os.environ).start()
     return sandbox
 
 
 def _rest(sandbox: Sandbox, _: Path) -> Sandbox:
-    patch.object(Cell, "freeze").start()
+    patch.object(SandboxedProcess, "freeze").start()
     return sandbox
 
 

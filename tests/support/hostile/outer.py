@@ -9,11 +9,10 @@ import uuid
 from pathlib import Path
 
 from tests.support.hostile.seen import Seen
+from tests.support.hostile.server import FUSE_SECONDS, ROOT, read_seen
 from tests.support.hostile.trial import SECRET
 from workers.sandbox.levels import Level
 
-ROOT = Path(__file__).parent.parent.parent.parent
-FUSE_SECONDS = 90
 LIMITS = (
     "prlimit",
     "--nproc=400",
@@ -25,18 +24,10 @@ LIMITS = (
 )
 
 
-def hold_trial(name: str, level: Level, folder: Path) -> Seen:
-    """One game behind all walls of that level."""
-    return _seen((*_trial(folder), name, level), folder)
-
-
 def hold_open_trial(name: str, folder: Path) -> Seen:
     """One game without the attack's walls, in an outer wall. A worker that is killed tells nothing."""
-    return _seen((*_outer_wall(folder), *_trial(folder), name, Level.B, "open"), folder)
-
-
-def _trial(folder: Path) -> tuple[str, ...]:
-    return (sys.executable, "-m", "tests.support.hostile.trial", str(folder))
+    trial = (sys.executable, "-m", "tests.support.hostile.trial", str(folder), name, Level.B, "open")
+    return _seen((*_outer_wall(folder), *trial), folder)
 
 
 def _outer_wall(folder: Path) -> tuple[str, ...]:
@@ -67,6 +58,4 @@ def _seen(command: tuple[str, ...], folder: Path) -> Seen:
         except subprocess.TimeoutExpired:
             worker.kill()
             raise
-    if worker.returncode != 0:
-        return Seen(evidence=f"the worker ended with {worker.returncode}: {complaint[-3000:]}")
-    return Seen.from_line(said.splitlines()[-1])
+    return read_seen(worker.returncode, said, complaint)

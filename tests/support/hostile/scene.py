@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from workers.sandbox import tree
-from workers.sandbox.syscalls import MACHINES
+from workers.sandbox.filter.syscalls import MACHINES
 
 PR_SET_CHILD_SUBREAPER = 36
 LOOK_SECONDS = 0.05
-DEATH_SECONDS = 3.0
 
 
 @dataclass
@@ -82,9 +81,9 @@ def scene_in(folder: Path, secret: str) -> Iterator[Scene]:
             yield scene
 
 
-def survivors() -> int:
-    """The processes below this one that are still there after a while; the reaper is to be closed before."""
-    end = time.monotonic() + DEATH_SECONDS
+def survivors(seconds: float) -> int:
+    """The processes below this one that are still there after that time; close the reaper before."""
+    end = time.monotonic() + seconds
     while (left := _living_below()) and time.monotonic() < end:
         time.sleep(LOOK_SECONDS)
     return left

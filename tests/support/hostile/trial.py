@@ -27,14 +27,18 @@ from tests.support.hostile.seen import Seen, report_fields
 from tests.support.jobs import job_of, play_job
 from tests.support.unpack_archive import peak_kib
 from tests.support.walls import walled_engine
+from workers.engine.process import REAPER
 from workers.jobs import EngineSpec, GameReport
-from workers.process import REAPER
 from workers.sandbox.enclosure import Sandbox, find_tools
-from workers.sandbox.hierarchies import VARIABLE, find_parent
+from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
 from workers.sandbox.levels import Level
 from workers.sandbox.policy import Policy
 
 FUSE_SECONDS = 60
+DEATH_SECONDS = 10.0
+"""Engines are gone within a second of the game's end; ten times that here."""
+OPEN_DEATH_SECONDS = 3.0
+"""Without a wall something may be there for good."""
 SECRET = "DUARENA_DECOY"
 """The variable of this process that holds what no engine may read."""
 
@@ -49,11 +53,11 @@ def main(arguments: list[str]) -> None:
     if more:
         sandbox = take_away(attack.walls, sandbox, Path(folder))
     with scene_in(Path(folder), os.environ[SECRET]) as scene:
-        seen = play(attack, sandbox, scene)
+        seen = play(attack, sandbox, scene, OPEN_DEATH_SECONDS if more else DEATH_SECONDS)
         print(seen.to_line(), flush=True)
 
 
-def play(attack: Attack, sandbox: Sandbox, scene: Scene) -> Seen:
+def play(attack: Attack, sandbox: Sandbox, scene: Scene, death_seconds: float) -> Seen:
     one = engine(scene.folder / "one", attack.plan, scene.facts)
     innocent = {name: fact for name, fact in scene.facts.items() if name != "number"}
     two = engine(scene.folder / "two", attack.opponent, innocent)
@@ -65,7 +69,7 @@ def play(attack: Attack, sandbox: Sandbox, scene: Scene) -> Seen:
         contacts=scene.contacts(),
         terminal=scene.terminal_text(),
         changed=digest(scene.folder / "one") != before,
-        survivors=survivors(),
+        survivors=survivors(death_seconds),
         groups=len(list(_groups(sandbox))),
         most_processes=scene.most_processes,
         worker_bytes=peak_kib() * 1024,

@@ -16,10 +16,11 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from tests.support.hostile_zips import HOSTILE, SITE
 from tests.support.schedule import FakeBroker, make_user, news, pack_bot
 from tournament.models import Allowance, BotVersion, Bundle, Token, User
-from tournament.services import tokens, validation
-from tournament.services.bots import submit_bundle
-from tournament.services.tokens import TokenError, TooMuch, create_token, find_token, revoke, spend
-from workers.examination import Ending, Found
+from tournament.services.accounts import tokens
+from tournament.services.accounts.tokens import TokenError, TooMuch, create_token, find_token, revoke, spend
+from tournament.services.uploads import validation
+from tournament.services.uploads.submission import submit_bundle
+from workers.service.compliance import ExamEnding, Found
 
 pytestmark = pytest.mark.django_db
 FAULT = Found("legal moves", "duploline", "illegal move", "read it", "> go", "Traceback", is_grave=True)
@@ -78,17 +79,18 @@ def test_a_bundle_is_uploaded_and_followed_with_one_token(
     assert len(queues.exams) == 1
     row = BotVersion.objects.get()
     assert (row.notes, row.bot.owner.username) == ("first", "ada")  # type: ignore[union-attr]
-    validation.hear(news(row, Ending.DONE, FAULT), timezone.now())
+    validation.hear(news(row, ExamEnding.DONE, FAULT), timezone.now())
     version = said(ask("/api/bots/stone-age/1/", token), 200)["version"]
     assert version["state"] == "refused"
     assert version["reason"] == "The compliance check 'legal moves' on duploline failed: illegal move."
     assert version["check"]["findings"] == [FAULT.to_json()]
 
 
-def test_where_uploads_are_not_run_the_answer_says_why(token: str) -> None:
+def test_where_uploads_are_not_run_the_answer_says_why(token: str, settings: Settings) -> None:
+    settings.IS_LOCAL = True
     version = said(upload(token), 200)["version"]
     assert version["state"] == "waiting"
-    assert "./arena up --trust-uploads" in version["reason"]
+    assert "./arena up --port 8123 --trust-uploads" in version["reason"]
 
 
 @pytest.mark.parametrize("name", [name for name, hostile in HOSTILE.items() if hostile.found_by == SITE])

@@ -5,9 +5,7 @@ from __future__ import annotations
 import errno
 import io
 
-import pytest
-
-from tournament.embedded.console import Console, Count, Meter, draw_bar, format_duration
+from tournament.embedded.console import Console, Count, Meter, draw_bar
 
 
 class Clock:
@@ -40,14 +38,6 @@ def test_the_bar_fills_up() -> None:
     assert draw_bar(Count(0, 60, 0)) == "[" + "." * 24 + "]"
     assert draw_bar(Count(30, 60, 0)) == "[" + "#" * 12 + "." * 12 + "]"
     assert draw_bar(Count(0, 0, 0)) == "[" + "." * 24 + "]"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.4, "0 s"), (59, "59 s"), (60, "1 min"), (3599, "1 h 00 min"), (7500, "2 h 05 min")],
-)
-def test_durations_are_rounded_for_people(seconds: float, text: str) -> None:
-    assert format_duration(seconds) == text
 
 
 def test_on_a_terminal_the_progress_line_is_rewritten_and_lines_go_above_it() -> None:

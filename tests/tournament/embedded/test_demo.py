@@ -14,12 +14,14 @@ from tests.support.schedule import play_short
 from tournament.embedded import demo
 from tournament.embedded.console import Console
 from tournament.embedded.demo import DemoFailed
-from tournament.embedded.lock import AlreadyRunning, instance_lock
+from tournament.embedded.processes.lock import AlreadyRunning, instance_lock
 from tournament.embedded.rebuild import dump_ratings
 from tournament.embedded.samples import DEMO_EVENT, register_samples, start_event
 from tournament.models import Game, GameRecord, RatingEvent, Tournament
-from tournament.services import keeper
+from tournament.services.results import keeper
 from workers.jobs import GameJob
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def test_what_the_demonstration_before_left_is_removed_but_for_its_folder(tmp_pa
 def test_the_folder_of_a_running_demonstration_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tournament.embedded.lock.GRACE_S", 0.0)
+    monkeypatch.setattr("tournament.embedded.processes.lock.GRACE_S", 0.0)
     with instance_lock(tmp_path), pytest.raises(AlreadyRunning):
         demo._clear(tmp_path)
     assert tmp_path.exists()

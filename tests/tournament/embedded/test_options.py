@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shlex
 import socket
 from pathlib import Path
 
@@ -137,6 +138,78 @@ def test_ladders_play_at_a_modest_rate_unless_the_user_says_otherwise_and_never_
         export(parse_options([command]), Address("127.0.0.1", 8000), environment)
         rates.append(environment["DUARENA_LADDER_GAMES"])
     assert rates == ["30", "7", "0"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.7"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"DUARENA_SITE": "", "DUARENA_HOSTS": ""},
+        {"DUARENA_SITE": "http://localhost:8000", "DUARENA_HOSTS": "127.0.0.1, localhost,[::1]"},
+        {"DUARENA_SITE": "http://[::1]:8000"},
+    ],
+)
+def test_only_this_machine_reaches_a_site_on_the_loopback(host: str, given: dict[str, str]) -> None:
+    environment = dict(given)
+    export(parse_options(["up", "--host", host]), Address(host, 8000), environment)
+    assert environment["DUARENA_LOCAL"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("host", "given"),
+    [
+        ("0.0.0.0", {}),
+        ("::", {}),
+        ("192.0.2.7", {}),
+        ("duarena.example", {}),
+        ("127.0.0.1", {"DUARENA_SITE": "https://duarena.example"}),
+        ("127.0.0.1", {"DUARENA_SITE": "duarena.example"}),
+        ("127.0.0.1", {"DUARENA_SITE": "http://[bad"}),
+        ("127.0.0.1", {"DUARENA_SITE": "http://127.0.0.1.duarena.example"}),
+        ("127.0.0.1", {"DUARENA_HOSTS": "localhost,duarena.example"}),
+        ("127.0.0.1", {"DUARENA_HOSTS": "*"}),
+        ("0.0.0.0", {"DUARENA_SITE": "http://127.0.0.1:8000", "DUARENA_HOSTS": "127.0.0.1"}),
+        ("192.0.2.7", {"DUARENA_LOCAL": "1"}),
+    ],
+)
+def test_others_may_reach_a_site_that_listens_further_or_has_a_public_address(
+    host: str, given: dict[str, str]
+) -> None:
+    environment = dict(given)
+    export(parse_options(["up", "--host", host]), Address(host, 8000), environment)
+    assert environment["DUARENA_LOCAL"] == ""
+
+
+def test_the_level_that_was_set_is_left_alone() -> None:
+    environment = {"DUARENA_SANDBOX": "A"}
+    export(parse_options(["up"]), Address("127.0.0.1", 8000), environment)
+    assert environment["DUARENA_SANDBOX"] == "A"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--port", "8123"),
+        ("--host", "0.0.0.0"),
+        ("--workers", "47"),
+        ("--data", "/srv/a site; it's mine"),
+        ("--port", "8123", "--host", "::1", "--workers", "47", "--data", "/srv/site"),
+    ],
+)
+def test_the_command_to_start_the_site_again_has_its_options(words: tuple[str, ...]) -> None:
+    options = parse_options(["up", *words])
+    environment: dict[str, str] = {}
+    export(options, Address(options.host, 8001), environment)
+    command = environment["DUARENA_COMMAND"]
+    assert command == shlex.join(["./arena", "up", *words])
+    assert parse_options(shlex.split(command)[1:]) == options
+    assert parse_options(shlex.split(options.admin_command)[1:]).data == options.data
+
+
+def test_trust_is_not_part_of_the_command_to_start_again() -> None:
+    assert parse_options(["up", "--trust-uploads"]).restart_command == "./arena up"
 
 
 def test_trust_is_never_inherited_from_the_environment() -> None:

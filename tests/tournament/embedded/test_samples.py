@@ -8,6 +8,7 @@ from pytest_django import Settings
 from engines.bots import SAMPLE_BOTS, SampleBot
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
+from tournament.arithmetic.standings import Tally, crosstable
 from tournament.embedded import samples
 from tournament.embedded.administrator import set_administrator
 from tournament.embedded.console import Count
@@ -16,8 +17,7 @@ from tournament.embedded.samples import DEMO_EVENT, pack_sample, register_sample
 from tournament.embedded.tables import describe_ladder, format_crosstable
 from tournament.embedded.up import count_games, describe_uploads, prepare
 from tournament.models import Bot, BotVersion, Game, LadderRating, Tournament, User
-from tournament.standings import Tally, crosstable
-from workers.bundles import inspect_bundle
+from workers.bundles.store import inspect_bundle
 
 pytestmark = pytest.mark.django_db
 
@@ -67,12 +67,15 @@ def test_the_progress_counts_running_tournaments_alone() -> None:
     assert count_games(2) == Count(0, 60, 0)
 
 
-def test_waiting_uploads_are_counted_and_the_command_named() -> None:
-    assert describe_uploads()[0] == "Uploaded bots wait: there is no sandbox that anybody has tried out."
+def test_waiting_uploads_are_counted_and_the_command_named(settings: Settings) -> None:
+    settings.IS_LOCAL = True
+    assert describe_uploads()[0] == "Uploaded bots wait: no sandbox has been tried out yet."
     version = register_samples()[0]
     BotVersion.objects.filter(pk=version.pk).update(state=BotVersion.State.WAITING)
     assert describe_uploads()[0].startswith("Uploaded bots (1 now) wait")
-    assert describe_uploads()[-1] == "To let them play: ./arena up --trust-uploads"
+    assert describe_uploads()[-1] == (
+        "The site's operator can let them play by starting it with: ./arena up --port 8123 --trust-uploads"
+    )
 
 
 def test_where_uploads_are_trusted_the_danger_is_named(settings: Settings) -> None:

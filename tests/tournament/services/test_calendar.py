@@ -9,22 +9,23 @@ from django.utils import timezone
 
 from tests.support.schedule import make_event, make_user, make_version
 from tournament.models import BotVersion, Tournament
-from tournament.services.activity import activate, switch
+from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
-from tournament.services.entries import enter, leave
-from tournament.services.forfeits import withdraw
-from tournament.services.pairings import entered_versions
-from tournament.services.tournaments import TournamentError, announce, cancel, pause, resume, start
+from tournament.services.results.forfeits import withdraw
+from tournament.services.schedule.entries import enter, leave
+from tournament.services.schedule.pairings import entered_versions
+from tournament.services.schedule.tournaments import TournamentError, announce, cancel, pause, resume, start
 
 pytestmark = pytest.mark.django_db
 Kind, State = Tournament.Kind, Tournament.State
 NOW = timezone.now()
-HOUR = datetime.timedelta(hours=1)
+DAY = datetime.timedelta(days=1)
+"""More than any run of the tests takes, which begin when this module is imported."""
 
 
 def open_event(kind: Tournament.Kind = Kind.ROUND_ROBIN, **terms: object) -> Tournament:
-    """Announced; bots are entered for an hour, and it starts an hour later."""
-    times = {"entry_until": NOW + HOUR, "starts_at": NOW + 2 * HOUR}
+    """Announced; bots are entered for a day, and it starts a day later."""
+    times = {"entry_until": NOW + DAY, "starts_at": NOW + 2 * DAY}
     event = make_event(kind, running=False, **{"versions": [make_version("Ada")], **times, **terms})  # type: ignore[arg-type]
     announce(event)
     return event
@@ -42,7 +43,7 @@ def test_owners_enter_and_leave_until_the_deadline() -> None:
     leave(event, bob.bot)
     leave(event, bob.bot)
     assert entered(event) == ["Ada v1", "Cy v1"]
-    tend(NOW + HOUR)
+    tend(NOW + DAY)
     for late in (enter, leave):
         with pytest.raises(TournamentError, match="'Test event' takes no entries now"):
             late(event, cy.bot)
@@ -74,11 +75,11 @@ def test_the_versions_of_the_deadline_are_frozen() -> None:
     enter(event, gone.bot)
     BotVersion.objects.filter(pk=gone.pk).update(state=BotVersion.State.WITHDRAWN)
     late = make_version("Bob")
-    BotVersion.objects.filter(pk=late.pk).update(created_at=NOW + HOUR * 1.5)
-    assert tend(NOW + HOUR * 1.6) == 1
+    BotVersion.objects.filter(pk=late.pk).update(created_at=NOW + DAY * 1.5)
+    assert tend(NOW + DAY * 1.6) == 1
     assert entered(event) == ["Ada v2", "Bob v1"]
     make_version("Ada")
-    tend(NOW + HOUR * 1.7)
+    tend(NOW + DAY * 1.7)
     assert entered(event) == ["Ada v2", "Bob v1"]
 
 
@@ -91,7 +92,7 @@ def test_a_bot_enters_with_the_version_that_its_owner_has_active() -> None:
     tried, elsewhere = make_version("Cy"), make_version("Cy", games=["dogon-kulei"])
     enter(event, tried.bot)
     assert elsewhere.number > tried.number
-    tend(NOW + HOUR)
+    tend(NOW + DAY)
     assert entered(event) == ["Ada v1", "Bob v1", "Cy v1"]
 
 
@@ -102,7 +103,7 @@ def test_the_newest_plays_where_an_owner_has_different_versions_on_the_ladders()
     activate(old, "duploline")
     enter(event, old.bot)
     switch(old.bot, "dualma", on=False)
-    tend(NOW + HOUR)
+    tend(NOW + DAY)
     assert entered(event) == ["Ada v1", "Bob v1"]
     later = open_event(ladders=["duploline", "dualma"])
     switch(old.bot, "dualma", on=True)
@@ -115,7 +116,7 @@ def test_a_bot_that_its_owner_took_off_the_ladder_is_not_frozen() -> None:
     bob = make_version("Bob")
     enter(event, bob.bot)
     switch(bob.bot, "duploline", on=False)
-    tend(NOW + HOUR)
+    tend(NOW + DAY)
     assert entered(event) == ["Ada v1"]
 
 
@@ -125,11 +126,11 @@ def test_a_version_withdrawn_before_the_start_is_left_out_and_the_page_says_so(
     kind: Tournament.Kind, by_the_clock: bool
 ) -> None:
     versions = [make_version(name) for name in ("Ada", "Bob", "Cy")]
-    event = make_event(kind, running=False, versions=versions, starts_at=NOW + HOUR)
+    event = make_event(kind, running=False, versions=versions, starts_at=NOW + DAY)
     withdraw(versions[0], "it lost 5 games in a row")
     if by_the_clock:
         announce(event)
-        tend(NOW + HOUR)
+        tend(NOW + DAY)
         event.refresh_from_db()
     else:
         start(event)
@@ -167,11 +168,11 @@ def test_a_tournament_starts_by_itself_with_whoever_is_entered(kind: Tournament.
     assert event.games_total == 0
     for name in ("Bob", "Cy"):
         enter(event, make_version(name).bot)
-    assert tend(NOW + HOUR) == 1
-    assert tend(NOW + HOUR) == 0
+    assert tend(NOW + DAY) == 1
+    assert tend(NOW + DAY) == 0
     event.refresh_from_db()
     assert event.state == State.ANNOUNCED
-    tend(NOW + 2 * HOUR)
+    tend(NOW + 2 * DAY)
     event.refresh_from_db()
     assert event.state == State.RUNNING
     games = {Kind.ROUND_ROBIN: 6, Kind.GAUNTLET: 4, Kind.SWISS: 2, Kind.KNOCK_OUT: 2}
@@ -180,7 +181,7 @@ def test_a_tournament_starts_by_itself_with_whoever_is_entered(kind: Tournament.
 
 def test_a_tournament_that_nobody_entered_is_cancelled_at_its_start_and_says_why() -> None:
     event = open_event()
-    tend(NOW + 2 * HOUR)
+    tend(NOW + 2 * DAY)
     event.refresh_from_db()
     assert event.state == State.CANCELLED
     assert event.state_reason == "it could not start: only 'Ada v1' plays 'duploline', it needs two"
@@ -194,7 +195,7 @@ def test_a_full_tournament_takes_no_more_bots() -> None:
 
 def test_a_deadline_alone_is_also_the_start() -> None:
     event = open_event(starts_at=None, versions=[make_version("Ada"), make_version("Bob")])
-    tend(NOW + HOUR)
+    tend(NOW + DAY)
     event.refresh_from_db()
     assert event.state == State.RUNNING
 
@@ -204,7 +205,7 @@ def test_without_entries_a_start_by_the_clock_keeps_the_versions_chosen() -> Non
     make_version("Ada")
     with pytest.raises(TournamentError, match="takes no entries"):
         enter(event, make_version("Cy").bot)
-    tend(NOW + 2 * HOUR)
+    tend(NOW + 2 * DAY)
     assert entered(event) == ["Ada v1", "Bob v1"]
     event.refresh_from_db()
     assert event.state == State.RUNNING
@@ -215,7 +216,7 @@ def test_an_announced_tournament_can_be_started_early_or_cancelled() -> None:
     start(early)
     assert (early.state, early.entry_closed, early.games_total) == (State.RUNNING, True, 2)
     cancel(cancelled)
-    assert tend(NOW + 3 * HOUR) == 0
+    assert tend(NOW + 3 * DAY) == 0
     cancelled.refresh_from_db()
     assert (cancelled.state, cancelled.state_reason) == (State.CANCELLED, "")
 
@@ -233,12 +234,12 @@ def test_times_that_cannot_be_are_refused(starts: int | None, until: int | None,
     with pytest.raises(TournamentError) as caught:
         open_event(
             versions=[make_version("Ada"), make_version("Bob")],
-            starts_at=None if starts is None else NOW + starts * HOUR,
-            entry_until=None if until is None else NOW + until * HOUR,
+            starts_at=None if starts is None else NOW + starts * DAY,
+            entry_until=None if until is None else NOW + until * DAY,
         )
     assert str(caught.value) == why
 
 
 def test_a_gauntlet_for_all_comers_needs_its_challenger() -> None:
     with pytest.raises(TournamentError, match="a gauntlet needs its challenger"):
-        make_event(Kind.GAUNTLET, versions=(), bots=0, entry_until=NOW + HOUR)
+        make_event(Kind.GAUNTLET, versions=(), bots=0, entry_until=NOW + DAY)

@@ -20,10 +20,10 @@ from tests.support.schedule import (
     word_of,
 )
 from tournament.models import Attempt, Game, Keeper, Tournament
-from tournament.services import keeper
 from tournament.services.calendar import tend
-from tournament.services.sweep import keeper_started
-from tournament.services.tournaments import (
+from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.results import keeper
+from tournament.services.schedule.tournaments import (
     TournamentError,
     cancel,
     create_validation,
@@ -46,7 +46,7 @@ def one_slot(settings: Settings) -> None:
     keeper_started()
 
 
-def play(jobs: list[GameJob]) -> list[keeper.Recorded | keeper.GivenBack | keeper.Ignored]:
+def play(jobs: list[GameJob]) -> list[keeper.Recorded | keeper.GivenBack | keeper.IgnoredReport]:
     return [keeper.record(report) for job in jobs for report in play_short(job, lambda *_: Result.DRAW)]
 
 

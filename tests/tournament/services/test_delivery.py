@@ -12,8 +12,10 @@ from django.db import connections, transaction
 
 from tests.support.schedule import FakeBroker, make_event, make_tournament, play_short
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
-from tournament.services import dispatch, keeper, rounds, storing
-from tournament.services.ratings import rebuild
+from tournament.services.dispatch import dispatch
+from tournament.services.results import keeper, storing
+from tournament.services.results.ratings import rebuild
+from tournament.services.schedule import rounds
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -12,13 +12,15 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from tests.support.brokers import running_redis
 from tests.support.schedule import make_tournament, word_of
-from tournament import broker, celery
-from tournament.broker import clear_games, queue_length, send_jobs
-from tournament.embedded.redis_server import broker_url
+from tournament import celery
+from tournament import queues as broker
+from tournament.embedded.processes.redis_server import broker_url
 from tournament.models import Attempt, Game
-from tournament.services import dispatch, keeper
-from tournament.services.sweep import keeper_started
-from tournament.services.tournaments import pause, resume
+from tournament.queues import clear_games, queue_length, send_jobs
+from tournament.services.dispatch import dispatch
+from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.results import keeper
+from tournament.services.schedule.tournaments import pause, resume
 from workers.jobs import JobGame
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -44,7 +46,7 @@ def test_a_pause_empties_the_queue_and_leaves_what_a_worker_has(
     with django_capture_on_commit_callbacks(execute=True):
         dispatch.fill_buffer()
     queued = store.llen("games")
-    assert queued == broker.queue_length("games") == dispatch.buffer_parcels()
+    assert queued == broker.queue_length("games") == dispatch.buffer_batches()
     assert store.rpop("games")  # the one that was sent first
     taken = Attempt.objects.order_by("sent_at", "game_id")[0]
     assert keeper.progress(word_of(JobGame(taken.game.key, str(taken.pk), 0)))
@@ -58,4 +60,4 @@ def test_a_pause_empties_the_queue_and_leaves_what_a_worker_has(
     resume(tournament)
     with django_capture_on_commit_callbacks(execute=True):
         dispatch.fill_buffer()
-    assert store.llen("games") == dispatch.buffer_parcels() - 1
+    assert store.llen("games") == dispatch.buffer_batches() - 1

@@ -14,15 +14,15 @@ from engines.rules.base import Result
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.schedule import make_event, play_short
 from tournament.models import Ladder, Tournament
-from tournament.services import keeper
 from tournament.services.calendar import tend
-from tournament.services.tournaments import announce
+from tournament.services.results import keeper
+from tournament.services.schedule.tournaments import announce
 from workers.jobs import GameJob
 
 Deal = Callable[[], list[GameJob]]
 LogIn = Callable[..., Client]
 Kind = Tournament.Kind
-SOON = timezone.now() + datetime.timedelta(hours=1)
+SOON = timezone.now() + datetime.timedelta(days=1)
 
 
 @pytest.fixture

@@ -15,8 +15,18 @@ from pytest_django import DjangoAssertNumQueries
 from engines.records import Record, read_records
 from engines.rules.registry import GAMES
 from tests.support.filled_site import Site, add_version, finish
-from tournament.models import Bot, BotVersion, Game, GameLog, LadderRating, PairScore, User
-from tournament.views.documents import render_markdown
+from tournament.models import (
+    Bot,
+    BotVersion,
+    Game,
+    GameLog,
+    LadderRating,
+    LiveGame,
+    PairScore,
+    Tournament,
+    User,
+)
+from tournament.views.site.documents import render_markdown
 
 MANIFEST = (
     '[bot]\nname = "Newcomer"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
@@ -69,6 +79,34 @@ def test_a_long_ladder_is_paged_and_ranks_go_on(site: Site, client: Client) -> N
     assert [row.place for row in second.context["ranked"]] == [101]
 
 
+def test_a_page_beyond_the_end_of_a_list_is_its_last(site: Site, client: Client) -> None:
+    rate(101)
+    for number in (3, 99, 10**9):
+        ladder = client.get(f"/ladders/dualma/?page={number}")
+        assert [row.place for row in ladder.context["ranked"]] == [101]
+        assert ladder.context["page"].previous == "?page=1"
+        assert ladder.context["page"].next == ""
+        bots = client.get(f"/bots/?page={number}")
+        assert len(bots.context["bots"]) == 3
+        assert bots.context["page"].previous == "?page=2"
+    empty = client.get("/ladders/duovallis/?page=99")
+    assert empty.context["page"].previous == ""
+
+
+@pytest.mark.parametrize("query", ["before=1", f"after={2**62}"])
+@pytest.mark.parametrize(
+    "address",
+    ["/tournaments/", "/tournaments/spring/", "/bots/stone-age/", "/bots/stone-age/1/", "/account/"],
+)
+def test_a_place_beyond_either_end_of_a_list_is_that_end(
+    site: Site, as_user: Callable[..., Client], address: str, query: str
+) -> None:
+    whole = as_user(site.owner).get(address).context["page"]
+    page = as_user(site.owner).get(f"{address}?{query}").context["page"]
+    assert page.rows == whole.rows
+    assert (page.previous, page.next) == ("", "")
+
+
 def test_the_first_page_and_a_ladder_cost_the_same_queries_whatever_their_size(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -100,6 +138,16 @@ def test_the_records_of_a_ladder_are_streamed_and_can_be_read(site: Site, client
 def test_the_first_page_hears_nothing_new_while_nothing_is_played(site: Site, client: Client) -> None:
     seen = client.get("/").context["seen"]
     assert client.get(f"/?seen={seen}", headers={"HX-Request": "true"}).status_code == 204
+
+
+def test_the_first_page_lists_a_ladder_while_one_of_its_games_is_played(site: Site, client: Client) -> None:
+    Tournament.objects.filter(pk=site.running.pk).update(kind=Tournament.Kind.LADDER)
+    before = client.get("/").context
+    assert before["running"] == [site.running]
+    LiveGame.objects.all().delete()
+    after = client.get(f"/?seen={before['seen']}", headers={"HX-Request": "true"})
+    assert after.context["running"] == []
+    assert "Nothing at the moment" in after.content.decode()
 
 
 def test_why_a_version_is_in_its_state_stands_on_its_page_for_its_owner(
@@ -208,13 +256,46 @@ def test_where_one_was_headed_survives_the_change_from_log_in_to_sign_up(
     assert f'href="{other}?next=%2Fupload%2F"' in page_of(client, f"{address}?next=/upload/")
 
 
-@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://evil.example/",
+        "//evil.example",
+        "///evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "javascript:alert(1)",
+        "/\t/evil.example",
+        "/bots/\r\nSet-Cookie: a=b",
+        "\x00/bots/",
+        "/bots/\u202e",
+        "foo",
+        "bots/",
+        "?page=2",
+        "/nowhere/",
+        "/[",
+        "http://[",
+        "/log-in/",
+        "/log-out/",
+        "/sign-up/?next=/bots/",
+    ],
+)
 @pytest.mark.parametrize("address", ["/sign-up/", "/log-in/"])
 def test_nobody_is_sent_to_another_site(site: Site, client: Client, address: str, target: str) -> None:
     data = {"username": "nora", "password1": "correct horse", "password2": "correct horse", "next": target}
     if address == "/log-in/":
         data = {"username": "olga", "password": "correct horse", "next": target}
     assert client.post(address, data)["Location"] == "/account/"
+
+
+def test_a_log_in_page_sends_on_whoever_is_logged_in(site: Site, as_user: Callable[..., Client]) -> None:
+    for target, leads_to in (
+        ("/bots/?page=2", "/bots/?page=2"),
+        ("/log-in/", "/account/"),
+        ("foo", "/account/"),
+    ):
+        response = as_user(site.owner).get("/log-in/", {"next": target})
+        assert response["Location"] == leads_to
 
 
 @pytest.mark.parametrize(
@@ -269,7 +350,8 @@ def test_the_upload_page_says_whether_uploads_run_and_how_they_would(
     site: Site, as_user: Callable[..., Client], settings: object
 ) -> None:
     settings.TRUST_UPLOADS = False  # type: ignore[attr-defined]
-    assert "./arena up --trust-uploads" in page_of(as_user(site.owner), "/upload/")
+    settings.IS_LOCAL = True  # type: ignore[attr-defined]
+    assert "./arena up --port 8123 --trust-uploads" in page_of(as_user(site.owner), "/upload/")
     settings.TRUST_UPLOADS = True  # type: ignore[attr-defined]
     assert "--trust-uploads" not in page_of(as_user(site.owner), "/upload/")
 
@@ -307,6 +389,7 @@ VALUES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", [*ADDRESSES, "game"])
 def test_no_query_string_breaks_a_page(site: Site, as_user: Callable[..., Client], address: str) -> None:
     client, source = as_user(site.owner), random.Random(address)

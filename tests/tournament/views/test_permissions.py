@@ -34,25 +34,25 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "bots": ("/bots/", PUBLIC),
     "bot": ("/bots/stone-age/", PUBLIC),
     "version": ("/bots/stone-age/1/", PUBLIC),
-    "bot-activity": ("POST /bots/stone-age/activity/", (302, 404, 302, 302)),
+    "bot-activity": ("POST /bots/stone-age/activity/", (403, 404, 302, 302)),
     "bundle": ("/bots/stone-age/1/bundle.zip", PRIVATE),
-    "version-validate": ("POST /bots/stone-age/1/validate/", (302, 404, 302, 302)),
-    "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (302, 404, 404, 302)),
+    "version-validate": ("POST /bots/stone-age/1/validate/", (403, 404, 302, 302)),
+    "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (403, 404, 404, 302)),
     "upload": ("/upload/", LOG_IN),
     "queue": ("/queue/", PUBLIC),
     "tournaments": ("/tournaments/", PUBLIC),
     "tournament-new": ("/tournaments/new/", LOG_IN),
     "tournament": ("/tournaments/{draft}/", PRIVATE),
     "tournament-records": ("/tournaments/{draft}/records.pgn", PRIVATE),
-    "tournament-start": ("POST /tournaments/{draft}/start/", (302, 404, 302, 302)),
-    "tournament-announce": ("POST /tournaments/{draft}/announce/", (302, 404, 302, 302)),
-    "tournament-pause": ("POST /tournaments/{running}/pause/", (302, 404, 302, 302)),
-    "tournament-resume": ("POST /tournaments/{running}/resume/", (302, 404, 302, 302)),
-    "tournament-cancel": ("POST /tournaments/{running}/cancel/", (302, 404, 302, 302)),
-    "tournament-extend": ("POST /tournaments/{running}/extend/", (302, 404, 302, 302)),
-    "tournament-priority": ("POST /tournaments/{running}/priority/", (302, 404, 404, 302)),
-    "tournament-enter": ("POST /tournaments/{running}/enter/", (302, 302, 302, 302)),
-    "tournament-leave": ("POST /tournaments/{running}/leave/stone-age/", (302, 404, 302, 302)),
+    "tournament-start": ("POST /tournaments/{draft}/start/", (403, 404, 302, 302)),
+    "tournament-announce": ("POST /tournaments/{draft}/announce/", (403, 404, 302, 302)),
+    "tournament-pause": ("POST /tournaments/{running}/pause/", (403, 404, 302, 302)),
+    "tournament-resume": ("POST /tournaments/{running}/resume/", (403, 404, 302, 302)),
+    "tournament-cancel": ("POST /tournaments/{running}/cancel/", (403, 404, 302, 302)),
+    "tournament-extend": ("POST /tournaments/{running}/extend/", (403, 404, 302, 302)),
+    "tournament-priority": ("POST /tournaments/{running}/priority/", (403, 404, 404, 302)),
+    "tournament-enter": ("POST /tournaments/{running}/enter/", (403, 302, 302, 302)),
+    "tournament-leave": ("POST /tournaments/{running}/leave/stone-age/", (403, 404, 302, 302)),
     "game": ("/games/{drafted}/", PRIVATE),
     "game-engines": ("/games/engines.json?id={played_key}", PUBLIC),
     "game-record": ("/games/{played}.pgn", PUBLIC),
@@ -64,17 +64,17 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "records": ("/records/", PUBLIC),
     "formats": ("/formats/", PUBLIC),
     "workers": ("/workers/", PUBLIC),
-    "worker-quarantine": ("POST /workers/{worker}/quarantine/", (302, 404, 404, 302)),
-    "worker-release": ("POST /workers/{worker}/release/", (302, 404, 404, 302)),
+    "worker-quarantine": ("POST /workers/{worker}/quarantine/", (403, 404, 404, 302)),
+    "worker-release": ("POST /workers/{worker}/release/", (403, 404, 404, 302)),
     "about": ("/about/", PUBLIC),
     "sign-up": ("/sign-up/", PUBLIC),
     "log-in": ("/log-in/", (200, 302, 302, 302)),
     "log-out": ("POST /log-out/", (302, 302, 302, 302)),
     "account": ("/account/", LOG_IN),
-    "notice-read": ("POST /account/notices/{notice}/", (302, 404, 302, 404)),
+    "notice-read": ("POST /account/notices/{notice}/", (403, 404, 302, 404)),
     "password-change": ("/account/password/", LOG_IN),
     "tokens": ("/account/tokens/", LOG_IN),
-    "token-revoke": ("POST /account/tokens/{token}/revoke/", (302, 404, 302, 404)),
+    "token-revoke": ("POST /account/tokens/{token}/revoke/", (403, 404, 302, 404)),
     "api-about": ("/api/", NO_TOKEN),
     "api-upload": ("POST /api/bots/", NO_TOKEN),
     "api-version": ("/api/bots/stone-age/1/", NO_TOKEN),
@@ -102,8 +102,8 @@ ALSO = {
     "the opponent's log": ("/games/{played}/log/black/", (404, 200, 404, 200)),
     "a log of nobody": ("/games/{played}/log/referee/", (404, 404, 404, 404)),
     "the rival's bundle": ("/bots/brivalb/1/bundle.zip", (404, 200, 404, 200)),
-    "entering another's draft": ("POST /tournaments/{draft}/enter/", (302, 404, 302, 302)),
-    "starting another's running tournament": ("POST /tournaments/{running}/start/", (302, 404, 302, 302)),
+    "entering another's draft": ("POST /tournaments/{draft}/enter/", (403, 404, 302, 302)),
+    "starting another's running tournament": ("POST /tournaments/{running}/start/", (403, 404, 302, 302)),
 }
 CASES = {**EXPECTED, **ALSO}
 
@@ -145,6 +145,7 @@ def test_the_table_leads_to_the_addresses_it_names(site: Site) -> None:
         assert get_resolver().resolve(path).url_name == name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visitor", VISITORS[:3])
 def test_the_administration_is_staff_s(site: Site, as_user: Callable[..., Client], visitor: str) -> None:
     for address in _admin_addresses():
@@ -155,6 +156,7 @@ def test_staff_reaches_the_administration(site: Site, as_user: Callable[..., Cli
     assert as_user(site.staff).get("/admin/").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in EXPECTED if not EXPECTED[name][0].startswith("POST")])
 def test_no_page_shows_what_another_s_engine_said(
     site: Site, as_user: Callable[..., Client], name: str

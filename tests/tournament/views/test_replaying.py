@@ -12,8 +12,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.support.filled_site import Site, add_version
 from tournament.models import BotVersion, Bundle
-from workers.bundles import pack_bundle, store_bundle
-from workers.site import SiteError, ask_engines, fetch_site_bundle
+from workers.bundles.site import SiteError, ask_engines, fetch_site_bundle
+from workers.bundles.store import pack_bundle, store_bundle
 
 MANIFEST = b'[bot]\nname = "Sample"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dualma"]\n'
 
@@ -61,4 +61,4 @@ def test_the_game_s_page_names_the_bundles_and_how_to_play_it_again(site: Site, 
     page = client.get(f"/games/{site.played.pk}/").content.decode()
     assert site.white.bundle_id in page
     assert site.black.bundle_id in page
-    assert f"python -m workers replay game-{site.played.pk}.pgn --site http://testserver" in page
+    assert f"python3 -m workers replay game-{site.played.pk}.pgn --site http://testserver" in page

@@ -12,9 +12,9 @@ from engines.rules.history import History
 from engines.rules.registry import find_game
 from tests.support.matches import terms_of
 from workers.match import book
-from workers.match.book import Book, Start, make_books, parse_start
-from workers.match.options import Openings, Order
-from workers.match.words import OptionError
+from workers.match.book import Book, BookStart, make_books, parse_start
+from workers.match.options.options import Openings, Order
+from workers.match.options.words import MatchOptionError
 
 KULEI = find_game("dogon-kulei")
 BOOK = """# comments and empty lines are passed over
@@ -25,10 +25,10 @@ d1+ d2+
 f1+
 """
 LINES = [
-    Start(moves=("d1+", "d2+")),
-    Start("5,5,5,5,0,5/5,4,4,0,5,5 w 0 0 - - 2"),
-    Start("5,5,5,5,0,5/5,4,4,0,5,5 w 0 0 - - 2", ("f1+",)),
-    Start(moves=("f1+",)),
+    BookStart(moves=("d1+", "d2+")),
+    BookStart("5,5,5,5,0,5/5,4,4,0,5,5 w 0 0 - - 2"),
+    BookStart("5,5,5,5,0,5/5,4,4,0,5,5 w 0 0 - - 2", ("f1+",)),
+    BookStart(moves=("f1+",)),
 ]
 
 
@@ -64,7 +64,7 @@ def test_a_shuffled_file_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_that_cannot_be_played_is_named(tmp_path: Path, text: str, complaint: str) -> None:
-    with pytest.raises(OptionError, match=complaint):
+    with pytest.raises(MatchOptionError, match=complaint):
         book_of(tmp_path, text)
 
 
@@ -85,7 +85,7 @@ def test_what_stands_above_the_first_ladder_is_for_all(tmp_path: Path) -> None:
 
 
 def test_a_start_beyond_the_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"start=5: .*book\.txt has 4 openings"):
+    with pytest.raises(MatchOptionError, match=r"start=5: .*book\.txt has 4 openings"):
         book_of(tmp_path, start=5)
 
 
@@ -99,16 +99,16 @@ def test_an_opening_that_leaves_nothing_to_play_is_refused() -> None:
 
 
 def test_openings_that_the_ply_limit_ends_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="-plylimit 4: after -openings random:4 the game is over"):
+    with pytest.raises(MatchOptionError, match="-plylimit 4: after -openings random:4 the game is over"):
         make_books(terms_of(openings=Openings(plies=4), ply_limit=4))
     (tmp_path / "book.txt").write_text("d1+ d2+\n")
     for limit in (1, 2):
-        with pytest.raises(OptionError, match=r"book\.txt, line 1, .*the game is over"):
+        with pytest.raises(MatchOptionError, match=r"book\.txt, line 1, .*the game is over"):
             make_books(terms_of(openings=Openings(file=tmp_path / "book.txt"), ply_limit=limit))
 
 
 def test_a_file_may_begin_with_the_mark_of_an_editor(tmp_path: Path) -> None:
-    assert book_of(tmp_path, "\ufeffd1+ d2+\n").start(0) == Start(moves=("d1+", "d2+"))
+    assert book_of(tmp_path, "\ufeffd1+ d2+\n").start(0) == BookStart(moves=("d1+", "d2+"))
 
 
 def test_drawn_openings_do_not_depend_on_what_was_asked_for_first() -> None:
@@ -127,5 +127,5 @@ def test_openings_given_up_long_ago_are_drawn_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_openings_longer_than_any_game_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"random:300: .* no random game of Dogon kulei"):
+    with pytest.raises(MatchOptionError, match=r"random:300: .* no random game of Dogon kulei"):
         make_books(terms_of(openings=Openings(plies=300)))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.support.matches import game_of, terms_of
-from workers.match.ledger import MAX_LOST, MAX_VOIDS, Ledger
-from workers.match.options import Format, Sprt
+from workers.game.referee import BOTH_UNABLE
+from workers.jobs import MAX_LOST, MAX_VOIDS
+from workers.match.ledger import Ledger
+from workers.match.options.options import Format, Sprt
+from workers.match.options.words import MatchOptionError
 from workers.match.plan import PlannedPair, plan_pairs
-from workers.match.words import OptionError
-from workers.referee import BOTH_UNABLE
 
 
 def next_pair(ledger: Ledger) -> PlannedPair:
@@ -73,7 +74,7 @@ FIRST = "dogon-kulei/1/1/1"
     ],
 )
 def test_games_of_another_match_are_refused(games: list[str], complaint: str) -> None:
-    with pytest.raises(OptionError, match=complaint):
+    with pytest.raises(MatchOptionError, match=complaint):
         Ledger(terms_of()).restore([game_of(*game.split()) for game in games])
 
 

@@ -12,7 +12,9 @@ from engines.bots import random_bot
 from engines.records import Record, verify_record
 from tests.support.jobs import processes_with, wait_until
 from tests.support.matches import QUICK, engine, finish_match, read_games, run_match, slots_of, start_match
-from workers.bundles import pack_bundle
+from workers.bundles.store import pack_bundle
+
+pytestmark = pytest.mark.slow
 
 RANDOM_BOTS = [
     word for name in "AB" for word in ("-engine", "cmd=python3 -m engines.bots.random_bot", f"name={name}")
@@ -147,16 +149,22 @@ def test_games_no_engine_can_start_in_are_given_up_and_recorded_as_void(tmp_path
 
 
 def test_a_match_told_to_stop_finishes_its_games_and_goes_on_when_asked(tmp_path: Path, mark: str) -> None:
-    words = [*engine("A", "go", "late", "0.02", mark=mark), *engine("B", mark=mark), *QUICK, "-rounds", "10"]
+    """The third game waits until the match has been told."""
+    note, gate = tmp_path / "note", tmp_path / "gate"
+    plan = ("go:7", "note", f"A {note}", "go:7", "wait", str(gate))
+    words = [*engine("A", *plan, mark=mark), *engine("B", mark=mark), *QUICK, "-rounds", "10"]
     match = start_match(tmp_path, *words)
     assert match.stdout is not None
     lines = [match.stdout.readline() for _ in range(3)]
+    assert lines[-1].startswith(" 2/20")
+    assert wait_until(note.exists)
     match.send_signal(signal.SIGINT)
+    assert "the games under way are finished" in match.stdout.readline()
+    gate.touch()
     stopped = finish_match(match, tmp_path)
     assert stopped.code == 3
-    assert lines[-1].startswith(" 2/20")
     assert "-resume goes on" in stopped.out
-    assert 2 <= len(stopped.games) < 20
+    assert 3 <= len(stopped.games) < 20
     assert processes_with(mark) == []
     done = run_match(tmp_path, *words, "-resume")
     assert (done.code, len(read_games(done.records)), len(done.games)) == (0, 20, 20)
@@ -180,11 +188,13 @@ def test_asked_twice_a_match_breaks_its_games_off(tmp_path: Path, mark: str) -> 
 
 
 def test_games_of_a_slot_that_is_killed_are_played_again(tmp_path: Path, mark: str) -> None:
-    words = [*engine("A", "go", "late", "0.05", mark=mark), *engine("B", mark=mark), *QUICK, "-rounds", "2"]
-    match = start_match(tmp_path, *words)
+    gate = tmp_path / "gate"
+    words = [*engine("A", "go:2", "wait", str(gate), mark=mark), *engine("B", mark=mark), *QUICK]
+    match = start_match(tmp_path, *words, "-rounds", "2")
     assert wait_until(lambda: len(processes_with(mark)) == 2)
     (slot,) = slots_of(match)
     os.kill(slot, signal.SIGKILL)
+    gate.touch()
     done = finish_match(match, tmp_path)
     assert (done.code, len(done.games)) == (0, 4)
     assert "a slot has ended, game dogon-kulei/1/1/" in done.out

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import islice
 
 from tests.support.matches import terms_of
-from workers.match.options import Format, Terms
+from workers.match.options.options import Format, MatchTerms
 from workers.match.plan import count_games, pair_key, plan_pairs
 
 
-def written(terms: Terms) -> list[str]:
+def written(terms: MatchTerms) -> list[str]:
     names = [entrant.name for entrant in terms.entrants]
     return [
         f"{game.key} {names[pair.white_of(game)]}-{names[pair.black_of(game)]} opening {pair.opening}"

@@ -15,22 +15,22 @@ import pytest
 from tests.support.jobs import job_of, processes_with, wait_until
 from tests.support.walls import walled_engine
 from tournament.embedded.plan import ROOT
-from workers.sandbox.cgroups import PREFIX
 from workers.sandbox.enclosure import Sandbox
+from workers.sandbox.groups.cgroups import PREFIX
 
 WORKER = """
 import json, sys, tempfile
 from pathlib import Path
 from workers.jobs import GameJob
-from workers.parcel import play_parcel
-from workers.runner import Line, Worker
+from workers.play.batch import play_batch
+from workers.play.runner import Callbacks, WorkerContext
 from workers.sandbox.policy import policy_of
 
 tempfile.tempdir = sys.argv[2]
-worker = Worker("w", Path(), Path(), policy_of(sys.argv[3]))
+worker = WorkerContext("w", Path(), Path(), policy_of(sys.argv[3]))
 job = GameJob.from_json(json.loads(sys.argv[1]))
 print("begins", flush=True)
-play_parcel([job], worker, Line(lambda report: print(report, flush=True), lambda progress: None))
+play_batch([job], worker, Callbacks(lambda report: print(report, flush=True), lambda progress: None))
 """
 
 

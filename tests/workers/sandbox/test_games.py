@@ -21,6 +21,9 @@ from workers.sandbox.policy import Policy
 MEBIBYTE = 1024 * 1024
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(autouse=True)
 def no_group_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """No control group outlives its engine."""
@@ -33,9 +36,9 @@ def no_group_left(request: pytest.FixtureRequest) -> Iterator[None]:
             assert not [group for folder in folders for group in folder.glob(mine)]
 
 
-def play(sandbox: Sandbox, folder: Path, *plan: str, **more: Any) -> GameReport:
-    """A game of the bad engine with this plan, as White, against a good one."""
-    one = walled_engine(folder / "one", *plan, mark=str(folder))
+def play(sandbox: Sandbox, folder: Path, *plan: str, control: str | None = None, **more: Any) -> GameReport:
+    """A game of the bad engine with this plan and a time control of its own, as White, against a good one."""
+    one = replace(walled_engine(folder / "one", *plan, mark=str(folder)), time_control=control)
     two = walled_engine(folder / "two", name="Good", mark=str(folder))
     with nothing_left(str(folder)):
         played = play_job(job_of(one, two, **more), policy=Policy(sandbox))
@@ -93,7 +96,7 @@ def test_faults_are_told_as_they_are_without_walls(
 
 @pytest.mark.parametrize("what", ["hang", "resist", "stop"])
 def test_an_engine_that_hangs_loses_on_time(sandbox: Sandbox, tmp_path: Path, what: str) -> None:
-    report = play(sandbox, tmp_path, "go:2", what, "-", time_control="0.2+0")
+    report = play(sandbox, tmp_path, "go:2", what, "-", control="0.5/move", time_control="60+0")
     assert (report.termination, report.fault) == ("time forfeit", "white")
 
 

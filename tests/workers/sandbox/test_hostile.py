@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from tests.support.hostile.attack import Attack
 from tests.support.hostile.attacks import ATTACKS
-from tests.support.hostile.outer import hold_open_trial, hold_trial
+from tests.support.hostile.outer import hold_open_trial
+from tests.support.hostile.server import TrialServer
 from tests.support.walls import sandbox_of
 from workers.sandbox.levels import Level
 
@@ -19,23 +20,28 @@ OPEN_TRIES = 3
 SHOWN = [attack for attack in ATTACKS if not attack.unshown]
 
 
-def trials() -> list[ParameterSet]:
-    """Every attack at level A, and at level B where that holds it."""
-    return [
-        _trial(attack, level) for attack in ATTACKS for level in (Level.A, Level.B) if level <= attack.level
-    ]
+TRIALS = [
+    pytest.param(attack, level, id=f"{attack.name}-{level}")
+    for attack in ATTACKS
+    for level in (Level.A, Level.B)
+    if level <= attack.level
+]
+"""Every attack at level A, and at level B where that holds it."""
 
 
-def _trial(attack: Attack, level: Level) -> ParameterSet:
-    marks = pytest.mark.slow if level is Level.B else ()
-    return pytest.param(attack, level, id=f"{attack.name}-{level}", marks=marks)
+@pytest.fixture(scope="module")
+def server() -> Iterator[TrialServer]:
+    server = TrialServer()
+    yield server
+    server.close()
 
 
+@pytest.mark.slow
 @pytest.mark.walls
-@pytest.mark.parametrize(("attack", "level"), trials())
-def test_walls_hold_an_engine_that(attack: Attack, level: Level, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("attack", "level"), TRIALS)
+def test_walls_hold_an_engine_that(attack: Attack, level: Level, server: TrialServer, tmp_path: Path) -> None:
     sandbox_of(level)
-    seen = hold_trial(attack.name, level, tmp_path)
+    seen = server.hold_trial(attack.name, level, tmp_path)
     assert seen.alive, seen.evidence
     assert not attack.succeeded(seen), seen
     assert seen.termination == attack.verdict or (attack.plays_on and seen.termination == "ply limit"), seen
@@ -45,6 +51,7 @@ def test_walls_hold_an_engine_that(attack: Attack, level: Level, tmp_path: Path)
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.walls
 @pytest.mark.parametrize("attack", SHOWN, ids=[attack.name for attack in SHOWN])
 def test_without_its_wall_success_has_an_engine_that(attack: Attack, tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ import pytest
 
 from engines.records import Record, read_records
 from tournament.embedded.plan import ROOT
-from workers.match.options import Terms
+from workers.match.options.options import MatchTerms
+from workers.match.options.words import MatchOptionError
 from workers.match.walls import find_walls
-from workers.match.words import OptionError
 from workers.sandbox.enclosure import Sandbox, is_seen
-from workers.sandbox.hierarchies import VARIABLE
+from workers.sandbox.groups.hierarchies import VARIABLE
 
 RANDOM = "python3 -m engines.bots.random_bot"
 
@@ -76,5 +76,5 @@ def test_an_engine_that_would_not_be_seen_is_told_before_the_first_game(tmp_path
 
 def test_root_is_told_to_become_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    with pytest.raises(OptionError, match=r"gives no walls\. Missing: an unprivileged user"):
-        find_walls(Terms((), ("dualma",), "5+0"))
+    with pytest.raises(MatchOptionError, match=r"gives no walls\. Missing: an unprivileged user"):
+        find_walls(MatchTerms((), ("dualma",), "5+0"))

@@ -47,6 +47,32 @@ def test_uploads_play_at_level_a_or_at_b_where_the_operator_says_so(
             policy.walls_for(trusted=False)
 
 
+@pytest.mark.parametrize(
+    ("setting", "local", "needed"),
+    [
+        ("", "1", Level.B),
+        ("", "", Level.A),
+        ("", "0", Level.A),
+        ("A", "1", Level.A),
+        ("B", "1", Level.B),
+    ],
+)
+def test_a_local_site_needs_level_b_unless_the_setting_says_otherwise(
+    setting: str, local: str, needed: Level
+) -> None:
+    environment = {"DUARENA_SANDBOX": setting, "DUARENA_LOCAL": local}
+    assert needed_level(setting, is_local=local == "1") is needed
+    for level in Level:
+        refusal = make_policy(verdict(level), SANDBOX, environment).refusal
+        assert (not refusal) == verdict(level).admits(needed)
+        assert not refusal or f"level {needed} is asked for" in refusal
+
+
+def test_a_verdict_names_the_packages_that_bring_missing_programs() -> None:
+    wants = (LACK, Want("the program bwrap", "", "bubblewrap"), Want("the program sh", "", "dash"))
+    assert Verdict(Level.C, wants).packages == ("bubblewrap", "dash")
+
+
 @pytest.mark.parametrize("level", Level)
 def test_an_operator_who_trusts_all_has_no_walls(level: Level) -> None:
     policy = make_policy(verdict(level), SANDBOX, {"DUARENA_TRUST_UPLOADS": "1"})

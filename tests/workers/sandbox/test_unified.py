@@ -6,7 +6,6 @@ beside version 1, which then has the controllers. Root alone may make groups the
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 import uuid
@@ -15,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci_plugin import NOT_RUN
 from workers.reaper import end_group, kill_group
 from workers.sandbox.cell import ENTER, GATE
-from workers.sandbox.cgroups import GroupParent, UnifiedGroup
-from workers.sandbox.hierarchies import read_mounts
+from workers.sandbox.groups.cgroups import GroupParent, UnifiedGroup
+from workers.sandbox.groups.hierarchies import read_mounts
 from workers.sandbox.limits import Limits
+
+pytestmark = pytest.mark.root
 
 DEADLINE_SECONDS = 20.0
 """Ten times what the slowest takes on a busy machine."""
@@ -39,16 +39,16 @@ class Unlimited(UnifiedGroup):
 
 
 @pytest.fixture
-def parent() -> Iterator[Path]:
+def parent(as_root: None) -> Iterator[Path]:
     """An empty group of the test's own."""
     mounts = dict(read_mounts(Path("/proc/self/mountinfo").read_text()))
-    if "" not in mounts or os.geteuid() != 0:
-        pytest.skip(f"{NOT_RUN}needs root, and control groups of version 2 to be mounted")
+    if "" not in mounts:
+        pytest.skip("needs control groups of version 2 to be mounted")
     place = Path(mounts[""].point, f"duarena-test-{uuid.uuid4().hex}")
     try:
         place.mkdir()
     except OSError as error:
-        pytest.skip(f"{NOT_RUN}needs control groups of version 2 that can be written to: {error.strerror}")
+        pytest.skip(f"needs control groups of version 2 that can be written to: {error.strerror}")
     yield place
     for group in (*place.iterdir(), place):
         if group.is_dir():

@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
 
 def _write(ladder: str, path: Path) -> int:
-    """Written beside and moved into place: a reader finds the old file or the new one, whole."""
+    """Written to a second file and moved into place: a reader finds the old file or the new one, complete."""
     texts, count, written = public_records(ladder), 0, path.with_suffix(".tmp")
     with written.open("w", encoding="utf-8", newline="\n") as file:
         for text in texts.values_list("text", flat=True).iterator(500):

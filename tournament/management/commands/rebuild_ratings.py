@@ -1,4 +1,4 @@
-"""Make the ratings anew, from the database's games or from published records alone."""
+"""Rebuild the ratings, from the database's games or from published records alone."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 from engines.records import Record, RecordError, read_records
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
-from tournament.services.exact import Exact, exact_from_records, exact_from_tables
-from tournament.services.ratings import RebuildError, Rebuilt, rebuild, rebuild_from_records
+from tournament.services.results.exact import Exact, exact_from_records, exact_from_tables
+from tournament.services.results.ratings import RebuildError, Rebuilt, rebuild, rebuild_from_records
 
 
 class Command(BaseCommand):
@@ -44,7 +44,7 @@ class Command(BaseCommand):
                 if options["print"]:
                     self.stdout.write(str(_exact(ladder, files)))
                 else:
-                    self._tell(self._rebuild(ladder, files))
+                    self._report(self._rebuild(ladder, files))
         except RebuildError as error:
             raise CommandError(f"{error} (on a site without them --print tells the ratings)") from None
         except (UnknownGame, OSError, UnicodeDecodeError) as error:
@@ -55,7 +55,7 @@ class Command(BaseCommand):
             return rebuild(ladder)[0]
         return rebuild_from_records(ladder, _records(files))
 
-    def _tell(self, rebuilt: Rebuilt) -> None:
+    def _report(self, rebuilt: Rebuilt) -> None:
         changed = "changed" if rebuilt.changed else "nothing changed"
         self.stdout.write(f"{rebuilt.ladder}: {rebuilt.games} rated games, {changed}")
         for (name, number), standing in sorted(rebuilt.standings.items()):

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from tournament.embedded.samples import register_samples
-from workers.manifest import BundleError
+from workers.bundles.manifest import BundleError
 
 
 class Command(BaseCommand):

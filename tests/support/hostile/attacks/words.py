@@ -5,9 +5,7 @@ from __future__ import annotations
 from tests.support.hostile.attack import Attack
 from tests.support.hostile.seen import Seen
 
-CONVERSATION = (
-    "the worker's own bounds hold it, not walls; tests/workers/test_bad_engines.py has them without walls"
-)
+CONVERSATION = "the limits of the worker hold it, not the sandbox: see tests/workers/play/test_bad_engines.py"
 WORKER_BYTES = 150 * 1024 * 1024
 
 

@@ -1,0 +1,370 @@
+"""The test command, behind ``./arena test``: static checks, then the tests, with nothing left behind.
+
+Tests run as an ordinary user. Root hands them over to a user of their own, with a control group, as
+``./arena up`` does, and runs only those marked ``root`` itself. Everything a run writes lies in one
+temporary folder and in ``.venv/cache``. Processes that outlive the tests are named, killed, and fail
+the run. Not here: which tests are slow (marks in the tests), what a skip means (``ci_plugin``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from tests.ci_plugin import in_ci
+from tournament.embedded.processes.guard import PR_SET_CHILD_SUBREAPER, descendants
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = ROOT / ".venv" / "cache"
+"""Of the tools: what makes a second run faster, and nothing else."""
+END_SECONDS = 10.0
+"""How long processes may take to end after the tests that started them."""
+INTERRUPT_SECONDS = 20.0
+"""How long an interrupted step may take to clear up before it is killed."""
+SOURCES = ("benchmarks", "engines", "tests", "tournament", "workers")
+BOTH_FORMS = (
+    "tests/engines/rules",
+    "tests/engines/test_commands.py",
+    "tests/engines/test_bench.py",
+    "tests/workers/game/fastpath",
+    "tests/workers/engine/test_players.py",
+)
+"""Tests of what is compiled; they also run on plain Python."""
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Each ends a run, which clears up first."""
+
+
+class Mode(Enum):
+    """Which tests run; the values are what tests read in ``DUARENA_TESTS``."""
+
+    QUICK = "quick"
+    DEFAULT = "default"
+    ALL = "all"
+
+    @property
+    def expression(self) -> str:
+        """The tests that belong to it, as an expression of marks."""
+        return {"quick": "not slow and not thorough", "default": "not thorough", "all": ""}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of the summary; ``closing`` has the last lines of a test run, which are repeated there."""
+
+    name: str
+    passed: bool
+    seconds: float
+    closing: str = ""
+
+
+class Interrupted(BaseException):
+    """A signal asked for the end."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    mode = parse_mode(arguments)
+    os.chdir(ROOT)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="arena-test-"))
+    children = Children()
+    for number in SIGNALS:
+        signal.signal(number, _interrupt)
+    try:
+        return Run(mode, folder, children).run()
+    except Interrupted:
+        print("\narena: interrupted", file=sys.stderr)
+        return 130
+    finally:
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        kill_descendants(children)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def parse_mode(arguments: Sequence[str]) -> Mode:
+    """The mode that the words ask for; exits with status 2 at any other word."""
+    parser = argparse.ArgumentParser(prog="./arena test", description="Check the code and run its tests.")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--quick", action="store_true", help="only the tests that take a moment")
+    either.add_argument("--all", action="store_true", help="also the long tests; what CI runs")
+    given = parser.parse_args(arguments)
+    return Mode.QUICK if given.quick else Mode.ALL if given.all else Mode.DEFAULT
+
+
+def _interrupt(number: int, _frame: object) -> None:
+    raise Interrupted(number)
+
+
+class Run:
+    """One run of the test command."""
+
+    def __init__(self, mode: Mode, folder: Path, children: Children) -> None:
+        self._mode = mode
+        self._folder = folder
+        self._children = children
+        self._steps: list[Step] = []
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+
+    def run(self) -> int:
+        """All steps and the summary; the exit code."""
+        python = sys.executable
+        scripts = Path(python).parent
+        self._compile()
+        with self._in_background("types (mypy)", python, "-m", "mypy", f"--cache-dir={CACHE / 'mypy'}"):
+            ruff = (str(scripts / "ruff"), "--quiet")
+            self._step(
+                "formatting (ruff format)", *ruff, "format", f"--cache-dir={CACHE / 'ruff'}", "--check", "."
+            )
+            self._step("lint (ruff)", *ruff, "check", f"--cache-dir={CACHE / 'ruff'}", ".")
+            contracts = (str(scripts / "lint-imports"), "--cache-dir", str(CACHE / "imports"))
+            self._step("import contracts (import-linter)", *contracts)
+            migrations = ("makemigrations", "--check", "--dry-run")
+            self._step("migrations are complete", python, "manage.py", *migrations)
+            self._test_all()
+        self._print_summary()
+        return 0 if all(step.passed for step in self._steps) else 1
+
+    def _compile(self) -> None:
+        """Both forms of the rules are tested where both can be had; in CI that is everywhere."""
+        if not self._step("compile the rules", sys.executable, "setup.py") and not in_ci():
+            self._steps.pop()  # setup.py has said why; without a compiler the plain form is all there is
+        if os.geteuid() == 0:  # the tests' user cannot write into the checkout, and starts many processes
+            subprocess.run((sys.executable, "-m", "compileall", "-qq", *SOURCES), check=False)
+
+    def _test_all(self) -> None:
+        """The test runs: plain rules and compiled ones, as an ordinary user, and what only root can do."""
+        plain = [] if self._mode is Mode.QUICK else [str(ROOT / path) for path in BOTH_FORMS]
+        if plain:
+            self._test("the rules as plain Python", *plain, environment={"DUARENA_PURE": "1"})
+        which = "" if self._mode is Mode.DEFAULT else f" ({self._mode.value})"
+        self._test(f"tests{which}", *(["--ignore=tests/e2e"] if self._mode is Mode.QUICK else []))
+        if os.geteuid() == 0 and self._mode is not Mode.QUICK:
+            self._test("tests that need root", as_root=True)
+
+    def _test(
+        self, name: str, *words: str, environment: Mapping[str, str] | None = None, as_root: bool = False
+    ) -> None:
+        """One run of pytest, which has a folder of its own in the run's."""
+        own = Path(tempfile.mkdtemp(dir=self._folder, prefix="r"))
+        marks = [self._mode.expression, "root" if as_root else "not root"]
+        pytest = (
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "tests.ci_plugin",
+            "-m",
+            " and ".join(filter(None, marks)),
+        )
+        spread = ("-n", str(_cores()), "--dist", "loadfile", "--no-loadscope-reorder")
+        color = "yes" if sys.stdout.isatty() else "no"
+        command = [
+            *pytest,
+            *spread,
+            f"--color={color}",
+            f"--basetemp={own / 'pytest'}",
+            "-p",
+            "no:cacheprovider",
+        ]
+        variables = {**os.environ, **self._environment(own), **(environment or {})}
+        if os.geteuid() == 0 and not as_root:
+            self._folder.chmod(0o711)
+            entrance = ("-m", "workers.sandbox.entrance", "--own", str(own), "--")
+            command = [sys.executable, *entrance, *command]
+        self._step(name, *command, *words, environment=variables, is_test=True)
+
+    def _environment(self, own: Path) -> dict[str, str]:
+        """Keeps the tests' files in the run's folder, and lets git read a checkout of another user."""
+        return {
+            "DUARENA_TESTS": self._mode.value,
+            "TMPDIR": str(own),
+            "HOME": str(own),
+            "XDG_CACHE_HOME": str(own / ".cache"),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(own / "hypothesis"),
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": "safe.directory",
+            "GIT_CONFIG_VALUE_0": str(ROOT),
+        }
+
+    # ---- steps
+
+    def _step(
+        self, name: str, *command: str, environment: Mapping[str, str] | None = None, is_test: bool = False
+    ) -> bool:
+        """Run a command to its end, showing what it prints; whether it passed."""
+        print(f"\n== {name}", flush=True)
+        began = time.monotonic()
+        process = self._start(command, environment)
+        printed = self._follow(process, show=True)
+        passed = process.returncode == 0
+        if is_test and (left := self._left_running()):
+            print("left running, and killed now:", *left, sep="\n  ")
+            passed = False
+        closing = closing_lines(printed.decode(errors="replace")) if is_test else ""
+        self._steps.append(Step(name, passed, time.monotonic() - began, closing))
+        return passed
+
+    @contextmanager
+    def _in_background(self, name: str, *command: str) -> Iterator[None]:
+        """Run a command beside the steps of the block; what it printed is shown after them."""
+        began = time.monotonic()
+        process = self._start(command, None)
+        yield
+        printed = self._follow(process, show=False)
+        print(f"\n== {name}\n{printed.decode(errors='replace')}", end="", flush=True)
+        self._steps.insert(0, Step(name, process.returncode == 0, time.monotonic() - began))
+
+    def _start(
+        self, command: Sequence[str], environment: Mapping[str, str] | None
+    ) -> subprocess.Popen[bytes]:
+        """In a session of its own: Ctrl-C reaches this process alone, which hands it on once."""
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._running[process.pid] = process
+        return process
+
+    def _follow(self, process: subprocess.Popen[bytes], *, show: bool) -> bytes:
+        """Wait for the end of a process, reaping orphans meanwhile; returns what it printed."""
+        assert process.stdout is not None
+        output = process.stdout.fileno()
+        printed = bytearray()
+        try:
+            while True:
+                self._children.reap(self._running)
+                has_ended = process.returncode is not None
+                ready = self._children.wait(output, 0.0 if has_ended else 1.0)
+                chunk = os.read(output, 65536) if ready else b""
+                printed += chunk
+                if show:
+                    os.write(sys.stdout.fileno(), chunk)
+                if has_ended and not chunk:
+                    break
+        except Interrupted:
+            self._interrupt(process)
+            raise
+        del self._running[process.pid]
+        process.stdout.close()
+        return bytes(printed)
+
+    def _interrupt(self, process: subprocess.Popen[bytes]) -> None:
+        """Have a step clear up, for as long as that may take."""
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=INTERRUPT_SECONDS)
+
+    def _left_running(self) -> list[str]:
+        """Command lines of what outlived the tests, which is killed."""
+        deadline = time.monotonic() + END_SECONDS
+        while (left := self._strangers()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        lines = [f"{pid}: {_command_line(pid)}" for pid in left]
+        while left := self._strangers():
+            _kill(left)
+        return lines
+
+    def _strangers(self) -> list[int]:
+        """What runs below this process, without the steps in the background."""
+        self._children.reap(self._running)
+        ours = {one for pid in self._running for one in (pid, *descendants(pid))}
+        return [pid for pid in descendants(os.getpid()) if pid not in ours]
+
+    def _print_summary(self) -> None:
+        print("\n== summary")
+        for step in self._steps:
+            print(f"{'ok' if step.passed else 'FAILED':7} {step.seconds:4.0f} s  {step.name}")
+        for step in self._steps:
+            if step.closing:
+                print(f"\n{step.name}:\n{step.closing}")
+        sys.stdout.flush()
+
+
+class Children:
+    """The ends of child processes. Orphans below this process are among them, and none remains a zombie."""
+
+    def __init__(self) -> None:
+        self._wakeup, writing = os.pipe()
+        for end in (self._wakeup, writing):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def wait(self, output: int, seconds: float) -> bool:
+        """Wait until there is output or a child has ended; whether there is output."""
+        ready, _, _ = select.select([output, self._wakeup], [], [], seconds)
+        if self._wakeup in ready:
+            os.read(self._wakeup, 4096)
+        return output in ready
+
+    def reap(self, running: Mapping[int, subprocess.Popen[bytes]]) -> None:
+        """Reap those that have ended; those of ``running`` through the object that wants their exit code."""
+        while True:
+            try:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            if ended is None:
+                return
+            if ended.si_pid in running:
+                running[ended.si_pid].poll()
+            else:
+                os.waitpid(ended.si_pid, 0)
+
+
+def closing_lines(printed: str) -> str:
+    """What pytest says at the end: the short summary, or the last line where there is none."""
+    lines = printed.rstrip().splitlines()
+    found = [number for number, line in enumerate(lines) if re.match(r"=+ short test summary info", line)]
+    return "\n".join(lines[found[-1] :] if found else lines[-1:])
+
+
+def kill_descendants(children: Children) -> None:
+    """Kill and reap until nothing is below this process: orphans come to it, so none gets away."""
+    while left := descendants(os.getpid()):
+        _kill(left)
+        children.reap({})
+
+
+def _kill(processes: Sequence[int]) -> None:
+    for pid in processes:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:200]
+    except OSError:
+        return "(ended)"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,160 @@
+"""The start script in a checkout of its own, whose packages and compiled modules are those of this one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tournament.embedded.plan import ROOT, fetch_status
+
+PORT = str(20_000 + os.getpid() % 10_000)
+"""Or the next free one. Two sites that look for one at the same moment must not find the same."""
+START_S = 300.0
+STOP_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A copy of the files under version control, in a folder with spaces in its name."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def command(self, *words: str) -> tuple[str, ...]:
+        """The start script with these words."""
+        return (str(self.folder / "arena"), *words)
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return self.run_command(self.command(*words))
+
+    def run_command(self, command: tuple[str, ...], folder: str = "/") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def processes(self) -> list[str]:
+        """What runs from this checkout or on its data, as command lines."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                except OSError:
+                    continue
+                if str(self.folder) in words:
+                    found.append(words)
+        return found
+
+
+@contextmanager
+def new_checkout() -> Iterator[Checkout]:
+    """A checkout in which ``arena`` was started before, so that it installs and compiles nothing."""
+    top = Path(tempfile.mkdtemp(prefix="e2e-"))
+    folder = top / "a check out"
+    listed = subprocess.run(("git", "ls-files", "-z"), cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, listed.stdout.split("\0")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    _install(folder)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DUARENA_", "DJANGO_"))}
+    for name in ("REDIS_URL", "DATABASE_URL", "PYTHONPATH", "VIRTUAL_ENV", "XDG_RUNTIME_DIR"):
+        kept.pop(name, None)
+    yield Checkout(folder, {**kept, "HOME": str(top)})
+    shutil.rmtree(top, ignore_errors=True)
+
+
+def _install(folder: Path) -> None:
+    """What ``arena`` makes at its first start, as links to what runs these tests."""
+    venv = folder / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to(os.path.realpath(sys.executable))
+    shutil.copy(Path(sys.prefix) / "pyvenv.cfg", venv)
+    packages = Path(sysconfig.get_path("purelib"))
+    linked = venv / packages.relative_to(sys.prefix)
+    linked.parent.mkdir(parents=True)
+    linked.symlink_to(packages)
+    if (redis := Path(sys.prefix) / "redis").exists():
+        (venv / "redis").symlink_to(redis)
+    requirements = (folder / "requirements.txt").read_bytes()
+    stamped = subprocess.run(
+        ("cksum",), input=f"{venv}\n".encode() + requirements, capture_output=True, check=True
+    )
+    (venv / "made-for").write_text(f"{venv}\n")
+    (venv / "stamp-run").write_bytes(stamped.stdout)
+    for room in ("engines", "workers"):
+        if (ROOT / room / "build").exists():
+            shutil.copytree(ROOT / room / "build", folder / room / "build")
+
+
+def eventually(condition: Callable[[], object], seconds: float, what: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.2)
+
+
+class Up:
+    """A running ``./arena up``."""
+
+    def __init__(self, checkout: Checkout, *words: str) -> None:
+        self._checkout = checkout
+        self._log = checkout.folder.parent / f"up-{time.monotonic_ns()}.log"
+        with self._log.open("wb") as output:
+            self.process = subprocess.Popen(
+                checkout.command("up", "--port", PORT, *words),
+                cwd="/",
+                env=checkout.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        try:
+            eventually(
+                lambda: self._has_ended() or "Duarena is at" in self.said(), START_S, "no address was printed"
+            )
+            assert not self._has_ended(), self.said()
+            self.port = re.findall(r"Duarena is at http://127\.0\.0\.1:(\d+)", self.said())[0]
+        except BaseException:
+            self.end(signal.SIGKILL)
+            raise
+
+    def _has_ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def said(self) -> str:
+        return self._log.read_text()
+
+    def page(self, path: str) -> int:
+        return fetch_status(f"http://127.0.0.1:{self.port}{path}")
+
+    def games_done(self) -> int:
+        with sqlite3.connect(self._checkout.folder / "var" / "db.sqlite3", timeout=20) as database:
+            count: int = database.execute(
+                "SELECT count(*) FROM tournament_game WHERE state = 'done'"
+            ).fetchone()[0]
+            return count
+
+    def end(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(STOP_S)
+        eventually(lambda: not self._checkout.processes(), STOP_S, "processes are left")
+        return code

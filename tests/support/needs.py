@@ -1,0 +1,54 @@
+"""Programs that some tests need, which may be missing: where each is, and the package that brings it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from workers.sandbox.host import find_program
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """``package`` is that of Debian and Ubuntu."""
+
+    name: str
+    package: str
+
+
+TOOLS = {
+    "bwrap": Tool("bubblewrap", "bubblewrap"),
+    "cc": Tool("a C compiler", "gcc"),
+    "Python.h": Tool("the headers of Python", "python3-dev"),
+    "node": Tool("Node", "nodejs"),
+    "chromium": Tool("Chromium", "chromium"),
+    "ip": Tool("ip", "iproute2"),
+}
+"""By the name of the program or file."""
+
+
+def find_tool(name: str) -> str | None:
+    """The path of a tool of ``TOOLS``, None if this machine does not have it."""
+    if name == "Python.h":
+        header = Path(sysconfig.get_path("include"), name)
+        return str(header) if header.exists() else None
+    return find_program(name) if name == "bwrap" else shutil.which(name)
+
+
+def need_root() -> None:
+    """Skips a test marked ``root`` that was started by anybody else."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: start ./arena test as root")
+
+
+def need(name: str) -> str:
+    """The path of a tool; skips the test where it is missing, and says which package to install."""
+    found = find_tool(name)
+    if found is None:
+        pytest.skip(f"needs {TOOLS[name].name} (apt-get install {TOOLS[name].package})")
+    return found

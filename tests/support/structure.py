@@ -1,0 +1,142 @@
+"""The packages as a graph of imports: what ``tests/test_structure.py`` holds them to.
+
+``.venv/bin/python -m tests.support.structure`` prints the counts.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PACKAGES = ("engines", "workers", "tournament")
+GIVEN_NAMES = frozenset({"Command", "Migration", "Meta"})
+"""Classes whose names Django asks for."""
+SHORT_LINES = 60
+"""A module below this that only one other imports belongs into that one, unless it says why not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of ours: its dotted name, its file, its lines, and which modules of ours it imports."""
+
+    name: str
+    path: Path
+    tree: ast.Module
+    lines: int
+    imports: frozenset[str]
+
+    @property
+    def is_package(self) -> bool:
+        return self.path.name == "__init__.py"
+
+    @property
+    def classes(self) -> list[str]:
+        """Public classes at its top level."""
+        found = (node.name for node in self.tree.body if isinstance(node, ast.ClassDef))
+        return [name for name in found if not name.startswith("_") and name not in GIVEN_NAMES]
+
+    @property
+    def docstring(self) -> str:
+        return ast.get_docstring(self.tree) or ""
+
+
+def read_modules(root: Path = ROOT) -> dict[str, Module]:
+    """All modules of the packages by name, without migrations and what is built."""
+    paths = {
+        _name(path, root): path for package in PACKAGES for path in sorted((root / package).rglob("*.py"))
+    }
+    paths = {name: path for name, path in paths.items() if not {"migrations", "build"} & set(path.parts)}
+    return {name: _read(name, path, paths) for name, path in paths.items()}
+
+
+def _name(path: Path, root: Path) -> str:
+    return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _read(name: str, path: Path, known: Mapping[str, Path]) -> Module:
+    source = path.read_text()
+    tree = ast.parse(source)
+    imports = frozenset(_imports(tree, known)) - {name}
+    return Module(name, path, tree, source.count("\n"), imports)
+
+
+def _imports(tree: ast.Module, known: Mapping[str, Path]) -> Iterator[str]:
+    """Modules of ours that are imported anywhere in a module; not those for the type checker alone."""
+    for node in _nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module in known:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in known else str(node.module)
+
+
+def _nodes(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)):
+            yield child
+            yield from _nodes(child)
+
+
+def shared_names(modules: Mapping[str, Module]) -> dict[str, list[str]]:
+    """Names that several public classes have, with the modules that define them."""
+    where = defaultdict(list)
+    for module in modules.values():
+        for name in module.classes:
+            where[name].append(module.name)
+    return {name: places for name, places in where.items() if len(places) > 1}
+
+
+def cycles(modules: Mapping[str, Module]) -> list[list[str]]:
+    """Groups of modules each of which imports all others of its group, directly or not."""
+    reached = {name: _reachable(name, modules) for name in modules}
+    groups = {
+        frozenset(other for other in reached[name] if name in reached[other])
+        for name in modules
+        if name in reached[name]
+    }
+    return sorted(map(sorted, groups))
+
+
+def _reachable(start: str, modules: Mapping[str, Module]) -> set[str]:
+    found: set[str] = set()
+    todo = [start]
+    while todo:
+        new = modules[todo.pop()].imports - found
+        found |= new
+        todo += new
+    return found
+
+
+def folder_sizes(modules: Mapping[str, Module]) -> Counter[str]:
+    """Modules a folder, ``__init__`` not counted."""
+    return Counter(
+        str(module.path.parent.relative_to(ROOT)) for module in modules.values() if not module.is_package
+    )
+
+
+def with_one_importer(modules: Mapping[str, Module]) -> list[Module]:
+    """Modules that exactly one other imports."""
+    count = Counter(name for module in modules.values() for name in module.imports)
+    return [module for module in modules.values() if count[module.name] == 1 and not module.is_package]
+
+
+def main() -> None:
+    modules = read_modules()
+    alone = with_one_importer(modules)
+    print(f"modules: {len(modules)}")
+    print(f"public class names that are shared: {len(shared_names(modules))}")
+    print(f"import cycles: {len(cycles(modules))}, of {sum(map(len, cycles(modules)))} modules")
+    print(
+        "largest folders:", ", ".join(f"{name} {size}" for name, size in folder_sizes(modules).most_common(8))
+    )
+    print(f"modules with one importer: {len(alone)}, of under 90 lines: {sum(m.lines < 90 for m in alone)}")
+    print(f"of under {SHORT_LINES} lines:", ", ".join(m.name for m in alone if m.lines < SHORT_LINES))
+
+
+if __name__ == "__main__":
+    main()

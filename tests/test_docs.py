@@ -1,0 +1,534 @@
+"""The documents against the code: links, paths, names, commands, settings and numbers in them are true.
+
+What the examples of a page print is tested in ``test_readme``, ``engines/test_pages`` and
+``workers/test_commands``.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import io
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+from django.urls import Resolver404, resolve
+
+from benchmarks import strength, throughput
+from benchmarks.faults import FAULTS
+from engines.bots import SAMPLE_BOTS
+from engines.records import Termination
+from engines.rules.registry import GAMES
+from tests.support.hostile.attacks import ATTACKS
+from tournament.arithmetic.matchmaker import SETTLED_GAMES, SETTLED_SIGMA
+from tournament.embedded.options import DEFAULT_PORT, LOOPBACK, Options, export, parse_options
+from tournament.embedded.plan import ROOT, Address
+from tournament.embedded.processes.process import LOG_BYTES
+from tournament.services.accounts.tokens import ALLOWED_A_SECOND, MOST_ALLOWED, UPLOAD_COST
+from tournament.services.dispatch.batches import MAX_PAIRS
+from tournament.services.dispatch.dispatch import BATCHES_AHEAD_A_SLOT
+from tournament.services.dispatch.workers import LOST_AFTER, VOIDS_IN_A_ROW
+from tournament.services.schedule.schedule import MAX_GAMES, MAX_ROUNDS
+from workers.bundles.manifest import INTERPRETERS
+from workers.check.run import DEFAULT_SECONDS
+from workers.engine.players import READY_SECONDS, UNTIMED_SECONDS
+from workers.engine.process import KEPT_STDERR_BYTES, MAX_LINE_BYTES, MAX_MOVE_OUTPUT_BYTES, MAX_STDERR_BYTES
+from workers.match.options.flags import FLAGS, read_options
+from workers.match.output.game_logs import SHOWN_LINES
+from workers.pairing.swiss import MAX_PLAYERS
+from workers.sandbox.entrance import UNUSED
+from workers.sandbox.limits import MEBIBYTE, Limits
+from workers.sandbox.sampler import PERIOD_SECONDS
+
+FOLDERS = ("benchmarks", "docs", "engines", "tests", "tournament", "workers")
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for folder in (".", *FOLDERS)
+    for path in (ROOT / folder).glob("*.md" if folder == "." else "**/*.md")
+)
+ROOT_FILES = {path.name for path in ROOT.iterdir()}
+REPOSITORY_FILES = {path.name for folder in FOLDERS for path in (ROOT / folder).rglob("*.*")} | ROOT_FILES
+MADE = {"engines/build/", "workers/build/"}
+"""Folders that ``setup.py`` makes."""
+OTHERS_FILES = {
+    "bot.zip", "book.txt", "main.py", "bot.toml", "match.toml", "sandbox.json", "db.sqlite3",
+}  # fmt: skip
+"""Files of authors and of data folders."""
+SUFFIXES = "c|cfg|css|html|js|json|md|pgn|py|sh|svg|toml|txt|yml|zip"
+WORDS = "none one two three four five six seven eight nine ten".split()
+
+
+def read(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The language and the text of each fenced block; those of lists without their indent."""
+    found = re.findall(r"^( *)```(\w*)\n(.*?)^ *```$", read(page), re.MULTILINE | re.DOTALL)
+    return [
+        (language, re.sub(rf"^{indent}", "", text, flags=re.MULTILINE)) for indent, language, text in found
+    ]
+
+
+def prose(page: str) -> str:
+    """Without the fenced blocks."""
+    return re.sub(r"^ *```\w*\n.*?^ *```$", "", read(page), flags=re.MULTILINE | re.DOTALL)
+
+
+def spans(page: str) -> list[str]:
+    """What stands in backticks, on one line."""
+    found = re.findall(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", prose(page), re.DOTALL)
+    return [" ".join(text.replace(r"\|", "|").split()) for _, text in found]
+
+
+# Links
+
+
+def anchors(page: str) -> set[str]:
+    """Of its headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    plain = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings)
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_every_link_leads_to_a_file_and_to_a_heading_of_it(document: str) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(document)):
+        if re.match(r"https?:|mailto:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = ((ROOT / document).parent / path).resolve() if path else ROOT / document
+        assert file.exists(), target
+        if anchor:
+            assert anchor in anchors(file.relative_to(ROOT).as_posix()), target
+
+
+def test_the_readme_links_to_every_page_of_the_documents() -> None:
+    linked = set(re.findall(r"\]\(([^)#\s]+)", read("README.md")))
+    assert {page for page in PAGES if page.startswith("docs/")} <= linked
+
+
+# Paths and names
+
+
+def paths_in(page: str) -> Iterator[str]:
+    """What looks like a path of this repository, or like a file of it."""
+    folders = "|".join(FOLDERS)
+    for text in (*spans(page), *(text for _, text in blocks(page))):
+        yield from re.findall(
+            rf"(?<![\w./-])(?:{folders})/(?:[\w.-]+/)*(?:[\w-]+\.(?:{SUFFIXES})\b)?(?!\w)", text
+        )
+    for text in spans(page):
+        if re.fullmatch(rf"[\w-]+\.(?:{SUFFIXES})", text):
+            yield text
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_every_path_that_is_named_exists(document: str) -> None:
+    for path in paths_in(document):
+        if "/" in path:
+            assert path in MADE or (ROOT / path).exists(), path
+        else:
+            assert path in REPOSITORY_FILES | OTHERS_FILES or path.endswith(".pgn"), path
+
+
+def names_in(page: str) -> Iterator[str]:
+    """Dotted names below our packages."""
+    for text in spans(page):
+        yield from re.findall(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})(?:\.\w+)+(?![\w/])", text)
+
+
+def is_a_name(dotted: str) -> bool:
+    """Whether it is a module, or something in one."""
+    words = dotted.split(".")
+    for cut in range(len(words), 0, -1):
+        try:
+            found = find_spec(".".join(words[:cut]))
+        except ModuleNotFoundError:
+            continue
+        if found is not None:
+            thing: object = None if cut == len(words) else importlib.import_module(".".join(words[:cut]))
+            for word in words[cut:]:
+                if not hasattr(thing, word):
+                    return False
+                thing = getattr(thing, word)
+            return True
+    return False
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_every_module_and_name_exists(document: str) -> None:
+    for name in names_in(document):
+        if name.rpartition(".")[2] not in SUFFIXES.split("|"):
+            assert is_a_name(name), name
+
+
+def foreign_imports(package: str) -> dict[str, set[str]]:
+    """The packages beside the standard library and ours that its modules import, late imports too."""
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / package).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {*FOLDERS}:
+                found.setdefault(name, set()).add(path.relative_to(ROOT / package).as_posix())
+    return found
+
+
+def test_only_the_modules_that_contributors_are_told_of_import_more_than_the_standard_library() -> None:
+    assert foreign_imports("engines") == {"mypy_extensions": {"rules/native.py"}}  # for the type checker
+    workers = foreign_imports("workers")
+    assert workers.pop("networkx") == {"pairing/swiss.py"}
+    assert set(workers) == {"billiard", "celery", "kombu"}
+    modules = sorted(set.union(*workers.values()))
+    told = f"only {', '.join(f'`{name}`' for name in modules[:-1])} and `{modules[-1]}` import Celery"
+    assert told in " ".join(read("CONTRIBUTING.md").split())
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_every_address_of_the_site_is_one(document: str) -> None:
+    for text in spans(document):
+        if re.fullmatch(r"/[a-z/-]+/", text):
+            try:
+                resolve(text)
+            except Resolver404:
+                pytest.fail(f"the site has no page {text}")
+
+
+# Commands
+
+WRAPPER = re.compile(
+    r"^(?:\w+=(?:'[^']*'|\"[^\"]*\"|\S*)\s+|sudo\s+|nice -n -?\d+\s+|docker compose run --rm site\s+)+"
+)
+
+
+def lines_in(page: str) -> Iterator[str]:
+    """Each line of its shell blocks; of a console's those after a ``$``."""
+    for language, text in blocks(page):
+        joined = text.replace("\\\n", " ")
+        if language in ("sh", "shell"):
+            yield from joined.splitlines()
+        elif "$ " in text:
+            yield from re.findall(r"^\$ (.*)$", joined, re.MULTILINE)
+
+
+def split_command(line: str) -> list[str]:
+    """Its words; none of what is no command of ours."""
+    line = WRAPPER.sub("", line.strip())
+    if not re.match(r"(python3?|\.venv/bin/python|\./arena|systemd-run)\b", line):
+        return []
+    words = shlex.split(line, comments=True)
+    return words[words.index("./arena") :] if words[0] == "systemd-run" else words
+
+
+def commands_in(page: str, whole: Sequence[str]) -> Iterator[list[str]]:
+    """The words of every command of ours in the lines ``whole``, chained ones apart."""
+    for line in whole:
+        for part in line.split(" && "):
+            words = split_command(part)
+            if words[1:] and words[1:] != ["-m"]:
+                yield words
+
+
+def help_of(module: str, words: Sequence[str]) -> str:
+    """What a program prints for ``--help``; it fails for words that it does not know."""
+    main = importlib.import_module(module).main
+    before, said = sys.argv, io.StringIO()
+    sys.argv = [module, *words, "--help"]
+    code: object = 0
+    try:
+        with redirect_stdout(said), redirect_stderr(said):
+            main(*([sys.argv[1:]] if inspect.signature(main).parameters else []))
+    except SystemExit as end:
+        code = end.code
+    finally:
+        sys.argv = before
+    assert not code, said.getvalue()
+    return said.getvalue()
+
+
+HELPERS = {
+    "engines": "engines.__main__",
+    "workers": "workers.__main__",
+    "benchmarks.soak": "benchmarks.soak.__main__",
+}
+"""Where ``main`` is of a package that is run."""
+
+
+def options_of(words: Sequence[str]) -> list[str]:
+    """The options among the words of a command; what follows ``--`` is not its own."""
+    own = words[: words.index("--")] if "--" in words else words
+    options = [word.partition("=")[0] for word in own if re.match(r"--?[a-zA-Z]", word)]
+    return [option for option in options if option.lstrip("-") != "help"]
+
+
+def check_module(module: str, words: Sequence[str]) -> None:
+    assert find_spec(module), module
+    if module == "pytest":
+        assert all((ROOT / word).exists() for word in words if word.startswith("tests")), words
+    if module.split(".")[0] not in FOLDERS or module in ("workers.sandbox.entrance", "tournament.embedded"):
+        return
+    if module.startswith("engines.bots."):
+        assert not words
+        return
+    takes_command = module in ("engines", "workers") and words[:1] and re.fullmatch(r"[a-z]+", words[0])
+    told = help_of(HELPERS.get(module, module), words[:1] if takes_command else ())
+    for option in options_of(words):
+        assert re.search(rf"(?<![\w-]){re.escape(option.replace('_', '-'))}(?![\w-])", told), option
+
+
+def check_manage(words: Sequence[str]) -> None:
+    name = words[0]
+    assert name in get_commands(), name
+    command = load_command_class(get_commands()[name], name)
+    told = command.create_parser("manage.py", name).format_help()
+    for option in options_of(words[1:]):
+        assert f"{option} " in told or f"{option}\n" in told, option
+
+
+def check_arena(words: Sequence[str]) -> None:
+    if words[0] in ("test", "help"):
+        assert words in (["test"], ["test", "--quick"], ["test", "--all"], ["help"]), words
+        return
+    told = io.StringIO()
+    with redirect_stdout(told), pytest.raises(SystemExit, match="0"):
+        parse_options([words[0], "--help"])
+    for option in options_of(words):
+        assert re.search(rf"(?<![\w-]){option}(?![\w-])", told.getvalue()), option
+
+
+def check_command(words: Sequence[str]) -> None:
+    program, *words = words
+    if program == "./arena":
+        check_arena(words)
+    elif words[0] == "-m":
+        check_module(words[1], words[2:])
+    elif words[0] == "manage.py":
+        check_manage(words[1:])
+    else:
+        assert words[0] in ("setup.py", "main.py") or Path(words[0]).is_absolute(), words
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_every_command_in_a_block_is_accepted(document: str) -> None:
+    for words in commands_in(document, list(lines_in(document))):
+        check_command(words)
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_every_command_in_a_sentence_is_accepted(document: str) -> None:
+    for words in commands_in(document, spans(document)):
+        ours = [word for word in words if not re.search(r"[…<>{}]", word)]
+        if "COMMAND" not in ours:
+            check_command(ours)
+    for span in spans(document):
+        if span.startswith("manage.py "):
+            check_manage([word for word in shlex.split(span)[1:] if "…" not in word])
+
+
+@pytest.mark.parametrize("document", [page for page in PAGES if page != "CHANGELOG.md"])
+def test_commands_name_a_python_that_is_there(document: str) -> None:
+    """Many machines have no ``python``; a container of ours has."""
+    for text in (*lines_in(document), *spans(document)):
+        if "docker compose" not in text:
+            assert not re.search(r"(?<![\w/.-])python (-m|setup\.py|manage\.py)", text), text
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_what_runs_on_python_alone_is_told_apart_from_what_needs_the_environment(document: str) -> None:
+    for words in commands_in(document, [*lines_in(document), *spans(document)]):
+        if words[:2] == ["python3", "-m"]:
+            module, command = words[2], words[3:4]
+            assert module.split(".")[0] in ("engines", "workers", "venv", "zipfile"), words
+            assert not (module == "workers" and command == ["start"]), words
+
+
+@pytest.mark.parametrize("document", ["docs/match.md"])
+def test_every_match_that_is_shown_could_be_played(document: str, tmp_path: Path) -> None:
+    shown = [
+        words
+        for words in commands_in(document, list(lines_in(document)))
+        if words[2:4] == ["workers", "match"]
+    ]
+    assert shown
+    for words in shown:
+        assert read_options(words[4:], tmp_path).terms.entrants
+
+
+def test_every_option_of_a_match_that_is_named_exists() -> None:
+    known = {name.replace("_", "-") for flag in FLAGS for name in (flag.name, flag.also) if name} | {"help"}
+    for text in spans("docs/match.md"):
+        if re.match(r"-[a-z]", text):
+            assert text.split()[0].lstrip("-") in known, text
+
+
+# Settings
+
+SETTING = re.compile(r"\bDUARENA_[A-Z_]+\b")
+NO_SETTINGS = {"DUARENA_CALLED_FROM", "DUARENA_DECOY", "DUARENA_LADDER_"}
+"""What one program of ours tells another, and the beginning of several."""
+
+
+def settings_of_the_code() -> set[str]:
+    files = [
+        path
+        for folder in ("engines", "workers", "tournament")
+        for path in (ROOT / folder).rglob("*.py")
+        if "build" not in path.parts
+    ]
+    files += [ROOT / name for name in ("arena", "setup.py", "docker-compose.yml", "Dockerfile")]
+    return {name for path in files for name in SETTING.findall(path.read_text("utf-8"))} - NO_SETTINGS
+
+
+def settings_table() -> dict[str, str]:
+    """The mark of each setting in the table of the operations page."""
+    rows = re.findall(r"^\| `([A-Z_]+)` ?([●○]?) \|", read("docs/operations.md"), re.MULTILINE)
+    return dict(rows)
+
+
+def test_the_table_of_settings_is_complete() -> None:
+    table = settings_table()
+    assert {name for name in table if name.startswith("DUARENA_")} == settings_of_the_code()
+    assert {"DATABASE_URL", "REDIS_URL", "CI"} <= set(table)
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_every_setting_that_is_named_exists(document: str) -> None:
+    assert set(SETTING.findall(read(document))) <= settings_of_the_code()
+
+
+def test_the_marks_of_the_settings_are_what_the_start_script_does(tmp_path: Path) -> None:
+    options, address = Options("up", tmp_path), Address(LOOPBACK, DEFAULT_PORT)
+    untouched = "as its user set it"
+    fresh: dict[str, str] = {}
+    given = dict.fromkeys(settings_table(), untouched)
+    for environment in (fresh, given):
+        export(options, address, environment)
+    marks = {
+        name: "" if name not in fresh else "○" if given[name] == untouched else "●"
+        for name in settings_table()
+    }
+    assert marks == settings_table()
+
+
+# Numbers
+
+
+def mib(size: int) -> str:
+    return f"{size // MEBIBYTE} MB"
+
+
+LIMITS = Limits()
+SAMPLES = sorted(path.stem for path in (ROOT / "engines/bots").glob("*_bot.py"))
+LANGUAGES = list((ROOT / "engines/bots/languages").iterdir())
+RULES = {game.rules for game in GAMES.values()}
+SHOWN_ATTACKS = [attack for attack in ATTACKS if not attack.unshown]
+NAMES = [sample.name for sample in SAMPLE_BOTS]
+SENTENCES = [
+    ("README.md", f"on {WORDS[len(GAMES)]} ladders: {', '.join(f'`{code}`' for code in GAMES)}"),
+    ("README.md", f"all {WORDS[len(GAMES)]} ladders"),
+    ("README.md", f"{WORDS[len(RULES)].title()} little-known abstract games"),
+    ("README.md", f"the {WORDS[len(SAMPLES)]} sample bots"),
+    ("README.md", f"{WORDS[len(NAMES)].title()} of them, {', '.join(NAMES[:-1])} and {NAMES[-1]}, play"),
+    ("README.md", f"`Duarena is at {Address(LOOPBACK, DEFAULT_PORT).url}`"),
+    ("engines/README.md", f"The rules of {WORDS[len(GAMES)]} ladders"),
+    ("engines/README.md", f"`bots/` has {WORDS[len(SAMPLES)]} engines to read"),
+    ("engines/README.md", f"{WORDS[len(LANGUAGES)].title()} bots in `bots/languages/`"),
+    ("engines/README.md", f"takes at most {DEFAULT_SECONDS:.0f} seconds"),
+    ("engines/README.md", ", ".join(f"`{word}`" for word in INTERPRETERS if word != "java")),
+    ("engines/PROTOCOL.md", f"`readyok`, within {READY_SECONDS} seconds"),
+    ("engines/PROTOCOL.md", f"silent for {UNTIMED_SECONDS} seconds"),
+    ("engines/PROTOCOL.md", f"keeps its first and last {KEPT_STDERR_BYTES // 1024} KiB"),
+    ("engines/PROTOCOL.md", f"a line over {MAX_LINE_BYTES // 1024} KiB, over"),
+    ("engines/PROTOCOL.md", f"over {MAX_MOVE_OUTPUT_BYTES // MEBIBYTE} MiB of output in a move, over"),
+    ("engines/PROTOCOL.md", f"over {MAX_STDERR_BYTES // MEBIBYTE} MiB of log in a game"),
+    ("docs/match.md", f"one for each of {len(FAULTS)} faults"),
+    ("docs/match.md", f"the last {SHOWN_LINES} lines exchanged"),
+    ("docs/strength.md", f"{WORDS[len(strength.PAIRINGS)].title()} pairings"),
+    ("docs/benchmarks.md", f"lets {WORDS[throughput.BOTS]} bots in C"),
+    ("docs/sandbox.md", f"{mib(LIMITS.memory)} of memory"),
+    ("docs/sandbox.md", f"`{LIMITS.memory_sentence}`, `{LIMITS.processes_sentence}`,"),
+    ("docs/sandbox.md", f"`{LIMITS.file_sentence}`,"),
+    ("docs/sandbox.md", f"{LIMITS.processes} processes (threads count), {LIMITS.open_files} open files"),
+    ("docs/sandbox.md", f"files up to {mib(LIMITS.file_size)}"),
+    ("docs/sandbox.md", f"`/dev/shm` ({mib(LIMITS.tmp)} each"),
+    ("docs/sandbox.md", f"looks every {PERIOD_SECONDS} seconds"),
+    ("docs/sandbox.md", f"else the number {UNUSED}"),
+    ("docs/operations.md", f"else the number {UNUSED}"),
+    ("docs/operations.md", f"({mib(LOG_BYTES)} a log"),
+    ("docs/operations.md", f"{WORDS[int(MOST_ALLOWED // UPLOAD_COST)]} uploads at once"),
+    ("docs/operations.md", f"{WORDS[int(60 * ALLOWED_A_SECOND // UPLOAD_COST)]} a minute from then on"),
+    ("docs/tournaments.md", f"at most {MAX_PLAYERS} bots and {MAX_ROUNDS} rounds"),
+    ("docs/tournaments.md", f"at most {MAX_GAMES:,} games"),
+    ("docs/tournaments.md", f"its sigma is over {SETTLED_SIGMA} and it has fewer than"),
+    ("docs/tournaments.md", f"it has fewer than {SETTLED_GAMES} rated games"),
+    ("docs/workers.md", f"{WORDS[BATCHES_AHEAD_A_SLOT]} messages a slot"),
+    ("docs/workers.md", f"{MAX_PAIRS} pairs at most"),
+    ("docs/workers.md", f"voids {WORDS[VOIDS_IN_A_ROW]} different games in a row"),
+    ("docs/workers.md", f"After {LOST_AFTER.seconds} seconds of silence"),
+    ("CHANGELOG.md", f"{len(ATTACKS)} hostile engines, and show of {len(SHOWN_ATTACKS)} that they succeed"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("document", "sentence"), SENTENCES)
+def test_a_number_is_that_of_the_code(document: str, sentence: str) -> None:
+    assert sentence in " ".join(read(document).split())
+
+
+def test_the_floors_of_the_speeds_are_reached_where_the_page_says_so() -> None:
+    """By its own table of the compiled rules."""
+    page = read("docs/benchmarks.md")
+    table = next(text for _, text in blocks("docs/benchmarks.md") if "rules: compiled" in text)
+    floors = re.findall(r"^\| ([\w-]+) \| ([\d,]+) \| (reached|missed) \|$", page, re.MULTILINE)
+    assert [code for code, _, _ in floors] == list(GAMES)
+    for code, floor, verdict in floors:
+        row = re.search(rf"^{code} +[\d.,]+ +([\d,]+) ", table, re.MULTILINE)
+        assert row, code
+        measured, least = (int(text.replace(",", "")) for text in (row[1], floor))
+        assert verdict == ("reached" if measured >= least else "missed"), code
+
+
+def test_the_table_of_strengths_agrees_with_itself_and_with_the_targets() -> None:
+    names = {
+        f"{pairing.strong.name} – {pairing.weak.name}": pairing for pairing in strength.PAIRINGS.values()
+    }
+    rows = re.findall(
+        r"^\| (.+ – .+) \| ([\w-]+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+)% \| (\d+)% \| H1 \| 0 \|$",
+        read("docs/strength.md"),
+        re.MULTILINE,
+    )
+    assert len(rows) == len(names) * len(GAMES)
+    assert {row[:2] for row in rows} == {(name, code) for name in names for code in GAMES}
+    for name, code, *numbers in rows:
+        won, drawn, lost, points, target = map(float, numbers)
+        share = (won + drawn / 2) / (won + drawn + lost)
+        assert f"{share:.1%}" == f"{points}%", (name, code)
+        assert share >= names[name].target(code) == target / 100, (name, code)
+
+
+def test_every_sample_bot_is_named_in_the_strengths() -> None:
+    assert {stem.removesuffix("_bot") for stem in SAMPLES} == {
+        contender.module.removesuffix("_bot")
+        for pairing in strength.PAIRINGS.values()
+        for contender in (pairing.strong, pairing.weak)
+    }
+
+
+def test_the_records_page_has_every_termination() -> None:
+    table = read("engines/RECORDS.md").partition("### Result, termination and fault")[2].partition("###")[0]
+    rows = re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE)
+    assert set(re.findall(r"`([^`]+)`", " ".join(rows))) == {str(term) for term in Termination}
+
+
+@pytest.mark.parametrize("document", ["engines/PROTOCOL.md", "engines/RECORDS.md"])
+def test_a_page_for_authors_has_every_ladder(document: str) -> None:
+    assert all(f"`{code}`" in read(document) for code in GAMES)

@@ -1,0 +1,118 @@
+"""The test command leaves nothing behind, whether it ends by itself or is interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.run import BOTH_FORMS, Mode, closing_lines, parse_mode
+from tests.support.jobs import processes_with, wait_until
+from tournament.embedded.plan import ROOT
+
+MARK = f"98765{os.getpid()}"
+"""Seconds that a process of these tests sleeps at most; nobody else's does."""
+ORPHAN = """
+import subprocess, sys
+subprocess.Popen(["sleep", "{mark}"], start_new_session=True)
+sys.exit({code})
+"""
+WAITS = f"import subprocess; subprocess.run(['sleep', '{MARK}'])"
+ONE_STEP = """
+import sys
+from pathlib import Path
+from tests import run
+
+run.CACHE = Path({cache!r})
+run.END_SECONDS = 0.1
+
+def only_step(self):
+    passed = self._step("a step", sys.executable, "-c", {program!r}, is_test=True)
+    self._print_summary()
+    return 0 if passed else 1
+
+run.Run.run = only_step
+sys.exit(run.main([]))
+"""
+
+
+@contextmanager
+def started(folder: Path, program: str) -> Iterator[subprocess.Popen[str]]:
+    """The test command with this program as its only step, and its temporary folder in ``folder``."""
+    source = ONE_STEP.format(cache=str(folder / "cache"), program=program)
+    with subprocess.Popen(
+        (sys.executable, "-c", source),
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as run:
+        try:
+            yield run
+        finally:
+            run.kill()
+
+
+def test_the_mode_is_one_of_three() -> None:
+    assert [parse_mode(words) for words in ([], ["--quick"], ["--all"])] == [
+        Mode.DEFAULT,
+        Mode.QUICK,
+        Mode.ALL,
+    ]
+
+
+@pytest.mark.parametrize("words", [["--quick", "--all"], ["--fast"], ["tests"]])
+def test_any_other_word_is_refused_with_status_2(words: list[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        parse_mode(words)
+
+
+def test_the_closing_lines_are_the_short_summary_or_the_last_line() -> None:
+    summary = "==== short test summary info ====\nFAILED tests/a.py\n1 failed in 2.00s"
+    assert closing_lines(f".F\n{summary}\n") == summary
+    assert closing_lines("..\n2 passed in 1.00s\n") == "2 passed in 1.00s"
+    assert closing_lines("") == ""
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_process_that_outlives_the_tests_is_named_killed_and_fails_the_run(
+    code: int, tmp_path: Path
+) -> None:
+    with started(tmp_path, ORPHAN.format(mark=MARK, code=code)) as run:
+        printed = run.communicate()[0]
+    assert run.returncode == 1
+    assert "left running, and killed now:\n" in printed
+    assert f": sleep {MARK}" in printed
+    assert "FAILED" in printed
+    assert processes_with(MARK) == []
+
+
+def test_a_step_that_passes_passes_and_its_closing_line_is_repeated(tmp_path: Path) -> None:
+    with started(tmp_path, "print('1 passed in 0.01s')") as run:
+        printed = run.communicate()[0]
+    assert run.returncode == 0
+    assert printed.endswith("0 s  a step\n\na step:\n1 passed in 0.01s\n")
+    assert os.listdir(tmp_path) == ["cache"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_no_process_and_no_file(number: signal.Signals, tmp_path: Path) -> None:
+    with started(tmp_path, WAITS) as run:
+        assert wait_until(lambda: processes_with(MARK) != [])
+        run.send_signal(number)
+        printed = run.communicate()[0]
+    assert run.returncode == 130
+    assert printed.endswith("arena: interrupted\n")
+    assert processes_with(MARK) == []
+    assert os.listdir(tmp_path) == ["cache"]
+
+
+def test_what_runs_in_both_forms_is_there() -> None:
+    assert [path for path in BOTH_FORMS if not (ROOT / path).exists()] == []

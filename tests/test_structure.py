@@ -1,0 +1,102 @@
+"""The packages stay as a newcomer can learn them: no cycles, small folders, one name for one thing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.structure import (
+    SHORT_LINES,
+    Module,
+    cycles,
+    folder_sizes,
+    read_modules,
+    shared_names,
+    with_one_importer,
+)
+
+MOST_MODULES = 15
+ENTRY_POINTS = (
+    "tournament.api.",
+    "tournament.embedded.administrator",
+    "tournament.models.",
+    "tournament.views.",
+    "workers.commands.",
+)
+"""A page, a model and a command has a module by its subject, however short."""
+
+LAYERS = {
+    "workers": [
+        {"commands"},
+        {"service", "match"},
+        {"play", "check"},
+        {"engine"},
+        {"sandbox"},
+        {"bundles", "game"},
+        {"jobs", "reaper", "exit_status", "pairing", "statistics"},
+    ],
+    "tournament.services": [
+        {"calendar"},
+        {"results", "uploads", "ladders"},
+        {"dispatch"},
+        {"schedule"},
+        {"bots", "accounts", "bulk"},
+    ],
+}
+"""From the top. A module imports from its own layer or from one below."""
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, Module]:
+    return read_modules()
+
+
+def test_no_modules_import_each_other_in_a_circle_not_even_late(modules: dict[str, Module]) -> None:
+    assert cycles(modules) == []
+
+
+def test_no_two_public_classes_share_a_name(modules: dict[str, Module]) -> None:
+    assert shared_names(modules) == {}
+
+
+def test_no_folder_has_more_modules_than_a_reader_can_survey(modules: dict[str, Module]) -> None:
+    assert {name: size for name, size in folder_sizes(modules).items() if size > MOST_MODULES} == {}
+
+
+def test_a_short_module_with_one_importer_says_why_it_stands_alone(modules: dict[str, Module]) -> None:
+    short = [module for module in with_one_importer(modules) if module.lines < SHORT_LINES]
+    unexplained = [
+        module.name
+        for module in short
+        if not module.name.startswith(ENTRY_POINTS) and "of its own" not in module.docstring
+    ]
+    assert unexplained == []
+
+
+@pytest.mark.parametrize("package", sorted(LAYERS))
+def test_imports_run_down_the_layers(package: str, modules: dict[str, Module]) -> None:
+    level = {part: number for number, layer in enumerate(LAYERS[package]) for part in layer}
+    upward = [
+        f"{module.name} imports {imported}"
+        for module in modules.values()
+        for imported in module.imports
+        if (mine := part_of(module.name, package)) in level
+        and (theirs := part_of(imported, package)) in level
+        and level[theirs] < level[mine]
+    ]
+    assert upward == []
+
+
+@pytest.mark.parametrize("package", sorted(LAYERS))
+def test_every_part_of_a_package_has_a_layer(package: str, modules: dict[str, Module]) -> None:
+    parts = {part_of(name, package) for name in modules} - {"", "__main__"}
+    assert parts == set.union(*LAYERS[package])
+
+
+def test_every_package_says_what_it_is(modules: dict[str, Module]) -> None:
+    silent = [name for name, module in modules.items() if module.is_package and not module.docstring]
+    assert silent == ["tournament.management", "tournament.management.commands"]  # names that Django asks for
+
+
+def part_of(name: str, package: str) -> str:
+    """The first part of a module's name below the package, empty for others'."""
+    return name.removeprefix(f"{package}.").split(".")[0] if name.startswith(f"{package}.") else ""

@@ -1,0 +1,191 @@
+"""A guarded process: nothing below it outlives it, whatever it did to get away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tournament.embedded.processes.guard import descendants
+from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
+
+DEADLINE_S = 120.0
+
+FAMILY = """
+    import os, subprocess, sys, time
+    # A child in a session of its own, as engines are, with a child that lost its parent.
+    subprocess.Popen([sys.executable, "-c", '''if 1:
+        import os, subprocess
+        orphan = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        open(%(folder)r + "/orphan.new", "w").write(str(orphan.pid))
+        os.rename(%(folder)r + "/orphan.new", %(folder)r + "/orphan")
+    '''], start_new_session=True).wait()
+    print("family complete", flush=True)
+    time.sleep(600)
+"""
+
+
+def start(tmp_path: Path, program: str, *, stop: signal.Signals = signal.SIGTERM) -> Guarded:
+    service = Service("child", (sys.executable, "-c", textwrap.dedent(program)), stop=stop)
+    return Guarded(service, log=tmp_path / "logs" / "child.log", folder=tmp_path)
+
+
+def eventually(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.01)
+
+
+def is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def start_family(tmp_path: Path) -> tuple[Guarded, int]:
+    process = start(tmp_path, FAMILY % {"folder": str(tmp_path)})
+    return process, wait_for_orphan(tmp_path, process.log)
+
+
+def wait_for_orphan(tmp_path: Path, log: Path) -> int:
+    """Its process number, once its parent has ended."""
+    eventually(lambda: log.exists() and last_words(log) == "family complete")
+    return int((tmp_path / "orphan").read_text())
+
+
+def test_killing_a_process_kills_its_orphans_in_other_sessions_too(tmp_path: Path) -> None:
+    process, orphan = start_family(tmp_path)
+    assert is_alive(orphan)
+
+    process.kill()
+
+    assert not is_alive(orphan)
+    assert process.exit_code == 128 + signal.SIGKILL
+
+
+def test_orphans_of_a_process_that_ends_by_itself_are_killed_before_its_guard_ends(tmp_path: Path) -> None:
+    process, orphan = start_family(tmp_path)
+
+    process.signal(signal.SIGTERM)
+
+    assert process.wait(DEADLINE_S)
+    assert not is_alive(orphan)
+    assert process.exit_code == 128 + signal.SIGTERM
+
+
+def test_nothing_survives_a_supervisor_that_is_killed(tmp_path: Path) -> None:
+    program = textwrap.dedent(FAMILY % {"folder": str(tmp_path)})
+    supervisor_program = f"""
+        import sys, time
+        sys.path.insert(0, {os.getcwd()!r})
+        from pathlib import Path
+        from tournament.embedded.processes.process import Guarded, Service
+        family = Service("child", (sys.executable, "-c", {program!r}))
+        kept = Guarded(family, log=Path("child.log"), folder=Path("."))
+        time.sleep(600)
+    """
+    supervisor = subprocess.Popen((sys.executable, "-c", textwrap.dedent(supervisor_program)), cwd=tmp_path)
+    orphan = wait_for_orphan(tmp_path, tmp_path / "child.log")
+    everybody = descendants(supervisor.pid)
+    assert orphan in everybody
+
+    supervisor.kill()
+    supervisor.wait()
+
+    eventually(lambda: not any(is_alive(process) for process in everybody))
+
+
+def test_a_process_dies_with_its_guard(tmp_path: Path) -> None:
+    process = start(tmp_path, "import os, time; print(os.getpid(), flush=True); time.sleep(600)")
+    eventually(lambda: last_words(process.log))
+    child = int(last_words(process.log))
+
+    os.kill(process.guard_pid, signal.SIGKILL)
+
+    eventually(lambda: not is_alive(child))
+    assert process.wait(DEADLINE_S)
+
+
+def test_a_signal_reaches_the_process_and_its_exit_code_comes_back(tmp_path: Path) -> None:
+    program = """
+        import signal, sys
+        signal.signal(signal.SIGQUIT, lambda *_: sys.exit(7))
+        print("listening", flush=True)
+        signal.pause()
+    """
+    process = start(tmp_path, program)
+    eventually(lambda: last_words(process.log) == "listening")
+
+    process.signal(signal.SIGQUIT)
+
+    assert process.wait(DEADLINE_S)
+    assert process.exit_code == 7
+
+
+def test_ctrl_c_and_its_like_are_not_ignored_by_the_process(tmp_path: Path) -> None:
+    program = """
+        import signal
+        names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCHLD")
+        print([name for name in names if signal.getsignal(getattr(signal, name)) == signal.SIG_IGN])
+    """
+    process = start(tmp_path, program)
+
+    assert process.wait(DEADLINE_S)
+    assert last_words(process.log) == "[]"
+
+
+def test_a_command_that_cannot_be_started_says_so_in_the_log(tmp_path: Path) -> None:
+    service = Service("nothing", ("/nonexistent/program",))
+    process = Guarded(service, log=tmp_path / "nothing.log", folder=tmp_path)
+
+    assert process.wait(DEADLINE_S)
+    assert process.exit_code != 0
+    assert "/nonexistent/program" in last_words(process.log)
+
+
+def test_signals_to_an_ended_process_do_nothing(tmp_path: Path) -> None:
+    process = start(tmp_path, "pass")
+    assert process.wait(DEADLINE_S)
+
+    process.signal(signal.SIGTERM)
+    process.kill()
+
+    assert process.exit_code == 0
+
+
+def test_a_long_log_is_set_aside_and_its_writer_goes_on_at_the_start(tmp_path: Path) -> None:
+    log = tmp_path / "site.log"
+    with log.open("ab", buffering=0) as writer:
+        writer.write(b"old\n" * 10)
+        rotate(log, limit=20)
+        writer.write(b"new\n")
+
+    assert log.read_text() == "new\n"
+    assert (tmp_path / "site.log.1").read_text() == "old\n" * 10
+
+
+def test_a_short_log_is_left_alone(tmp_path: Path) -> None:
+    log = tmp_path / "site.log"
+    log.write_text("short\n")
+    rotate(log)
+    assert log.read_text() == "short\n"
+    assert not (tmp_path / "site.log.1").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("", ""), ("one\ntwo\n", "two"), ("x" * 9000 + "\nend\n", "end")]
+)
+def test_last_words_are_the_last_line(tmp_path: Path, text: str, words: str) -> None:
+    log = tmp_path / "log"
+    log.write_text(text)
+    assert last_words(log) == words

@@ -1,0 +1,148 @@
+"""The supervisor over small placeholder services."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tournament.embedded.processes.test_process import DEADLINE_S, eventually
+from tournament.embedded.processes.process import Service
+from tournament.embedded.processes.supervisor import NotReady, Supervisor
+
+LIVING = """
+import pathlib, signal, sys
+def stop(*_):
+    with open("stopped", "a") as file:
+        print(sys.argv[1], file=file)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, stop)
+with open(sys.argv[1], "a") as file:
+    print("started", file=file)
+while True:
+    signal.pause()
+"""
+DEAF = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open("deaf", "w").close()
+while True:
+    signal.pause()
+"""
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def supervisor(tmp_path: Path, said: list[str]) -> Iterator[Supervisor]:
+    with Supervisor(logs=tmp_path / "logs", folder=tmp_path, say=said.append) as supervisor:
+        yield supervisor
+
+
+def living(tmp_path: Path, name: str) -> Service:
+    command = (sys.executable, "-c", LIVING, name)
+    return Service(name, command, ready=(tmp_path / name).exists, patience_s=DEADLINE_S)
+
+
+def test_services_are_stopped_last_started_first(supervisor: Supervisor, tmp_path: Path) -> None:
+    for name in ("redis", "site", "players"):
+        supervisor.start(living(tmp_path, name))
+
+    supervisor.stop()
+
+    assert (tmp_path / "stopped").read_text().split() == ["players", "site", "redis"]
+
+
+def test_a_service_that_dies_is_started_again_and_people_are_told(
+    supervisor: Supervisor, tmp_path: Path, said: list[str]
+) -> None:
+    service = Service("flaky", (sys.executable, "-c", "open('flaky', 'a').write('x'); exit('no luck')"))
+    supervisor.start(service)
+
+    def restarted() -> bool:
+        supervisor.tend()
+        return (tmp_path / "flaky").exists() and len((tmp_path / "flaky").read_text()) >= 2
+
+    eventually(restarted)
+    assert said[0].startswith("flaky died (exit code 1) and is started again now; its log ")
+    assert said[0].endswith("ends: no luck")
+
+
+def test_one_that_keeps_dying_is_started_later_and_later(
+    supervisor: Supervisor, tmp_path: Path, said: list[str]
+) -> None:
+    supervisor.start(Service("flaky", (sys.executable, "-c", "exit('no luck')")))
+
+    def died_twice() -> bool:
+        supervisor.tend()
+        return len(said) >= 2
+
+    eventually(died_twice)
+    assert "is started again in 1 s" in said[1]
+
+
+def test_a_service_that_ends_while_it_starts_is_reported_with_its_last_words(supervisor: Supervisor) -> None:
+    service = Service("site", (sys.executable, "-c", "exit('port taken')"), ready=lambda: False)
+    with pytest.raises(NotReady, match=r"site ended at once \(1\); its log .*site\.log ends: port taken"):
+        supervisor.start(service)
+
+
+def test_one_that_will_not_stop_is_killed_when_its_patience_is_over(
+    supervisor: Supervisor, tmp_path: Path
+) -> None:
+    deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists, patience_s=0.1)
+    supervisor.start(deaf)
+    supervisor.stop()  # returns at all
+
+
+def test_a_guard_that_is_killed_takes_its_service_along_and_both_are_started_again(
+    supervisor: Supervisor, tmp_path: Path, said: list[str]
+) -> None:
+    supervisor.start(living(tmp_path, "site"))
+    os.kill(supervisor.guards["site"], signal.SIGKILL)
+
+    def started_twice() -> bool:
+        supervisor.tend()
+        return (tmp_path / "site").read_text().count("started") == 2
+
+    eventually(started_twice)
+    assert said[0].startswith("site died (signal 9) and is started again now; its log ")
+
+
+def test_the_first_ctrl_c_asks_and_the_second_kills(supervisor: Supervisor, tmp_path: Path) -> None:
+    deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists, patience_s=3600)
+    with supervisor.listening():
+        supervisor.start(deaf)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert supervisor.stopping
+        os.kill(os.getpid(), signal.SIGINT)
+        supervisor.stop()  # returns at once, though the patience is an hour
+
+
+def test_a_signal_ends_a_wait(supervisor: Supervisor) -> None:
+    with supervisor.listening():
+        os.kill(os.getpid(), signal.SIGHUP)
+        supervisor.wait(3600)
+        assert supervisor.stopping
+
+
+def test_told_to_stop_while_a_service_starts_it_gives_up_starting(supervisor: Supervisor) -> None:
+    service = Service("slow", ("sleep", "600"), ready=lambda: False)
+    with supervisor.listening():
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(NotReady, match="stopped while slow was starting"):
+            supervisor.start(service)
+
+
+def test_the_handlers_of_before_are_back_afterwards(supervisor: Supervisor) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with supervisor.listening():
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before

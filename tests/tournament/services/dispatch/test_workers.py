@@ -1,0 +1,371 @@
+"""The site's workers: known by what they tell, lost when they fall silent, quarantined when they void."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from tests.support.schedule import (
+    FakeBroker,
+    game_of,
+    make_tournament,
+    make_user,
+    make_version,
+    play,
+    start_validation,
+    void,
+)
+from tournament.models import Attempt, BotVersion, Game, Notice, Worker
+from tournament.services.calendar import sweep
+from tournament.services.dispatch import workers
+from tournament.services.dispatch.sweep import LEASE, keeper_started
+from tournament.services.results import keeper
+from tournament.services.uploads import availability as uploads
+from tournament.services.uploads.submission import hear_worker
+from workers.game.referee import BOTH_UNABLE
+from workers.jobs import MAX_VOIDS, GameJob, GameReport
+from workers.sandbox.levels import Level, Verdict
+from workers.sandbox.policy import write_verdict
+from workers.service.heartbeat import Heartbeat, Trouble
+
+pytestmark = pytest.mark.django_db
+Deal = Callable[[], list[GameJob]]
+NO_WALLS = "its sandbox is of level C"
+
+
+def beat(worker: str = "players@east", **told: object) -> Heartbeat:
+    usual = Heartbeat(
+        worker=worker,
+        run="run 1",
+        host="cellar-7",
+        queue="games",
+        version="0.1.0",
+        slots=2,
+        busy=0,
+        held=0,
+        games=0,
+        voids=0,
+        games_an_hour=0,
+        speed="20.0",
+        level="A",
+        refusal="",
+        admitted=False,
+        stopping=False,
+    )
+    return replace(usual, **told)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def hear(
+    queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> Callable[[Heartbeat], Worker]:
+    """Take a heartbeat in; whatever the worker is told then is in ``queues.told``."""
+
+    def take_in(told: Heartbeat) -> Worker:
+        with django_capture_on_commit_callbacks(execute=True):
+            return hear_worker(told, timezone.now())
+
+    return take_in
+
+
+Hear = Callable[[Heartbeat], Worker]
+
+
+def by(report: GameReport, worker: str = "players@east") -> GameReport:
+    return replace(report, worker=f"{worker}/4711")
+
+
+def void_all(deal: Deal) -> None:
+    """Have the worker void every game that is given out now."""
+    for job in deal():
+        for game in job.games:
+            keeper.record(by(void(play(job, game))))
+
+
+def test_a_worker_is_known_by_its_first_word_and_admitted(hear: Hear, queues: FakeBroker) -> None:
+    worker = hear(beat(busy=1, games=7, games_an_hour=120))
+    assert (worker.condition, worker.host, worker.games_an_hour) == ("busy", "cellar-7", 120)
+    assert queues.told == [("players@east", "run 1", True)]
+    hear(beat(admitted=True))
+    assert len(queues.told) == 1
+    assert Worker.objects.get().condition == "idle"
+
+
+def test_a_worker_is_the_same_at_each_start(hear: Hear) -> None:
+    first = hear(beat())
+    Worker.objects.update(started_at=timezone.now() - timedelta(hours=1))
+    assert hear(beat()).started_at < timezone.now() - timedelta(minutes=59)
+    assert hear(beat(run="run 2")).started_at > timezone.now() - timedelta(minutes=1)
+    assert Worker.objects.get().pk == first.pk
+
+
+def test_a_worker_that_stops_says_so_and_is_told_nothing_any_more(hear: Hear, queues: FakeBroker) -> None:
+    worker = hear(beat(stopping=True))
+    assert (worker.condition, queues.told) == ("stopped", [])
+
+
+def test_a_silent_worker_is_lost_and_found_again(hear: Hear) -> None:
+    """Not by a keeper that has only just come back: the words of its absence wait."""
+    now = timezone.now()
+    hear(beat(busy=2))
+    Worker.objects.update(seen_at=now - workers.LOST_AFTER - timedelta(seconds=1))
+    keeper_started(now)
+    sweep(now=now)
+    assert Worker.objects.get().condition == "busy"
+    keeper_started(now - LEASE)
+    sweep(now=now)
+    worker = Worker.objects.get()
+    assert (worker.condition, worker.busy) == ("lost", 0)
+    assert hear(beat()).condition == "idle"
+
+
+def test_workers_long_gone_are_forgotten_unless_they_are_quarantined(hear: Hear) -> None:
+    for name in ("players@east", "players@west", "players@north"):
+        hear(beat(name, stopping=name != "players@north"))
+    workers.quarantine(Worker.objects.get(name="players@west"), "it smells", timezone.now())
+    Worker.objects.update(seen_at=timezone.now() - timedelta(days=8))
+    workers.sweep_workers(timezone.now())
+    assert list(Worker.objects.values_list("name", "state")) == [
+        ("players@north", "lost"),
+        ("players@west", "stopped"),
+    ]
+
+
+def test_what_a_stranger_may_say_of_itself_is_bounded_and_escaped(hear: Hear) -> None:
+    hostile = "x\x1b[31m\0" * 1000
+    worker = hear(beat(hostile, host=hostile, queue=hostile, speed=hostile, level=hostile, slots=2**80))
+    worker.refresh_from_db()
+    assert len(worker.name) <= 120
+    assert worker.host.isprintable()
+    assert (worker.level, worker.slots) == ("C", 1024)
+
+
+def test_trouble_is_kept_with_its_time(hear: Hear) -> None:
+    hear(beat())
+    workers.hear_trouble(Trouble("players@east/4711", "the canary game ended in stall"), timezone.now())
+    workers.hear_trouble(Trouble("players@east/4711", ""), timezone.now())
+    worker = hear(beat(held=2, admitted=True))
+    assert (worker.trouble, worker.condition) == ("the canary game ended in stall", "held")
+
+
+# Quarantine
+
+
+def test_a_worker_that_voids_three_games_in_a_row_is_quarantined(
+    hear: Hear, deal: Deal, queues: FakeBroker
+) -> None:
+    """Its voids count against no game, and staff hears of it."""
+    staff = make_user("stan", staff=True)
+    tournament = make_tournament(bots=6)
+    hear(beat())
+    void_all(deal)
+    worker = Worker.objects.get()
+    assert worker.condition == "quarantined"
+    assert worker.quarantine_reason == "it voided 3 games in a row, the last: the disk is full"
+    for _ in range(MAX_VOIDS + 1):
+        void_all(deal)
+    assert {(game.state, game.voids) for game in tournament.games.all()} == {(Game.State.WAITING, 0)}
+    (notice,) = Notice.objects.filter(user=staff)
+    assert notice.text.startswith("The worker players@east is quarantined: it voided 3 games in a row")
+
+
+def test_a_quarantined_worker_gets_no_jobs_however_often_it_starts(hear: Hear, queues: FakeBroker) -> None:
+    workers.quarantine(hear(beat()), "it smells", timezone.now())
+    hear(beat(stopping=True))
+    queues.told.clear()
+    hear(beat(run="run 2", admitted=True))
+    hear(beat(run="run 2"))
+    assert queues.told == [("players@east", "run 2", False)]
+    assert Worker.objects.get().condition == "quarantined"
+
+
+def test_a_released_worker_begins_anew(
+    hear: Hear,
+    deal: Deal,
+    queues: FakeBroker,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    make_tournament(bots=6)
+    hear(beat())
+    void_all(deal)
+    queues.told.clear()
+    with django_capture_on_commit_callbacks(execute=True):
+        workers.release(Worker.objects.get(), timezone.now())
+    assert queues.told == [("players@east", "run 1", True)]
+    job = deal()[0]
+    keeper.record(by(void(play(job, job.games[0]))))
+    assert not Worker.objects.get().is_quarantined
+    assert game_of(play(job, job.games[0])).voids == 1
+
+
+def test_voids_with_results_between_them_are_no_quarantine(hear: Hear, deal: Deal) -> None:
+    make_tournament(bots=6)
+    hear(beat())
+    for number, job in enumerate(deal()):
+        one, two = (play(job, game) for game in job.games)
+        keeper.record_all([by(void(one)), by(two)] if number % 2 else [by(two), by(void(one))])
+    assert not Worker.objects.get().is_quarantined
+    assert Game.objects.filter(voids=1).count() > workers.VOIDS_IN_A_ROW
+
+
+def test_a_bot_that_is_the_trouble_halts_its_games_and_no_worker(hear: Hear, deal: Deal) -> None:
+    """Every void has the bot in it, and nobody else could play it either."""
+    hero = make_version("Hero")
+    for number in range(3):
+        make_tournament(versions=[hero, make_version(f"Bot {number}")], name=f"Event {number}")
+    hear(beat())
+    for _ in range(MAX_VOIDS):
+        void_all(deal)
+    assert not Worker.objects.get().is_quarantined
+    assert list(Game.objects.values_list("state", flat=True)) == [Game.State.HALTED] * 6
+
+
+def test_a_bot_that_others_play_is_not_the_trouble(hear: Hear, deal: Deal) -> None:
+    """The same voids, but another worker records games between the same two."""
+    tournament = make_tournament(pairs=4)
+    hear(beat())
+    first, *rest = deal()
+    keeper.record_all([by(void(play(first, game))) for game in first.games])
+    keeper.record(replace(play(rest[0], rest[0].games[0]), worker="players@west/1"))
+    assert not Worker.objects.get().is_quarantined
+    keeper.record(by(void(play(rest[1], rest[1].games[0]))))
+    assert Worker.objects.get().is_quarantined
+    assert tournament.games.filter(voids__gt=0).count() == 0
+
+
+@pytest.mark.parametrize(
+    "evidence", [f"{BOTH_UNABLE}: white: no", "uploaded bots are not run by this worker: C"]
+)
+def test_voids_that_a_sound_worker_must_tell_are_no_quarantine(hear: Hear, deal: Deal, evidence: str) -> None:
+    make_tournament(bots=6)
+    hear(beat())
+    for job in deal():
+        for game in job.games:
+            keeper.record(by(replace(void(play(job, game)), evidence=evidence)))
+    assert not Worker.objects.get().is_quarantined
+
+
+def test_a_quarantined_worker_halts_no_game_at_once_either(hear: Hear, deal: Deal) -> None:
+    start_validation(make_version("Cy", owner=make_user()))
+    workers.quarantine(hear(beat()), "it smells", timezone.now())
+    (job,) = deal()
+    keeper.record(by(replace(void(play(job, job.games[0])), evidence=f"{BOTH_UNABLE}: white: no")))
+    assert Game.objects.get(key=job.games[0].key).state == Game.State.WAITING
+
+
+def test_the_void_that_quarantines_its_worker_does_not_halt_its_game(hear: Hear, deal: Deal) -> None:
+    tournament = make_tournament(bots=6)
+    Game.objects.update(voids=MAX_VOIDS - 1)
+    hear(beat())
+    jobs = deal()
+    for job in jobs[:3]:
+        Game.objects.filter(key=job.games[0].key).update(voids=0 if job is not jobs[2] else MAX_VOIDS - 1)
+        keeper.record(by(void(play(job, job.games[0]))))
+    assert Worker.objects.get().is_quarantined
+    last = Game.objects.get(key=jobs[2].games[0].key)
+    assert (last.state, last.voids) == (Game.State.WAITING, MAX_VOIDS - 1)
+    assert not tournament.games.filter(state=Game.State.HALTED).exists()
+
+
+def test_a_good_result_of_a_quarantined_worker_is_recorded_all_the_same(hear: Hear, deal: Deal) -> None:
+    make_tournament()
+    workers.quarantine(hear(beat()), "it smells", timezone.now())
+    (job,) = deal()
+    assert isinstance(keeper.record(by(play(job, job.games[0]))), keeper.Recorded)
+    assert Attempt.objects.filter(end=Attempt.End.RECORDED).count() == 1
+
+
+# Uploads
+
+
+def test_a_worker_that_runs_no_uploads_is_set_aside_while_others_do(hear: Hear, queues: FakeBroker) -> None:
+    assert hear(beat("players@west", level="C", refusal=NO_WALLS)).condition == "idle"
+    hear(beat("players@east"))
+    west = hear(beat("players@west", level="C", refusal=NO_WALLS, admitted=True))
+    assert (west.condition, west.why) == (
+        "set aside",
+        f"it does not run uploaded bots, and others do: {NO_WALLS}",
+    )
+    assert queues.told[-1] == ("players@west", "run 1", False)
+    hear(beat("players@east", stopping=True))
+    assert hear(beat("players@west", level="C", refusal=NO_WALLS)).condition == "idle"
+
+
+def test_uploads_wait_for_workers_that_have_yet_to_take_up_the_sandbox_that_was_found(
+    hear: Hear, queues: FakeBroker, settings: Settings
+) -> None:
+    """A worker that starts again finds it and writes it down before the other one has."""
+    version = make_version(owner=make_user(), state=BotVersion.State.WAITING)
+    for name, queue in (("players@east", "games"), ("validators@east", "validation")):
+        hear(beat(name, queue=queue, level="C", refusal=NO_WALLS))
+    write_verdict(settings.CACHE, Verdict(Level.A))
+    hear(beat("players@east", run="run 2"))
+    assert not uploads.look().are_run
+    hear(beat("validators@east", queue="validation", run="run 2"))
+    assert uploads.look().are_run
+    version.refresh_from_db()
+    assert version.state == BotVersion.State.VALIDATING
+    assert len(queues.exams) == 1
+
+
+def test_what_waited_is_validated_once_workers_that_refused_have_started_again(
+    hear: Hear, queues: FakeBroker, settings: Settings
+) -> None:
+    """They stop, and the first of them writes down what it found, before any of them is heard of again."""
+    make_version(owner=make_user(), state=BotVersion.State.WAITING)
+    queue_of = {"players@east": "games", "validators@east": "validation"}
+    for stopping in (False, True):
+        for name, queue in queue_of.items():
+            hear(beat(name, queue=queue, level="C", refusal=NO_WALLS, stopping=stopping))
+    write_verdict(settings.CACHE, Verdict(Level.A))
+    assert uploads.look().are_run
+    assert not queues.exams
+    hear(beat("players@east", run="run 2"))
+    assert len(queues.exams) == 1
+
+
+def test_a_worker_that_starts_again_as_it_was_has_nothing_validated(hear: Hear, queues: FakeBroker) -> None:
+    """It may have been the version under examination that killed it."""
+    for name, queue in (("players@east", "games"), ("validators@east", "validation")):
+        hear(beat(name, queue=queue))
+    make_version(owner=make_user(), state=BotVersion.State.WAITING)
+    hear(beat("validators@east", queue="validation", run="run 2"))
+    assert not queues.exams
+
+
+def test_the_least_of_the_sandboxes_is_told(hear: Hear, settings: Settings) -> None:
+    hear(beat("players@east"))
+    hear(beat("players@west", level="B"))
+    hear(beat("validators@east", queue="validation"))
+    assert uploads.look().level is Level.B
+    hear(beat("players@north", level="C"))
+    stand = uploads.look()
+    assert stand.level is None
+    assert stand.why == "are run without a sandbox by the worker players@north"
+
+
+def test_nobody_is_up_when_a_site_starts_before_he_is_heard_of(hear: Hear) -> None:
+    hear(beat())
+    workers.presume_lost()
+    assert not Worker.objects.up().exists()
+    assert hear(beat()).condition == "idle"
+
+
+def test_uploads_wait_until_workers_elsewhere_run_them(hear: Hear, queues: FakeBroker) -> None:
+    version = make_version(owner=make_user(), state=BotVersion.State.WAITING)
+    hear(beat("players@east", level="C", refusal=NO_WALLS))
+    assert uploads.waiting_reason() == (
+        f"uploaded bots wait: no worker that is up runs them. The worker players@east: {NO_WALLS}"
+    )
+    hear(beat("players@west"))
+    assert not uploads.look().are_run
+    hear(beat("validators@west", queue="validation"))
+    assert uploads.look().are_run
+    version.refresh_from_db()
+    assert version.state == BotVersion.State.VALIDATING
+    assert len(queues.exams) == 1

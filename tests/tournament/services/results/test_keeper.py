@@ -1,0 +1,382 @@
+"""The record keeper: a result is stored once, whatever arrives."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.db import IntegrityError
+
+from engines.records import Record, read_records, verify_record
+from engines.rules.base import Result
+from tests.support.schedule import (
+    foreign,
+    forfeit,
+    game_of,
+    make_tournament,
+    make_user,
+    make_version,
+    play,
+    play_all,
+    void,
+    word_of,
+)
+from tournament import models
+from tournament.models import (
+    Attempt,
+    Game,
+    GameLog,
+    GameRecord,
+    Ladder,
+    LadderRating,
+    LiveGame,
+    RatingEvent,
+    Tournament,
+)
+from tournament.services.results import keeper, storing
+from tournament.services.results.ratings import rebuild
+from workers.game.referee import BOTH_UNABLE
+from workers.jobs import MAX_VOIDS, GameJob, GameReport, Release
+
+pytestmark = pytest.mark.django_db
+Deal = Callable[[], list[GameJob]]
+
+
+def counted(reason: str) -> int:
+    return models.Ignored.objects.filter(reason=reason).values_list("count", flat=True).first() or 0
+
+
+def published(game: Game) -> Record:
+    (record,) = read_records(StringIO(game.record.text), "test")
+    assert isinstance(record, Record)
+    return record
+
+
+def test_a_report_becomes_a_result_a_record_logs_and_ratings(deal: Deal) -> None:
+    make_tournament(opening_plies=2)
+    (job,) = deal()
+    report = play(job, job.games[0])
+    told = keeper.record(report)
+    game = game_of(report)
+    assert told == keeper.Recorded(game.pk, 1)
+    assert (game.state, game.result, game.plies) == (Game.State.DONE, report.result, len(report.moves))
+    assert (game.sequence, game.rated, game.fault) == (1, True, "none")
+    assert Attempt.objects.get(pk=report.attempt).end == Attempt.End.RECORDED
+    assert RatingEvent.objects.filter(game=game).count() == 2
+    assert Ladder.objects.get(pk="duploline").sequence == 1
+    assert dict(GameLog.objects.values_list("side", "stderr")) == {
+        "white": "white says\\x00 hi",
+        "black": "black says hi",
+    }
+
+
+def test_the_published_record_is_true_and_complete(deal: Deal) -> None:
+    make_tournament(opening_plies=2)
+    (job,) = deal()
+    report = play(job, job.games[1])
+    keeper.record(report)
+    record = published(game_of(report))
+    assert verify_record(record) == []
+    expected = {
+        "White": "Bot 2",
+        "Black": "Bot 1",
+        "WhiteVersion": "1",
+        "GameId": "test-match/1/1/2",
+        "Event": "Test match",
+        "Round": "1",
+        "OpeningPlies": "2",
+        "TimeControl": "1+0.1",
+        "Date": "2026.01.02",
+        "Rated": "",
+    }
+    assert {name: record.header(name) for name in expected} == expected
+
+
+def test_a_repeat_changes_nothing_and_is_counted(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    report = play(job, job.games[0])
+    keeper.record(report)
+    before = list(LadderRating.objects.values()), list(Game.objects.values())
+    assert keeper.record(report) == keeper.IgnoredReport("repeat")
+    other = replace(play(job, job.games[0], seed=1), attempt=report.attempt)
+    assert keeper.record(other) == keeper.IgnoredReport("repeat")
+    assert (list(LadderRating.objects.values()), list(Game.objects.values())) == before
+    assert counted("repeat") == 2
+
+
+def test_a_late_report_of_an_earlier_attempt_is_ignored(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    early = play(job, job.games[0])
+    keeper.release(Release(early.key, early.attempt, "host/1"))
+    (again,) = deal()
+    assert keeper.record(early) == keeper.IgnoredReport("late")
+    assert game_of(early).state == Game.State.CLAIMED
+    assert isinstance(keeper.record(play(again, again.games[0])), keeper.Recorded)
+    assert keeper.record(early) == keeper.IgnoredReport("late")
+    assert counted("late") == 2
+
+
+def standing_rows() -> list[tuple[object, ...]]:
+    return list(
+        LadderRating.objects.order_by("version").values_list("version__bot__name", "mu", "sigma", "games")
+    )
+
+
+def test_games_in_one_message_are_rated_in_their_order_like_games_in_many(deal: Deal, settings: Any) -> None:
+    settings.SLOTS = 50
+    for name in ("Together", "Apart"):
+        versions = [make_version(f"{name} {n}") for n in (1, 2, 3)]
+        make_tournament(versions=versions, pairs=3, ladders=["duploline"], name=name)
+    jobs = deal()
+    reports = [report for job in jobs for report in play_all(job)]
+    together = [report for report in reports if report.key.startswith("together")]
+    apart = [report for report in reports if report.key.startswith("apart")]
+    told = keeper.record_all(together)
+    assert [answer.sequence for answer in told if isinstance(answer, keeper.Recorded)] == [*range(1, 19)]
+    one_by_one = [keeper.record(report) for report in apart]
+    assert all(isinstance(answer, keeper.Recorded) for answer in one_by_one)
+    assert len(rows := standing_rows()) == 6
+    assert rebuild("duploline")[0].changed is False
+    assert standing_rows() == rows
+
+
+def test_of_a_message_the_wrong_the_void_the_late_and_the_repeated_cost_the_others_nothing(
+    deal: Deal,
+) -> None:
+    make_tournament(bots=3, pairs=2)
+    reports = [report for job in deal() for report in play_all(job)]
+    wrong = replace(reports[1], result=Result("1-0" if reports[1].result == "0-1" else "0-1"))
+    keeper.release(Release(reports[3].key, reports[3].attempt, "host/1"))
+    message = [reports[0], wrong, void(reports[2]), reports[3], foreign(reports[4]), reports[5], reports[0]]
+    told = keeper.record_all(message)
+    assert told[0] == keeper.Recorded(game_of(reports[0]).pk, 1)
+    assert isinstance(told[1], keeper.GivenBack)
+    assert told[2] == keeper.GivenBack("the disk is full")
+    assert told[3:5] == [keeper.IgnoredReport("late"), keeper.IgnoredReport("foreign")]
+    assert told[5] == keeper.Recorded(game_of(reports[5]).pk, 2)
+    assert told[6] == keeper.IgnoredReport("repeat")
+    assert Tournament.objects.get().games_done == 2
+
+
+def test_a_result_that_the_database_refuses_costs_the_others_nothing(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_tournament(bots=3)
+    reports = [report for job in deal() for report in play_all(job)]
+    refused, store_all = game_of(reports[2]).pk, storing.store_all
+
+    def store(arrivals: Sequence[storing.Arrival], now: datetime.datetime) -> dict[int, int]:
+        if refused in [arrival.game.pk for arrival in arrivals]:
+            raise IntegrityError("no")
+        return store_all(arrivals, now)
+
+    monkeypatch.setattr(keeper, "store_all", store)
+    told = keeper.record_all(reports)
+    assert [n for n, answer in enumerate(told) if not isinstance(answer, keeper.Recorded)] == [2]
+    assert game_of(reports[2]).state == Game.State.CLAIMED
+
+
+def test_of_two_games_in_one_message_that_repeat_each_other_the_first_is_rated(deal: Deal) -> None:
+    make_tournament(pairs=2)
+    first, *others = [report for job in deal() for report in play_all(job)]
+    third = next(report for report in others if game_of(report).white_id == game_of(first).white_id)
+    same = replace(first, key=third.key, attempt=third.attempt)
+    keeper.record_all([first, same])
+    assert [game_of(report).rated for report in (first, third)] == [True, False]
+    assert [published(game_of(report)).header("Rated") for report in (first, third)] == ["", "no"]
+
+
+@pytest.mark.parametrize("attempt", ["", "no uuid", "00000000-0000-0000-0000-000000000000"])
+def test_a_report_nobody_asked_for_is_ignored(deal: Deal, attempt: str) -> None:
+    make_tournament()
+    (job,) = deal()
+    report = play(job, job.games[0])
+    assert keeper.record(replace(report, attempt=attempt)) == keeper.IgnoredReport("foreign")
+    assert keeper.record(foreign(report)) == keeper.IgnoredReport("foreign")
+    assert keeper.record(replace(report, key=job.games[1].key)) == keeper.IgnoredReport("foreign")
+    assert game_of(report).state == Game.State.CLAIMED
+
+
+@pytest.mark.parametrize("message", [None, 5, "report", [], {}, {"key": 1}, {"key": "x", "moves": "y"}])
+def test_a_message_that_cannot_be_read_is_counted_and_done_with(message: Any) -> None:
+    assert keeper.read(GameReport, message) is None
+    assert counted("unreadable") == 1
+
+
+WRONG: dict[str, Callable[[GameReport], GameReport]] = {
+    "another result": lambda r: replace(r, result=Result("1-0" if r.result == "0-1" else "0-1")),
+    "no result": lambda r: replace(r, result=Result.UNDECIDED),
+    "a move too few": lambda r: replace(r, moves=r.moves[:-1]),
+    "a move too many": lambda r: replace(r, moves=(*r.moves, ("Da1", ""))),
+    "an illegal move": lambda r: replace(r, moves=(("Zz9", ""), *r.moves[1:])),
+    "no move at all": lambda r: replace(r, moves=()),
+    "a strange word for a move": lambda r: replace(r, moves=(("a b\n[X]", ""), *r.moves[1:])),
+    "an unknown termination": lambda r: replace(r, termination="boredom"),
+    "another termination": lambda r: replace(r, termination="ply limit"),
+    "an unknown fault": lambda r: replace(r, fault="green"),
+    "a fault in a fair end": lambda r: replace(r, fault="white"),
+    "a score without seeds": lambda r: replace(r, white_score=3),
+    "a time that is none": lambda r: replace(r, started="yesterday"),
+    "a time before time": lambda r: replace(r, finished="0001-01-01T00:00:00+14:00"),
+    "another opening": lambda r: replace(r, moves=tuple((token, "") for token, _ in r.moves)),
+}
+
+
+@pytest.mark.parametrize("change", WRONG)
+def test_a_wrong_report_is_a_void_with_evidence(deal: Deal, change: str) -> None:
+    make_tournament(opening_plies=1)
+    (job,) = deal()
+    report = WRONG[change](play(job, job.games[0]))
+    told = keeper.record(report)
+    assert isinstance(told, keeper.GivenBack)
+    assert told.evidence.startswith("the worker's report was wrong: ")
+    game = game_of(report)
+    assert (game.state, game.voids, game.result) == (Game.State.WAITING, 1, None)
+    assert Attempt.objects.get(pk=report.attempt).evidence == told.evidence
+    assert not GameRecord.objects.exists()
+
+
+def test_a_void_is_played_again_and_halts_after_the_third(deal: Deal) -> None:
+    tournament = make_tournament()
+    for count in (1, 2, 3):
+        (job,) = deal()
+        report = void(play(job, job.games[0]))
+        assert keeper.record(report) == keeper.GivenBack("the disk is full")
+        if count == 1:
+            keeper.record(play(job, job.games[1]))
+        assert game_of(report).voids == count
+    game = game_of(report)
+    assert game.state == Game.State.HALTED
+    assert game.evidence == "given up after 3 attempts without a result, the last: the disk is full"
+    tournament.refresh_from_db()
+    assert (tournament.state, tournament.games_done) == (Tournament.State.HALTED, 2)
+
+
+def test_two_engines_that_cannot_start_are_tried_again_like_any_void(deal: Deal) -> None:
+    """The machine may have stood still; a version that cannot start beside itself has a test of its own."""
+    make_tournament()
+    (job,) = deal()
+    report = void(play(job, job.games[0]), f"{BOTH_UNABLE}: no such file")
+    keeper.record(report)
+    game = game_of(report)
+    assert (game.state, game.voids) == (Game.State.WAITING, 1)
+
+
+def test_a_game_that_halts_keeps_what_its_engines_said(deal: Deal) -> None:
+    make_tournament()
+    for _ in range(MAX_VOIDS):
+        assert not GameLog.objects.exists()  # it is played again
+        (job,) = deal()
+        report = void(play(job, job.games[0]), f"{BOTH_UNABLE}: exit code 1")
+        keeper.record(report)
+        keeper.release(Release(job.games[1].key, job.games[1].attempt, "host/1"))
+    assert set(GameLog.objects.filter(game=game_of(report)).values_list("side", flat=True)) == {
+        "white",
+        "black",
+    }
+    assert GameLog.objects.filter(stderr__contains="says").count() == 2
+
+
+def test_a_forfeit_counts_and_keeps_its_evidence(deal: Deal) -> None:
+    make_tournament(opening_plies=1)
+    (job,) = deal()
+    report = forfeit(play(job, job.games[1]), "no answer\nin 1.05 s")
+    assert isinstance(keeper.record(report), keeper.GivenBack)  # it was Black's turn
+    (job,) = deal()
+    report = replace(forfeit(play(job, job.games[0])), fault="black", result=Result.WHITE_WINS)
+    keeper.record(replace(report, evidence="no answer\nin 1.05 s"))
+    game = game_of(report)
+    assert (game.termination, game.fault, game.result) == ("time forfeit", "black", "1-0")
+    assert (game.evidence, game.rated) == ("no answer in 1.05 s", True)
+
+
+def test_a_finished_tournament_says_so(deal: Deal) -> None:
+    tournament = make_tournament(bots=3)
+    while jobs := deal():
+        for job in jobs:
+            for report in play_all(job):
+                keeper.record(report)
+    tournament.refresh_from_db()
+    assert (tournament.state, tournament.games_done) == (Tournament.State.FINISHED, 6)
+    assert tournament.finished_at is not None
+
+
+def test_an_exact_repeat_is_recorded_but_not_rated(deal: Deal) -> None:
+    make_tournament(pairs=2)
+    one, two = deal()
+    first = play(one, one.games[0])
+    (game,) = (g for g in two.games if g.white == 1)  # the cycle swaps colours
+    again = replace(first, key=game.key, attempt=game.attempt)
+    keeper.record(first)
+    keeper.record(again)
+    assert (game_of(first).rated, game_of(again).rated) == (True, False)
+    assert published(game_of(again)).header("Rated") == "no"
+    assert LadderRating.objects.first().games == 1  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("case", ["unrated tournament", "one owner", "two versions of one bot"])
+def test_some_games_are_not_rated(deal: Deal, case: str) -> None:
+    owner = make_user() if case == "one owner" else None
+    other = "Ada" if case == "two versions of one bot" else "Bob"
+    versions = [make_version("Ada", owner=owner), make_version(other, owner=owner)]
+    make_tournament(versions=versions, rated=case != "unrated tournament")
+    (job,) = deal()
+    report = play(job, job.games[0])
+    keeper.record(report)
+    assert not game_of(report).rated
+    assert not RatingEvent.objects.exists()
+    assert published(game_of(report)).header("Rated") == "no"
+
+
+def test_the_sites_own_bots_are_rated_against_each_other(deal: Deal) -> None:
+    make_tournament(versions=[make_version("Ada", owner=None), make_version("Bob", owner=None)])
+    (job,) = deal()
+    keeper.record(play(job, job.games[0]))
+    assert LadderRating.objects.count() == 2
+
+
+def test_progress_starts_the_lease_of_the_whole_job_and_shows_the_game(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    assert keeper.progress(word_of(job.games[0]))
+    first, second = (Attempt.objects.get(pk=game.attempt) for game in job.games)
+    assert first.lease_until is not None
+    assert first.lease_until == second.lease_until
+    assert (first.worker, first.started_at is None, second.started_at) == ("host/1", False, None)
+    live = LiveGame.objects.get()
+    assert (live.moves, live.white_ms, live.black_ms) == ([["a1", ""]], 900, None)
+
+
+def test_progress_of_a_game_that_is_over_is_ignored(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    keeper.progress(word_of(job.games[0]))
+    keeper.record(play(job, job.games[0]))
+    assert not LiveGame.objects.exists()
+    assert not keeper.progress(word_of(job.games[0]))
+    assert not keeper.progress(replace(word_of(job.games[0]), attempt="x"))
+    assert not LiveGame.objects.exists()
+
+
+def test_numbers_past_any_clock_and_null_characters_are_stored_as_far_as_they_go(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    wild = replace(word_of(job.games[0]), white_ms=10**30, moves=(("a\0", "\0"),), worker="w" * 999)
+    assert keeper.progress(wild)
+    assert LiveGame.objects.get().moves == [["a\\x00", "\\x00"]]
+
+
+def test_a_released_game_waits_again_and_nothing_is_held_against_it(deal: Deal) -> None:
+    make_tournament()
+    (job,) = deal()
+    release = Release(job.games[0].key, job.games[0].attempt, "host/1")
+    assert keeper.release(release) == keeper.GivenBack("")
+    assert keeper.release(release) == keeper.IgnoredReport("late")
+    game = Game.objects.get(key=release.key)
+    assert (game.state, game.attempt, game.voids, game.lost) == (Game.State.WAITING, None, 0, 0)

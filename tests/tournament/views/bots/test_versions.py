@@ -1,0 +1,171 @@
+"""A version's page while it is validated, a bot's page where its owner chooses who plays, and notices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from tests.support.filled_site import Site, add_version
+from tests.support.schedule import news
+from tournament.models import ActiveVersion, BotVersion, Exam, Notice
+from tournament.services.uploads import validation
+from workers.service.compliance import ExamEnding, Found
+
+PAGE = "/bots/stone-age/2/"
+HTMX = {"HX-Request": "true"}
+OK = Found("handshake", "")
+FLAW = Found("quit", "", "it stayed", "exit at 'quit'", "> quit", "bye")
+FAULT = Found("legal moves", "dualma", "illegal move 'x'", "read it all", "> go", "Traceback", is_grave=True)
+
+
+@pytest.fixture
+def examined(site: Site) -> BotVersion:
+    """A second version of the owner's bot, waiting for a worker to examine it."""
+    version = add_version(site.owner, "Stone Age", ["dualma"], state=BotVersion.State.VALIDATING)
+    Exam.objects.create(version=version, sent_at=timezone.now())
+    return version
+
+
+@pytest.fixture
+def owner(site: Site, as_user: Callable[..., Client]) -> Client:
+    return as_user(site.owner)
+
+
+def poll(client: Client) -> tuple[int, str]:
+    """What htmx gets that has seen the page as it is, and the page's own state of affairs."""
+    seen = client.get(PAGE).context["seen"]
+    return client.get(f"{PAGE}?seen={seen}", headers=HTMX).status_code, seen
+
+
+def test_the_page_follows_an_examination_step_by_step(examined: BotVersion, owner: Client) -> None:
+    states = [poll(owner)]
+    for unpacked, found in ((False, ()), (True, ()), (True, (OK,)), (True, (OK, FLAW))):
+        assert validation.hear(news(examined, ExamEnding.NONE, *found, unpacked=unpacked), timezone.now())
+        states.append(poll(owner))
+    assert [status for status, _ in states] == [204] * 5
+    assert len({seen for _, seen in states}) == 5
+    answer = owner.get(f"{PAGE}?seen={states[0][1]}", headers=HTMX)
+    fragment = answer.content.decode()
+    assert "<html" not in fragment
+    assert "2 checks so far, 1 fault" in fragment
+    assert 'hx-swap-oob="true"' in fragment
+    assert "every 2s" in fragment
+
+
+def test_before_a_worker_is_free_the_page_says_so(examined: BotVersion, owner: Client) -> None:
+    assert "waits for a worker" in owner.get(PAGE).content.decode()
+
+
+def test_the_report_tells_what_is_wrong_in_plain_words_with_what_led_to_it(
+    examined: BotVersion, owner: Client
+) -> None:
+    validation.hear(news(examined, ExamEnding.DONE, OK, FLAW, FAULT), timezone.now())
+    page = owner.get(PAGE).content.decode()
+    for words in ("illegal move &#x27;x&#x27;", "What to do: read it all", "&gt; go", "Traceback", "refused"):
+        assert words in page
+    assert page.index("Legal moves") < page.index("<b>Quit</b>"), "what refuses it comes first"
+    assert "This does not keep it from playing" in page
+    assert "every 2s" not in page
+    assert "download>download" not in page
+
+
+def test_others_follow_the_state_alone(
+    examined: BotVersion, as_user: Callable[..., Client], site: Site
+) -> None:
+    stranger = as_user(site.rival)
+    before = poll(stranger)[1]
+    validation.hear(news(examined, ExamEnding.NONE, FAULT), timezone.now())
+    assert poll(stranger)[1] == before
+    assert "Compliance" not in stranger.get(PAGE).content.decode()
+
+
+def test_a_version_that_waits_can_be_validated_where_uploads_are_run(
+    examined: BotVersion, owner: Client, settings: Settings
+) -> None:
+    examined.exams.all().delete()
+    BotVersion.objects.filter(pk=examined.pk).update(state="waiting")
+    assert "Validate it now" not in owner.get(PAGE).content.decode()
+    assert "can be validated" in owner.post(f"{PAGE}validate/", follow=True).content.decode()
+    settings.TRUST_UPLOADS = True
+    assert "Validate it now" in owner.get(PAGE).content.decode()
+    owner.post(f"{PAGE}validate/")
+    examined.refresh_from_db()
+    assert (examined.state, examined.exams.count()) == ("validating", 1)
+
+
+def test_staff_lets_a_withdrawn_version_play_again(
+    site: Site, as_user: Callable[..., Client], owner: Client
+) -> None:
+    BotVersion.objects.filter(pk=site.white.pk).update(state="withdrawn", forfeits=5)
+    assert "Let it play again" not in owner.get("/bots/stone-age/1/").content.decode()
+    as_user(site.staff).post("/bots/stone-age/1/reinstate/")
+    site.white.refresh_from_db()
+    assert (site.white.state, site.white.forfeits) == ("valid", 0)
+
+
+# Who plays
+
+
+def active(site: Site) -> int | None:
+    row = ActiveVersion.objects.get(bot=site.white.bot, ladder="dualma")
+    return row.version.number if row.enabled else None
+
+
+def choose(client: Client, version: str, ladder: str = "dualma") -> str:
+    sent = {"ladder": ladder, "version": version}
+    page = client.post("/bots/stone-age/activity/", sent, follow=True).content.decode()
+    (said,) = re.findall(r'class="message \w+" role="status">(.*?)<', page)
+    return str(said)
+
+
+def test_an_owner_goes_back_switches_off_and_on_again(site: Site, owner: Client) -> None:
+    add_version(site.owner, "Stone Age", ["dualma"])
+    assert active(site) == 2
+    for version, then in (("1", 1), ("off", None), ("2", 2)):
+        assert choose(owner, version).startswith("Done")
+        assert active(site) == then
+
+
+@pytest.mark.parametrize(
+    ("version", "ladder"),
+    [
+        ("9", "dualma"),
+        ("x", "dualma"),
+        ("", "dualma"),
+        ("1", "chess"),
+        ("off", "chess"),
+        ("9" * 30, "dualma"),
+        ("²", "dualma"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_a_sentence(site: Site, owner: Client, version: str, ladder: str) -> None:
+    assert choose(owner, version, ladder).endswith(".")
+    assert active(site) == 1
+
+
+def test_only_the_owner_is_offered_a_choice(
+    site: Site, owner: Client, as_user: Callable[..., Client]
+) -> None:
+    assert "<select" in owner.get("/bots/stone-age/").content.decode()
+    assert "<select" not in as_user(site.rival).get("/bots/stone-age/").content.decode()
+
+
+# Notices
+
+
+def test_a_notice_stands_in_the_account_until_it_is_put_away(site: Site, owner: Client) -> None:
+    notice = Notice.objects.create(user=site.owner, version=site.white, text="Stone Age v1 is withdrawn: <b>")
+    assert "withdrawn: &lt;b&gt;" in owner.get("/account/").content.decode()
+    owner.post(f"/account/notices/{notice.pk}/")
+    assert "withdrawn" not in owner.get("/account/").content.decode()
+
+
+def test_a_game_names_the_bundles_it_was_played_with(site: Site, client: Client) -> None:
+    page = client.get(f"/games/{site.played.pk}/").content.decode()
+    assert site.white.bundle_id in page
+    assert site.black.bundle_id in page

@@ -1,0 +1,170 @@
+"""The replay: every ply by its address, live games, records, clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from engines.records import MoveNote, Record, RecordMove, read_records
+from engines.rules.base import Side
+from engines.rules.registry import GAMES
+from engines.timecontrol import parse_time_control
+from tests.support.filled_site import STDERR, Site, finish, go_live
+from tournament.models import Game, LiveGame
+from tournament.views.games.replay import Replay, build_replay, format_clock, format_seconds
+
+HTMX = {"HX-Request": "true"}
+
+
+def page_of(client: Client, address: str, **headers: str) -> str:
+    response = client.get(address, headers=headers)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def replay(moves: list[RecordMove], code: str = "dogon-kulei", fen: str = "") -> Replay:
+    return build_replay(GAMES[code], fen, moves)
+
+
+def test_each_ply_of_a_game_has_an_address_that_shows_its_position(site: Site, client: Client) -> None:
+    history = GAMES[site.played.ladder_id].position.initial()
+    record = site.played.record.text
+    moves = next(r for r in read_records(record.splitlines(), "game") if isinstance(r, Record)).moves
+    for ply, move in enumerate(moves[:6]):
+        assert str(history) in page_of(client, f"/games/{site.played.pk}/?ply={ply}")
+        history = history.play(move.token)
+
+
+def test_a_game_opens_at_its_end(site: Site, client: Client) -> None:
+    assert f'data-ply="{site.played.plies}"' in page_of(client, f"/games/{site.played.pk}/")
+
+
+def test_a_ply_beyond_the_end_is_the_end(site: Site, client: Client) -> None:
+    page = page_of(client, f"/games/{site.played.pk}/?ply=99999")
+    assert f"Ply {site.played.plies} of {site.played.plies}" in page
+
+
+@pytest.mark.parametrize("ply", ["-1", "x", "1.5", "٣", "9" * 40, "1 OR 1=1"])
+def test_a_ply_that_is_no_number_is_not_found(site: Site, client: Client, ply: str) -> None:
+    assert client.get(f"/games/{site.played.pk}/", {"ply": ply}).status_code == 404
+
+
+def test_the_buttons_are_links_that_work_without_scripts(site: Site, client: Client) -> None:
+    page = page_of(client, f"/games/{site.played.pk}/?ply=3")
+    for ply in (0, 2, 4, site.played.plies):
+        assert f'href="?ply={ply}"' in page
+
+
+def test_a_turned_board_stays_turned_along_the_links(site: Site, client: Client) -> None:
+    page = page_of(client, f"/games/{site.played.pk}/?ply=3&flip=1")
+    assert 'href="?ply=4&amp;flip=1"' in page
+    assert page.index("Stone Age</a>") < page.index('class="step"')
+
+
+def test_htmx_gets_the_board_alone(site: Site, client: Client) -> None:
+    fragment = page_of(client, f"/games/{site.played.pk}/?ply=3", **HTMX)
+    assert fragment.lstrip().startswith('<section id="board"')
+    assert "<html" not in fragment
+    assert 'id="moves"' not in fragment
+
+
+def test_a_game_of_any_length_costs_the_same_queries(
+    site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_max_num_queries(3):
+        page_of(client, f"/games/{site.played.pk}/?ply=3")
+
+
+def test_the_end_is_told_in_words_with_its_evidence_escaped(site: Site, client: Client) -> None:
+    page = page_of(client, f"/games/{site.played.pk}/")
+    assert "wins: " in page or "Draw: " in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script>alert" not in page
+
+
+def test_the_owner_sees_the_lines_his_engine_exchanged_escaped(
+    site: Site, as_user: Callable[..., Client]
+) -> None:
+    page = page_of(as_user(site.owner), f"/games/{site.played.pk}/")
+    assert "secret stderr" in page
+    assert "&lt; id name &lt;script&gt;" in page
+    assert "<script>alert" not in page
+
+
+def test_a_log_is_downloaded_as_plain_text(site: Site, as_user: Callable[..., Client]) -> None:
+    response = as_user(site.owner).get(f"/games/{site.played.pk}/log/white/")
+    assert response["Content-Type"] == "text/plain; charset=utf-8"
+    assert STDERR["white"] in response.content.decode()
+    assert STDERR["black"] not in response.content.decode()
+
+
+def test_a_live_game_asks_again_and_hears_nothing_new(site: Site, client: Client) -> None:
+    page = page_of(client, f"/games/{site.live.pk}/")
+    assert "Ply 5 of 5" in page
+    assert 'hx-trigger="every 2s"' in page
+    assert client.get(f"/games/{site.live.pk}/?seen=claimed-5", headers=HTMX).status_code == 204
+
+
+def test_a_live_game_tells_the_moves_made_since(site: Site, client: Client) -> None:
+    go_live(site.live, plies=8)
+    fragment = page_of(client, f"/games/{site.live.pk}/?seen=claimed-5", **HTMX)
+    assert 'id="moves"' in fragment
+    assert 'data-plies="8"' in fragment
+
+
+def test_a_game_that_ended_is_loaded_anew(site: Site, client: Client) -> None:
+    LiveGame.objects.all().delete()
+    finish(Game.objects.get(pk=site.live.pk), sequence=2)
+    response = client.get(f"/games/{site.live.pk}/?seen=claimed-5", headers=HTMX)
+    assert response["HX-Refresh"] == "true"
+
+
+def test_a_game_that_waits_shows_its_opening(site: Site, client: Client) -> None:
+    LiveGame.objects.all().delete()
+    page = page_of(client, f"/games/{site.live.pk}/")
+    assert "Ply 2 of 2" in page
+    assert "Being played, or about to be." in page
+
+
+def test_a_live_move_that_cannot_be_played_ends_what_is_shown(site: Site, client: Client) -> None:
+    LiveGame.objects.update(moves=[["c1+", "book"], ["z9", ""], ["c2+", ""]])
+    assert "Ply 1 of 1" in page_of(client, f"/games/{site.live.pk}/")
+
+
+def test_a_record_is_a_file_with_a_sane_name(site: Site, client: Client) -> None:
+    response = client.get(f"/games/{site.played.pk}.pgn")
+    assert response["Content-Disposition"] == f'attachment; filename="game-{site.played.pk}.pgn"'
+    assert response.content.decode() == site.played.record.text
+
+
+def test_clocks_are_the_time_control_less_the_seconds_used_plus_the_increments() -> None:
+    note = MoveNote(ms=1500)
+    moves = [RecordMove("c1+", book=True), RecordMove("c2+", note), RecordMove("d1+", MoveNote(ms=250))]
+    clocks = replay(moves).clocks(3, parse_time_control("10+0.5"))
+    assert clocks == {Side.WHITE: "0:10.2", Side.BLACK: "0:09.0"}
+
+
+def test_without_a_clock_the_time_of_the_last_move_is_shown() -> None:
+    clocks = replay([RecordMove("c1+", MoveNote(ms=104))]).clocks(1, parse_time_control("0.1/move"))
+    assert clocks == {Side.WHITE: "0.10 s", Side.BLACK: ""}
+
+
+def test_a_start_with_the_second_player_to_move_begins_with_a_gap() -> None:
+    rows = replay([RecordMove("c2+"), RecordMove("d1+")], fen="4,4,4,4,4,4/4,4,4,4,4,4 b 0 0 - - 1").rows()
+    assert [[move and move.token for move in row.moves] for row in rows] == [[None, "c2+"], ["d1+", None]]
+
+
+@pytest.mark.parametrize(
+    ("ms", "shown"),
+    [(0, "0:00.0"), (7_499, "0:07.4"), (20_000, "0:20"), (245_900, "4:05"), (3_723_000, "1:02:03")],
+)
+def test_a_clock_is_shown_as_players_read_it(ms: int, shown: str) -> None:
+    assert format_clock(ms) == shown
+
+
+@pytest.mark.parametrize(("ms", "shown"), [(4, "0.004"), (250, "0.25"), (3_100, "3.1"), (42_000, "42")])
+def test_seconds_have_as_many_digits_as_matter(ms: int, shown: str) -> None:
+    assert format_seconds(ms) == shown

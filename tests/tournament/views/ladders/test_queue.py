@@ -1,0 +1,176 @@
+"""The queue's page, and the same sentence on the page of a bot."""
+
+from __future__ import annotations
+
+import datetime
+import html
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.schedule import make_worker
+from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Worker
+from tournament.services.bots.activity import switch
+from tournament.services.calendar import tend
+from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.schedule.tournaments import pause
+
+LogIn = Callable[..., Client]
+SECOND = datetime.timedelta(seconds=1)
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(autouse=True)
+def a_site_that_plays(site: Site, settings: Settings) -> None:
+    settings.LADDER_GAMES = 60
+    keeper_started()
+    make_worker()
+    held = site.live.attempt
+    assert held is not None
+    Attempt.objects.create(id=held, job=held, game=site.live, sent_at=timezone.now())
+
+
+def says(client: Client, address: str = "/queue/") -> str:
+    """The page's text without its markup, in one line."""
+    page = client.get(address).content.decode()
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def rest(site: Site) -> None:
+    """Nothing is left but the ladders."""
+    Tournament.objects.filter(pk=site.running.pk).update(state="cancelled")
+    Game.objects.filter(tournament=site.running).exclude(state="done").update(state="cancelled", attempt=None)
+
+
+def test_the_queue_shows_what_is_played_what_waits_and_whose_turn_comes(site: Site, client: Client) -> None:
+    page = client.get("/queue/").content.decode()
+    assert f'href="/games/{site.live.pk}/">Watch</a>' in page
+    assert f'href="/games/{site.live.pk}/">is playing</a>' in page
+    assert "&lt;b&gt;Rival&lt;/b&gt;" in page
+    assert "<b>Rival" not in page
+    text = says(client)
+    assert "Spring 0 1 0 played in about" in text
+    assert "up to 60 games an hour, at 5+0.05 from 4 drawn plies" in text
+
+
+def test_with_nothing_else_to_do_a_ladder_s_next_pair_is_foretold(site: Site, client: Client) -> None:
+    rest(site)
+    assert "within seconds: in the ladder's next pair" in says(client)
+    tend()
+    assert "within seconds: it is next" in says(client)
+    assert "in less than a minute: 4 games are ahead" in says(client)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("off", "none: its owner keeps it off this ladder"),
+        ("alone", "when a bot of another owner is active here: there is none"),
+        ("rate", "only in tournaments: this ladder does not play by itself"),
+        ("paused", "only in tournaments: the site has paused this ladder"),
+        ("validating", "once it has passed its validation"),
+    ],
+)
+def test_a_bot_whose_turn_does_not_come_is_told_why(
+    site: Site, client: Client, change: str, words: str
+) -> None:
+    rest(site)
+    if change == "off":
+        switch(site.white.bot, LADDER, on=False)
+    elif change == "alone":
+        ActiveVersion.objects.filter(version=site.black).delete()
+    elif change == "rate":
+        Matchmaking.objects.ensure()
+        Matchmaking.objects.update(games_an_hour=0)
+    elif change == "paused":
+        tend()
+        for ladder in Tournament.objects.running():
+            pause(ladder)
+            ladder.games.update(state="cancelled")
+    elif change == "validating":
+        ActiveVersion.objects.filter(version=site.white).delete()
+        BotVersion.objects.filter(pk=site.white.pk).update(state=BotVersion.State.VALIDATING)
+    assert words in says(client)
+    if change != "validating":
+        assert words in says(client, "/bots/stone-age/")
+
+
+def test_what_keeps_every_game_from_starting_is_said_once(site: Site, client: Client) -> None:
+    rest(site)
+    keeper_started(timezone.now() - 5 * 60 * SECOND)
+    why = "the record keeper, which gives games out, is not running"
+    queue = says(client)
+    assert f"Nothing is being started: {why}." in queue
+    assert queue.count(why) == 1 < queue.count("not for now")
+    assert f"not for now: {why}" in says(client, "/bots/stone-age/")
+
+
+def test_jobs_that_nobody_takes_are_told(site: Site, client: Client) -> None:
+    Attempt.objects.update(sent_at=timezone.now() - 5 * 60 * SECOND)
+    assert "Nothing is being started: no worker takes games." in says(client)
+
+
+@pytest.mark.parametrize(
+    ("standing", "trouble"),
+    [
+        ({"state": Worker.State.LOST}, "no worker is running"),
+        ({"queue": "validation"}, "no worker is running"),
+        ({"held": 2}, "no worker finds itself able to play"),
+        (
+            {"quarantined_at": datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)},
+            "every worker is quarantined",
+        ),
+        ({"set_aside": "others do"}, "no worker is given games or able to play them"),
+    ],
+)
+def test_workers_that_take_no_games_are_told(
+    site: Site, client: Client, standing: dict[str, Any], trouble: str
+) -> None:
+    Worker.objects.update(**standing)
+    assert f"Nothing is being started: {trouble}." in says(client)
+    make_worker(name="players@west")
+    assert "Nothing is being started" not in says(client)
+
+
+def test_a_visitor_s_own_bots_come_first(site: Site, as_user: LogIn) -> None:
+    for number in range(45):
+        add_version(None, f"Bot {number}", games=[LADDER])
+    text = says(as_user(site.owner))
+    table = text.partition("Dogon kulei Ladder of Dogon kulei")[2].partition("Dogon gagara")[0]
+    assert table.partition("Next game ")[2].startswith("Stone Age v1")
+    assert "And 7 later" in table
+
+
+def test_a_poll_hears_of_changes_alone(site: Site, client: Client) -> None:
+    seen = re.search(r"seen=(\w+)", client.get("/queue/").content.decode())
+    assert seen is not None
+    address = f"/queue/?seen={seen[1]}"
+    assert client.get(address, headers=HTMX).status_code == 204
+    rest(site)
+    fragment = client.get(address, headers=HTMX)
+    assert fragment.status_code == 200
+    assert "<html" not in fragment.content.decode()
+
+
+def test_the_queue_costs_the_same_queries_however_many_bots_and_games_wait(
+    site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_max_num_queries(40) as few:
+        client.get("/queue/")
+    for number in range(20):
+        add_version(None, f"Bot {number}")
+    with django_assert_max_num_queries(len(few)):
+        client.get("/queue/")
+
+
+def test_the_ladder_s_page_says_how_it_plays(site: Site, client: Client) -> None:
+    rest(site)
+    assert "up to 60 games an hour" in says(client, f"/ladders/{LADDER}/")
+    tend()
+    assert f"/tournaments/ladder-{LADDER}/" in client.get(f"/ladders/{LADDER}/").content.decode()

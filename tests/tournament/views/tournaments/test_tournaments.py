@@ -1,0 +1,289 @@
+"""Tournament pages: crosstable, filters, polling, the form, start and cancel."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from engines.records import Record, read_records
+from tests.support.filled_site import LADDER, Site, add_version, finish, round_robin
+from tests.support.schedule import make_worker
+from tournament.models import Game, LiveGame, Tournament
+from tournament.services.calendar import tend
+from tournament.services.schedule.tournaments import start
+from tournament.views.tournaments import tournaments
+from tournament.views.tournaments.standings import format_points
+
+HTMX = {"HX-Request": "true"}
+
+
+def form(site: Site, **changed: Any) -> dict[str, Any]:
+    return {
+        "name": "Autumn",
+        "bots": [site.white.pk, site.black.pk],
+        "ladders": [LADDER],
+        "pairs": 2,
+        "time_control": "60+0.5",
+        "opening_plies": 2,
+        "seed": 7,
+        "rated": "on",
+        **changed,
+    }
+
+
+def test_the_crosstable_counts_points_and_games(site: Site, client: Client) -> None:
+    page = client.get("/tournaments/spring/").content.decode()
+    assert "of 1</span>" in page
+    assert "1 of 2 games" in page
+    assert "&lt;b&gt;Rival&lt;/b&gt;" in page
+    assert "<b>Rival" not in page
+
+
+def test_a_tournament_s_page_costs_the_same_queries_whatever_its_size(
+    site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    big = round_robin(None, "Big", [add_version(None, f"bot {n}") for n in range(6)], pairs=3)
+    start(big)
+    for number, game in enumerate(big.games.order_by("id")[:20], start=2):
+        finish(game, number)
+    with django_assert_max_num_queries(8):
+        assert client.get("/tournaments/big/").status_code == 200
+
+
+def test_games_of_all_states_are_listed_newest_first_on_every_page(site: Site, client: Client) -> None:
+    big = round_robin(None, "Big", [add_version(None, f"bot {n}") for n in range(6)], pairs=4)
+    start(big)
+    ids = list(big.games.order_by("-id").values_list("id", flat=True))
+    Game.objects.filter(pk__in=ids[::3]).update(state=Game.State.CANCELLED)
+    Game.objects.filter(pk__in=ids[1::3]).update(state=Game.State.HALTED)
+    listed, address = [], "/tournaments/big/?result=all"
+    while address:
+        page = client.get(address).content.decode()
+        listed += [int(number) for number in dict.fromkeys(re.findall(r'href="/games/(\d+)/"', page))]
+        older = re.search(r'href="(\?[^"]*before=[^"]*)"', page)
+        address = f"/tournaments/big/{html.unescape(older[1])}" if older else ""
+    assert listed == ids
+    newer = client.get(f"/tournaments/big/?result=all&after={ids[-1]}").content.decode()
+    assert f'href="/games/{ids[-2]}/"' in newer
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("", 2),
+        ("result=open", 1),
+        ("result=nonsense", 0),
+        ("ladder=dogon-kulei", 2),
+        ("ladder=chess", 0),
+        ("bot=0", 2),
+    ],
+)
+def test_filters_stand_in_the_address(site: Site, client: Client, query: str, shown: int) -> None:
+    page = client.get(f"/tournaments/spring/?{query}")
+    assert len(page.context["page"].rows) == shown
+
+
+def test_games_are_filtered_by_bot(site: Site, client: Client) -> None:
+    assert len(client.get(f"/tournaments/spring/?bot={site.white.pk}").context["page"].rows) == 2
+    assert len(client.get("/tournaments/spring/?bot=999999").context["page"].rows) == 0
+
+
+def test_a_poll_with_nothing_new_is_answered_without_content(site: Site, client: Client) -> None:
+    assert client.get("/tournaments/spring/?seen=running-1-2", headers=HTMX).status_code == 204
+
+
+def test_a_poll_with_news_brings_what_changed_and_asks_again(site: Site, client: Client) -> None:
+    fragment = client.get(
+        "/tournaments/spring/?ladder=dogon-kulei&seen=running-0-2", headers=HTMX
+    ).content.decode()
+    assert 'id="live"' in fragment
+    assert "<html" not in fragment
+    assert 'hx-get="/tournaments/spring/?ladder=dogon-kulei&amp;seen=running-1-2"' in fragment
+
+
+def test_a_tournament_that_ended_is_loaded_anew_and_polls_no_more(site: Site, client: Client) -> None:
+    Tournament.objects.filter(slug="spring").update(state="finished")
+    assert client.get("/tournaments/spring/?seen=running-1-2", headers=HTMX)["HX-Refresh"] == "true"
+    assert 'hx-trigger="every 3s"' not in client.get("/tournaments/spring/").content.decode()
+
+
+def test_the_records_of_a_tournament_are_streamed_and_can_be_read(site: Site, client: Client) -> None:
+    finish(Game.objects.get(pk=site.live.pk), 2)
+    response = client.get("/tournaments/spring/records.pgn")
+    assert response.streaming
+    assert response["Content-Disposition"] == 'attachment; filename="spring.pgn"'
+    text = response.getvalue().decode()
+    assert [type(record) for record in read_records(text.splitlines(), "spring")] == [Record, Record]
+
+
+def test_a_draft_tells_its_owner_what_it_will_cost(site: Site, as_user: Callable[..., Client]) -> None:
+    page = as_user(site.owner).get(f"/tournaments/{site.draft.slug}/").content.decode()
+    assert "2 games</b>, about" in page
+    assert 'class="estimate"' not in as_user(site.owner).get("/tournaments/spring/").content.decode()
+
+
+def test_a_large_tournament_shows_its_meetings_only_when_asked(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tournaments, "MOST_CROSSED", 1)
+    standings = client.get("/tournaments/spring/")
+    assert [row.cells for row in standings.context["crosses"][0].rows] == [[], []]
+    assert 'href="/tournaments/spring/?table=full"' in standings.content.decode()
+    assert standings.context["polls"]
+    full = client.get("/tournaments/spring/?table=full")
+    assert [len(row.cells) for row in full.context["crosses"][0].rows] == [2, 2]
+    assert not full.context["polls"]
+
+
+def test_a_game_given_out_is_up_next_until_its_first_moves_arrive(site: Site, client: Client) -> None:
+    assert ">playing</a>" in client.get("/tournaments/spring/").content.decode()
+    LiveGame.objects.all().delete()
+    assert ">up next</a>" in client.get("/tournaments/spring/").content.decode()
+
+
+def test_the_form_makes_a_draft_that_its_owner_starts_and_cancels(
+    site: Site, as_user: Callable[..., Client]
+) -> None:
+    client = as_user(site.rival)
+    assert client.post("/tournaments/new/", form(site)).status_code == 302
+    draft = Tournament.objects.get(name="Autumn")
+    assert (draft.state, draft.owner, draft.games_total, draft.seed) == ("draft", site.rival, 4, 7)
+    client.post(f"/tournaments/{draft.slug}/start/")
+    draft.refresh_from_db()
+    assert draft.state == "running"
+    client.post(f"/tournaments/{draft.slug}/cancel/")
+    draft.refresh_from_db()
+    assert draft.state == "cancelled"
+
+
+@pytest.mark.parametrize("name", ["new", "New!", "日本", "../.."])
+def test_a_tournament_can_be_reached_whatever_its_name(
+    site: Site, as_user: Callable[..., Client], name: str
+) -> None:
+    client = as_user(site.owner)
+    client.post("/tournaments/new/", form(site, name=name))
+    draft = Tournament.objects.get(name=name)
+    response = client.get(draft.get_absolute_url())
+    assert response.context["tournament"] == draft
+
+
+def test_starting_twice_is_told_and_changes_nothing(site: Site, as_user: Callable[..., Client]) -> None:
+    page = as_user(site.owner).post("/tournaments/spring/start/", follow=True).content.decode()
+    assert "only a draft or what is announced can be started" in page
+
+
+BAD_FIELDS: list[tuple[str, Any, str]] = [
+    ("name", "", "This field is required."),
+    ("name", "x" * 81, "at most 80"),
+    ("bots", [], "Choose at least two bots."),
+    ("bots", ["999999"], "Bot 999999 is not among those offered."),
+    ("bots", ["x"], "is not a valid value"),
+    ("bots", ["9" * 40], "is not among those offered."),
+    ("name", "a\u202eb", "'a\\u202eb' has a character that cannot be seen."),
+    ("name", "a\x07b", "'a\\x07b' has a character that cannot be seen."),
+    ("ladders", [], "Choose at least one ladder."),
+    ("ladders", ["chess"], "There is no ladder chess."),
+    ("pairs", "0", "greater than or equal to 1"),
+    ("pairs", "1001", "less than or equal to 1000"),
+    ("pairs", "two", "Enter a whole number."),
+    ("time_control", "soon", "Cannot read"),
+    ("time_control", "0+0", "must be over 0"),
+    ("opening_plies", "-1", "greater than or equal to 0"),
+    ("opening_plies", "41", "less than or equal to 40"),
+    ("seed", "1e9", "Enter a whole number."),
+    ("seed", "-5", "greater than or equal to 0"),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "sentence"), BAD_FIELDS)
+def test_each_bad_field_gets_one_sentence_and_nothing_is_stored(
+    site: Site, as_user: Callable[..., Client], field: str, value: Any, sentence: str
+) -> None:
+    before = Tournament.objects.count()
+    response = as_user(site.owner).post("/tournaments/new/", form(site, **{field: value}))
+    assert response.status_code == 200
+    errors = response.context["form"].errors
+    assert list(errors) == [field]
+    assert len(errors[field]) == 1
+    assert sentence in errors[field][0]
+    assert f'id="id_{field}_error"' in response.content.decode()
+    assert Tournament.objects.count() == before
+
+
+def test_one_bot_alone_is_no_tournament(site: Site, as_user: Callable[..., Client]) -> None:
+    response = as_user(site.owner).post("/tournaments/new/", form(site, bots=[site.white.pk]))
+    assert response.context["form"].errors["bots"] == ["Choose at least two bots."]
+
+
+def test_a_ladder_needs_two_bots_that_play_it(site: Site, as_user: Callable[..., Client]) -> None:
+    only = add_version(site.owner, "Kulei only", games=["dogon-kulei"])
+    response = as_user(site.owner).post(
+        "/tournaments/new/", form(site, bots=[site.white.pk, only.pk], ladders=["dualma"])
+    )
+    assert response.context["form"].errors["ladders"] == ["Fewer than two of these bots play DuAlma."]
+
+
+def test_too_many_games_are_refused_beside_the_pairs(site: Site, as_user: Callable[..., Client]) -> None:
+    bots = [add_version(None, f"bot {n}").pk for n in range(12)]
+    response = as_user(site.owner).post("/tournaments/new/", form(site, bots=bots, pairs=1000))
+    assert "too many" in response.context["form"].errors["pairs"][0]
+
+
+def test_the_estimate_tells_games_and_duration(site: Site, as_user: Callable[..., Client]) -> None:
+    page = as_user(site.owner).post("/tournaments/new/", form(site), headers=HTMX).content.decode()
+    assert "4 games</b>, about" in page
+    assert Tournament.objects.filter(name="Autumn").count() == 0
+
+
+def test_the_estimate_waits_for_a_form_that_can_be_read(site: Site, as_user: Callable[..., Client]) -> None:
+    page = as_user(site.owner).post("/tournaments/new/", form(site, pairs=""), headers=HTMX).content.decode()
+    assert "stand here once the form is complete" in page
+
+
+@pytest.mark.parametrize(("points", "shown"), [(0, "0"), (0.5, "½"), (3, "3"), (3.5, "3½")])
+def test_points_are_written_as_chess_players_do(points: float, shown: str) -> None:
+    assert format_points(points) == shown
+
+
+def test_a_ladder_s_page_shows_who_plays_and_the_games_without_a_table(
+    site: Site, client: Client, settings: Settings, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    settings.LADDER_GAMES = 60
+    make_worker()
+    site.running.delete()
+    tend()
+    with django_assert_max_num_queries(6):
+        page = client.get(f"/tournaments/ladder-{LADDER}/?result=open").content.decode()
+    assert "0 games so far" in page
+    assert "Crosstable" not in page
+    assert "<progress" not in page
+    assert page.count("waiting") == 2
+    assert "matchmaker" in page
+    assert "&lt;b&gt;Rival&lt;/b&gt;" in page
+    assert "Dogon kulei ladder" in client.get("/tournaments/").content.decode()
+    assert "Dogon kulei ladder" not in client.get("/").content.decode()  # none of its games is played yet
+
+
+def test_staff_pauses_a_ladder_and_nobody_cancels_it(
+    site: Site, as_user: Callable[..., Client], settings: Settings
+) -> None:
+    settings.LADDER_GAMES = 60
+    make_worker()
+    site.running.delete()
+    tend()
+    address = f"/tournaments/ladder-{LADDER}/"
+    page = as_user(site.staff).get(address).content.decode()
+    assert "Pause" in page
+    assert "Cancel the tournament" not in page
+    assert "Extend" not in page
+    assert "Pause" not in as_user(site.owner).get(address).content.decode()
+    as_user(site.staff).post(f"{address}cancel/")
+    assert Tournament.objects.get(slug=f"ladder-{LADDER}").state == "running"
+    as_user(site.staff).post(f"{address}pause/")
+    assert Tournament.objects.get(slug=f"ladder-{LADDER}").state == "paused"

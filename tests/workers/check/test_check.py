@@ -1,0 +1,388 @@
+"""The compliance check: engines of sense are clean, and each fault is told by name, with real processes."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from engines.rules.registry import find_game
+from tests.support.jobs import bad_engine, nothing_left, plan_of, processes_with
+from workers.check import (
+    CannotCheck,
+    CheckReport,
+    Finding,
+    check_engine,
+    format_finding,
+    format_summary,
+    playing,
+    protocol_checks,
+    run,
+    subject,
+)
+from workers.check.bench import CheckedEngines
+from workers.check.run import CHECKS, HANDSHAKE, try_check
+from workers.check.subject import Budget, CheckTimedOut
+from workers.check.verdicts import explain_exception
+from workers.engine.launch import Launch, plan_launch
+from workers.jobs import EngineSpec
+
+DOGON = find_game("dogon-kulei")
+BY_NAME = {check.name: check for check in (HANDSHAKE, *CHECKS)}
+SEED_LINE = r"option\x20name\x20UGI_Seed\x20type\x20spin\x20default\x200\x20min\x200\x20max\x2099\n"
+
+
+def launch_of(mark: str, plan: str) -> Launch:
+    return plan_launch(bad_engine(*plan_of(plan), mark=mark), None)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no fault: engines have much longer than usual for what they do at once."""
+    monkeypatch.setattr(subject, "READY_SECONDS", 60.0)
+    monkeypatch.setattr(protocol_checks, "READY_SECONDS", 60.0)
+    monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 20.0)
+
+
+def found_by(name: str, plan: str, mark: str, seconds: float = 240.0) -> Finding:
+    """What one check finds in an engine with this plan."""
+    bench = CheckedEngines(lambda: launch_of(mark, plan), Budget(seconds))
+    try:
+        return try_check(bench, BY_NAME[name], DOGON)
+    finally:
+        bench.clear()
+
+
+FAULTS = [
+    ("handshake", r"ugi only ugiok\n", "it says no 'id name'"),
+    ("handshake", "ugi leave 3", "it crashed: the process ended with exit code 3"),
+    ("handshake", "start die SIGSEGV", r"it crashed: .* signal 11 \(SIGSEGV\)"),
+    ("handshake", r"ugi also bestmove\x20d1+\n", "a bestmove came that nothing had asked for"),
+    ("handshake", r"ugi flood 1\x20option\n", "it floods: more than 1024 KiB of output"),
+    ("options", r"ugi also option\x20name\x20Hash\x20type\x20spun\n", "a type of check, spin, combo"),
+    (
+        "options",
+        r"ugi also option\x20name\x20Hash\x20type\x20spin\x20default\x209\x20min\x201\x20max\x204\n",
+        "option 'Hash' has the default 9, which is not from 1 to 4",
+    ),
+    ("options", rf"ugi also {SEED_LINE} setoption leave 4", "it crashed: the process ended with exit code 4"),
+    (
+        "options",
+        r"ugi also option\x20name\x20a\x00b\x20type\x20string\x20default\x20x\n",
+        r"option 'a\\x00b' has a character that no message can hold",
+    ),
+    ("isready", "isready:2 only -", "no third of three readyok within 1 seconds"),
+    ("one answer", r"stop only bestmove\x20{move}\n", r"after its answer it said 'bestmove d1\+' as well"),
+    ("one answer", r"go also bestmove\x20{move}\n", r"after its answer it said 'bestmove d1\+' as well"),
+    ("unknown words", "joho leave 5", "it crashed: the process ended with exit code 5"),
+    ("unknown words", r"joho only bestmove\x20a1+\n", "a bestmove came that nothing had asked for"),
+    ("line ends", "start narrow -", r"no readyok to a line that ends in \\r\\n within 1 seconds"),
+    ("idle", "go spin -", r"with nothing to do it used \d\.\d\d s of processor time in 0\.5 s"),
+    ("legal moves", r"go only bestmove\x20a1+-\n", r"illegal move 'a1\+-' in position '4,4,4,4,4,4/4,4"),
+    ("legal moves", r"go:3 only bestmove\n", "the bestmove line named no move"),
+    (
+        "info lines",
+        r"go also info\x20depth\x20deep\n",
+        "'depth' is not followed by a number in 'info depth deep",
+    ),
+    (
+        "info lines",
+        r"go also info\x20pv\x20d1+\x20d1+\n",
+        r"move 2 of the pv cannot be played: illegal move 'd1\+'",
+    ),
+    ("time control", "go hang -", "no bestmove to 'go p1time 1000 .*' within 1.1 seconds"),
+    (
+        "time control",
+        r"go drip info\x20depth\x201\n",
+        "no bestmove to 'go p1time 1000 .*' within 1.1 seconds",
+    ),
+    ("stop", "go hang -", "no bestmove within 0.1 second of stop"),
+    ("long game", "position tire 30", "it crashed: the process ended with exit code 9"),
+    ("whole game", "go complain 100000", r"\d+ bytes of standard error in \d+ moves: in a long game"),
+    ("whole game", "go complain 17000000", "it floods: more than 16 MiB of standard error"),
+    (
+        "same seed",
+        f"ugi also {SEED_LINE} position whim -",
+        "with the same UGI_Seed and 'go nodes 50' it played",
+    ),
+    ("new game", "position age -", "after another game and uginewgame it played"),
+    ("quit", "quit only -", "1 seconds after quit it was still running$"),
+    ("quit", "go hang -", "1 seconds after quit in the middle of a search it was still running$"),
+    ("end of input", "end hang -", "1 seconds after the end of its input it was still running$"),
+    (
+        "end of input",
+        "end spin - end hang -",
+        r"after the end of its input it was still running, using \d\.\d s of processor time",
+    ),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "plan", "sentence"), FAULTS)
+def test_the_fault_is_named_of_an_engine_that_does(
+    name: str, plan: str, sentence: str, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it never does is waited for in a moment; of what it computes a busy machine gives it little."""
+    monkeypatch.setattr(subject, "READY_SECONDS", 60.0)
+    monkeypatch.setattr(protocol_checks, "READY_SECONDS", 1.0)
+    monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 1.0)
+    monkeypatch.setattr(protocol_checks, "BUSY_SHARE", 0.05)
+    monkeypatch.setattr(playing, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(playing, "STOP_SECONDS", 0.1)
+    with nothing_left(mark):
+        finding = found_by(name, plan, mark)
+    assert re.search(sentence, finding.fault), finding
+    assert finding.check == name
+    assert finding.advice
+    assert "> ugi\n" in finding.lines
+
+
+BROKEN = r"""
+import json, sys
+
+def choose(words):
+    return {"a1+": 1}["b1+"]
+
+for line in sys.stdin:
+    words = line.split()
+    if words == ["ugi"]:
+        print("id name Broken\nid author Somebody\nugiok", flush=True)
+    elif words == ["isready"]:
+        print("readyok", flush=True)
+    elif words[:1] == ["go"]:
+        print("bestmove", choose(words), flush=True)
+"""
+"""A Python engine that understands the protocol, and ends with a KeyError where it should choose a move."""
+
+
+@pytest.mark.slow
+def test_the_advice_on_a_python_exception_is_about_it_whatever_was_tried(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(BROKEN)
+    spec = EngineSpec("Broken", "1", ("python3", "main.py"), trusted=True)
+    report = check_engine(lambda: plan_launch(spec, tmp_path), ladders=[DOGON], seconds=60.0)
+    crashed = [finding for finding in report.faults if "it crashed" in finding.fault]
+    assert {"one answer", "legal moves", "time control", "stop"} <= {finding.check for finding in crashed}
+    file = tmp_path.resolve() / "main.py"
+    advice = f"its Python program raised KeyError: 'b1+' in line 5 of {file} (choose): look there first"
+    assert {finding.advice for finding in crashed} == {advice}
+    assert f"    What to do: {advice}\n" in format_finding(crashed[0])
+
+
+FRAMES = """Traceback (most recent call last):
+  File "/bot/main.py", line 9, in <module>
+    main()
+  File "/bot/main.py", line 5, in main
+    json.loads(text)
+    ^^^^^^^^^^^^^^^^
+  File "/usr/lib/python3.11/json/decoder.py", line 355, in raw_decode
+    raise JSONDecodeError("Expecting value", s, err.value) from None
+"""
+CHAINED = f"""{FRAMES}ValueError: one
+
+During handling of the above exception, another exception occurred:
+
+{FRAMES}  File "/bot/b.py", line 2, in f
+    x
+NameError: two\x1b[31m
+"""
+
+
+@pytest.mark.parametrize(
+    ("stderr", "told"),
+    [
+        (
+            f"hello\n{FRAMES}json.decoder.JSONDecodeError: Expecting value: line 1\n\nmore\n",
+            "json.decoder.JSONDecodeError: Expecting value: line 1 in line 5 of /bot/main.py (main)",
+        ),
+        (f"{FRAMES}KeyboardInterrupt\n", "KeyboardInterrupt in line 5 of /bot/main.py (main)"),
+        (
+            CHAINED,
+            "NameError: two\\x1b[31m in line 2 of /bot/b.py (f)",
+        ),
+        (
+            "  File \"/bot/main.py\", line 3\n    x = (\n        ^\nSyntaxError: '(' was never closed\n",
+            "SyntaxError: '(' was never closed in line 3 of /bot/main.py",
+        ),
+        ('  File "<frozen runpy>", line 7, in f\nE: x\n', "E: x in line 7 of <frozen runpy> (f)"),
+    ],
+)
+def test_an_exception_is_told_with_the_author_s_own_line(stderr: str, told: str) -> None:
+    assert explain_exception(stderr) == f"its Python program raised {told}: look there first"
+
+
+@pytest.mark.parametrize(
+    "stderr", ["", "Error: no move", "Traceback (most recent call last):", FRAMES, 'File "x", line 3\nbut no']
+)
+def test_without_an_exception_the_advice_is_the_check_s_own(stderr: str) -> None:
+    assert explain_exception(stderr) is None
+
+
+def test_an_exception_s_advice_is_short_whatever_the_engine_writes() -> None:
+    flood = f'  File "{"f" * 9999}", line {"9" * 9}, in {"g" * 9999}\n'
+    advice = explain_exception(flood * 99 + f"E: {'x' * 99999}\n")
+    assert advice is not None
+    assert len(advice) < 700
+
+
+@pytest.mark.slow
+def test_an_answer_that_is_late_three_times_is_a_fault(
+    mark: str, patient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing, "GRACE_SECONDS", 20.0)
+    with nothing_left(mark):
+        finding = found_by("time control", "go late 1.1", mark)
+    late = r"to 'go p1time 1000 .*' the answer took \d{4,5} ms of 1000.*, 3 times in a row"
+    assert re.search(late, finding.fault), finding
+
+
+def test_every_check_has_an_engine_that_fails_it() -> None:
+    assert {name for name, _, _ in FAULTS} == set(BY_NAME)
+
+
+def checked(mark: str, plan: str, seconds: float) -> CheckReport:
+    return check_engine(lambda: launch_of(mark, plan), ladders=[DOGON], seconds=seconds)
+
+
+@pytest.mark.slow
+def test_an_engine_that_does_nothing_wrong_is_clean(mark: str, patient: None) -> None:
+    with nothing_left(mark):
+        report = checked(mark, "go also info\\x20depth\\x201\\n", 240.0)
+    assert report.faults == ()
+    assert report.is_clean
+    assert [finding.check for finding in report.findings] == list(BY_NAME)
+    assert format_summary(report).startswith(f"Bad: no fault in {len(BY_NAME)} checks, ")
+
+
+ALONE = {"options": 2, "unknown words": 2, "info lines": 2, "new game": 1}
+"""Checks, and how many of the engines that fail them first have no other fault."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "plan"),
+    [fault[:2] for name, count in ALONE.items() for fault in [f for f in FAULTS if f[0] == name][:count]],
+)
+def test_an_engine_with_one_fault_fails_that_check_alone(
+    name: str, plan: str, mark: str, patient: None
+) -> None:
+    with nothing_left(mark):
+        report = checked(mark, plan, 240.0)
+    assert {finding.check for finding in report.faults} == {name}, report.faults
+    assert all(finding.was_tried for finding in report.findings)
+
+
+NO_ANSWER = r"no bestmove to 'go [a-z0-9 ]+' within \d(\.\d)? seconds|no bestmove within 1 second of stop"
+FLOODS = r"it floods: (more than 1024 KiB of output in one move|a line of output was over 64 KiB)"
+CRASHES = r"it crashed: the process was ended by signal 9 \(SIGKILL\)"
+RUNS_ON = (
+    r"2 seconds after (quit|the end of its input) in the middle of a search it was still running"
+    r"(, using \d\.\d s of processor time)?"
+)
+"""Of an engine that does not read on while it searches."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("plan", "sentences"),
+    [
+        ("go resist -", (NO_ANSWER, RUNS_ON)),
+        ("go stop -", (NO_ANSWER, RUNS_ON)),
+        (r"go drip info\x20string\x20x\n", (NO_ANSWER, RUNS_ON)),
+        ("go drip x", (NO_ANSWER, RUNS_ON)),
+        (r"go flood 1\x20info\x20x\n", (FLOODS, RUNS_ON)),
+        (r"go flood 1\x20x", (FLOODS, RUNS_ON)),
+        ("go die SIGKILL", (CRASHES,)),
+        ("go close 1", (NO_ANSWER, RUNS_ON)),
+    ],
+)
+def test_the_check_ends_in_its_time_and_leaves_nothing_of_an_engine_that_does(
+    plan: str, sentences: tuple[str, ...], mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many checks it comes to depends on the machine; whatever it finds in them is true of the engine.
+
+    Deadline of the behaviour: a second after its time; ten times that here.
+    """
+    if NO_ANSWER in sentences:  # which it gives up waiting for soon, so that it comes to more checks
+        monkeypatch.setattr(protocol_checks, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(playing, "PATIENCE_SECONDS", 0.1)
+    with nothing_left(mark):
+        started = time.monotonic()
+        report = checked(mark, plan, 1.0)
+        took = time.monotonic() - started
+    assert took < 1.0 + 10.0
+    assert not report.is_clean
+    for finding in report.faults:
+        assert any(re.fullmatch(sentence, finding.fault) for sentence in sentences), finding
+
+
+def test_what_there_was_no_time_for_is_not_called_clean(
+    mark: str, patient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time is up when two checks are done."""
+    done: list[Finding] = []
+
+    class Short(Budget):
+        def deadline_ns(self, seconds: float) -> int:
+            if len(done) >= 2:
+                raise CheckTimedOut
+            return super().deadline_ns(seconds)
+
+    monkeypatch.setattr(run, "Budget", Short)
+    report = check_engine(lambda: launch_of(mark, ""), ladders=[DOGON], seconds=60.0, on_finding=done.append)
+    assert report.faults == ()
+    assert not report.is_clean
+    assert format_finding(report.findings[-1]) == "end of input                       not tried"
+    rest = len(BY_NAME) - 2
+    assert re.search(rf"no fault in 2 checks, \d+\.\d s; {rest} more were not tried", format_summary(report))
+
+
+def test_a_wait_that_the_end_cuts_short_is_told_with_its_lines(mark: str) -> None:
+    (finding,) = checked(mark, "ugi hang -", 0.5).findings
+    told = format_finding(finding)
+    assert told.startswith("handshake                          broken off when the time was up\n")
+    assert re.search(r"\n +0\.\d\d\d > ugi$", told)
+
+
+def test_without_a_handshake_nothing_else_is_tried(mark: str) -> None:
+    report = checked(mark, "start leave 1", 60.0)
+    (finding,) = report.findings
+    assert finding.check == "handshake"
+    assert report.engine == ""
+
+
+def test_an_engine_of_no_known_ladder_needs_one_named(mark: str) -> None:
+    with pytest.raises(CannotCheck, match="claims no ladder by UGI_Variant: name one with --game"):
+        check_engine(lambda: launch_of(mark, ""), seconds=60.0)
+    assert processes_with(mark) == []
+
+
+def test_a_ladder_it_does_not_claim_cannot_be_checked(mark: str) -> None:
+    plan = r"ugi also option\x20name\x20UGI_Variant\x20type\x20combo\x20default\x20dualma\x20var\x20dualma\n"
+    with pytest.raises(CannotCheck, match="does not have 'dogon-kulei' among its UGI_Variant"):
+        checked(mark, plan, 60.0)
+
+
+def test_a_program_that_is_none_cannot_be_checked(tmp_path: Path) -> None:
+    missing = Launch(("/nowhere/engine",), {}, str(tmp_path), str(tmp_path / "scratch"))
+    with pytest.raises(CannotCheck, match="cannot start '/nowhere/engine': No such file"):
+        check_engine(lambda: missing, ladders=[DOGON], seconds=60.0)
+
+
+def test_a_fault_is_told_with_its_lines_its_log_and_what_to_do(mark: str) -> None:
+    plan = r"go complain 12 go only bestmove\x20\x1b[31m\n"
+    finding = found_by("legal moves", plan, mark)
+    told = format_finding(finding)
+    assert told.startswith("legal moves (dogon-kulei)          FAULT: illegal move '\\x1b[31m' in position ")
+    assert "    What to do: take the position from the line as it is, all of it\n" in told
+    assert re.search(r"      +\d\.\d\d\d > position startpos\n      +\d\.\d\d\d > go p1time 5000 ", told)
+    assert re.search(r"      +\d\.\d\d\d < bestmove \\x1b\[31m\n", told)
+    assert told.endswith("The last lines of its standard error:\n      FIRSTxxxLAST")
+
+
+def test_long_conversations_are_cut_in_the_report() -> None:
+    finding = Finding("stop", "", "no answer", "answer", "\n".join(["x" * 1000] * 100))
+    lines = format_finding(finding).splitlines()
+    assert len(lines) < 20
+    assert max(map(len, lines)) < 170

@@ -1,0 +1,73 @@
+"""The bots we bring pass the compliance check, each on ladders of its own choosing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engines
+from engines.rules.registry import find_game
+from tests.support.needs import need
+from workers.check import check_engine, protocol_checks, subject
+from workers.engine.launch import plan_launch
+from workers.jobs import EngineSpec
+
+pytestmark = pytest.mark.slow
+
+TRIES = 5
+LANGUAGES = Path(engines.__file__).parent / "bots" / "languages"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no fault: a bot has much longer than usual to start and to end."""
+    monkeypatch.setattr(subject, "READY_SECONDS", 60.0)
+    monkeypatch.setattr(protocol_checks, "READY_SECONDS", 60.0)
+    monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 20.0)
+
+
+def assert_clean(command: tuple[str, ...], *ladders: str, options: tuple[tuple[str, str], ...] = ()) -> None:
+    """One clean check of five will do: a machine with much else to do makes any bot late now and then."""
+    for _ in range(TRIES):
+        report = check_engine(
+            lambda: plan_launch(EngineSpec("sample", "1", command), None),
+            ladders=[find_game(code) for code in ladders],
+            options=options,
+            seconds=300.0,
+        )
+        if report.is_clean:
+            return
+    assert report.faults == ()
+    assert report.is_clean
+
+
+@pytest.mark.parametrize(
+    ("module", "ladders"),
+    [
+        ("random_bot", ()),
+        ("greedy_bot", ("duploline",)),
+        ("alphabeta_bot", ("dogon-kulei",)),
+        pytest.param("mcts_bot", ("duovallis",), marks=pytest.mark.thorough),
+    ],
+)
+def test_a_sample_bot_is_clean(module: str, ladders: tuple[str, ...]) -> None:
+    assert_clean(("python3", "-m", f"engines.bots.{module}"), *ladders)
+
+
+@pytest.mark.thorough
+def test_the_bot_in_c_is_clean(tmp_path: Path) -> None:
+    program = tmp_path / "dogon"
+    subprocess.run([need("cc"), "-O2", "-o", program, LANGUAGES / "dogon.c"], check=True)
+    assert_clean((str(program),), "dogon-gagara")
+
+
+def test_the_bot_in_javascript_is_clean() -> None:
+    assert_clean((need("node"), str(LANGUAGES / "hexagons.js")), "dualma")
+
+
+@pytest.mark.thorough
+def test_the_bot_in_shell_is_clean() -> None:
+    assert_clean(("sh", str(LANGUAGES / "moves.sh")), "duploline", options=(("Python", sys.executable),))

@@ -1,0 +1,157 @@
+"""The commands of ``python -m workers``, and what importing the room needs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+FORBID = """
+import sys
+class Forbid:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {forbidden!r}:
+            raise ImportError(f"{{name}} is not installed")
+sys.meta_path.insert(0, Forbid())
+"""
+
+
+def run_python(program: str, *forbidden: str) -> subprocess.CompletedProcess[str]:
+    """Run a program where some packages are as if they were not installed."""
+    words = [sys.executable, "-c", FORBID.format(forbidden=forbidden) + program]
+    bare = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    return subprocess.run(words, cwd=ROOT, env=bare, capture_output=True, text=True, timeout=60, check=False)
+
+
+def import_all(*left_out: str) -> str:
+    files = (path.relative_to(ROOT).with_suffix("") for path in (ROOT / "workers").rglob("*.py"))
+    names = {".".join(file.parts) for file in files if file.stem != "__init__"}
+    return "\n".join(f"import {name}" for name in sorted(names - set(left_out)))
+
+
+def test_the_room_needs_no_site() -> None:
+    done = run_python(import_all(), "django", "tournament")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_only_the_tasks_need_anything_installed() -> None:
+    packages = ("django", "tournament", "celery", "kombu", "billiard", "redis", "vine")
+    done = run_python(
+        import_all("workers.service.celery", "workers.service.tasks", "workers.service.registration"),
+        *packages,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+HYPOTHESES = ("--model", "logistic", "--elo0", "-3", "--elo1", "1")
+COMMAND = "import runpy; sys.argv[1:] = {!r}; runpy.run_module('workers', run_name='__main__')"
+
+
+def test_help_needs_no_celery() -> None:
+    done = run_python(COMMAND.format(["start", "--help"]), "celery", "django")
+    assert done.returncode == 0
+    assert "--broker" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "error: the following arguments are required: COMMAND"),
+        (["dance"], "invalid choice: 'dance'"),
+        (["start", "--slots", "0"], "error: argument --slots: '0' is not a number of slots from 1 to 1024"),
+        (["start", "--slots", "²"], "is not a number of slots"),
+        (["start", "--nice", "20"], "error: argument --nice: '20' is not a number of steps from 0 to 19"),
+        (["start", "--dice"], "error: unrecognized arguments: --dice"),
+        (["elo", "--counts", "1,2"], "cannot read the counts '1,2': write L,D,W, or LL,LD,DD,WD,WW of pairs"),
+        (["elo", "--counts", "1,2,-3"], "cannot read the counts '1,2,-3'"),
+        (["sprt", *HYPOTHESES, "--counts", "-1,2,3"], "cannot read the counts '-1,2,3'"),
+        (["sprt", *HYPOTHESES, "--counts", "1,2,³"], "cannot read the counts '1,2,³'"),
+        (["sprt", *HYPOTHESES, "--elo0", "nan", "--counts", "1,2,3"], "a hypothesis of nan Elo is beyond"),
+        (["sprt", *HYPOTHESES, "--elo0", "big", "--counts", "1,2,3"], "invalid float value: 'big'"),
+        (["sprt", *HYPOTHESES, "--model", "bayes", "--counts", "1,2,3"], "invalid choice: 'bayes'"),
+    ],
+)
+def test_bad_words_are_told_in_one_sentence(words: list[str], complaint: str) -> None:
+    done = run_python(COMMAND.format(words), "celery", "django")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert complaint in done.stderr.splitlines()[-1]
+
+
+def test_elo_prints_both_elos_with_their_errors_and_the_superiority() -> None:
+    done = run_python(COMMAND.format(["elo", "--counts", "10789,19328,33806,19402,10543"]), "celery")
+    assert done.stdout == (
+        "elo -0.7735773359 1.2775798957 nelo -0.9516290045 1.5716238441 los 0.1176588580\n"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_nothing_played_is_even_without_a_sign() -> None:
+    done = run_python(COMMAND.format(["elo", "--counts", "0,0,0"]), "celery")
+    assert done.stdout.startswith("elo 0.0000000000 1199.8261952904 nelo 0.0000000000 ")
+
+
+@pytest.mark.parametrize(
+    ("words", "ratio"),
+    [
+        ("--model logistic --elo0 -3 --elo1 1 --counts 10789,19328,33806,19402,10543", "2.1310678118"),
+        ("--model normalized --elo0 0 --elo1 2 --counts 365,16618,36229,16974,390", "2.2503677036"),
+    ],
+)
+def test_sprt_prints_ten_digits_of_the_ratio(words: str, ratio: str) -> None:
+    done = run_python(COMMAND.format(["sprt", *words.split()]), "celery")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"llr {ratio}\n", "")
+
+
+BAD_ENGINE = ("python3", "-S", "tests/support/bad_engines.py", "mark")
+
+
+def run_check(*words: str) -> subprocess.CompletedProcess[str]:
+    return run_python(COMMAND.format(["check", *words]), "celery", "django")
+
+
+def test_check_names_the_fault_and_fails() -> None:
+    done = run_check("--game", "dogon-kulei", "--", *BAD_ENGINE, "ugi", "leave", "3")
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("handshake                          FAULT: it crashed: the process ended")
+    assert done.stdout.splitlines()[-1].startswith("the engine: 1 fault in 1 check,")
+    assert done.stderr == ""
+
+
+@pytest.mark.slow
+def test_check_is_content_with_a_good_engine() -> None:
+    done = run_check("--game", "dogon-kulei", "--", *BAD_ENGINE)
+    assert done.returncode == 0, done.stdout
+    assert "Bad: no fault in 17 checks" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((), "no command was given: write it after --, as in check -- python3 main.py"),
+        (
+            ("--", "/nowhere/engine"),
+            "cannot start '/nowhere/engine': there is no such program that may be run",
+        ),
+        (("--game", "chess", "--", *BAD_ENGINE), "unknown game 'chess'"),
+        (("--", *BAD_ENGINE), "the engine claims no ladder by UGI_Variant: name one with --game"),
+        (("--timeout", "nan", "--", *BAD_ENGINE), "'nan' is not a number of seconds over 0 and up to 3600"),
+        (("--option", "Hash", "--", *BAD_ENGINE), "'Hash' is not NAME=VALUE"),
+    ],
+)
+def test_check_says_in_a_sentence_what_it_cannot_check(words: tuple[str, ...], complaint: str) -> None:
+    done = run_check(*words)
+    assert done.returncode == 2
+    assert complaint in done.stderr.splitlines()[-1]
+
+
+def test_the_page_on_matches_shows_what_the_counts_come_to() -> None:
+    page = (ROOT / "docs" / "match.md").read_text("utf-8")
+    shown = re.findall(r"^\$ python3 -m workers (.*)\n(.*)\n", page, re.MULTILINE)
+    assert len(shown) == 2
+    for words, line in shown:
+        assert run_python(COMMAND.format(words.split()), "celery", "django").stdout == f"{line}\n"

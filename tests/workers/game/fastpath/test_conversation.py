@@ -1,0 +1,45 @@
+"""What an author reads of a game: every line with its time, and both ends of a long one."""
+
+from __future__ import annotations
+
+import re
+from time import monotonic_ns as now
+
+from workers.game.fastpath.conversation import KEPT_BYTES, Conversation
+
+
+def test_lines_are_told_with_their_direction_and_time() -> None:
+    said = Conversation()
+    said.sent(b"position startpos\ngo depth 1\n", now())
+    said.received(b"", now())
+    said.received(b"bestmove c1+\r", now())
+    assert re.sub(r"\d\.\d{3}", "T", said.text()) == (
+        "   T > position startpos\n   T > go depth 1\n   T < \n   T < bestmove c1+\r\n"
+    )
+
+
+def test_what_is_not_utf_8_is_replaced() -> None:
+    said = Conversation()
+    said.received(b"\xff\x00", now())
+    assert said.text().endswith("< \ufffd\0\n")
+
+
+def test_of_a_long_game_both_ends_are_kept() -> None:
+    said = Conversation()
+    for number in range(20_000):
+        said.received(b"info string %d" % number, now())
+    text = said.text()
+    assert "< info string 0\n" in text
+    assert "< info string 19999\n" in text
+    assert "info string 10000\n" not in text
+    (left_out,) = re.findall(r"^\[\.\.\. (\d+) bytes left out \.\.\.\]$", text, re.MULTILINE)
+    whole = sum(len(f"   0.000 < info string {number}\n") for number in range(20_000))
+    assert abs(len(text) + int(left_out) - whole) < 100
+    assert len(text) < 2 * KEPT_BYTES + 200
+
+
+def test_lines_of_nothing_are_counted_too() -> None:
+    said = Conversation()
+    for _ in range(100_000):
+        said.received(b"", now())
+    assert len(said.text()) < 2 * KEPT_BYTES + 200

@@ -1,0 +1,238 @@
+"""What may be asked for, in flags or in TOML, and how anything else is refused."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support.matches import options_of
+from workers.bundles.store import pack_bundle
+from workers.jobs import DrawRule, ResignRule
+from workers.match.options.dryrun import describe_match
+from workers.match.options.options import Format, MatchOptions, Openings, Order, Sprt
+from workers.match.options.words import MatchOptionError
+from workers.play.pool import RestartMode
+from workers.statistics import Model
+
+TWO = "-engine cmd=true name=A -engine cmd=true name=B".split()
+LEAST = [*TWO, *"-game dogon-kulei -tc 10+0.1".split()]
+
+MANIFEST = b"""[bot]
+name = "Zip"
+version = "3"
+command = ["python3", "main.py"]
+games = ["dualma"]
+[options]
+Hash = 16
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read(*words: str) -> MatchOptions:
+    options: MatchOptions = options_of(Path(), *words)
+    return options
+
+
+def test_two_engines_a_game_and_a_time_are_enough() -> None:
+    options = read(*LEAST)
+    terms = options.terms
+    assert [entrant.name for entrant in terms.entrants] == ["A", "B"]
+    assert (terms.ladders, terms.time_control) == (("dogon-kulei",), "10+0.1")
+    assert (terms.format, terms.rounds, terms.games) == (Format.ROUND_ROBIN, 1, 2)
+    assert terms.openings == Openings(plies=8)
+    assert (options.concurrency, options.pin, options.records) == (1, True, Path("match.pgn"))
+
+
+def test_everything_can_be_said() -> None:
+    words = """-game dualma duploline -tournament sprt -sprt elo0=-1 elo1=3.5 model=logistic alpha=0.1
+        -tc nodes=50;10+0 -games 4 -rounds 7 -openings file=book.txt order=random start=3 -margin 0
+        -plylimit 9 -seed 5 -draw movenumber=40 movecount=8 score=10 -resign movecount=3 score=600
+        -concurrency 3 -pin off -recover off -withdraw 2 --pgnout x.pgn -resume
+        -log logs -event E -site S --json --dry-run -sandbox"""
+    options = read(*TWO, *words.split())
+    terms = options.terms
+    assert terms.sprt == Sprt(-1.0, 3.5, alpha=0.1, model=Model.LOGISTIC)
+    assert terms.openings == Openings(file=Path("book.txt"), order=Order.RANDOM, start=3)
+    assert (terms.time_control, terms.games, terms.rounds) == ("10+0;nodes=50", 4, 7)
+    assert (terms.draw, terms.resign) == (DrawRule(40, 8, 10), ResignRule(3, 600))
+    assert (terms.margin_ms, terms.ply_limit, terms.seed) == (0, 9, 5)
+    assert options == MatchOptions(
+        *(terms, Path("x.pgn"), True, 3, False, False, 2, Path("logs"), "E", "S"),
+        json=True,
+        dry_run=True,
+        sandbox=True,
+    )
+
+
+def test_what_holds_for_each_engine_gives_way_to_what_one_says() -> None:
+    each = "-each restart=on option.Hash=16 option.Deep".split()[:3]
+    options = read(
+        *LEAST, "-each", *each[1:], "-engine", "cmd=true", "name=C", "restart=off", "option.Hash=1"
+    )
+    specs = [(entrant.restart, entrant.spec.options) for entrant in options.terms.entrants]
+    assert specs == [
+        (RestartMode.ON, (("Hash", "16"),)),
+        (RestartMode.ON, (("Hash", "16"),)),
+        (RestartMode.OFF, (("Hash", "1"),)),
+    ]
+
+
+def test_engines_may_have_times_of_their_own() -> None:
+    options = read(*LEAST, *"-engine cmd=true name=C tc=20+0".split())
+    assert options.terms.time_control == "10+0.1"
+    assert [entrant.spec.time_control for entrant in options.terms.entrants] == [None, None, "20+0"]
+    options = read(*TWO, *"-game dualma -each tc=0.1/move".split())
+    assert options.terms.time_control == "0.1/move"
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("python3 bots/stone.py --deep", "stone"),
+        ("python3 -m engines.bots.random_bot", "random_bot"),
+        ("/bin/true x", "true"),
+    ],
+)
+def test_an_engine_without_a_name_is_called_after_its_program(command: str, name: str) -> None:
+    options = read("-engine", f"cmd={command}", *LEAST)
+    assert options.terms.entrants[0].name == name
+
+
+def test_a_toml_file_says_the_same_and_flags_beside_it_win(folder: Path) -> None:
+    (folder / "match.toml").write_text(
+        """
+        game = ["dualma", "duploline"]
+        tc = "0.1/move"
+        rounds = 3
+        seed = 4
+        recover = false
+        openings = { file = "book.txt", start = 2 }
+        each.option.Hash = 8
+        [[engine]]
+        cmd = "true"
+        name = "A"
+        arg = ["x y", "z"]
+        [[engine]]
+        cmd = "true"
+        name = "B"
+        option = { Deep = true, "Two words" = 1 }
+        """
+    )
+    options = read("-config", "match.toml", "-seed", "9")
+    one, two = options.terms.entrants
+    assert one.spec.command[1:] == ("x y", "z")
+    assert dict(two.spec.options) == {"Hash": "8", "Deep": "on", "Two words": "1"}
+    assert (options.terms.seed, options.terms.rounds, options.recover) == (9, 3, False)
+    assert options.terms.openings == Openings(file=Path("book.txt"), start=2)
+
+
+def test_a_dry_run_prints_the_toml_that_asks_for_the_same(folder: Path) -> None:
+    (folder / "book.txt").write_text("d1+ d2+\nf1+\n")
+    files = "-openings file=book.txt order=random -withdraw 3 -each option.Two.words=x -sandbox"
+    test = "-sprt elo0=0 elo1=5 -games 4 -log logs -site S -draw movenumber=9 movecount=2 score=0"
+    gauntlet = """-openings random:2 -tournament gauntlet -game dualma -rounds 2
+        -resign movecount=3 score=99 -engine tc=depth=2 name=C"""
+    for words in (files, test, [*gauntlet.split(), "cmd=true 'a b'"]):
+        options = read(*LEAST, *(words.split() if isinstance(words, str) else words))
+        (folder / "again.toml").write_text("\n".join(describe_match(options)))
+        assert read("-config", "again.toml") == options
+
+
+def test_a_bundle_brings_its_name_and_options(folder: Path) -> None:
+    (folder / "bot.zip").write_bytes(pack_bundle({"bot.toml": MANIFEST, "main.py": b""}))
+    options = read("-engine", "cmd=bot.zip", "option.Deep=3", *TWO, "-game", "dualma", "-tc", "1+0")
+    spec = options.terms.entrants[0].spec
+    assert (spec.name, spec.version, spec.options) == ("Zip", "3", (("Hash", "16"), ("Deep", "3")))
+    with pytest.raises(MatchOptionError, match="Zip plays dualma, not dogon-kulei"):
+        read("-engine", "cmd=bot.zip", *LEAST)
+
+
+REFUSED = [
+    ("", "-game is missing"),
+    ("-engine cmd=true -engine cmd=true name=B -game dualma", "-tc is missing"),
+    ("-game dogon-kulei", "-engine: a match needs at least two engines, not 0"),
+    ("-game chess", "-game chess: unknown game 'chess'"),
+    ("-game", "-game: names no game"),
+    ("-tc 60", "-tc 60: cannot read '60' in time control '60'"),
+    ("-tc 1+0 2+0", "-tc 1+0 2+0: takes one word, not 2"),
+    ("-tc 1+0 -tc 2+0", "-tc 2+0: is given twice"),
+    ("dogon-kulei", "'dogon-kulei': an option begins with '-'"),
+    ("-engin cmd=true", "-engin cmd=true: there is no such option; -help lists them, among them -engine"),
+    ("-engine true LEAST", "-engine true: 'true' is not KEY=VALUE"),
+    ("-engine name=C LEAST", "-engine name=C: cmd= is missing"),
+    ("-engine cmd= LEAST", "-engine cmd=: cmd= is empty"),
+    ("-engine cmd=true nam=C LEAST", "unknown key 'nam' (known are cmd, arg, dir, name"),
+    ("-engine cmd=./nothing LEAST", "-engine cmd=./nothing: no program './nothing' that may be run, in "),
+    ("-engine cmd=./plain LEAST", "no program './plain' that may be run, in "),
+    ("-engine cmd=nothing.zip LEAST", "nothing.zip cannot be read: No such file"),
+    ("-engine cmd=plain.zip LEAST", "plain.zip is no bundle: "),
+    ("-engine cmd=true dir=gone LEAST", "dir=gone: no such folder"),
+    ("-engine cmd=true name=A LEAST", "two engines are named 'A'"),
+    ("-engine cmd=true restart=yes LEAST", "restart='yes': on, off or auto"),
+    ("-engine cmd=true option.=1 LEAST", "'option.' cannot be set"),
+    ("-engine cmd=true option.a\nb=1 LEAST", "'option.a\\nb' cannot be set"),
+    ("-engine cmd=true option.value=1 LEAST", "'option.value' cannot be set"),
+    ("-engine cmd=true option.a=1\nquit LEAST", "option.a='1\\nquit': a value is of printable characters"),
+    ("-engine cmd=true version=1\n2 LEAST", "version='1\\n2': at most 80 printable characters"),
+    ("-engine cmd=true option.UGI_Seed=1 LEAST", "'option.UGI_Seed' cannot be set"),
+    ("-each cmd=true LEAST", "-each cmd=true: unknown key 'cmd' (known are dir, tc, restart, option.NAME)"),
+    ("-engine cmd=true tc=60 LEAST", "-engine cmd=true tc=60: cannot read '60' in time control '60'"),
+    ("-draw movenumber=1 score=3", "-draw movenumber=1 score=3: movecount= is missing"),
+    ("-draw movenumber=0 movecount=1 score=3", "'0' is not a whole number from 1"),
+    ("-resign movecount=3 score=0", "'0' is not a whole number from 1"),
+    ("-rounds 0", "-rounds 0: '0' is not a whole number from 1 to 1000000"),
+    ("-rounds ²", "'²' is not a whole number"),
+    ("-pairs 3 -games 2 LEAST", "-pairs: says how many already, leave out -games"),
+    ("-pin maybe", "-pin maybe: 'maybe' is neither on nor off"),
+    ("-tournament swiss", "'swiss' is none of roundrobin, gauntlet, sprt"),
+    ("-tournament sprt LEAST", "-tournament sprt: -sprt elo0=… elo1=… belongs to -tournament sprt alone"),
+    ("-sprt elo0=1 LEAST", "-sprt elo0=1: elo1= is missing"),
+    ("-sprt elo0=a elo1=1", "elo0='a' is not a number"),
+    ("-sprt elo0=nan elo1=1", "elo0='nan' is not a number"),
+    ("-sprt elo0=2 elo1=1", "elo0 must be below elo1, not 2 and 1"),
+    ("-sprt elo0=0 elo1=9999", "the normalized model has hypotheses up to 200 from 0"),
+    ("-sprt elo0=0 elo1=1 alpha=0", "alpha"),
+    ("-sprt elo0=0 elo1=1 model=bayes", "'bayes' is none of logistic, normalized"),
+    ("-sprt elo0=0 elo1=1 -games 1 LEAST", "-games 1: a test counts pairs of games"),
+    ("-sprt elo0=0 elo1=1 LEAST -engine cmd=true name=C", "-sprt: a test is between two engines, not 3"),
+    ("-openings random:99", "'99' is not a whole number from 0 to 40"),
+    ("-openings file=x book", "'book' is not KEY=VALUE"),
+    ("-openings order=random", "write random:PLIES or none, each alone, or file=FILE"),
+    ("-openings random:8 start=3", "write random:PLIES or none, each alone, or file=FILE"),
+    ("-openings file=x order=any", "'any' is none of sequential, random"),
+    ("-records . LEAST", "-records .: '.' is a folder"),
+    ("-event a\tb", "'a\\tb' is not at most 80 printable characters"),
+    ("-config gone.toml", "gone.toml: cannot be read: No such file"),
+    ("-config bad.toml", "bad.toml: not valid TOML: "),
+    ("-config deep.toml", "deep.toml: tables within tables without end"),
+    ("-config nul.toml", "nul.toml: [[engine]] 1 cmd: 'a\\x00b' holds a NUL"),
+    ("-config nested.toml", "nested.toml: config: one file does not name another"),
+    ("-config odd.toml", "odd.toml: [[engine]] 2: unknown key 'nam'"),
+    ("-config date.toml", "date.toml: seed: a date means nothing here"),
+]
+
+
+@pytest.mark.parametrize(("text", "complaint"), REFUSED, ids=[text for text, _ in REFUSED])
+def test_what_cannot_be_is_refused_with_its_place(text: str, complaint: str, folder: Path) -> None:
+    (folder / "plain").write_text("")
+    (folder / "plain.zip").write_text("")
+    (folder / "bad.toml").write_text("game = ")
+    (folder / "odd.toml").write_text(
+        'game = "dualma"\ntc = "1+0"\n[[engine]]\ncmd = "true"\n[[engine]]\ncmd = "true"\nnam = "C"'
+    )
+    (folder / "deep.toml").write_text("a = " + "[" * 100_000)
+    (folder / "nul.toml").write_text('[[engine]]\ncmd = "a\\u0000b"')
+    (folder / "nested.toml").write_text('config = "odd.toml"')
+    (folder / "date.toml").write_text("seed = 2026-11-21")
+    words = [word for part in text.split(" ") for word in (LEAST if part == "LEAST" else [part]) if word]
+    with pytest.raises(MatchOptionError) as told:
+        read(*words)
+    assert complaint in str(told.value)
+    assert os.sep * 2 not in str(told.value)

@@ -1,0 +1,67 @@
+"""A slot's process by itself: what it tells, and what it makes of a match that has vanished."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
+from tests.support.matches import ROOT
+from workers.jobs import EngineSpec
+from workers.match.slots.messages import Assignment, Batch, SlotNews, SlotSetup
+from workers.play.pool import RestartMode
+
+Slot = subprocess.Popen[str]
+
+ENGINE = """
+while read -r word _; do
+    case $word in ugi) echo ugiok ;; isready) echo readyok ;; go) %s ;; esac
+done
+"""
+"""In a shell, which starts in a moment; what it does when it is asked for a move is left open."""
+
+
+@pytest.fixture
+def slot(tmp_path: Path) -> Iterator[Slot]:
+    setup = SlotSetup(store=str(tmp_path), cache=str(tmp_path), core=None)
+    argv = (sys.executable, "-m", "workers.match.slots.slot", json.dumps(setup.to_json()))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(argv, **pipes, text=True, cwd=ROOT) as process:  # type: ignore[call-overload]
+        yield process
+        process.kill()
+
+
+def give(slot: Slot, one: EngineSpec, two: EngineSpec) -> None:
+    """A pair of games between them."""
+    assignment = Assignment(
+        job_of(one, two, games=2), (RestartMode.AUTO, RestartMode.AUTO), "?", "?", "1", False
+    )
+    assert slot.stdin is not None
+    slot.stdin.write(json.dumps(Batch((assignment,)).to_json()) + "\n")
+    slot.stdin.flush()
+
+
+def test_a_forfeit_is_told_before_the_next_game_has_ended(slot: Slot) -> None:
+    one, two = (EngineSpec(does, "1", ("sh", "-c", ENGINE % does)) for does in ("exit 1", "sleep 30"))
+    give(slot, one, two)
+    assert slot.stdout is not None
+    news = SlotNews.from_json(json.loads(slot.stdout.readline()))
+    assert [game.termination for game in news.games] == ["crash"]
+    assert not news.is_over
+
+
+def test_a_slot_whose_match_has_vanished_ends_its_engines_and_says_nothing(slot: Slot) -> None:
+    mark = f"mark-{uuid.uuid4()}"
+    assert slot.stdout is not None
+    assert slot.stderr is not None
+    slot.stdout.close()
+    give(slot, bad_engine(mark=mark), bad_engine(mark=mark))
+    assert slot.stderr.read() == ""
+    assert slot.wait() == 0
+    assert wait_until(lambda: not processes_with(mark))

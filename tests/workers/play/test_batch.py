@@ -1,0 +1,83 @@
+"""Several jobs of one message: whose process is kept, and what a fault, a stop or slowness costs."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left
+from workers.jobs import EngineSpec, GameJob, GameReport
+from workers.play import batch as batch
+from workers.play.batch import play_batch
+from workers.play.runner import Callbacks, WorkerContext
+
+WORKER = WorkerContext("tester", Path("/nowhere"), Path("/nowhere"))
+
+
+def play(*jobs: GameJob) -> list[GameReport]:
+    reports: list[GameReport] = []
+    assert play_batch(jobs, WORKER, Callbacks(reports.append, lambda progress: None)) == ()
+    return reports
+
+
+def processes(reports: list[GameReport], spec: EngineSpec, jobs: list[GameJob]) -> list[tuple[int, int]]:
+    """Process and its game's number for each game this engine played, by what it said."""
+    seen = []
+    games = [(job, game) for job in jobs for game in job.games]
+    for report, (job, game) in zip(reports, games, strict=True):
+        if spec in job.engines:
+            is_white = job.engines[game.white] == spec
+            seen.append(min(engine_of((report.white if is_white else report.black).lines)))
+    return seen
+
+
+def test_who_plays_the_next_pair_too_keeps_its_process_and_is_told_of_a_new_game(mark: str) -> None:
+    one, two, three = (bad_engine(name=name, mark=mark) for name in ("One", "Two", "Three"))
+    jobs = [job_of(one, two, games=2), job_of(three, one, games=2), job_of(two, three, games=2)]
+    with nothing_left(mark):
+        reports = play(*jobs)
+    ones, twos = processes(reports, one, jobs), processes(reports, two, jobs)
+    assert [game for _, game in ones] == [1, 2, 3, 4]
+    assert len({pid for pid, _ in ones}) == 1
+    assert [game for _, game in twos] == [1, 2, 1, 2]
+    assert len({pid for pid, _ in twos}) == 2
+
+
+def test_who_plays_itself_has_two_processes(mark: str) -> None:
+    one = bad_engine(mark=mark)
+    with nothing_left(mark):
+        first, second = play(job_of(one, one), job_of(one, one))
+    pids = [min(engine_of(side.lines))[0] for side in (first.white, first.black, second.white, second.black)]
+    assert len(set(pids)) == 2
+    assert pids[:2] == pids[2:]
+
+
+def test_a_fault_costs_no_other_job_anything(mark: str) -> None:
+    bad, good = bad_engine("go", "leave", "3", mark=mark, name="Bad"), bad_engine(mark=mark)
+    with nothing_left(mark):
+        reports = play(
+            job_of(bad, good), job_of(good, bad), job_of(good, good, game="chess"), job_of(good, good)
+        )
+    assert [report.termination for report in reports] == ["crash", "crash", "void", "ply limit"]
+
+
+def test_a_stop_gives_back_all_that_is_not_played(mark: str) -> None:
+    one, two = bad_engine(mark=mark), bad_engine(mark=mark, name="Two")
+    jobs = [job_of(one, two, games=2) for _ in range(3)]
+    reports: list[GameReport] = []
+    with nothing_left(mark):
+        line = Callbacks(reports.append, lambda progress: None, lambda: len(reports) == 3)
+        assert play_batch(jobs, WORKER, line) == jobs[1].games[1:] + jobs[2].games
+    assert len(reports) == 3
+
+
+def test_engines_slower_than_was_thought_do_not_keep_the_rest(mark: str) -> None:
+    one, two = bad_engine(mark=mark), bad_engine(mark=mark, name="Two")
+    jobs = [job_of(one, two, games=2) for _ in range(4)]
+    reports: list[GameReport] = []
+    times = count(0.0, batch.LONGEST_SECONDS / 2 + 1)
+    with nothing_left(mark):
+        line = Callbacks(reports.append, lambda progress: None)
+        left = play_batch(jobs, WORKER, line, lambda: next(times))
+    assert left == jobs[2].games + jobs[3].games
+    assert len(reports) == 4

@@ -1,0 +1,248 @@
+"""What the system call filter lets through, on every processor we know, without running on it."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import functools
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.bpf import judge
+from workers.sandbox.filter.seccomp import (
+    ALLOW,
+    FAIL,
+    FILE_COMMANDS,
+    KILL_PROCESS,
+    PRETEND,
+    SOCKET_FAMILIES,
+    TERMINAL_COMMANDS,
+    filter_program,
+)
+from workers.sandbox.filter.syscalls import MACHINES, Machine
+
+I386 = 0x40000003
+ARM = 0x40000028
+REFUSED = FAIL | errno.EPERM
+NOT_THERE = FAIL | errno.ENOSYS
+NO_FAMILY = FAIL | errno.EAFNOSUPPORT
+NO_PROTOCOL = FAIL | errno.EPROTONOSUPPORT
+NOT_SO = FAIL | errno.EOPNOTSUPP
+NO_MEMORY = FAIL | errno.ENOMEM
+LATEST = {"open_tree_attr", "statmount", "listmount", "cachestat"}
+"""Younger than the library that knows the others."""
+EVERYDAY = {
+    "x86_64": {
+        "read": 0,
+        "write": 1,
+        "futex": 202,
+        "execve": 59,
+        "exit_group": 231,
+        "prlimit64": 302,
+    },
+    "aarch64": {"read": 63, "write": 64, "futex": 98, "execve": 221, "exit_group": 94},
+}
+
+machines = pytest.mark.parametrize("machine", MACHINES.values(), ids=list(MACHINES))
+
+
+program_of = functools.cache(filter_program)
+
+
+def verdict(machine: Machine, number: int, *arguments: int) -> int:
+    return judge(program_of(machine.name), number, machine.audit, arguments)
+
+
+@machines
+def test_everyday_calls_are_allowed(machine: Machine) -> None:
+    for name, number in EVERYDAY[machine.name].items():
+        assert verdict(machine, number) == ALLOW, name
+
+
+@machines
+def test_every_call_of_the_table_is_refused_whatever_its_arguments(machine: Machine) -> None:
+    for name, number in machine.refused.items():
+        assert verdict(machine, number) == verdict(machine, number, *[2**64 - 1] * 6) == REFUSED, name
+
+
+@machines
+def test_the_table_has_the_numbers_that_libseccomp_has(machine: Machine) -> None:
+    library = ctypes.CDLL("libseccomp.so.2")
+    resolve = library.seccomp_syscall_resolve_name_arch
+    resolve.argtypes = (ctypes.c_uint32, ctypes.c_char_p)
+    for name, number in (machine.refused | machine.watched).items():
+        if name not in LATEST:
+            assert resolve(machine.audit, name.encode()) == number, name
+
+
+@machines
+@pytest.mark.parametrize("architecture", [I386, ARM, 0, 0xFFFFFFFF])
+def test_a_program_for_another_processor_is_killed(machine: Machine, architecture: int) -> None:
+    assert judge(filter_program(machine.name), 0, architecture) == KILL_PROCESS
+
+
+def test_calls_of_x32_are_no_way_around_the_table() -> None:
+    machine = MACHINES["x86_64"]
+    for number in (0, *machine.watched.values(), *machine.refused.values()):
+        assert verdict(machine, 0x40000000 | number) == KILL_PROCESS
+    assert verdict(machine, 0xFFFFFFFF) == KILL_PROCESS
+
+
+def namespace_flags() -> Iterator[int]:
+    """``CLONE_NEW…`` of ``<linux/sched.h>``."""
+    return iter((0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000))
+
+
+@machines
+def test_threads_and_processes_start_but_without_namespaces(machine: Machine) -> None:
+    thread, process = 0x003D0F00, 17
+    for flags in (thread, process, process | 0x01200000):
+        assert verdict(machine, machine.watched["clone"], flags) == ALLOW
+        for namespace in namespace_flags():
+            assert verdict(machine, machine.watched["clone"], flags | namespace) == REFUSED
+
+
+@machines
+def test_clone3_is_said_not_to_be_there_so_that_libraries_take_clone(machine: Machine) -> None:
+    assert verdict(machine, machine.watched["clone3"], 0, 88) == NOT_THERE
+
+
+@machines
+def test_files_in_memory_alone_are_said_not_to_be_there_so_that_programs_take_others(
+    machine: Machine,
+) -> None:
+    assert verdict(machine, machine.watched["memfd_create"], 0, 1) == NOT_THERE
+
+
+@machines
+def test_files_are_opened_and_copied_but_not_locked(machine: Machine) -> None:
+    for command in (0, 1, 2, 3, 4, 1030):  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
+        assert verdict(machine, machine.watched["fcntl"], 3, command) == ALLOW
+    for command in FILE_COMMANDS.values():
+        assert verdict(machine, machine.watched["fcntl"], 3, command) == REFUSED
+
+
+@machines
+def test_terminals_are_asked_but_not_typed_into(machine: Machine) -> None:
+    for command in (0x5401, 0x5413, 0x541B):  # TCGETS, TIOCGWINSZ, FIONREAD
+        assert verdict(machine, machine.watched["ioctl"], 0, command) == ALLOW
+    for command in TERMINAL_COMMANDS.values():
+        assert verdict(machine, machine.watched["ioctl"], 0, command) == REFUSED
+
+
+@machines
+@given(family=st.integers(0, 60), kind=st.integers(1, 5))
+def test_sockets_are_those_of_the_own_network(machine: Machine, family: int, kind: int) -> None:
+    expected = ALLOW if family in SOCKET_FAMILIES.values() else NO_FAMILY
+    for call in ("socket", "socketpair"):
+        assert verdict(machine, machine.watched[call], family, kind, 0) == expected
+
+
+@machines
+def test_protocols_are_those_for_which_no_module_is_loaded(machine: Machine) -> None:
+    for protocol in range(300):
+        expected = ALLOW if protocol == 0 else NO_PROTOCOL
+        assert verdict(machine, machine.watched["socket"], 16, 3, protocol) == expected
+
+
+@machines
+def test_sockets_are_set_up_but_neither_widened_nor_filtered(machine: Machine) -> None:
+    call, above = machine.watched["setsockopt"], 1 << 32
+    for option in (2, 3, 9, 16, 20):  # SO_REUSEADDR, TYPE, KEEPALIVE, PASSCRED, RCVTIMEO
+        assert verdict(machine, call, 3, 1, option) == ALLOW
+    for option in (7, 8):
+        assert verdict(machine, call, 3, 1, option) == PRETEND
+        assert verdict(machine, call, 3, above | 1, above | option) == PRETEND
+        assert verdict(machine, call, 3, 270, option) == ALLOW  # SOL_NETLINK
+    for option in (26, 50, 51, 52):
+        assert verdict(machine, call, 3, 1, option) == REFUSED
+
+
+@machines
+@given(address=st.integers(1, 2**64 - 1))
+def test_limits_are_set_and_read_but_that_of_core_dumps_only_read(machine: Machine, address: int) -> None:
+    core, files = 4, 7
+    assert verdict(machine, machine.watched["prlimit64"], 0, core, 0, address) == ALLOW
+    assert verdict(machine, machine.watched["prlimit64"], 0, core, address, 0) == REFUSED
+    assert verdict(machine, machine.watched["prlimit64"], 0, files, address, 0) == ALLOW
+    assert verdict(machine, machine.watched["setrlimit"], core, address) == REFUSED
+    assert verdict(machine, machine.watched["setrlimit"], files, address) == ALLOW
+
+
+@machines
+def test_files_are_read_in_any_way_but_for_asking_whether_they_are_in_memory(machine: Machine) -> None:
+    for call in ("preadv2", "pwritev2"):
+        for flags in (0, 0x1, 0x2, 0x4, 0x10):  # RWF_HIPRI, DSYNC, SYNC, APPEND
+            assert verdict(machine, machine.watched[call], 3, 0, 1, 8, 8, flags) == ALLOW
+            assert verdict(machine, machine.watched[call], 3, 0, 1, 8, 8, flags | 0x8) == NOT_SO
+
+
+@machines
+def test_advice_on_reading_is_taken_but_not_to_drop_what_others_read(machine: Machine) -> None:
+    for advice in (0, 1, 2, 3, 5):
+        assert verdict(machine, machine.watched["fadvise64"], 3, 0, 0, advice) == ALLOW
+    assert verdict(machine, machine.watched["fadvise64"], 3, 0, 0, 4) == REFUSED
+
+
+@machines
+def test_memory_is_had_and_advised_on_but_neither_set_aside_nor_merged_with_others(machine: Machine) -> None:
+    anonymous, huge = 0x22, 0x40000
+    assert verdict(machine, machine.watched["mmap"], 0, 4096, 3, anonymous) == ALLOW
+    assert verdict(machine, machine.watched["mmap"], 0, 4096, 3, anonymous | huge) == NO_MEMORY
+    assert verdict(machine, machine.watched["mmap"], 0, 4096, huge, anonymous) == ALLOW
+    for advice in (3, 4, 8, 14, 15, 20):  # MADV_WILLNEED, DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, COLD
+        assert verdict(machine, machine.watched["madvise"], 0, 4096, advice) == ALLOW
+    for advice in (12, 21):  # MERGEABLE, PAGEOUT
+        assert verdict(machine, machine.watched["madvise"], 0, 4096, advice) == REFUSED
+
+
+@machines
+def test_processes_name_themselves_but_neither_share_pages_nor_keep_a_core_nor_filter_calls(
+    machine: Machine,
+) -> None:
+    for command in (1, 4, 15, 38):  # PR_SET_PDEATHSIG, DUMPABLE, NAME, NO_NEW_PRIVS
+        assert verdict(machine, machine.watched["prctl"], command, 1) == ALLOW
+    for command in (22, 62, 67):
+        assert verdict(machine, machine.watched["prctl"], command, 1) == REFUSED
+
+
+@machines
+def test_times_of_files_are_said_to_be_set_and_are_not(machine: Machine) -> None:
+    calls = [machine.watched[name] for name in machine.watched if "utime" in name]
+    assert calls
+    for call in calls:
+        assert verdict(machine, call, -100, 0, 0, 0) == FAIL | 0
+
+
+@machines
+def test_files_are_said_to_be_on_the_disk_and_no_disk_is_asked(machine: Machine) -> None:
+    for name in ("fsync", "fdatasync", "msync", "sync_file_range"):
+        assert verdict(machine, machine.watched[name], 3) == FAIL | 0
+
+
+@machines
+@given(high=st.integers(1, 2**32 - 1))
+def test_the_upper_half_of_an_argument_hides_nothing(machine: Machine, high: int) -> None:
+    """The kernel takes these arguments for 32 bits; a filter that looked at 64 would be fooled."""
+    above = high << 32
+    assert verdict(machine, machine.watched["fcntl"], 3, above | FILE_COMMANDS["F_SETLK"]) == REFUSED
+    assert verdict(machine, machine.watched["ioctl"], 0, above | TERMINAL_COMMANDS["TIOCSTI"]) == REFUSED
+    assert verdict(machine, machine.watched["socket"], above | 40) == NO_FAMILY
+    assert verdict(machine, machine.watched["preadv2"], 3, 0, 1, 0, 0, above | 8) == NOT_SO
+    assert verdict(machine, machine.watched["fadvise64"], 3, 0, 0, above | 4) == REFUSED
+    assert verdict(machine, machine.watched["clone"], above | 0x10000000) == REFUSED
+
+
+@machines
+@given(number=st.integers(0, 1000), arguments=st.lists(st.integers(0, 2**64 - 1), max_size=6))
+def test_every_call_gets_an_answer(machine: Machine, number: int, arguments: list[int]) -> None:
+    answers = {ALLOW, REFUSED, NOT_THERE, NO_FAMILY, NO_PROTOCOL, NOT_SO, NO_MEMORY, PRETEND}
+    assert verdict(machine, number, *arguments) in answers
+
+
+def test_an_unknown_processor_has_no_filter() -> None:
+    with pytest.raises(KeyError):
+        filter_program("riscv64")

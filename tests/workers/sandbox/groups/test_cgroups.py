@@ -1,0 +1,96 @@
+"""Control groups of version 2, over a folder that has the kernel's files but no kernel behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workers.sandbox.groups.cgroups import GroupParent, UnifiedGroup
+from workers.sandbox.groups.hierarchies import Mount, divide, hand_on_controllers
+from workers.sandbox.limits import MEBIBYTE, Limits
+
+LIMITS = Limits(memory=64 * MEBIBYTE, processes=32)
+FILES = {
+    "cgroup.freeze": "0\n",
+    "cpu.max": "max 100000\n",
+    "cpu.stat": "usage_usec 1234\nuser_usec 1000\nsystem_usec 234\n",
+    "memory.events": "low 0\nhigh 0\nmax 7\noom 3\noom_kill 2\noom_group_kill 1\n",
+    "memory.max": "max\n",
+    "memory.oom.group": "0\n",
+    "memory.swap.max": "max\n",
+    "pids.events": "max 5\n",
+    "pids.max": "max\n",
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def written(path: Path) -> str:
+    """What was written last: the kernel's files are not truncated, and neither are these."""
+    return path.read_text().partition("\n")[0]
+
+
+def test_a_group_has_its_limits_before_anything_is_in_it(place: Path) -> None:
+    UnifiedGroup(place, LIMITS)._close()
+    assert (place / "memory.max").read_text().startswith(str(64 * MEBIBYTE))
+    assert written(place / "pids.max").startswith("32")
+    assert written(place / "memory.swap.max").startswith("0")
+    assert written(place / "memory.oom.group") == "1"
+    assert written(place / "cpu.max").startswith("100000 100000")
+
+
+@pytest.mark.parametrize("name", ["memory.swap.max", "memory.oom.group", "cpu.max"])
+def test_a_kernel_without_what_is_optional_gives_a_group_all_the_same(place: Path, name: str) -> None:
+    (place / name).unlink()
+    UnifiedGroup(place, LIMITS)._close()
+
+
+@pytest.mark.parametrize("name", ["memory.max", "pids.max", "cgroup.freeze", "cpu.stat"])
+def test_a_group_without_what_is_needed_is_none(place: Path, name: str) -> None:
+    (place / name).unlink()
+    with pytest.raises(OSError, match=name):
+        UnifiedGroup(place, LIMITS)
+
+
+def test_a_group_is_frozen_thawed_and_read_anew_each_time(place: Path) -> None:
+    group = UnifiedGroup(place, LIMITS)
+    group.freeze()
+    assert written(place / "cgroup.freeze") == "1"
+    group.thaw()
+    assert written(place / "cgroup.freeze") == "0"
+    assert (group.cpu_ns(), group.memory_kills(), group.refused_processes()) == (1_234_000, 2, 5)
+    (place / "cpu.stat").write_text("usage_usec 2000\n")
+    assert group.cpu_ns() == 2_000_000
+    group._close()
+    group._close()
+
+
+def test_a_parent_says_its_version() -> None:
+    assert GroupParent({"": "/sys/fs/cgroup/duarena"}).version == 2
+    assert GroupParent({"memory": "/sys/fs/cgroup/memory/duarena"}).version == 1
+
+
+def test_only_controllers_that_are_there_are_handed_on(tmp_path: Path) -> None:
+    (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory hugetlb pids rdma\n")
+    (tmp_path / "cgroup.subtree_control").touch()
+    hand_on_controllers(tmp_path)
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
+    (tmp_path / "cgroup.controllers").write_text("memory pids\n")
+    (tmp_path / "cgroup.subtree_control").write_text("")
+    hand_on_controllers(tmp_path)
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids"
+
+
+def test_a_group_that_cannot_be_entered_is_not_divided(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"cgroup\.procs"):
+        divide(tmp_path)
+
+
+def test_a_group_of_a_container_is_seen_from_the_mount_on() -> None:
+    assert Mount("/docker/abc", "/sys/fs/cgroup").folder_of("/docker/abc/main") == Path("/sys/fs/cgroup/main")

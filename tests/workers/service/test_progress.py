@@ -1,0 +1,71 @@
+"""The sender: never in the way, and in the end the latest word is out."""
+
+from __future__ import annotations
+
+import queue
+import threading
+
+from workers.service.progress import ProgressSender
+
+
+def test_telling_never_waits_and_the_latest_word_is_delivered() -> None:
+    delivered: list[int] = []
+    on_the_way, may_go_on, all_said = threading.Event(), threading.Event(), threading.Event()
+
+    def deliver(word: int) -> None:
+        on_the_way.set()
+        assert may_go_on.wait(60)
+        delivered.append(word)
+        if word == 99:
+            all_said.set()
+
+    sender = ProgressSender(deliver)
+    sender.tell(0)
+    assert on_the_way.wait(60)
+    for word in range(1, 100):
+        sender.tell(word)
+    assert delivered == []
+    may_go_on.set()
+    assert all_said.wait(60)
+    assert delivered == [0, 99]
+
+
+def test_a_courier_who_fell_is_replaced() -> None:
+    delivered: list[str] = []
+    fallen = threading.Event()
+    hook, threading.excepthook = threading.excepthook, lambda args: fallen.set()
+
+    def deliver(word: str) -> None:
+        if word == "fall":
+            raise ConnectionError
+        delivered.append(word)
+
+    try:
+        sender = ProgressSender(deliver)
+        sender.tell("fall")
+        assert fallen.wait(60)
+        assert sender._thread is not None
+        sender._thread.join(60)
+        sender.tell("stand")
+        sender._thread.join(0.01)
+    finally:
+        threading.excepthook = hook
+    while not delivered:
+        sender._thread.join(0.01)
+    assert delivered == ["stand"]
+
+
+def test_what_is_told_within_the_pause_after_a_word_is_passed_over_unless_it_is_urgent() -> None:
+    now, carried = [0.0], queue.SimpleQueue[int]()
+    sender = ProgressSender(carried.put, pause=1.0, clock=lambda: now[0])
+    sender.tell(1)
+    assert carried.get(timeout=60) == 1
+    now[0] = 0.9
+    sender.tell(2)
+    now[0] = 1.0
+    sender.tell(3)
+    assert carried.get(timeout=60) == 3
+    sender.tell(4)
+    sender.flush_now()
+    sender.tell(5)
+    assert carried.get(timeout=60) == 5

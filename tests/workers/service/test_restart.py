@@ -1,0 +1,117 @@
+"""A worker starts itself again once the programs that its sandbox lacked are installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.support.brokers import PATIENCE_SECONDS, ROOT, Broker, running_worker
+from tests.support.jobs import bad_engine, job_of
+from workers.jobs import Release
+from workers.sandbox.host import NEEDED, find_program
+from workers.sandbox.walls import OUTER_ENVIRONMENT
+from workers.service.heartbeat import Heartbeat
+from workers.service.restart import Restart, again
+
+
+@pytest.fixture
+def stops(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The signals that this process would have sent to itself."""
+    sent: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda _process, number: sent.append(number))
+    return sent
+
+
+def test_a_restart_ends_the_worker_once_and_is_due_then(stops: list[int]) -> None:
+    restart = Restart()
+    assert not restart.is_due
+    restart.ask()
+    restart.ask()
+    restart.note_stop()
+    assert stops == [signal.SIGTERM]
+    assert restart.is_due
+
+
+def test_a_worker_that_is_told_to_stop_as_well_does_not_start_again(stops: list[int]) -> None:
+    restart = Restart()
+    restart.ask()
+    restart.note_stop()
+    restart.note_stop()
+    assert not restart.is_due
+
+
+def test_a_worker_that_is_told_to_stop_alone_does_not_start_again() -> None:
+    restart = Restart()
+    restart.note_stop()
+    assert not restart.is_due
+
+
+def test_the_command_of_a_second_restart_is_that_of_the_first() -> None:
+    first = again(["python3", "-m", "workers", "start"], ["--nice=0"])
+    assert first == ["python3", "-m", "workers", "start", "--nice=0"]
+    assert again(first, ["--nice=0"]) == first
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """A folder with the programs that make the sandbox, but bubblewrap."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name in NEEDED:
+        if name != "bwrap":
+            (folder / name).symlink_to(str(find_program(name)))
+    return folder
+
+
+def checkout_with(programs: Path, folder: Path) -> Path:
+    """A checkout of its own that finds its programs there alone."""
+    for room in ("engines", "workers"):
+        shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "build"))
+    module = folder / "workers" / "sandbox" / "walls.py"
+    path = OUTER_ENVIRONMENT["PATH"]
+    assert path in module.read_text()
+    module.write_text(module.read_text().replace(path, str(programs)))
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["alone", "and is stopped"])
+def test_a_worker_looks_again_when_bubblewrap_is_installed(
+    broker: Broker, programs: Path, tmp_path: Path, is_stopped: bool
+) -> None:
+    """It gives its game back, keeps its niceness, and is another run with another finding."""
+    root = checkout_with(programs, tmp_path / "checkout")
+    environment = {"PYTHONPATH": str(root), "DUARENA_LOCAL": "1"}
+
+    def lacks_bubblewrap(heard: Heartbeat) -> bool:
+        return "the program bwrap" in heard.refusal
+
+    with running_worker(
+        broker.url, tmp_path, root=root, environment=environment, walls=True, words=("--nice=3",)
+    ) as worker:
+        first = broker.hear_until(lambda heard: heard.admitted)
+        assert lacks_bubblewrap(first)
+        assert first.level == "C"
+        job = job_of(bad_engine("go", "resist", "-"), bad_engine(), time_control="60+0")
+        broker.send(job)
+        broker.receive_until("tournament.progress")
+        if is_stopped:
+            worker.terminate()
+        (programs / "bwrap").symlink_to(find_program("bwrap") or "/bin/false")
+        (*_, told) = broker.receive_until("tournament.release")
+        assert [Release.from_json(value).attempt for value in told.value] == ["attempt-1"]
+        if is_stopped:
+            assert worker.wait(PATIENCE_SECONDS) == 0
+            return
+        broker.admits = False
+        second = broker.hear_until(lambda heard: heard.run != first.run)
+        assert not lacks_bubblewrap(second)
+        assert second.worker == first.worker
+        assert worker.poll() is None
+        assert os.getpriority(os.PRIO_PROCESS, worker.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 3
+        worker.terminate()
+        assert worker.wait(PATIENCE_SECONDS) == 0

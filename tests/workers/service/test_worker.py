@@ -1,0 +1,105 @@
+"""A game worker as a process on a real Redis: what it sends back, and what is left when it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.support.bad_engines import LINE
+from tests.support.brokers import PATIENCE_SECONDS, Broker, running_worker
+from tests.support.jobs import bad_engine, job_of, pack_bad_engine, processes_with, wait_until
+from workers.bundles.store import store_bundle
+from workers.jobs import EngineSpec, Progress, Release
+from workers.service.compliance import ExamEnding, ExamJob, ExamNews
+
+pytestmark = pytest.mark.slow
+
+
+def scratch_folders(folder: Path) -> list[Path]:
+    return list((folder / "tmp").glob("duarena-engine-*"))
+
+
+def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp_path: Path) -> None:
+    job = job_of(bad_engine(mark=mark), bad_engine("go:1", "leave", "3", mark=mark), games=2)
+    with running_worker(broker.url, tmp_path) as worker:
+        broker.send(job)
+        (first, second), messages = broker.receive_reports(2)
+        worker.terminate()
+        assert worker.wait(PATIENCE_SECONDS) == 0
+    told = [Progress.from_json(m.value) for m in messages if m.task == "tournament.progress"]
+    assert told[0].key == "spring/1/1/1"
+    assert [(r.key, r.attempt, r.fault, r.termination) for r in (first, second)] == [
+        ("spring/1/1/1", "attempt-1", "black", "crash"),
+        ("spring/1/1/2", "attempt-2", "white", "crash"),
+    ]
+    assert [token for token, _ in first.moves] == LINE[:1]
+    assert first.worker == second.worker == told[0].worker
+    assert processes_with(mark) == []
+    assert scratch_folders(tmp_path) == []
+
+
+def test_a_validation_worker_examines_and_plays_while_games_wait(
+    broker: Broker, mark: str, tmp_path: Path
+) -> None:
+    """Of the queue of games it takes nothing."""
+    bundle = store_bundle(tmp_path / "bundles", pack_bad_engine())
+    command = ("python3", "-S", "main.py", mark, "ugi", "leave", "3")
+    spec = EngineSpec("Bad", "1", command, bundle=bundle, trusted=True)
+    with running_worker(broker.url, tmp_path, "validation") as worker:
+        broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)))
+        broker.send_exam(ExamJob("e1", spec, ("dogon-kulei",), 20))
+        told: list[ExamNews] = []
+        while not told or told[-1].ending is ExamEnding.NONE:
+            told += [ExamNews.from_json(m.value) for m in broker.receive_until("tournament.news")]
+        broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)), queue="validation")
+        (report,), _ = broker.receive_reports(1)
+        worker.terminate()
+        assert worker.wait(PATIENCE_SECONDS) == 0
+    assert [found.check for found in told[-1].found] == ["handshake"]
+    assert report.fault == "none"
+    assert broker.receive(0.1) is None
+    assert processes_with(mark) == []
+    assert scratch_folders(tmp_path) == []
+
+
+def test_a_worker_told_to_end_gives_its_games_back(broker: Broker, mark: str, tmp_path: Path) -> None:
+    one = bad_engine("go", "resist", "-", mark=mark)
+    job = job_of(one, bad_engine(mark=mark), games=2, time_control="60+0")
+    with running_worker(broker.url, tmp_path) as worker:
+        broker.send(job)
+        broker.receive_until("tournament.progress")
+        assert wait_until(lambda: len(processes_with(mark)) == 2)
+        worker.terminate()
+        worker.wait(PATIENCE_SECONDS)
+    releases = broker.receive_until("tournament.release", seconds=1)[-1].value
+    assert [Release.from_json(value).attempt for value in releases] == ["attempt-1", "attempt-2"]
+    assert processes_with(mark) == []
+    assert scratch_folders(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        pytest.param(False, id="the slot"),
+        pytest.param(True, id="the whole worker", marks=pytest.mark.thorough),
+    ],
+)
+def test_no_engine_outlives_a_worker_that_is_killed(
+    broker: Broker, mark: str, tmp_path: Path, whole: bool
+) -> None:
+    """Within a second, and ten times that here."""
+    one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
+    with running_worker(broker.url, tmp_path) as worker:
+        broker.send(job_of(one, bad_engine(mark=mark), time_control="60+0"))
+        (message,) = broker.receive_until("tournament.progress")
+        slot = int(message.value["worker"].rpartition("/")[2])
+        assert wait_until(lambda: len(processes_with(mark)) == 3)
+        if whole:
+            os.killpg(worker.pid, signal.SIGKILL)
+        else:
+            os.kill(slot, signal.SIGKILL)
+        assert wait_until(lambda: not processes_with(mark), 10)
+        assert wait_until(lambda: not scratch_folders(tmp_path), 10)

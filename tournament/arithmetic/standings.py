@@ -1,0 +1,217 @@
+"""Standings: crosstables and the order of players. Pure functions; the pages draw the tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from engines.rules.base import Result
+
+
+class Criterion(StrEnum):
+    """Criteria for the order of players; a higher value is better in each."""
+
+    POINTS = "points"
+    """One for a win, half for a draw; byes and halted games included."""
+    SHARE = "share"
+    """Points for each game, for players with different numbers of games."""
+    BUCHHOLZ = "Buchholz"
+    """The points of the opponents, once for each meeting; a bye counts as a meeting with oneself."""
+    SONNEBORN_BERGER = "Sonneborn-Berger"
+    """The points of beaten opponents and half of those of drawn ones, game by game; a bye as above."""
+    DIRECT_ENCOUNTER = "direct encounter"
+    """Points from the games among players who are still equal, if each has met every other."""
+    MATCHES = "matches"
+    """Matches won in a knock-out."""
+
+
+Order = tuple[Criterion, ...]
+ROUND_ROBIN: Order = (Criterion.POINTS, Criterion.SONNEBORN_BERGER, Criterion.DIRECT_ENCOUNTER)
+GAUNTLET: Order = (Criterion.SHARE, Criterion.POINTS)
+SWISS: Order = (Criterion.POINTS, Criterion.BUCHHOLZ, Criterion.SONNEBORN_BERGER, Criterion.DIRECT_ENCOUNTER)
+KNOCK_OUT: Order = (Criterion.MATCHES,)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many games of one pairing of colours had one result; ``white`` and ``black`` are players' ids.
+
+    Result ``*``: halted games, half a point for both.
+    """
+
+    white: int
+    black: int
+    result: Result
+    count: int = 1
+
+
+@dataclass(slots=True)
+class GameScore:
+    """Wins, draws and losses, from one player's side, and halted games."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    given_up: int = 0
+
+    @property
+    def games(self) -> int:
+        """Played games, without the halted ones."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def points(self) -> float:
+        return self.wins + (self.draws + self.given_up) / 2
+
+    @property
+    def share(self) -> float:
+        """Points for each game; 0 before the first."""
+        games = self.games + self.given_up
+        return self.points / games if games else 0.0
+
+    def add(self, result: Result, *, as_white: bool, count: int = 1) -> None:
+        if result is Result.UNDECIDED:
+            self.given_up += count
+        elif result is Result.DRAW:
+            self.draws += count
+        elif (result is Result.WHITE_WINS) == as_white:
+            self.wins += count
+        else:
+            self.losses += count
+
+
+@dataclass(slots=True)
+class StandingsRow:
+    """One player's line of the table."""
+
+    player: int
+    rank: int = 0
+    """From 1; the same for players who are equal in all criteria."""
+    score: GameScore = field(default_factory=GameScore)
+    as_white: GameScore = field(default_factory=GameScore)
+    as_black: GameScore = field(default_factory=GameScore)
+    versus: dict[int, GameScore] = field(default_factory=dict)
+    """By opponent; opponents who were not met are missing."""
+    byes: int = 0
+    bye_points: int = 0
+    matches: int = 0
+    """Matches won in a knock-out."""
+    buchholz: float = 0.0
+    sonneborn_berger: float = 0.0
+
+    @property
+    def points(self) -> float:
+        return self.score.points + self.bye_points
+
+    @property
+    def performance(self) -> int | None:
+        """Elo above the mean of the opponents, None before the first game.
+
+        Computed as if one more game had been drawn, so that a score without losses or wins is finite too.
+        """
+        games = self.score.games
+        if not games:
+            return None
+        share = (self.score.wins + self.score.draws / 2 + 0.5) / (games + 1)
+        return round(400 * math.log10(share / (1 - share)))
+
+
+@dataclass(frozen=True, slots=True)
+class Crosstable:
+    """The rows, best first."""
+
+    rows: tuple[StandingsRow, ...]
+
+    @property
+    def games(self) -> int:
+        return sum(row.score.games for row in self.rows) // 2
+
+
+def crosstable(
+    players: Sequence[int],
+    tallies: Iterable[Tally],
+    *,
+    order: Order = ROUND_ROBIN,
+    meetings: Iterable[tuple[int, int]] = (),
+    byes: Mapping[int, Sequence[int]] | None = None,
+    matches: Mapping[int, int] | None = None,
+) -> Crosstable:
+    """The table of these players; players who are equal in all criteria keep the given order.
+
+    ``meetings`` are for Buchholz, ``byes`` the points of each player's byes, ``matches`` the matches won.
+    Games of other players and of a player against himself are left out.
+    """
+    rows = {player: StandingsRow(player) for player in players}
+    for tally in tallies:
+        _count(rows, tally)
+    for row in rows.values():
+        points = (byes or {}).get(row.player, ())
+        row.byes, row.bye_points = len(points), sum(points)
+        row.matches = (matches or {}).get(row.player, 0)
+    for row in rows.values():
+        row.buchholz = row.byes * row.points
+        row.sonneborn_berger = row.bye_points * row.points + sum(
+            score.points * rows[opponent].points for opponent, score in row.versus.items()
+        )
+    for first, second in meetings:
+        rows[first].buchholz += rows[second].points
+        rows[second].buchholz += rows[first].points
+    return Crosstable(tuple(_ranked(list(rows.values()), order)))
+
+
+def _count(rows: dict[int, StandingsRow], tally: Tally) -> None:
+    white, black = rows.get(tally.white), rows.get(tally.black)
+    if white is None or black is None or white is black:
+        return
+    for row, opponent, as_white in ((white, black, True), (black, white, False)):
+        colour = row.as_white if as_white else row.as_black
+        against = row.versus.setdefault(opponent.player, GameScore())
+        for score in (row.score, colour, against):
+            score.add(tally.result, as_white=as_white, count=tally.count)
+
+
+def _ranked(rows: list[StandingsRow], order: Order) -> list[StandingsRow]:
+    """The rows with their ranks: each criterion orders players who are equal in all criteria before it."""
+    groups = [rows]
+    for criterion in order:
+        groups = [part for group in groups for part in _parted(group, criterion)]
+    rank = 1
+    for group in groups:
+        for row in group:
+            row.rank = rank
+        rank += len(group)
+    return [row for group in groups for row in group]
+
+
+def _parted(group: list[StandingsRow], criterion: Criterion) -> list[list[StandingsRow]]:
+    """Groups of equal rows, the best first, each in its former order."""
+    parts: dict[float, list[StandingsRow]] = {}
+    for row in group:
+        parts.setdefault(_value(row, group, criterion), []).append(row)
+    return [parts[value] for value in sorted(parts, reverse=True)]
+
+
+def _value(row: StandingsRow, group: Sequence[StandingsRow], criterion: Criterion) -> float:
+    match criterion:
+        case Criterion.POINTS:
+            return row.points
+        case Criterion.SHARE:
+            return row.score.share
+        case Criterion.BUCHHOLZ:
+            return row.buchholz
+        case Criterion.SONNEBORN_BERGER:
+            return row.sonneborn_berger
+        case Criterion.DIRECT_ENCOUNTER:
+            return _among(row, group)
+        case Criterion.MATCHES:
+            return row.matches
+
+
+def _among(row: StandingsRow, group: Sequence[StandingsRow]) -> float:
+    """Points from games within a group; 0 for all of them unless each has met every other."""
+    others = {other.player for other in group}
+    if any(len(others & one.versus.keys()) < len(others) - 1 for one in group):
+        return 0.0
+    return sum(row.versus[other].points for other in others if other != row.player)

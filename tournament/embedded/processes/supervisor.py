@@ -1,0 +1,165 @@
+"""Keeps a set of services running, and stops them in order.
+
+The services are started in the order given and stopped in the reverse one. One
+that dies is restarted, at once the first time and after longer and longer waits
+then. Signals only set a flag; the supervisor's caller reads ``stopping``.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
+
+READY_S = 60.0
+BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 10.0, 30.0)
+"""Waits before a service that died is restarted; the last one repeats."""
+SETTLED_S = 60.0
+"""A service that ran this long starts with the first wait again."""
+
+
+class NotReady(Exception):
+    """A service did not start; the text names it and quotes the end of its log."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    process: Guarded
+    failures: int = 0
+    restart_at: float | None = None
+
+
+class Supervisor:
+    """Starts, watches and stops services; a context manager that leaves no process running."""
+
+    def __init__(
+        self, *, logs: Path, folder: Path, say: Callable[[str], None], lock: int | None = None
+    ) -> None:
+        """``folder`` is where the processes run, ``lock`` a descriptor that their guards hold."""
+        self._logs = logs
+        self._folder = folder
+        self._say = say
+        self._lock = lock
+        self._kept: list[_Kept] = []
+        self._wakeup = -1
+        self.signals = 0
+        """Number of signals to stop so far: the second one kills at once."""
+
+    def __enter__(self) -> Supervisor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def stopping(self) -> bool:
+        return self.signals > 0
+
+    @property
+    def guards(self) -> dict[str, int]:
+        """The guard's process id for each service's name: the ancestor of all its processes."""
+        return {kept.process.service.name: kept.process.guard_pid for kept in self._kept}
+
+    def start(self, service: Service) -> None:
+        """Start a service and wait until it is ready; raises ``NotReady``, also after a signal to stop."""
+        kept = _Kept(self._launch(service))
+        self._kept.append(kept)
+        deadline = time.monotonic() + READY_S
+        while not service.ready():
+            if self.stopping:
+                raise NotReady(f"stopped while {service.name} was starting")
+            if (code := kept.process.exit_code) is not None:
+                raise NotReady(self._failure_text(kept, f"{service.name} ended at once ({code})"))
+            if time.monotonic() > deadline:
+                raise NotReady(
+                    self._failure_text(kept, f"{service.name} was not ready after {READY_S:.0f} s")
+                )
+            self.wait(0.05)
+
+    def _launch(self, service: Service) -> Guarded:
+        log = self._logs / f"{service.name}.log"
+        rotate(log)
+        return Guarded(service, log=log, folder=self._folder, lock=self._lock)
+
+    def _failure_text(self, kept: _Kept, what: str) -> str:
+        log_end = last_words(kept.process.log)
+        return f"{what}; its log {kept.process.log} ends: {log_end or '(nothing)'}"
+
+    def tend(self) -> None:
+        """Check the services once: report those that died, restart those that are due, keep logs short."""
+        now = time.monotonic()
+        for kept in self._kept:
+            if kept.restart_at is None and kept.process.exit_code is not None:
+                self._note_failure(kept, now)
+            if kept.restart_at is not None and now >= kept.restart_at:
+                kept.restart_at = None
+                kept.process = self._launch(kept.process.service)
+            rotate(kept.process.log)
+
+    def _note_failure(self, kept: _Kept, now: float) -> None:
+        if now - kept.process.started > SETTLED_S:
+            kept.failures = 0
+        delay = BACKOFF_S[min(kept.failures, len(BACKOFF_S) - 1)]
+        kept.failures += 1
+        kept.restart_at = now + delay
+        name, code = kept.process.service.name, kept.process.exit_code
+        kept.process.wait(0)
+        when = f"in {delay:.0f} s" if delay else "now"
+        self._say(self._failure_text(kept, f"{name} died ({_describe(code)}) and is started again {when}"))
+
+    def wait(self, seconds: float) -> None:
+        """Sleep until the time is over or a signal comes."""
+        if self._wakeup < 0:
+            time.sleep(seconds)
+        elif select.select([self._wakeup], [], [], seconds)[0]:
+            os.read(self._wakeup, 4096)
+
+    def stop(self) -> None:
+        """Stop all services, the last started first; kills the slow ones, or all after a second signal."""
+        while self._kept:
+            self._stop_one(self._kept.pop().process)
+
+    def _stop_one(self, process: Guarded) -> None:
+        process.signal(process.service.stop)
+        deadline = time.monotonic() + process.service.patience_s
+        while not process.wait(0):
+            if self.signals > 1 or time.monotonic() > deadline:
+                process.kill()
+                return
+            self.wait(0.05)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Let Ctrl-C, SIGTERM and SIGHUP set ``stopping`` within the block; only in the main thread."""
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = [signal.signal(number, self._count_signal) for number in numbers]
+        descriptor_before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        self._wakeup = reading
+        try:
+            yield
+        finally:
+            self._wakeup = -1
+            signal.set_wakeup_fd(descriptor_before)
+            for number, handler in zip(numbers, before, strict=True):
+                signal.signal(number, handler)
+            os.close(reading)
+            os.close(writing)
+
+    def _count_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self.signals += 1
+
+
+def _describe(code: int | None) -> str:
+    if code is not None and (code > 128 or code < 0):
+        return f"signal {code - 128 if code > 0 else -code}"
+    return f"exit code {code}"

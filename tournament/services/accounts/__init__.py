@@ -1,0 +1,1 @@
+"""Tokens for a user's programs, and notices to users."""

@@ -1,0 +1,81 @@
+"""Tokens for programs: creation, recognition by their hash, revocation, and the limit on requests."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import secrets
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.utils import timezone
+
+from tournament import access
+from tournament.models import Allowance, Token, User
+
+PREFIX = "duarena_"
+"""A prefix that shows a reader of a file which site the token is for."""
+RANDOM_BYTES = 32
+MAX_TOKENS = 20
+"""Most tokens of one user that are not revoked."""
+
+MOST_ALLOWED = 240.0
+ALLOWED_A_SECOND = 2.0
+REQUEST_COST = 1.0
+UPLOAD_COST = 40.0
+"""Six uploads at once and three a minute from then on, or two other requests a second."""
+
+
+class TokenError(ValueError):
+    """A token that cannot be created: one sentence."""
+
+
+class TooMuch(Exception):
+    """The allowance is used up for now."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"that was too much at once: try again in {seconds} s")
+        self.seconds = seconds
+
+
+def create_token(user: User, name: str, scopes: Sequence[str]) -> tuple[Token, str]:
+    """Create a token; returns it with its text, which is not stored. Raises ``TokenError``."""
+    if Token.Scope.WORKER in scopes and not access.may_lend_bundles(user):
+        raise TokenError("tokens for workers are staff's to make")
+    if user.tokens.filter(revoked_at__isnull=True).count() >= MAX_TOKENS:
+        raise TokenError(f"you have {MAX_TOKENS} tokens: revoke one first")
+    text = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
+    return Token.objects.create(user=user, name=name, scopes=list(scopes), digest=_digest(text)), text
+
+
+def find_token(text: str, now: datetime.datetime) -> Token | None:
+    """The token with this text; records its use. None for an unknown or revoked one."""
+    if not text.startswith(PREFIX) or len(text) > 200:
+        return None
+    known = Token.objects.select_related("user")
+    token = known.filter(digest=_digest(text), revoked_at__isnull=True, user__is_active=True).first()
+    if token is not None and (token.used_at is None or now - token.used_at > datetime.timedelta(minutes=1)):
+        Token.objects.filter(pk=token.pk).update(used_at=now)
+    return token
+
+
+def revoke(token: Token) -> None:
+    """Make a token invalid from now on; may be repeated."""
+    Token.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
+
+
+@transaction.atomic
+def spend(user: User, cost: float, now: datetime.datetime) -> None:
+    """Deduct ``cost`` from a user's allowance; raises ``TooMuch`` and deducts nothing if it is too small."""
+    Allowance.objects.get_or_create(user=user, defaults={"left": MOST_ALLOWED, "at": now})
+    allowance = Allowance.objects.select_for_update().get(user=user)
+    passed = max(0.0, (now - allowance.at).total_seconds())
+    left = min(MOST_ALLOWED, allowance.left + passed * ALLOWED_A_SECOND)
+    if left < cost:
+        raise TooMuch(max(1, round((cost - left) / ALLOWED_A_SECOND + 0.5)))
+    allowance.left, allowance.at = left - cost, now
+    allowance.save()
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

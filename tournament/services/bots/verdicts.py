@@ -1,0 +1,40 @@
+"""The end of a validation: the version is refused and its bundle deleted, accepted, or put off."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from django.conf import settings
+from django.db import transaction
+
+from tournament.models import BotVersion
+from tournament.services.bots.activity import activate
+from workers.bundles.store import drop_bundle
+
+log = logging.getLogger("tournament.verdicts")
+
+
+def refuse(version: BotVersion, reason: str) -> None:
+    """Refuse a version; part of the caller's transaction, on whose commit the bundle's file is deleted."""
+    _set_state(version, BotVersion.State.REFUSED, reason)
+    others = BotVersion.objects.filter(bundle=version.bundle_id).exclude(state=BotVersion.State.REFUSED)
+    if not others.exists():
+        transaction.on_commit(partial(drop_bundle, settings.BUNDLES, version.bundle_id))
+
+
+def accept(version: BotVersion) -> None:
+    """Accept a version, which is active from now on; part of the caller's transaction."""
+    if _set_state(version, BotVersion.State.VALID, ""):
+        activate(version)
+
+
+def put_off(version: BotVersion, reason: str) -> None:
+    """Make a version wait whose validation failed without its fault; staff or the next start tries again."""
+    log.error("the validation of %s is put off: %s", version, reason)
+    _set_state(version, BotVersion.State.WAITING, reason)
+
+
+def _set_state(version: BotVersion, state: BotVersion.State, reason: str) -> int:
+    validating = BotVersion.objects.filter(pk=version.pk, state=BotVersion.State.VALIDATING)
+    return validating.update(state=state, state_reason=reason)

@@ -1,0 +1,1 @@
+"""Sends games to workers: batches (`batches`, `dispatch`), attempts, leases (ended by `sweep`), workers."""

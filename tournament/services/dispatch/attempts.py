@@ -1,0 +1,67 @@
+"""Ends an attempt without a result: its game waits again, or is halted."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+
+from django.db import transaction
+from django.db.models import F
+
+from tournament.models import Attempt, Game, LiveGame, Tournament
+from tournament.services.schedule.finishing import count_finished
+from workers.jobs import MAX_LOST, MAX_VOIDS
+
+log = logging.getLogger("tournament.attempts")
+
+
+@transaction.atomic
+def give_back(
+    attempt: Attempt,
+    end: Attempt.End,
+    now: datetime.datetime,
+    *,
+    evidence: str = "",
+    counts: bool = True,
+) -> bool:
+    """End an open attempt as void, lost or released; False if it had ended already.
+
+    The game waits again under the same key, or halts after ten lost leases. It does not halt after voids,
+    because a void may still be discounted: call ``halt_after_voids`` for that. ``counts=False``: the void is
+    the worker's fault and does not count against the game.
+    """
+    game = Game.objects.select_related("tournament").get(pk=attempt.game_id)
+    Tournament.objects.select_for_update().get(pk=game.tournament_id)
+    still_open = Attempt.objects.filter(pk=attempt.pk, ended_at__isnull=True)
+    if not still_open.update(ended_at=now, end=end, evidence=evidence):
+        return False
+    LiveGame.objects.filter(game=game).delete()
+    mine = Game.objects.filter(pk=game.pk, attempt=attempt.pk, state=Game.State.CLAIMED)
+    mine.update(
+        state=Game.State.WAITING,
+        attempt=None,
+        voids=F("voids") + int(counts and end == Attempt.End.VOID),
+        lost=F("lost") + int(end == Attempt.End.LOST),
+    )
+    game.refresh_from_db()
+    if game.state == Game.State.WAITING and game.lost >= MAX_LOST:
+        _halt(game, f"given up after {game.lost} attempts of which no worker told the end")
+    return True
+
+
+@transaction.atomic
+def halt_after_voids(game: Game, evidence: str, *, hopeless: bool = False) -> bool:
+    """Halt a waiting game after three voids, or at once if ``hopeless``; returns whether it was halted."""
+    Tournament.objects.select_for_update().get(pk=game.tournament_id)
+    game.refresh_from_db()
+    if game.state != Game.State.WAITING or not (hopeless or game.voids >= MAX_VOIDS):
+        return False
+    after = f"given up after {game.voids} attempts without a result, the last: {evidence}"
+    _halt(game, evidence if hopeless else after)
+    return True
+
+
+def _halt(game: Game, why: str) -> None:
+    log.error("game %s halts: %s", game.key, why)
+    Game.objects.filter(pk=game.pk).update(state=Game.State.HALTED, evidence=why)
+    count_finished(game.tournament_id)

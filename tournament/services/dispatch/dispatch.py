@@ -1,0 +1,110 @@
+"""The dispatcher: keeps a small buffer of batches queued ahead of the workers.
+
+The database holds the queue. The broker holds copies of a few of its rows, so that cancellations and
+priorities are SQL and take effect as soon as the buffer is played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from tournament import queues as broker
+from tournament.models import Attempt, Game, Keeper, Tournament
+from tournament.services.dispatch.batches import GameBatch, claim, cut_batches
+from tournament.services.dispatch.slots import slots_expected
+
+BATCHES_AHEAD_A_SLOT = 4
+"""Enough that a slot with the shortest games finds its next batch waiting; includes the batch it plays."""
+VALIDATION_BATCHES_AHEAD = 10
+"""For validations, which have their own queue and workers; a version plays on five ladders at most."""
+CLAIMED_AT_ONCE = 16
+"""Batches in one transaction: results cannot be stored while it runs."""
+
+
+def buffer_batches() -> int:
+    """How many batches of tournaments may be queued or played at once."""
+    return BATCHES_AHEAD_A_SLOT * slots_expected()
+
+
+def top_up() -> int:
+    """Fill the buffer if half of it is used up; cheap enough to call after every report."""
+    return fill_buffer() if _messages(broker.GAMES) * 2 <= buffer_batches() else 0
+
+
+def fill_buffer() -> int:
+    """Claim waiting games and send them; returns how many games. May be called at any time.
+
+    Tournaments of higher priority come first; those of equal priority take turns, a batch each. Validations
+    have a queue of their own.
+    """
+    if Keeper.objects.filter(recalls=True).exists():
+        recall()
+    return _fill(broker.VALIDATION, VALIDATION_BATCHES_AHEAD) + _fill(broker.GAMES, buffer_batches())
+
+
+def queue_of(kind: str) -> str:
+    """The queue for games of a tournament of this kind."""
+    return broker.VALIDATION if kind == Tournament.Kind.VALIDATION else broker.GAMES
+
+
+def of_queue(queue: str, path: str) -> Q:
+    """A filter for rows whose tournament, at the end of ``path``, uses that queue."""
+    validations = Q(**{f"{path}__kind": Tournament.Kind.VALIDATION})
+    return validations if queue == broker.VALIDATION else ~validations
+
+
+def _fill(queue: str, most: int) -> int:
+    claimed, room = 0, most - _messages(queue)
+    batches = list(islice(_next_batches(queue, room), room)) if room > 0 else []
+    for begin in range(0, len(batches), CLAIMED_AT_ONCE):
+        claimed += claim(batches[begin : begin + CLAIMED_AT_ONCE], queue)
+    return claimed
+
+
+@transaction.atomic
+def recall() -> int:
+    """Take back the batches that no worker has begun; returns how many games wait again.
+
+    Does not count against a game or a worker. If a worker takes a batch at the same moment, its reports are
+    ignored.
+    """
+    now = timezone.now()
+    Keeper.objects.update(recalls=False)
+    broker.clear_games()
+    ours = of_queue(broker.GAMES, "game__tournament")
+    queued = Attempt.objects.filter(ours, ended_at__isnull=True, lease_until__isnull=True)
+    tournaments = set(queued.values_list("game__tournament", flat=True))
+    # Every change of a game's attempt takes its tournament's lock.
+    list(Tournament.objects.select_for_update().filter(pk__in=tournaments).order_by("pk"))
+    attempts = list(queued.filter(game__tournament__in=tournaments).values_list("id", flat=True))
+    Attempt.objects.filter(pk__in=attempts).update(ended_at=now, end=Attempt.End.RELEASED)
+    mine = Game.objects.filter(attempt__in=attempts, state=Game.State.CLAIMED)
+    return mine.update(state=Game.State.WAITING, attempt=None)
+
+
+def _messages(queue: str) -> int:
+    """How many messages are queued or being played."""
+    attempts = Attempt.objects.filter(of_queue(queue, "game__tournament"), ended_at__isnull=True)
+    return attempts.values("job").distinct().count()
+
+
+def _next_batches(queue: str, most: int) -> Iterator[GameBatch]:
+    """Batches of the running tournaments by priority; tournaments of equal priority take turns."""
+    running = Tournament.objects.running().order_by("started_at", "id")
+    ranks: dict[int, list[Iterator[GameBatch]]] = {}
+    for pk, kind, priority, time_control in running.values_list("id", "kind", "priority", "time_control"):
+        if queue_of(kind) == queue:
+            ranks.setdefault(priority, []).append(cut_batches(pk, time_control, most))
+    for rank in sorted(ranks, reverse=True):
+        waiting = ranks[rank]
+        while waiting:
+            for batches in list(waiting):
+                if batch := next(batches, None):
+                    yield batch
+                else:
+                    waiting.remove(batches)

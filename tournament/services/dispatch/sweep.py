@@ -1,0 +1,124 @@
+"""The sweep: gives back the games of workers that sent nothing for the time of a lease.
+
+A queued attempt has no lease yet: it waits, however slow the games before it are. It counts as lost only
+if its queue shows that it was taken: a job sent after it began at least a lease's time ago (a queue is
+first in, first out), or the queue has been empty for that long. Validations have a queue of their own;
+``Swept`` holds what ``uploads.validation`` needs to sweep compliance checks in the same way.
+
+No lease is ended because the record keeper itself was down or is late: none until it has run for
+one lease after a start, and none before the reports queued at that moment are processed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from tournament import queues as broker
+from tournament.models import Attempt, Exam, Keeper, Worker
+from tournament.services.dispatch.attempts import give_back
+from tournament.services.dispatch.dispatch import of_queue
+from tournament.services.dispatch.workers import sweep_workers
+
+_TOURNAMENT = "game__tournament"
+LEASE = timedelta(seconds=settings.LEASE_SECONDS)
+"""Workers send progress every few seconds, so a lease expires only after several missed messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """``lost`` attempts were ended. A check whose last message came before ``settled`` is lost.
+
+    A worker has taken every validation queued before ``validations_taken``; None: unknown.
+    """
+
+    lost: int
+    settled: datetime
+    validations_taken: datetime | None
+
+
+def keeper_started(now: datetime | None = None) -> None:
+    """Reset the keeper's clock at its start: messages it missed must not count against the workers."""
+    now = now or timezone.now()
+    fresh = {"up_since": now, "seen_at": now, "empty_since": None, "validation_empty_since": None}
+    Keeper.objects.update_or_create(pk=1, defaults=fresh)
+    _update_keeper(now)  # a queue that is empty now counts as empty from now on, not from the first sweep on
+
+
+def end_leases(as_of: datetime | None, now: datetime) -> Swept | None:
+    """End the expired leases; None while none may be ended. Repeatable.
+
+    If reports wait, it queues a second sweep behind them, with ``as_of`` set to the time of the first. The
+    second one ends the leases that had expired by ``as_of`` and were not renewed by the processed reports.
+    """
+    keeper = _update_keeper(now)
+    if now - keeper.up_since < LEASE:
+        return None
+    if as_of is None:
+        if broker.queue_length(broker.RECORDS) > 0:
+            broker.send_sweep(now)
+            return None
+        as_of = now
+    sweep_workers(as_of)
+    lost = list(_run_out(as_of, keeper))
+    for attempt in lost:
+        give_back(attempt, Attempt.End.LOST, now, evidence="no word from a worker within a lease")
+    settled, empty_since = as_of - LEASE, keeper.validation_empty_since
+    is_empty = empty_since is not None and empty_since <= settled
+    return Swept(len(lost), settled, settled if is_empty else None)
+
+
+def _update_keeper(now: datetime) -> Keeper:
+    """Update the keeper's clock; a gap of a lease counts as a new start, and so does a clock set back."""
+    keeper, _ = Keeper.objects.get_or_create(pk=1, defaults={"up_since": now, "seen_at": now})
+    if now < keeper.seen_at:
+        _shorten_leases(now)
+    if not timedelta(0) <= now - keeper.seen_at <= LEASE:
+        keeper.up_since = now
+        keeper.empty_since = keeper.validation_empty_since = None
+    keeper.seen_at = now
+    keeper.empty_since = _empty_since(broker.GAMES, keeper.empty_since, now)
+    keeper.validation_empty_since = _empty_since(broker.VALIDATION, keeper.validation_empty_since, now)
+    keeper.save(update_fields=["up_since", "seen_at", "empty_since", "validation_empty_since"])
+    return keeper
+
+
+def _empty_since(queue: str, before: datetime | None, now: datetime) -> datetime | None:
+    return None if broker.queue_length(queue) > 0 else before or now
+
+
+def _shorten_leases(now: datetime) -> None:
+    """Shorten leases from a clock that was ahead; they would last too long by the difference."""
+    Attempt.objects.filter(ended_at__isnull=True, lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
+    Attempt.objects.filter(ended_at__isnull=True, sent_at__gt=now).update(sent_at=now)
+    Worker.objects.filter(seen_at__gt=now).update(seen_at=now)
+    Exam.objects.filter(ended_at__isnull=True, sent_at__gt=now).update(sent_at=now)
+    Exam.objects.filter(ended_at__isnull=True, heard_at__gt=now).update(heard_at=now)
+
+
+def _run_out(as_of: datetime, keeper: Keeper) -> list[Attempt]:
+    alive = Attempt.objects.filter(ended_at__isnull=True)
+    run_out = Q(lease_until__lt=as_of)
+    queues = ((broker.GAMES, keeper.empty_since), (broker.VALIDATION, keeper.validation_empty_since))
+    for queue, empty_since in queues:
+        if (taken := _taken_before(as_of, queue, empty_since)) is not None:
+            run_out |= of_queue(queue, _TOURNAMENT) & Q(lease_until__isnull=True, sent_at__lt=taken)
+    return list(alive.filter(run_out).order_by("sent_at"))
+
+
+def _taken_before(as_of: datetime, queue: str, empty_since: datetime | None) -> datetime | None:
+    """Jobs sent before this time left the queue at least one lease ago; None if there are none."""
+    settled = as_of - LEASE
+    attempts = Attempt.objects.filter(of_queue(queue, _TOURNAMENT))
+    oldest = attempts.filter(ended_at__isnull=True, lease_until__isnull=True, sent_at__lt=settled)
+    first = oldest.order_by("sent_at").first()
+    if first is None:
+        return None
+    if empty_since is not None and empty_since <= settled:
+        return settled
+    later = attempts.filter(sent_at__gt=first.sent_at, started_at__lt=settled)
+    return later.order_by("-sent_at").values_list("sent_at", flat=True).first()

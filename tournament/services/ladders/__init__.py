@@ -1,0 +1,1 @@
+"""Ladder games: the active versions (`candidates`), the pairs due (`matchmaking`), the queue's state."""

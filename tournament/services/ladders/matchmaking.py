@@ -1,0 +1,229 @@
+"""The ladders' matchmakers: make pairs of active bots for idle workers.
+
+The pairs of a ladder belong to a tournament without end, owned by the site. It starts with its first pair
+and is paused like any other. Pairs are made only when they can be played: while no game of the same or a
+higher priority waits, while the workers have almost nothing to do, and no faster than the site's settings
+allow. A version that has been in no pair yet does not wait until the next one is due: it gets an extra pair.
+
+The time of the next pair is stored in the database, so neither a restart nor a change of the clock makes a
+pair twice.
+
+``tend_ladders`` is called every second; several callers at once do nothing twice.
+"""
+
+from __future__ import annotations
+
+import datetime
+import zlib
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from engines.rules.registry import GAMES
+from tournament import queues as broker
+from tournament.arithmetic.matchmaker import draw_pairs
+from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Turn
+from tournament.models.matchmaking import LadderTerms
+from tournament.models.tournaments import GAMES_A_PAIR, TournamentQuerySet
+from tournament.services.dispatch import dispatch
+from tournament.services.dispatch.slots import slots_at_work
+from tournament.services.ladders.candidates import candidates_of
+from tournament.services.schedule.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
+from tournament.services.schedule.schedule import MAX_PRIORITY
+from tournament.services.schedule.tournaments import unique_slug
+
+GAMES_AHEAD_A_SLOT = 2 * GAMES_A_PAIR
+"""One pair played and one waiting: no slot is idle, and a tournament that starts waits only a little."""
+PRIORITY = -MAX_PRIORITY
+"""Of a ladder's tournament until staff raises it."""
+CATCH_UP = datetime.timedelta(seconds=10)
+"""Missed pairs are made up for this long only, so that a pause leads to no burst."""
+LOOK_AGAIN = datetime.timedelta(seconds=5)
+"""The time until the next try when no two candidates may meet."""
+Kind, State = Tournament.Kind, Tournament.State
+
+
+def tend_ladders(now: datetime.datetime) -> int:
+    """Cancel stale games and make the pairs that are due; returns the number of pairs."""
+    take_back_stale()
+    made = 0
+    rows = find_matchmakers()
+    if any(row._state.adding for row in rows):
+        Matchmaking.objects.ensure()
+    for row in rows:
+        _bring_forward(row, now)
+    full: set[int] = set()
+    """Priorities without room: queried once for all ladders, outside a transaction."""
+    for row in sorted(rows, key=lambda row: row.next_at or now):
+        while _is_due(row, now) and priority_of(row) not in full:
+            if not has_room(priority_of(row)):
+                full.add(priority_of(row))
+            elif make_pair(row.pk, now):
+                made += 1
+            else:
+                break
+    return made or _pair_newcomers(rows, now)
+
+
+def find_matchmakers() -> list[Matchmaking]:
+    """One for each ladder, in the ladders' order; those of ladders without a stored row are not saved."""
+    rows = {row.ladder_id: row for row in Matchmaking.objects.select_related("tournament")}
+    return [rows.get(code) or Matchmaking(ladder_id=code) for code in GAMES]
+
+
+def find_matchmaker(ladder: str) -> Matchmaking:
+    """The matchmaker of one ladder; not saved if the ladder has no stored row."""
+    found = Matchmaking.objects.select_related("tournament").filter(pk=ladder).first()
+    return found or Matchmaking(ladder_id=ladder)
+
+
+def _pair_newcomers(rows: Sequence[Matchmaking], now: datetime.datetime) -> int:
+    """Make a pair for a version that has been in none, if none is due soon; returns how many were made."""
+    later = [row for row in rows if row.is_at_work and row.next_at and row.next_at > now + LOOK_AGAIN]
+    if not later:
+        return 0
+    paired = Turn.objects.filter(ladder=OuterRef("ladder"), version=OuterRef("version"))
+    active = ActiveVersion.objects.filter(enabled=True, version__state=BotVersion.State.VALID)
+    waiting = set(active.filter(~Exists(paired)).values_list("ladder", flat=True))
+    return sum(make_pair(row.pk, now, early=True) for row in later if row.pk in waiting)
+
+
+@transaction.atomic
+def make_pair(ladder: str, now: datetime.datetime, *, early: bool = False) -> bool:
+    """Make a ladder's next pair, if it is due and there is room for it; False if not.
+
+    ``early``: also if it is not due, for a version that has been in no pair; the time of the next one stays.
+    """
+    row = Matchmaking.objects.select_for_update().get(pk=ladder)
+    if not (row.is_at_work if early else _is_due(row, now)) or not has_room(priority_of(row)):
+        return False
+    number = row.pairs_made + 1
+    candidates = candidates_of([ladder])[ladder]
+    if early and all(candidate.last is not None for candidate in candidates):
+        return False
+    pairs = draw_pairs(candidates, number, 1, seed_of(ladder))
+    if not pairs:
+        if not early:
+            Matchmaking.objects.filter(pk=ladder).update(next_at=now + LOOK_AGAIN)
+        return False
+    tournament = _tournament_of(row, now)
+    seed = pairing_seed(tournament.seed, ladder, number, 1)
+    (opening,) = openings_of(tournament, ladder, seed, 1)
+    (pair,) = pairs
+    planned = PlannedPairing(ladder, number, 1, pair.first, pair.second, opening, seed)
+    store_pairings(tournament, [planned], GAMES_A_PAIR)
+    for version in (pair.first, pair.second):
+        Turn.objects.update_or_create(ladder_id=ladder, version_id=version, defaults={"pair": number})
+    next_at = row.next_at
+    if not early:
+        next_at = max(next_at or now, now - CATCH_UP) + datetime.timedelta(seconds=row.interval_s)
+    Matchmaking.objects.filter(pk=ladder).update(pairs_made=number, next_at=next_at, tournament=tournament)
+    return True
+
+
+def seed_of(ladder: str) -> int:
+    """The seed from which its pairs are drawn."""
+    return zlib.crc32(f"matchmaker of {ladder}".encode())
+
+
+def priority_of(row: Matchmaking) -> int:
+    """The priority of its tournament, also before there is one."""
+    return row.tournament.priority if row.tournament else PRIORITY
+
+
+def has_room(priority: int) -> bool:
+    """Whether workers are idle, or nearly, and no game of the same or a higher priority waits."""
+    claimed = Game.objects.filter(dispatch.of_queue(broker.GAMES, "tournament"), state=Game.State.CLAIMED)
+    waiting = open_games().filter(state=Game.State.WAITING)
+    ahead = claimed.count() + waiting.count()
+    return ahead < GAMES_AHEAD_A_SLOT * slots_at_work() and not find_rivals(priority).exists()
+
+
+def find_rivals(priority: int) -> TournamentQuerySet:
+    """Tournaments with waiting games of the same or a higher priority than a ladder with this one."""
+    waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
+    running = Tournament.objects.running().exclude(kind__in=[Kind.LADDER, Kind.VALIDATION])
+    return running.filter(Exists(waiting), priority__gte=priority)
+
+
+def open_games() -> QuerySet[Game]:
+    """Ladder games that wait or are played."""
+    # A list of ids: with a subquery a database might scan the waiting games of all tournaments.
+    ladders = list(Tournament.objects.filter(kind=Kind.LADDER).values_list("id", flat=True))
+    return Game.objects.filter(tournament__in=ladders, state__in=[Game.State.WAITING, Game.State.CLAIMED])
+
+
+def take_back_stale() -> int:
+    """Cancel ladder games that are not begun and whose players are no longer active; returns how many."""
+    stale = _stale_games()
+    queued = Attempt.objects.filter(game__in=stale, ended_at__isnull=True, lease_until__isnull=True)
+    if stale and queued.exists():
+        dispatch.recall()
+    return _cancel_waiting(stale) if stale else 0
+
+
+def _stale_games() -> list[int]:
+    games = list(open_games().values_list("id", "ladder", "white", "black", "tournament__state"))
+    versions = {version for _, _, *players, _ in games for version in players}
+    active = ActiveVersion.objects.filter(
+        version__in=versions, enabled=True, version__state=BotVersion.State.VALID
+    )
+    playing = set(active.values_list("ladder", "version"))
+    return [
+        pk
+        for pk, ladder, white, black, state in games
+        if state == State.FINISHED or not {(ladder, white), (ladder, black)} <= playing
+    ]
+
+
+@transaction.atomic
+def _cancel_waiting(games: Sequence[int]) -> int:
+    """Cancel those without an attempt; they no longer count among their tournament's games."""
+    concerned = Game.objects.filter(pk__in=games).values("tournament")
+    cancelled = 0
+    # Every change of a game's state takes its tournament's lock.
+    for tournament in Tournament.objects.select_for_update().filter(pk__in=concerned).order_by("pk"):
+        waiting = tournament.games.filter(pk__in=games, state=Game.State.WAITING)
+        count = waiting.update(state=Game.State.CANCELLED)
+        Tournament.objects.filter(pk=tournament.pk).update(games_total=F("games_total") - count)
+        cancelled += count
+    return cancelled
+
+
+def _bring_forward(row: Matchmaking, now: datetime.datetime) -> None:
+    """Limit the wait for the next pair to one interval, after a clock that was ahead or a slower rate."""
+    if row.rate == 0 or row.next_at is None:
+        return
+    latest = now + datetime.timedelta(seconds=row.interval_s)
+    if row.next_at > latest:
+        row.next_at = latest
+        row.save(update_fields=["next_at"])
+
+
+def _is_due(row: Matchmaking, now: datetime.datetime) -> bool:
+    return row.is_at_work and (row.next_at is None or row.next_at <= now)
+
+
+def _tournament_of(row: Matchmaking, now: datetime.datetime) -> Tournament:
+    """The running tournament with these terms; if the terms changed, finish it and create the next."""
+    current = row.tournament
+    if current is not None and current.state == State.RUNNING:
+        if LadderTerms(current.time_control, current.opening_plies) == row.terms:
+            return current
+        # Games under way are recorded; waiting ones are cancelled within a second.
+        Tournament.objects.filter(pk=current.pk).update(state=State.FINISHED, finished_at=now)
+    game = GAMES[row.ladder_id]
+    slug = unique_slug(f"ladder-{game.code}")
+    return Tournament.objects.create(
+        slug=slug,
+        name=f"{game.name} ladder",
+        kind=Kind.LADDER,
+        state=State.RUNNING,
+        ladders=[game.code],
+        opening_plies=row.terms.opening_plies,
+        time_control=row.terms.time_control,
+        seed=zlib.crc32(slug.encode()),
+        priority=priority_of(row),
+        started_at=now,
+    )

@@ -1,0 +1,71 @@
+"""Counts games lost by a bot's own fault; too many in a row withdraw its version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+
+from engines.records import Fault
+from tournament.models import BotVersion, Game, Tournament
+from tournament.services.accounts.notices import notify
+from tournament.services.bots.activity import activate, deactivate
+
+
+def count_forfeits(results: Iterable[tuple[Game, Fault]]) -> None:
+    """Update the forfeit counts for recorded games, in their order; part of the caller's transaction.
+
+    Versions of the site's own bots are never withdrawn. Validation games are left out: they have a verdict.
+    """
+    by_version: dict[int, list[tuple[Game, bool]]] = {}
+    for game, fault in results:
+        if game.tournament.kind != Tournament.Kind.VALIDATION:
+            by_version.setdefault(game.white_id, []).append((game, fault is Fault.WHITE))
+            by_version.setdefault(game.black_id, []).append((game, fault is Fault.BLACK))
+    concerned = BotVersion.objects.filter(pk__in=by_version).select_related("bot__owner")
+    faulty = [pk for pk, games in by_version.items() if any(is_own for _, is_own in games)]
+    for version in concerned.filter(Q(pk__in=faulty) | Q(forfeits__gt=0)):
+        _count(version, by_version[version.pk])
+
+
+def _count(version: BotVersion, games: list[tuple[Game, bool]]) -> None:
+    count = version.forfeits
+    for game, is_own in games:
+        count = count + 1 if is_own else 0
+        if count >= settings.MAX_FORFEITS and version.bot.owner_id is not None:
+            withdraw(version, f"it lost {count} games in a row by faults of its own, the last: {_why(game)}")
+    BotVersion.objects.filter(pk=version.pk).update(forfeits=count)
+
+
+def withdraw(version: BotVersion, reason: str) -> bool:
+    """Keep a valid version out of new tournaments and notify its owner; part of the caller's transaction.
+
+    Scheduled games are still played, so that a tournament stays the same for its other players. Ladder
+    games that have not begun are taken back. False if the version was not valid.
+    """
+    valid = BotVersion.objects.valid().filter(pk=version.pk)
+    if not valid.update(state=BotVersion.State.WITHDRAWN, state_reason=reason):
+        return False
+    deactivate(version)
+    notify(version, f"{version} is withdrawn: {reason}. Mend it and upload the next version.")
+    return True
+
+
+@transaction.atomic
+def reinstate(version: BotVersion) -> bool:
+    """Let a withdrawn version play again; False if it was not withdrawn."""
+    withdrawn = BotVersion.objects.filter(pk=version.pk, state=BotVersion.State.WITHDRAWN)
+    if not withdrawn.update(state=BotVersion.State.VALID, state_reason="", forfeits=0):
+        return False
+    activate(version)
+    return True
+
+
+def _why(game: Game) -> str:
+    """The reason, as it will appear on the game's page."""
+    game.refresh_from_db(fields=["termination", "evidence"])
+    if game.evidence.startswith(game.termination):  # true of the evidence of a limit
+        return game.evidence
+    return f"{game.termination} ({game.evidence})" if game.evidence else game.termination

@@ -1,0 +1,110 @@
+"""Makes the published record from a game's report, and verifies it against the schedule and the rules."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from functools import lru_cache
+
+from django.conf import settings
+
+from engines.records import (
+    BOOK,
+    Fault,
+    Record,
+    RecordError,
+    RecordMove,
+    Termination,
+    build_record,
+    format_record,
+    parse_note,
+    replay_record,
+)
+from tournament.models import Game
+from workers.game.seeds import seed_header
+from workers.jobs import GameReport
+from workers.play.environment import condition_headers
+
+NOT_RATED = ("Rated", "no")
+"""The header of an unrated game; a rebuild from records leaves the game out."""
+
+
+class WrongReport(ValueError):
+    """A report that contradicts the schedule or the rules; ``faults`` are sentences, at least one."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
+
+
+def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
+    """The record to publish. Players, versions and limits come from the site's tables, not from the worker.
+
+    Raises ``ValueError`` for an unknown termination or fault, or a bad time.
+    """
+    return build_record(
+        game=game.ladder_id,
+        white=game.white.bot.name,
+        black=game.black.bot.name,
+        moves=tuple(_move(token, comment) for token, comment in report.moves),
+        result=report.result,
+        termination=Termination(report.termination),
+        fault=Fault(report.fault),
+        time_control=game.tournament.time_control,
+        reason=report.reason,
+        white_version=str(game.white.number),
+        black_version=str(game.black.number),
+        game_id=game.key,
+        event=game.tournament.name,
+        site=settings.SITE,
+        date=parse_time(report.started).strftime("%Y.%m.%d"),
+        round_name=str(game.pairing.round),
+        fen=game.pairing.fen or None,
+        ply_limit=game.tournament.ply_limit,
+        white_score=report.white_score,
+        black_score=report.black_score,
+        evidence=report.evidence,
+        more=(
+            *condition_headers(report.walls, report.speed),
+            *(() if rated else (NOT_RATED,)),
+            seed_header(game.pairing.seed, game.key),
+        ),
+    )
+
+
+def read_record(game: Game, report: GameReport, *, rated: bool) -> tuple[Record, str]:
+    """The verified record, as a value and as PGN; raises ``WrongReport``."""
+    try:
+        record = record_of(game, report, rated=rated)
+        parse_time(report.finished)
+        text = format_record(record)  # has checked the headers
+    except (ValueError, RecordError) as error:
+        raise WrongReport([str(error)]) from error
+    faults = [disagreement.sentence for disagreement in replay_record(record)]
+    opening = tuple(move.token for move in record.moves if move.book)
+    if opening != game.pairing.opening_moves:
+        faults.append(f"the given moves are {' '.join(opening)!r}, not {game.pairing.opening!r}")
+    if faults:
+        raise WrongReport(faults)
+    return record, text
+
+
+def without_rating(record: Record) -> Record:
+    """The same record marked as unrated."""
+    *others, seed = record.headers
+    return replace(record, headers=(*others, NOT_RATED, seed))
+
+
+def parse_time(text: str) -> datetime.datetime:
+    """Parse a report's time; one without a zone is UTC. Raises ``ValueError``."""
+    time = datetime.datetime.fromisoformat(text)
+    try:
+        return time.astimezone(datetime.UTC) if time.tzinfo else time.replace(tzinfo=datetime.UTC)
+    except OverflowError:
+        raise ValueError(f"{text!r} is no time of ours") from None
+
+
+@lru_cache(maxsize=4096)
+def _move(token: str, comment: str) -> RecordMove:
+    """Cached: games of the same fast players share many moves and comments."""
+    return RecordMove(token, book=True) if comment == BOOK else RecordMove(token, parse_note(comment))

@@ -1,0 +1,208 @@
+"""Stores results: each once, for its game's current attempt, with everything that it changes.
+
+A message holds all games that ended since the one before. Storing a hundred games takes as many statements
+as storing one: most of a result's cost is building the statements.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DatabaseError, transaction
+from django.db.models.functions import Coalesce
+
+from engines.records import Fault, Record, clean_text, format_record
+from engines.rules.registry import find_game
+from engines.visible import visible, visible_lines
+from tournament.arithmetic.ratings import fingerprint
+from tournament.models import Attempt, Game, GameLog, GameRecord, Ladder, LiveGame, Tournament
+from tournament.services.bulk import insert_rows, update_rows
+from tournament.services.results.forfeits import count_forfeits
+from tournament.services.results.ratings import RatedRow, player_of, rate
+from tournament.services.results.records import parse_time, without_rating
+from tournament.services.schedule.finishing import count_finished
+from workers.jobs import GameReport
+
+MAX_WORKER = 120
+MAX_LOG = 256 * 1024
+"""Characters kept of each log: its beginning and its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A verified report with the record to publish."""
+
+    attempt: Attempt
+    """With its game, the game's players, tournament and pairing."""
+    report: GameReport
+    record: Record
+    text: str
+    """The record as PGN."""
+
+    @property
+    def game(self) -> Game:
+        return self.attempt.game
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An arrival with the values that are decided while storing it."""
+
+    arrival: Arrival
+    sequence: int
+    mark: str
+    rated: bool
+
+
+@transaction.atomic
+def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, int]:
+    """Store results, at most one for each game; returns completion sequences by game id.
+
+    A game that is missing in the answer has another attempt by now, or none: its result came too late.
+    """
+    ladders = {
+        ladder.pk: ladder for ladder in _locked(Ladder, {arrival.game.ladder_id for arrival in arrivals})
+    }
+    _locked(Tournament, {arrival.game.tournament_id for arrival in arrivals})
+    entries = _enter(_still_wanted(arrivals), ladders)
+    if not entries:
+        return {}
+    _store_results(entries)
+    _store_records(entries)
+    store_logs((entry.arrival.game, entry.arrival.report) for entry in entries)
+    _close(entries, now)
+    for code in sorted(ladders):
+        mine = [entry for entry in entries if entry.arrival.game.ladder_id == code]
+        if mine:
+            Ladder.objects.filter(pk=code).update(sequence=mine[-1].sequence)
+            rate(code, [_rated_row(entry) for entry in mine if entry.rated])
+    count_forfeits((entry.arrival.game, Fault(entry.arrival.report.fault)) for entry in entries)
+    for tournament, games in Counter(entry.arrival.game.tournament_id for entry in entries).items():
+        count_finished(tournament, games)
+    return {entry.arrival.game.pk: entry.sequence for entry in entries}
+
+
+def store_logs(reports: Iterable[tuple[Game, GameReport]]) -> None:
+    """Store the logs of both engines of each game."""
+    rows = (
+        {
+            "game_id": game.pk,
+            "side": side.value,
+            "stderr": visible_lines(log.stderr, MAX_LOG),
+            "lines": visible_lines(log.lines, MAX_LOG),
+        }
+        for game, report in reports
+        for side, log in ((GameLog.Side.WHITE, report.white), (GameLog.Side.BLACK, report.black))
+    )
+    insert_rows(GameLog, rows)
+
+
+def may_be_rated(game: Game) -> bool:
+    """False for validations, unrated tournaments and bots of one owner; repeats are found when storing."""
+    tournament = game.tournament
+    if not tournament.rated or tournament.kind == Tournament.Kind.VALIDATION:
+        return False
+    white, black = game.white.bot, game.black.bot
+    return white.pk != black.pk and (white.owner_id is None or white.owner_id != black.owner_id)
+
+
+def _locked(model: Any, keys: set[Any]) -> list[Any]:
+    """Lock the rows in the order of their keys, as all transactions do."""
+    return list(model.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
+
+
+def _still_wanted(arrivals: Sequence[Arrival]) -> list[Arrival]:
+    """Arrivals whose attempt is still the game's current one; the tournament's lock keeps it unchanged."""
+    claimed = Game.objects.filter(pk__in=[arrival.game.pk for arrival in arrivals], state=Game.State.CLAIMED)
+    attempts = dict(claimed.values_list("pk", "attempt"))
+    return [arrival for arrival in arrivals if attempts.get(arrival.game.pk) == arrival.attempt.pk]
+
+
+def _enter(arrivals: Sequence[Arrival], ladders: dict[str, Ladder]) -> list[_Entry]:
+    """Assign completion sequences in the order of arrival; of identical games only the first is rated."""
+    marks = [_fingerprint(arrival) for arrival in arrivals]
+    known = Game.objects.filter(ladder_id__in=ladders, fingerprint__in=marks, rated=True)
+    seen = set(known.values_list("ladder_id", "fingerprint"))
+    sequences = {code: ladder.sequence for code, ladder in ladders.items()}
+    entries = []
+    for arrival, mark in zip(arrivals, marks, strict=True):
+        code = arrival.game.ladder_id
+        sequences[code] += 1
+        rated = may_be_rated(arrival.game) and (code, mark) not in seen
+        if rated:
+            seen.add((code, mark))
+        entries.append(_Entry(arrival, sequences[code], mark, rated))
+    return entries
+
+
+def _fingerprint(arrival: Arrival) -> str:
+    game = arrival.game
+    start = game.pairing.fen or str(find_game(game.ladder_id).position.initial())
+    moves = (token for token, _ in arrival.report.moves)
+    return fingerprint(player_of(game.white), player_of(game.black), start, moves)
+
+
+def _store_results(entries: Sequence[_Entry]) -> None:
+    """One statement for all: building it for each game through Django costs more than executing it."""
+    rows = [(_result_of(entry), _condition_of(entry)) for entry in entries]
+    if (stored := update_rows(Game, rows, also="result IS NULL")) != len(entries):
+        raise DatabaseError(f"{stored} of {len(entries)} results could be stored, all is undone")
+
+
+def _condition_of(entry: _Entry) -> dict[str, Any]:
+    attempt = entry.arrival.attempt
+    return {"id": attempt.game_id, "attempt": attempt.pk, "state": Game.State.CLAIMED}
+
+
+def _result_of(entry: _Entry) -> dict[str, Any]:
+    """The columns that the end of a game sets, always in the same order."""
+    report = entry.arrival.report
+    return {
+        "state": Game.State.DONE,
+        "result": str(report.result),
+        "termination": report.termination,
+        "reason": str(report.reason),
+        "fault": report.fault,
+        "evidence": clean_text(report.evidence),
+        "white_score": report.white_score,
+        "black_score": report.black_score,
+        "plies": len(report.moves),
+        "sequence": entry.sequence,
+        "rated": entry.rated,
+        "fingerprint": entry.mark,
+        "started_at": parse_time(report.started),
+        "finished_at": parse_time(report.finished),
+    }
+
+
+def _store_records(entries: Sequence[_Entry]) -> None:
+    rows = ({"game_id": entry.arrival.game.pk, "text": _published(entry)} for entry in entries)
+    insert_rows(GameRecord, rows)
+
+
+def _published(entry: _Entry) -> str:
+    """The record; marked as unrated if the game repeats another and would have been rated otherwise."""
+    arrival = entry.arrival
+    if may_be_rated(arrival.game) and not entry.rated:
+        return format_record(without_rating(arrival.record))
+    return arrival.text
+
+
+def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
+    """End the attempts with a result and delete the live games."""
+    attempts: dict[str, list[Any]] = defaultdict(list)
+    for entry in entries:
+        attempts[visible(entry.arrival.report.worker, MAX_WORKER)].append(entry.arrival.attempt.pk)
+    for worker, ended in attempts.items():
+        Attempt.objects.filter(pk__in=ended).update(
+            worker=worker, started_at=Coalesce("started_at", now), ended_at=now, end=Attempt.End.RECORDED
+        )
+    LiveGame.objects.filter(game__in=[entry.arrival.game.pk for entry in entries]).delete()
+
+
+def _rated_row(entry: _Entry) -> RatedRow:
+    return RatedRow.of(entry.arrival.game, entry.sequence, entry.arrival.report.result)

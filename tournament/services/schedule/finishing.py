@@ -1,0 +1,73 @@
+"""The end of a tournament, and the verdict on a version at the end of its validation."""
+
+from __future__ import annotations
+
+from django.db.models import F
+from django.utils import timezone
+
+from engines.records import Fault
+from tournament.models import BotVersion, Game, Tournament
+from tournament.services.bots.verdicts import accept, put_off, refuse
+from workers.game.referee import BOTH_UNABLE
+
+
+def count_finished(tournament_id: int, games: int = 1) -> None:
+    """Count games that are done or halted; part of the transaction that changed their state.
+
+    The last one finishes the tournament, unless further rounds may follow (``services.schedule.rounds``) or
+    it is a ladder's, which has no end (``services.ladders.matchmaking``).
+    """
+    Tournament.objects.filter(pk=tournament_id).update(games_done=F("games_done") + games)
+    tournament = Tournament.objects.get(pk=tournament_id)
+    alive = tournament.state in {Tournament.State.RUNNING, Tournament.State.PAUSED}
+    if (
+        alive
+        and tournament.games_done >= tournament.games_total
+        and not (tournament.is_staged or tournament.is_endless)
+    ):
+        finish(tournament)
+
+
+def finish(tournament: Tournament) -> None:
+    """Finish a tournament that has nothing left to play."""
+    halted = tournament.games.filter(state=Game.State.HALTED).exists()
+    tournament.state = Tournament.State.HALTED if halted else Tournament.State.FINISHED
+    tournament.finished_at = timezone.now()
+    tournament.save(update_fields=["state", "finished_at"])
+    if tournament.kind == Tournament.Kind.VALIDATION:
+        _conclude(tournament)
+
+
+def _conclude(validation: Tournament) -> None:
+    """Accept the version, refuse it with the first fault, or put it off if a game could not be played."""
+    games = list(validation.games.order_by("id"))
+    complaint = next(filter(None, map(_complaint, games)), "")
+    trouble = next(filter(None, map(_trouble, games)), "")
+    for version in BotVersion.objects.filter(validation=validation).select_related("bot"):
+        if complaint:
+            refuse(version, complaint)
+        elif trouble:
+            put_off(version, trouble)
+        else:
+            accept(version)
+
+
+def _complaint(game: Game) -> str:
+    """The fault that a validation game shows in its version; empty if it went well.
+
+    Losing by the rules, repetition and the ply limit are no faults: the version played itself.
+    """
+    where = f"the validation game of {game.ladder_id}"
+    if game.state == Game.State.HALTED and game.evidence.startswith(BOTH_UNABLE):
+        return f"{where} could not be played: {game.evidence}"
+    if game.fault in {Fault.WHITE, Fault.BLACK}:
+        evidence = f": {game.evidence}" if game.evidence else ""
+        return f"{where} ended in {game.termination} at ply {game.plies}{evidence}"
+    return ""
+
+
+def _trouble(game: Game) -> str:
+    """Why a validation game could not be played; empty if it was."""
+    if game.state != Game.State.HALTED:
+        return ""
+    return f"the validation game of {game.ladder_id} could not be played: {game.evidence}"

@@ -1,0 +1,131 @@
+"""Makes pairings and games from a tournament's entries; stores them in bulk, never all in memory at once."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.db.models import F, Max
+
+from engines.rules.registry import find_game
+from tournament.models import BotVersion, Game, Pairing, Tournament
+from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.services.bulk import insert_from, insert_rows
+from tournament.services.schedule.schedule import TournamentError, players_of
+from workers.game.openings import Opening, OpeningError, draw_openings
+from workers.pairing.berger import Pair, berger_rounds
+from workers.pairing.gauntlet import gauntlet_rounds
+from workers.pairing.meetings import plan_meetings
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPairing:
+    """Two versions that will meet; ``number`` is counted across the ladders of a round."""
+
+    ladder: str
+    round: int
+    number: int
+    first: int
+    """The id of a version, like ``second``."""
+    second: int
+    opening: Opening
+    seed: int
+
+
+def entered_versions(tournament: Tournament) -> list[BotVersion]:
+    """In the order of the tables."""
+    return [entry.version for entry in tournament.entries.select_related("version__bot").order_by("number")]
+
+
+def store_cycles(tournament: Tournament, first: int, cycles: int) -> None:
+    """Make the games of ``cycles`` cycles of a round robin or gauntlet; ``first`` counts from 0.
+
+    Any number of first pairings is as balanced as possible: all players meet once on every ladder before
+    any meet again, and all meetings of a cycle on one ladder start from the same opening.
+    """
+    store_pairings(tournament, _plan_cycles(tournament, first, cycles), GAMES_A_PAIR)
+
+
+def _plan_cycles(tournament: Tournament, first: int, cycles: int) -> Iterator[PlannedPairing]:
+    players = players_of(entered_versions(tournament), tournament.ladders)
+    table = gauntlet_rounds if tournament.kind == Tournament.Kind.GAUNTLET else berger_rounds
+    tables: dict[str, list[list[Pair]]] = {code: table(len(entered)) for code, entered in players.items()}
+    openings = {
+        code: openings_of(tournament, code, tournament.seed, first + cycles)[first:] for code in players
+    }
+    for meeting in plan_meetings(tables, first + cycles):
+        if meeting.cycle >= first:
+            entered = players[meeting.ladder]
+            yield PlannedPairing(
+                meeting.ladder,
+                meeting.round,
+                meeting.number,
+                entered[meeting.first - 1].pk,
+                entered[meeting.second - 1].pk,
+                openings[meeting.ladder][meeting.cycle - first],
+                pairing_seed(tournament.seed, meeting.ladder, meeting.round, meeting.number),
+            )
+
+
+def pairing_seed(seed: int, ladder: str, round_number: int, number: int) -> int:
+    """The seed of everything drawn within a pair; repeatable for the same tournament seed."""
+    return zlib.crc32(f"{seed}/{ladder}/{round_number}/{number}".encode())
+
+
+def openings_of(tournament: Tournament, ladder: str, seed: int, number: int) -> list[Opening]:
+    """The first ``number`` openings drawn from a seed; raises ``TournamentError``."""
+    try:
+        return draw_openings(find_game(ladder), tournament.opening_plies, seed, number)
+    except OpeningError as error:
+        raise TournamentError(str(error)) from None
+
+
+def store_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], games_a_pair: int) -> int:
+    """Store pairings with their games; returns how many games. Part of the caller's transaction."""
+    last = tournament.pairings.aggregate(last=Max("id"))["last"] or 0
+    rows = (
+        {
+            "tournament_id": tournament.pk,
+            "ladder_id": pairing.ladder,
+            "round": pairing.round,
+            "number": pairing.number,
+            "first_id": pairing.first,
+            "second_id": pairing.second,
+            "opening": " ".join(pairing.opening),
+            "seed": pairing.seed,
+        }
+        for pairing in planned
+    )
+    insert_rows(Pairing, rows)
+    total = _store_games(tournament, last, games_a_pair)
+    Tournament.objects.filter(pk=tournament.pk).update(games_total=F("games_total") + total)
+    tournament.games_total += total
+    return total
+
+
+def drop_pairings(tournament: Tournament) -> None:
+    """Delete all games of a tournament that has not begun; part of the caller's transaction."""
+    tournament.pairings.all().delete()
+    Tournament.objects.filter(pk=tournament.pk).update(games_total=0)
+    tournament.games_total = 0
+
+
+def _store_games(tournament: Tournament, after: int, games_a_pair: int) -> int:
+    """Make the games of all pairings with ids above ``after``; every second game swaps the colours."""
+    slug = tournament.slug  # only letters, digits, - and _: safe in SQL
+    number = " UNION ALL ".join(f"SELECT {n} AS number" for n in range(1, games_a_pair + 1))
+    swapped = "one.number % 2 = 0"
+    values = {
+        "key": f"'{slug}/' || pair.round || '/' || pair.number || '/' || one.number",
+        "pairing_id": "pair.id",
+        "tournament_id": "pair.tournament_id",
+        "ladder_id": "pair.ladder_id",
+        "number": "one.number",
+        "white_id": f"CASE WHEN {swapped} THEN pair.second_id ELSE pair.first_id END",
+        "black_id": f"CASE WHEN {swapped} THEN pair.first_id ELSE pair.second_id END",
+    }
+    source = f"""{Pairing._meta.db_table} pair CROSS JOIN ({number}) one
+        WHERE pair.tournament_id = {tournament.pk:d} AND pair.id > {after:d}
+        ORDER BY pair.id, one.number"""
+    return insert_from(Game, values, source)

@@ -1,0 +1,175 @@
+"""Swiss tournaments and knock-outs: makes each round when the games of the one before are over.
+
+A round is due while a running tournament has no game left to play. The step runs under the tournament's
+lock and depends on the results alone, so it may be called at any time and by several processes. All ladders
+step together, so that the same results make the same rounds, in the same order, with any number of workers.
+
+A halted game is over: it counts half a point for both, so that the next round does not wait for it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+
+from django.db import transaction
+from django.db.models import Count, F, Max
+
+from engines.rules.base import Result
+from tournament.models import BotVersion, Game, LadderRating, Tournament
+from tournament.models.tournaments import GAMES_A_PAIR, STAGED
+from tournament.services.schedule.finishing import finish
+from tournament.services.schedule.pairings import (
+    PlannedPairing,
+    openings_of,
+    pairing_seed,
+    store_pairings,
+)
+from workers.pairing.knockout import Length, draw_bracket, pairs_due
+from workers.pairing.met import Met
+from workers.pairing.swiss import swiss_round
+
+log = logging.getLogger("tournament.rounds")
+
+POINTS = {Result.WHITE_WINS: (1.0, 0.0), Result.DRAW: (0.5, 0.5), Result.BLACK_WINS: (0.0, 1.0)}
+GIVEN_UP = (0.5, 0.5)
+
+Pairs = list[tuple[int, int, int]]
+"""Pairs to play as (first, second, number of the pair in their meeting, from 0); players are seeds."""
+
+
+def advance_all() -> int:
+    """Take every step that is due; returns how many. A tournament that raises does not stop the others."""
+    waiting = Tournament.objects.running().filter(kind__in=STAGED, games_done=F("games_total"))
+    taken = 0
+    for pk in waiting.order_by("id").values_list("id", flat=True):
+        try:
+            taken += advance(pk)
+        except Exception:
+            log.exception("tournament %d: its next round cannot be made", pk)
+    return taken
+
+
+@transaction.atomic
+def advance(pk: int) -> bool:
+    """Make the round that is due, or finish the tournament; False if neither is due (any more)."""
+    tournament = Tournament.objects.select_for_update().get(pk=pk)
+    waits = tournament.is_staged and tournament.games_done == tournament.games_total
+    if tournament.state != Tournament.State.RUNNING or not waits:
+        return False
+    met, numbers = played_meetings(tournament), _Numbers(tournament)
+    planned = [
+        pairing
+        for code in tournament.ladders
+        for pairing in _plan_round(tournament, code, met.get(code, []), numbers)
+    ]
+    if planned:
+        store_pairings(tournament, planned, GAMES_A_PAIR)
+    else:
+        finish(tournament)
+    return True
+
+
+def seed_players(tournament: Tournament, players: Mapping[str, Sequence[BotVersion]]) -> dict[str, list[int]]:
+    """Version ids by ladder, the best rated first, those without a rating last in the order of entry.
+
+    A new version has the rating of its bot's latest version that has one.
+    """
+    return {code: _seeded(code, entered) for code, entered in players.items()}
+
+
+def _seeded(ladder: str, entered: Sequence[BotVersion]) -> list[int]:
+    bots = {version.bot_id for version in entered}
+    rows = LadderRating.objects.filter(ladder_id=ladder, version__bot_id__in=bots)
+    by_bot: dict[int, dict[int, float]] = {}
+    for bot, number, rating in rows.values_list("version__bot_id", "version__number", "conservative"):
+        by_bot.setdefault(bot, {})[number] = rating
+
+    def rating_of(version: BotVersion) -> float:
+        known = {n: r for n, r in by_bot.get(version.bot_id, {}).items() if n <= version.number}
+        return known[max(known)] if known else float("-inf")
+
+    return [version.pk for version in sorted(entered, key=rating_of, reverse=True)]
+
+
+def played_meetings(tournament: Tournament) -> dict[str, list[Met]]:
+    """By ladder: which seeds met in which round, and their points so far.
+
+    Games that are not over count no points yet.
+    """
+    places = {code: {pk: place for place, pk in enumerate(ids, 1)} for code, ids in tournament.seeds.items()}
+    points: dict[tuple[str, int, int, int], list[float]] = {}
+    rows = (
+        tournament.games.order_by()
+        .values_list("ladder_id", "pairing__round", "white_id", "black_id", "result", "state")
+        .annotate(Count("id"))
+    )
+    for code, number, white, black, result, state, count in rows.order_by("ladder_id", "pairing__round"):
+        first, second = sorted((places[code][white], places[code][black]))
+        made = POINTS[Result(result)] if result else GIVEN_UP if state == Game.State.HALTED else (0.0, 0.0)
+        mine, theirs = made if places[code][white] == first else made[::-1]
+        sums = points.setdefault((code, number, first, second), [0.0, 0.0])
+        sums[0] += count * mine
+        sums[1] += count * theirs
+    met: dict[str, list[Met]] = {}
+    for (code, number, first, second), (mine, theirs) in points.items():
+        met.setdefault(code, []).append(Met(number, first, second, mine, theirs))
+    return met
+
+
+def match_length(tournament: Tournament) -> Length:
+    return Length(tournament.pairs, tournament.extra_pairs)
+
+
+class _Numbers:
+    """Numbers for new pairings: counted in each round across ladders, after the existing pairings."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        rows = tournament.pairings.order_by().values_list("round").annotate(Max("number"))
+        self._last: dict[int, int] = dict(rows)
+
+    def next(self, round_number: int) -> int:
+        self._last[round_number] = self._last.get(round_number, 0) + 1
+        return self._last[round_number]
+
+
+def _plan_round(
+    tournament: Tournament, code: str, met: Sequence[Met], numbers: _Numbers
+) -> Iterator[PlannedPairing]:
+    """The next pairings of a ladder; none if it has been played to its end."""
+    due = _swiss_due if tournament.kind == Tournament.Kind.SWISS else _knock_out_due
+    ids = tournament.seeds[code]
+    for number, pairs in due(tournament, len(ids), met):
+        seed = pairing_seed(tournament.seed, code, number, 0)
+        openings = openings_of(tournament, code, seed, 1 + max(pair for _, _, pair in pairs))
+        for first, second, pair in pairs:
+            place = numbers.next(number)
+            yield PlannedPairing(
+                code,
+                number,
+                place,
+                ids[first - 1],
+                ids[second - 1],
+                openings[pair],
+                pairing_seed(tournament.seed, code, number, place),
+            )
+
+
+def _swiss_due(tournament: Tournament, players: int, met: Sequence[Met]) -> Iterator[tuple[int, Pairs]]:
+    number = 1 + max((one.round for one in met), default=0)
+    if number <= tournament.rounds:
+        pairs = swiss_round(players, met, tournament.games_a_meeting)
+        yield number, [(a, b, pair) for pair in range(tournament.pairs) for a, b in pairs]
+
+
+def _knock_out_due(tournament: Tournament, players: int, met: Sequence[Met]) -> Iterator[tuple[int, Pairs]]:
+    length = match_length(tournament)
+    for number, drawn in enumerate(draw_bracket(players, met, length), start=1):
+        pairs = [
+            (match.first, match.second, match.pairs + more)
+            for match in drawn
+            for more in range(pairs_due(match, length))
+            if match.first is not None and match.second is not None
+        ]
+        if pairs:
+            yield number, pairs

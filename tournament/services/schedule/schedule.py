@@ -1,0 +1,176 @@
+"""The terms of a tournament and their checks, before it is stored, and who can play what."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engines.rules.base import UnknownGame
+from engines.rules.registry import find_game
+from engines.timecontrol import TimeControlError, parse_time_control
+from tournament.models import BotVersion, Tournament
+from tournament.models.tournaments import GAMES_A_PAIR
+from workers.game.openings import MAX_PLIES
+from workers.pairing import swiss
+
+MAX_PAIRS = 1_000
+MAX_ROUNDS = 100
+MAX_EXTRA_PAIRS = 100
+MAX_GAMES = 100_000
+MAX_NAME = 80
+MAX_SEED = 2**63 - 1
+MAX_PRIORITY = 100
+Kind = Tournament.Kind
+
+
+class TournamentError(ValueError):
+    """Invalid terms of a tournament: one sentence that begins with the field's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentTerms:
+    """An organizer's settings; see ``Tournament`` for the meaning of the fields."""
+
+    name: str
+    versions: Sequence[BotVersion]
+    """In the order of the tables; the first is a gauntlet's challenger."""
+    ladders: Sequence[str]
+    pairs: int
+    time_control: str
+    seed: int
+    opening_plies: int
+    kind: Tournament.Kind = Kind.ROUND_ROBIN
+    rated: bool = True
+    ply_limit: int | None = None
+    rounds: int = 0
+    """For a Swiss only."""
+    extra_pairs: int = 0
+    """For a knock-out only."""
+    starts_at: datetime.datetime | None = None
+    entry_until: datetime.datetime | None = None
+    """Set: bots may be entered until then, and ``versions`` may be empty."""
+
+
+def checked_terms(terms: TournamentTerms) -> TournamentTerms:
+    """The terms as they are stored, after all checks of form fields; raises ``TournamentError``."""
+    terms = replace(
+        terms,
+        name=" ".join(terms.name.split()),
+        rounds=terms.rounds if terms.kind == Kind.SWISS else 0,
+        extra_pairs=terms.extra_pairs if terms.kind == Kind.KNOCK_OUT else 0,
+    )
+    if not 1 <= len(terms.name) <= MAX_NAME:
+        raise TournamentError(f"name: give it 1 to {MAX_NAME} characters, not {len(terms.name)}")
+    if not terms.name.isprintable():  # it becomes a header of every record
+        raise TournamentError(f"name: {terms.name!r} has a character that cannot be seen")
+    check_range("pairs", terms.pairs, 1, MAX_PAIRS)
+    check_range("seed", terms.seed, 0, MAX_SEED)
+    check_range("opening plies", terms.opening_plies, 0, MAX_PLIES)
+    if terms.ply_limit is not None:
+        check_range("ply limit", terms.ply_limit, terms.opening_plies + 1, 100_000)
+    if terms.kind == Kind.SWISS:
+        check_range("rounds", terms.rounds, 1, MAX_ROUNDS)
+    if terms.kind == Kind.KNOCK_OUT:
+        check_range("extra pairs", terms.extra_pairs, 0, MAX_EXTRA_PAIRS)
+    try:
+        parse_time_control(terms.time_control)
+    except TimeControlError as error:
+        raise TournamentError(f"time control: {error}") from None
+    _check_versions(terms)
+    _check_ladders(terms.ladders)
+    _check_each_plays(terms)
+    if terms.entry_until is None:
+        check_players(terms.kind, players_of(terms.versions, terms.ladders), terms.pairs, terms.rounds)
+    return terms
+
+
+def check_range(field: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise TournamentError(f"{field}: must be from {least} to {most}, not {value}")
+
+
+def check_times(
+    now: datetime.datetime, starts_at: datetime.datetime | None, entry_until: datetime.datetime | None
+) -> None:
+    """Check that a tournament can be announced for these times; raises ``TournamentError``."""
+    if starts_at is None and entry_until is None:
+        raise TournamentError("starts at: say when it starts, or until when bots may be entered")
+    if entry_until is not None and entry_until <= now:
+        raise TournamentError("entry until: must be in the future")
+    if starts_at is not None and starts_at <= now:
+        raise TournamentError("starts at: must be in the future")
+    if starts_at is not None and entry_until is not None and starts_at < entry_until:
+        raise TournamentError("starts at: must not be before the end of entry")
+
+
+def players_of(versions: Sequence[BotVersion], ladders: Sequence[str]) -> dict[str, list[BotVersion]]:
+    """Each ladder's players: those of the versions that play it."""
+    return {code: [version for version in versions if version.plays(code)] for code in ladders}
+
+
+def check_players(kind: str, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> None:
+    """Check that the players are enough and not too many; raises ``TournamentError``."""
+    for code, entered in players.items():
+        if len(entered) < 2:
+            who = f"only {str(entered[0])!r} plays" if entered else "none of the bots plays"
+            raise TournamentError(f"ladders: {who} {code!r}, it needs two")
+    challengers = {entered[0].pk for entered in players.values()}
+    if kind == Kind.GAUNTLET and len(challengers) > 1:
+        raise TournamentError("ladders: a gauntlet's challenger must play all of them")
+    check_size(kind, players, pairs, rounds)
+
+
+def check_size(kind: str, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> None:
+    """Check that the players are not too many; raises ``TournamentError``."""
+    for code, entered in players.items():
+        if kind == Kind.SWISS and len(entered) > swiss.MAX_PLAYERS:
+            raise TournamentError(
+                f"bots: {len(entered)} play {code!r}, a Swiss has {swiss.MAX_PLAYERS} at most"
+            )
+    games = GAMES_A_PAIR * pairs * sum(meetings(kind, len(entered), rounds) for entered in players.values())
+    if games > MAX_GAMES:
+        raise TournamentError(f"pairs: {games} games are too many, a tournament holds {MAX_GAMES}")
+
+
+def meetings(kind: str, players: int, rounds: int = 0) -> int:
+    """The number of meetings of two players on a ladder; for a knock-out, of matches."""
+    if players < 2:
+        return 0
+    if kind == Kind.SWISS:
+        return rounds * (players // 2)
+    if kind in (Kind.KNOCK_OUT, Kind.GAUNTLET):
+        return players - 1
+    return players * (players - 1) // 2
+
+
+def _check_ladders(ladders: Sequence[str]) -> None:
+    if not ladders:
+        raise TournamentError("ladders: choose at least one")
+    for code in ladders:
+        try:
+            find_game(code)
+        except UnknownGame as error:
+            raise TournamentError(f"ladders: {error}") from None
+        if list(ladders).count(code) > 1:
+            raise TournamentError(f"ladders: {code!r} is named twice")
+
+
+def _check_versions(terms: TournamentTerms) -> None:
+    least = 2 if terms.entry_until is None else int(terms.kind == Kind.GAUNTLET)
+    if len(terms.versions) < least:
+        few = "its challenger" if least == 1 else f"at least two, not {len(terms.versions)}"
+        raise TournamentError(f"bots: a {terms.kind.label} needs {few}")
+    seen = set()
+    for version in terms.versions:
+        if version.state != BotVersion.State.VALID:
+            raise TournamentError(f"bots: {str(version)!r} is {version.state}, only valid versions play")
+        if version.pk in seen:
+            raise TournamentError(f"bots: {str(version)!r} is named twice")
+        seen.add(version.pk)
+
+
+def _check_each_plays(terms: TournamentTerms) -> None:
+    for version in terms.versions:
+        if not any(version.plays(code) for code in terms.ladders):
+            raise TournamentError(f"bots: {str(version)!r} plays none of {', '.join(terms.ladders)}")

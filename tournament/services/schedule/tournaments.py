@@ -1,0 +1,308 @@
+"""Tournaments: create a draft, announce, start, pause, extend, cancel.
+
+State and priority of a tournament are columns: the dispatcher reads them every second, and takes queued
+jobs back when other games come first.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from tournament.models import Attempt, BotVersion, Entry, Game, Keeper, Ladder, LiveGame, Tournament, User
+from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
+from tournament.services.schedule.pairings import (
+    PlannedPairing,
+    drop_pairings,
+    entered_versions,
+    pairing_seed,
+    store_cycles,
+    store_pairings,
+)
+from tournament.services.schedule.rounds import advance, seed_players
+from tournament.services.schedule.schedule import (
+    MAX_GAMES,
+    MAX_PAIRS,
+    MAX_PRIORITY,
+    MAX_ROUNDS,
+    TournamentError,
+    TournamentTerms,
+    check_players,
+    check_range,
+    check_times,
+    checked_terms,
+    players_of,
+)
+
+__all__ = [
+    "TournamentError",
+    "TournamentTerms",
+    "announce",
+    "cancel",
+    "create",
+    "create_round_robin",
+    "create_validation",
+    "extend",
+    "pause",
+    "resume",
+    "set_priority",
+    "set_times",
+    "start",
+    "unique_slug",
+]
+
+VALIDATION_TIME_CONTROL = "2+0.1"
+Kind, State = Tournament.Kind, Tournament.State
+
+
+@transaction.atomic
+def create(owner: User | None, terms: TournamentTerms) -> Tournament:
+    """Store a draft; raises ``TournamentError`` and stores nothing.
+
+    Stores its games too, if they are known. If rounds are paired from results, or bots are entered until a
+    deadline, games are made at the start. Each pair is two games from one opening with both
+    colours. The same seed gives the same openings for any players.
+    """
+    tournament = _store(owner, checked_terms(terms))
+    if tournament.has_cycles and terms.entry_until is None:
+        store_cycles(tournament, 0, tournament.pairs)
+    return tournament
+
+
+def create_round_robin(owner: User | None, **terms: Any) -> Tournament:
+    """Store a round robin; ``terms`` are the fields of ``TournamentTerms``."""
+    return create(owner, TournamentTerms(kind=Tournament.Kind.ROUND_ROBIN, **terms))
+
+
+@transaction.atomic
+def create_validation(version: BotVersion) -> Tournament:
+    """Store a draft in which a version plays itself once on every ladder it claims."""
+    terms = TournamentTerms(
+        name=f"Validation of {version}"[:80],
+        kind=Tournament.Kind.VALIDATION,
+        versions=[version],
+        ladders=list(version.games),
+        pairs=1,
+        time_control=VALIDATION_TIME_CONTROL,
+        seed=version.pk,
+        opening_plies=0,
+        rated=False,
+    )
+    tournament = _store(version.bot.owner, terms)
+    pairings = (
+        PlannedPairing(code, 1, number, version.pk, version.pk, (), pairing_seed(version.pk, code, 1, number))
+        for number, code in enumerate(terms.ladders, start=1)
+    )
+    store_pairings(tournament, pairings, games_a_pair=1)
+    return tournament
+
+
+@transaction.atomic
+def announce(tournament: Tournament) -> None:
+    """Show a draft to everybody until it starts automatically; raises ``TournamentError``."""
+    locked = _locked(tournament, [State.DRAFT], "only a draft can be announced")
+    check_times(timezone.now(), locked.starts_at, locked.entry_until)
+    locked.state = State.ANNOUNCED
+    locked.starts_at = locked.starts_at or locked.entry_until
+    locked.save(update_fields=["state", "starts_at"])
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def start(tournament: Tournament) -> None:
+    """Start a draft or an announced tournament; raises ``TournamentError`` in any other state.
+
+    Closes the entries. Leaves out versions that were withdrawn since, with a sentence on the tournament's
+    page. Makes the games, or those of the first round, unless the draft has them already.
+    """
+    locked = _locked(
+        tournament, [State.DRAFT, State.ANNOUNCED], "only a draft or what is announced can be started"
+    )
+    if locked.kind != Tournament.Kind.VALIDATION and (gone := leave_out_withdrawn(locked)):
+        locked.state_reason = f"it began without {', '.join(gone)}, no longer valid by then"
+        drop_pairings(locked)
+    if not locked.games_total:
+        _make_games(locked)
+    locked.state, locked.started_at = State.RUNNING, timezone.now()
+    locked.save(update_fields=["state", "state_reason", "started_at", "seeds"])
+    if locked.is_staged:
+        advance(locked.pk)
+    if locked.priority > 0 or _comes_before_a_ladder(locked):
+        Keeper.objects.recall_jobs()
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def pause(tournament: Tournament) -> None:
+    """Begin no further game until ``resume``; raises ``TournamentError`` unless it is running."""
+    locked = _locked(tournament, [State.RUNNING], "only a running tournament can be paused")
+    locked.state = State.PAUSED
+    locked.save(update_fields=["state"])
+    Keeper.objects.recall_jobs()
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def resume(tournament: Tournament) -> None:
+    """Continue a paused tournament; raises ``TournamentError`` unless it is paused."""
+    locked = _locked(tournament, [State.PAUSED], "only a paused tournament can be resumed")
+    locked.state = State.RUNNING
+    locked.save(update_fields=["state"])
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def set_times(
+    tournament: Tournament, starts_at: datetime.datetime | None, entry_until: datetime.datetime | None
+) -> None:
+    """Move the start or the end of entry; raises ``TournamentError`` once entries are closed or it began.
+
+    A draft that has its games already cannot be opened for entries.
+    """
+    locked = _locked(tournament, [State.DRAFT, State.ANNOUNCED], "only before its start can times be changed")
+    if locked.entry_closed or (locked.games_total and entry_until is not None):
+        raise TournamentError("entry until: the entries are closed")
+    if locked.state == State.ANNOUNCED:
+        check_times(timezone.now(), starts_at, entry_until)
+        starts_at = starts_at or entry_until
+    if entry_until is None and locked.entry_until is not None:
+        raise TournamentError("entry until: move it, the entries cannot be undone")
+    Tournament.objects.filter(pk=locked.pk).update(starts_at=starts_at, entry_until=entry_until)
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def set_priority(tournament: Tournament, priority: int) -> None:
+    """Play its games before those of lower priority, from now on; raises ``TournamentError``."""
+    check_range("priority", priority, -MAX_PRIORITY, MAX_PRIORITY)
+    if Tournament.objects.filter(pk=tournament.pk).exclude(priority=priority).update(priority=priority):
+        Keeper.objects.recall_jobs()
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def extend(tournament: Tournament, more: int) -> None:
+    """Add ``more`` cycles, or rounds of a Swiss, also after its end; raises ``TournamentError``.
+
+    The schedule is the same as if the tournament had them from the beginning.
+    """
+    locked = _locked(
+        tournament,
+        [State.RUNNING, State.PAUSED, State.FINISHED, State.HALTED],
+        "only a tournament that was started, and not cancelled, can be extended",
+    )
+    if locked.kind == Tournament.Kind.SWISS:
+        check_range("rounds", locked.rounds + more, locked.rounds + 1, MAX_ROUNDS)
+        locked.rounds += more
+        players = players_of(entered_versions(locked), locked.ladders)
+        check_players(locked.kind, players, locked.pairs, locked.rounds)
+    elif locked.has_cycles:
+        check_range("pairs", locked.pairs + more, locked.pairs + 1, MAX_PAIRS)
+        games = locked.games_total // locked.pairs * (locked.pairs + more)
+        if games > MAX_GAMES:
+            raise TournamentError(f"pairs: {games} games are too many, a tournament holds {MAX_GAMES}")
+        store_cycles(locked, locked.pairs, more)
+        locked.pairs += more
+    else:
+        raise TournamentError(f"kind: a {locked.get_kind_display()} cannot be extended")
+    if locked.state != State.PAUSED:
+        locked.state, locked.finished_at = State.RUNNING, None
+    locked.save(update_fields=["state", "finished_at", "rounds", "pairs"])
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def cancel(tournament: Tournament, reason: str = "") -> None:
+    """Play no further game; recorded games stay. Reports of games under way will be ignored.
+
+    Raises ``TournamentError`` if it is over, or has no end.
+    """
+    if tournament.is_endless:
+        raise TournamentError(f"kind: {tournament.name!r} has no end, pause it")
+    now = timezone.now()
+    alive = Tournament.objects.filter(
+        pk=tournament.pk, state__in=[State.DRAFT, State.ANNOUNCED, State.RUNNING, State.PAUSED]
+    )
+    if not alive.update(state=State.CANCELLED, finished_at=now, state_reason=reason):
+        tournament.refresh_from_db()
+        raise TournamentError(f"state: {tournament.name!r} is {tournament.state} already")
+    open_games = Game.objects.filter(
+        tournament=tournament, state__in=[Game.State.WAITING, Game.State.CLAIMED]
+    )
+    Attempt.objects.filter(game__tournament=tournament, ended_at__isnull=True).update(
+        ended_at=now, end=Attempt.End.CANCELLED
+    )
+    LiveGame.objects.filter(game__tournament=tournament).delete()
+    open_games.update(state=Game.State.CANCELLED, attempt=None)
+    Keeper.objects.recall_jobs()
+    tournament.refresh_from_db()
+
+
+def _comes_before_a_ladder(tournament: Tournament) -> bool:
+    """Whether queued ladder pairs may have to wait for it; validations have a queue of their own."""
+    ladders = Tournament.objects.running().filter(kind=Kind.LADDER, priority__lt=tournament.priority)
+    return tournament.kind != Kind.VALIDATION and ladders.exists()
+
+
+def _locked(tournament: Tournament, states: Sequence[Tournament.State], unless: str) -> Tournament:
+    """The tournament's row, locked; raises ``TournamentError`` unless it is in one of these states."""
+    locked = Tournament.objects.select_for_update().get(pk=tournament.pk)
+    if locked.state not in states:
+        raise TournamentError(f"state: {locked.name!r} is {locked.state}, {unless}")
+    return locked
+
+
+def _make_games(tournament: Tournament) -> None:
+    """Make the games that were not known before the start, or the seeds from which rounds are paired."""
+    if tournament.entry_until is not None and not tournament.entry_closed:
+        close_entries(tournament, timezone.now())
+    players = players_of(entered_versions(tournament), tournament.ladders)
+    check_players(tournament.kind, players, tournament.pairs, tournament.rounds)
+    if tournament.is_staged:
+        tournament.seeds = seed_players(tournament, players)
+    else:
+        store_cycles(tournament, 0, tournament.pairs)
+
+
+def _store(owner: User | None, terms: TournamentTerms) -> Tournament:
+    Ladder.objects.ensure()
+    tournament = Tournament.objects.create(
+        slug=unique_slug(slugify(terms.name)[:50].strip("-") or "tournament"),
+        name=terms.name,
+        owner=owner,
+        kind=terms.kind,
+        rated=terms.rated,
+        ladders=list(terms.ladders),
+        pairs=terms.pairs,
+        rounds=terms.rounds,
+        extra_pairs=terms.extra_pairs,
+        opening_plies=terms.opening_plies,
+        time_control=terms.time_control,
+        ply_limit=terms.ply_limit,
+        seed=terms.seed,
+        starts_at=terms.starts_at,
+        entry_until=terms.entry_until,
+    )
+    Entry.objects.bulk_create(_entries(tournament, terms.versions))
+    return tournament
+
+
+def _entries(tournament: Tournament, versions: Iterable[BotVersion]) -> Iterable[Entry]:
+    return (
+        Entry(tournament=tournament, version=version, number=number)
+        for number, version in enumerate(versions, start=1)
+    )
+
+
+def unique_slug(base: str) -> str:
+    """``base``, or ``base`` with a number if it is taken by a tournament or by a page of the site."""
+    taken = {"new", *Tournament.objects.filter(slug__startswith=base).values_list("slug", flat=True)}
+    slug, suffix = base, 2
+    while slug in taken:
+        slug, suffix = f"{base}-{suffix}", suffix + 1
+    return slug

@@ -1,0 +1,124 @@
+"""Whether uploaded bots are run on this site, and how its operator can change that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from tournament.models import Worker
+from tournament.queues import GAMES, VALIDATION
+from workers.sandbox.levels import (
+    LEVEL_B,
+    SETTING,
+    Level,
+    SettingError,
+    Verdict,
+    format_want,
+    needed_level,
+)
+from workers.sandbox.policy import read_verdict
+
+QUEUES = {GAMES, VALIDATION}
+RESTART = "The site's operator can let them play by starting it with"
+INSTALL = "The site's operator can let them play, without a restart, with"
+INSTALL_FIRST = "The site's operator can begin, without a restart, with"
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """``why`` completes a sentence about uploads. ``advice`` and then ``command`` explain how to run them.
+
+    Both are empty if uploads are run, or if no command would help.
+    """
+
+    are_run: bool
+    why: str
+    advice: str = ""
+    command: str = ""
+    level: Level | None = None
+    """The level of the sandbox in which they run; None if they wait, or run without one."""
+    verdict: Verdict | None = None
+    """The self-test result of the sandbox of this site's workers; None if there is none yet."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether their sandbox lacks some of the protections."""
+        return self.level is Level.B
+
+
+def look() -> Uploads:
+    """The state at this moment."""
+    if settings.TRUST_UPLOADS:
+        return Uploads(True, "are run without a sandbox, with all rights of whoever started this site")
+    found = read_verdict(settings.CACHE)
+    try:
+        needed = needed_level(settings.SANDBOX, is_local=settings.IS_LOCAL)
+    except SettingError as error:
+        return Uploads(False, f"wait: {error}", verdict=found)
+    up = list(Worker.objects.up())
+    trusted = [worker for worker in up if worker.is_trusted_with_uploads]
+    if {worker.queue for worker in trusted} >= QUEUES:
+        return _run_by(trusted, found)
+    refusing = next((worker for worker in up if worker.refusal), None)
+    admitted = found is not None and found.admits(needed)
+    if refusing is not None and (found is None or (admitted and _is_closed(up))):
+        return Uploads(
+            False,
+            f"wait: no worker that is up runs them. The worker {refusing}: {refusing.refusal}",
+            verdict=found,
+        )
+    if found is None:
+        return Uploads(False, "wait: no sandbox has been tried out yet", *_trust())
+    return _run_at(found.level, found) if admitted else _wait(found, needed)
+
+
+def waiting_reason() -> str:
+    """The sentence for the page of a version that waits."""
+    state = look()
+    change = f". {state.advice}: {state.command}" if state.command else ""
+    return f"uploaded bots {state.why}{change}"
+
+
+def _is_closed(up: Sequence[Worker]) -> bool:
+    """Whether all workers of a queue refuse uploads: they tested the sandbox before it improved."""
+    open_queues = {worker.queue for worker in up if worker.is_trusted_with_uploads}
+    return bool({worker.queue for worker in up} & QUEUES - open_queues)
+
+
+def _run_by(workers: Sequence[Worker], found: Verdict | None) -> Uploads:
+    """Uploads run by these workers, here or elsewhere; reports the lowest level of their sandboxes."""
+    least = max(workers, key=lambda worker: worker.level)
+    if least.level == Level.C:
+        return Uploads(True, f"are run without a sandbox by the worker {least}", verdict=found)
+    return _run_at(Level(least.level), found)
+
+
+def _run_at(level: Level, found: Verdict | None) -> Uploads:
+    why = f"are run in a sandbox of level {level}"
+    if level is Level.B:
+        enough = f"{SETTING}=B says so"
+        if settings.IS_LOCAL and not settings.SANDBOX.strip():
+            enough = "only this machine can reach the site"
+        why = f"{why}: {LEVEL_B}. That is enough because {enough}"
+    return Uploads(True, why, level=level, verdict=found)
+
+
+def _wait(found: Verdict, needed: Level) -> Uploads:
+    lacks = "; ".join(map(format_want, found.wants))
+    why = f"wait: the sandbox is of level {found.level} where {needed} is needed. Missing: {lacks}"
+    if found.packages:
+        advice, command = INSTALL, f"apt-get install {' '.join(found.packages)}"
+        if needed is Level.A:
+            advice = INSTALL_FIRST
+    elif found.level is Level.B:
+        advice, command = RESTART, f"{SETTING}=B {settings.START_COMMAND}".rstrip()
+    else:
+        advice, command = _trust()
+    return Uploads(False, why, advice, command, verdict=found)
+
+
+def _trust() -> tuple[str, str]:
+    """How to run uploads without a sandbox; no advice for a site that others can reach."""
+    return (RESTART, f"{settings.START_COMMAND} --trust-uploads") if settings.IS_LOCAL else ("", "")

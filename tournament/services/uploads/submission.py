@@ -1,0 +1,150 @@
+"""Stores an uploaded bundle as a new version and starts its validation."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import unicodedata
+from typing import BinaryIO
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from tournament.models import Bot, BotVersion, Bundle, User, Worker
+from tournament.models.bots import MAX_NAME_KEY, name_key
+from tournament.services.bots.activity import activate
+from tournament.services.dispatch import workers
+from tournament.services.uploads import availability as uploads
+from tournament.services.uploads.validation import begin
+from workers.bundles.archive import opened
+from workers.bundles.manifest import BundleError, Manifest
+from workers.bundles.store import hash_bundle, inspect_bundle, store_bundle
+from workers.sandbox.runtimes import find_runtime
+from workers.service.heartbeat import Heartbeat
+
+__all__ = ["BundleError", "hear_worker", "submit_bundle", "validate_waiting"]
+
+
+def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> BotVersion:
+    """Store a zip as the next version of the bot named in its manifest, or of a new bot.
+
+    Checks only its directory and ``bot.toml``, and never holds it all in memory. Its validation
+    begins at once if uploads are run on this site; otherwise it waits, with the reason. Raises
+    ``BundleError``, one sentence, and then stores nothing.
+    """
+    with opened(data) as file:
+        if file.seek(0, os.SEEK_END) > settings.MAX_BUNDLE_BYTES:
+            raise BundleError(f"the zip is larger than {settings.MAX_BUNDLE_BYTES // 2**20} MB")
+        manifest = inspect_bundle(file, max_bytes=settings.MAX_BUNDLE_BYTES, find=find_runtime)
+        try:
+            version = _store(user, manifest, file, notes)
+        except IntegrityError:  # an upload at the same time has the same name or the same content
+            raise BundleError(f"{manifest.name!r} was uploaded at the same moment: try again") from None
+    if uploads.look().are_run:
+        begin(version, timezone.now())
+        version.refresh_from_db()
+    return version
+
+
+def validate_waiting() -> int:
+    """Start the waiting validations; for the start of a site that runs uploads."""
+    if not uploads.look().are_run:
+        return 0
+    waiting = list(BotVersion.objects.filter(state=BotVersion.State.WAITING).select_related("bot__owner"))
+    now = timezone.now()
+    return sum(begin(version, now) is not None for version in waiting)
+
+
+@transaction.atomic
+def hear_worker(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
+    """Process a heartbeat; if uploads are run from now on because of it, start the waiting validations."""
+    before = heartbeat.stopping or uploads.look().are_run
+    refused = workers.is_refusing(heartbeat.worker)
+    worker = workers.hear(heartbeat, now)
+    # The worker may have stored its self-test, which counts for the site, before its heartbeat came.
+    if (not before or (refused and not worker.refusal)) and uploads.look().are_run:
+        validate_waiting()
+    return worker
+
+
+@transaction.atomic
+def _store(user: User, manifest: Manifest, file: BinaryIO, notes: str) -> BotVersion:
+    """The rows first, the file last: a refused bundle leaves neither."""
+    _check_quota(user)
+    bot = _bot_for(user, manifest.name)
+    sha256, size = hash_bundle(file)
+    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": size})
+    _refuse_known(bot, bundle)
+    version = add_version(
+        bot,
+        bundle,
+        manifest,
+        state=BotVersion.State.WAITING,
+        state_reason=uploads.waiting_reason(),
+        notes=notes,
+    )
+    store_bundle(settings.BUNDLES, file)
+    return version
+
+
+def add_version(
+    bot: Bot,
+    bundle: Bundle,
+    manifest: Manifest,
+    *,
+    state: BotVersion.State,
+    state_reason: str = "",
+    notes: str = "",
+) -> BotVersion:
+    """Create the bot's next version from its manifest; a valid one is activated."""
+    latest = bot.versions.order_by("-number").values_list("number", flat=True).first() or 0
+    version = BotVersion.objects.create(
+        bot=bot,
+        number=latest + 1,
+        label=manifest.version,
+        bundle=bundle,
+        command=list(manifest.command),
+        games=list(manifest.games),
+        options=dict(manifest.options),
+        notes=notes,
+        state=state,
+        state_reason=state_reason,
+    )
+    if state == BotVersion.State.VALID:
+        activate(version)
+    return version
+
+
+def _check_quota(user: User) -> None:
+    """Check that one more version of the user may wait; part of the caller's transaction.
+
+    Locks the user's row: of two simultaneous uploads the second counts the first.
+    """
+    User.objects.select_for_update().get(pk=user.pk)
+    open_ones = [BotVersion.State.WAITING, BotVersion.State.VALIDATING]
+    count = BotVersion.objects.filter(bot__owner=user, state__in=open_ones).count()
+    if count >= settings.MAX_PENDING:
+        raise BundleError(
+            f"{count} versions of yours wait or are being validated, and this site takes no more than "
+            f"{settings.MAX_PENDING} of one user at a time: wait for a verdict"
+        )
+
+
+def _bot_for(user: User, name: str) -> Bot:
+    """The user's bot of this name; created if nobody has the name."""
+    name = unicodedata.normalize("NFC", name)
+    if len(name_key(name)) > MAX_NAME_KEY:
+        raise BundleError(f"the name {name!r} has too many characters that stand for whole words")
+    bot = Bot.objects.named(name)
+    if bot is None:
+        return Bot.objects.register(user, name)
+    if bot.owner_id != user.pk:
+        raise BundleError(f"the name {name!r} belongs to another owner's bot: choose another")
+    return bot
+
+
+def _refuse_known(bot: Bot, bundle: Bundle) -> None:
+    if known := bot.versions.filter(bundle=bundle).first():
+        refused = ", which was refused" if known.state == BotVersion.State.REFUSED else ""
+        raise BundleError(f"these very bytes are {str(known)!r} already{refused}")

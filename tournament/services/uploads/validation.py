@@ -1,0 +1,142 @@
+"""Validates an upload: a compliance check in a worker, then a game against itself on each ladder.
+
+Everything here may be repeated: messages about a check may come twice, late, or without a request.
+"""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from functools import partial
+
+from django.db import transaction
+
+from engines.visible import visible, visible_lines
+from tournament import models
+from tournament import queues as broker
+from tournament.models import BotVersion, Exam
+from tournament.services.bots.verdicts import put_off, refuse
+from tournament.services.dispatch.batches import engine_spec
+from tournament.services.schedule.tournaments import create_validation, start
+from workers.service.compliance import MAX_LOG, MAX_NAME, MAX_SENTENCE, ExamEnding, ExamJob, ExamNews, Found
+
+SECONDS = 60
+SECONDS_A_LADDER = 45
+"""Time limits of a compliance check."""
+MAX_TRIES = 3
+"""Lost or failed checks of one version before an operator has to look at it."""
+MAX_WORKER = 120
+MAX_FOUND = 200
+
+
+@transaction.atomic
+def begin(version: BotVersion, now: datetime.datetime) -> Exam | None:
+    """Send a version to its compliance check; None if one is under way already."""
+    movable = [BotVersion.State.WAITING, BotVersion.State.VALIDATING]
+    version = BotVersion.objects.select_for_update().select_related("bot").get(pk=version.pk)
+    if version.state not in movable or version.exams.filter(ended_at__isnull=True).exists():
+        return None
+    version.state, version.state_reason, version.validation = BotVersion.State.VALIDATING, "", None
+    version.save(update_fields=["state", "state_reason", "validation"])
+    exam = Exam.objects.create(version=version, sent_at=now)
+    transaction.on_commit(partial(broker.send_exam, exam_job(exam)))
+    return exam
+
+
+def exam_job(exam: Exam) -> ExamJob:
+    games = tuple(exam.version.games)
+    seconds = SECONDS + SECONDS_A_LADDER * len(games)
+    return ExamJob(str(exam.pk), engine_spec(exam.version), games, seconds)
+
+
+@transaction.atomic
+def hear(news: ExamNews, now: datetime.datetime) -> bool:
+    """Process a message about a check; False if the check is unknown or over."""
+    exam = _open_exam(news.exam)
+    if exam is None:
+        models.Ignored.objects.count_one("foreign", now)
+        return False
+    exam.heard_at = now
+    exam.worker = visible(news.worker, MAX_WORKER)
+    exam.engine = visible(news.engine, MAX_NAME)
+    exam.unpacked = exam.unpacked or news.unpacked
+    if len(news.found) >= len(exam.found):  # messages may overtake each other: the longer one is later
+        exam.found = [_shown(found).to_json() for found in news.found[:MAX_FOUND]]
+    exam.save()
+    if news.ending is not ExamEnding.NONE:
+        _end(exam, Exam.End(str(news.ending)), now, visible(news.why, MAX_SENTENCE))
+    return True
+
+
+def sweep_exams(
+    lost_before: datetime.datetime, taken_before: datetime.datetime | None, now: datetime.datetime
+) -> int:
+    """Send checks again that had no message since ``lost_before``; returns how many.
+
+    Includes queued checks sent before ``taken_before``, which a worker must have taken since.
+    """
+    silent = Exam.objects.filter(ended_at__isnull=True)
+    lost = list(silent.filter(heard_at__lt=lost_before))
+    if taken_before is not None:
+        lost += silent.filter(heard_at__isnull=True, sent_at__lt=taken_before)
+    for exam in lost:
+        with transaction.atomic():
+            if (still := _open_exam(str(exam.pk))) is not None:
+                _end(still, Exam.End.LOST, now, "its worker was not heard of any more")
+    return len(lost)
+
+
+def _open_exam(exam_id: str) -> Exam | None:
+    try:
+        uuid.UUID(exam_id)
+    except ValueError:
+        return None
+    exams = Exam.objects.select_for_update(of=("self",)).select_related("version__bot__owner")
+    return exams.filter(pk=exam_id, ended_at__isnull=True).first()
+
+
+def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
+    exam.end, exam.ended_at, exam.why = end, now, why
+    exam.save()
+    version = exam.version
+    if end == Exam.End.DONE:
+        _conclude(version, exam.findings)
+    elif end == Exam.End.REFUSED:
+        refuse(version, f"the bundle cannot be used: {why}")
+    elif _failures(version) < MAX_TRIES:
+        begin(version, now)
+    else:
+        put_off(version, f"it could not be examined in {MAX_TRIES} attempts, the last: {why}")
+
+
+def _failures(version: BotVersion) -> int:
+    """How many of the latest checks failed or were lost; those returned by a stopping worker do not count."""
+    ends = list(version.exams.order_by("-sent_at").values_list("end", flat=True)[: 10 * MAX_TRIES])
+    failed = [end for end in ends if end != Exam.End.RETURNED]
+    return sum(end in {Exam.End.FAILED, Exam.End.LOST} for end in failed[:MAX_TRIES])
+
+
+def _conclude(version: BotVersion, findings: list[Found]) -> None:
+    """Refuse it with the first grave fault, or start its validation games."""
+    for found in findings:
+        if found.fault and found.is_grave:
+            where = f" on {found.ladder}" if found.ladder else ""
+            refuse(version, f"the compliance check {found.check!r}{where} failed: {found.fault}")
+            return
+    validation = create_validation(version)
+    BotVersion.objects.filter(pk=version.pk).update(validation=validation)
+    start(validation)
+
+
+def _shown(found: Found) -> Found:
+    """A finding with cleaned and bounded texts: the worker is not trusted to have done that."""
+    return Found(
+        check=visible(found.check, MAX_NAME),
+        ladder=visible(found.ladder, MAX_NAME),
+        fault=visible(found.fault, MAX_SENTENCE),
+        advice=visible(found.advice, MAX_SENTENCE),
+        lines=visible_lines(found.lines, MAX_LOG),
+        stderr=visible_lines(found.stderr, MAX_LOG),
+        was_tried=found.was_tried,
+        is_grave=found.is_grave,
+    )

@@ -1,0 +1,1 @@
+"""Pages of bots and their versions, uploads and validations."""

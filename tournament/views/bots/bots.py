@@ -1,0 +1,173 @@
+"""Bots, which of their versions play, and the way in: the upload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.db.models import Exists, OuterRef, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from engines.rules.registry import GAMES
+from engines.rules.registry import Variant as Rules
+from tournament import access
+from tournament.forms import UploadForm, as_sentence
+from tournament.models import Bot, BotVersion, Game, LadderRating
+from tournament.services.bots.activity import ActivityError, activate, switch
+from tournament.services.ladders.queue import look
+from tournament.services.uploads import availability as uploads
+from tournament.services.uploads.submission import submit_bundle
+from tournament.views.ladders.forecasts import NextGame, next_games_of
+from tournament.views.ladders.ratings import RatingRow, rated_rows
+from tournament.views.paging import Page, by_id, numbered
+from tournament.views.requests import AuthenticatedRequest
+from tournament.views.unsent import entered, login_required, takes_form
+from workers.bundles.store import BundleError
+from workers.sandbox.runtimes import offered_runtimes
+
+PAGE_SIZE = 50
+GAMES_A_PAGE = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A bot in a list, with its newest version."""
+
+    bot: Bot
+    newest: BotVersion | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A ladder as its bot's page shows it: the version that plays there, None for none, and who could."""
+
+    game: Rules
+    plays: BotVersion | None
+    candidates: list[BotVersion]
+    next_game: NextGame | None
+    """When its next game is likely, if it is active there."""
+
+
+@require_safe
+def bots(request: HttpRequest) -> HttpResponse:
+    """All bots by name."""
+    page = numbered(request, Bot.objects.select_related("owner"), PAGE_SIZE)
+    return render(request, "bots.html", {"page": page, "bots": listed(page.rows)})
+
+
+@require_safe
+def bot(request: HttpRequest, slug: str) -> HttpResponse:
+    """A bot: versions, ratings, games; to its owner also why a version is in its state, and what plays."""
+    bot = _find(slug)
+    versions = list(bot.versions.order_by("-number"))
+    for version in versions:
+        version.bot = bot
+    context = {
+        "bot": bot,
+        "manages": access.may_edit_bot(request.user, bot),
+        "places": _places(bot, versions),
+        "versions": versions,
+        "ratings": ratings_of(versions),
+        "page": games_of(request, versions),
+    }
+    return render(request, "bot.html", context)
+
+
+@takes_form("Set the version that plays")
+def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Choose the version that plays on ``ladder``, or with ``version=off`` none."""
+    bot = _find(slug)
+    if not access.may_edit_bot(request.user, bot):
+        raise Http404(f"no bot {slug!r} of one's own")
+    ladder, chosen = request.POST.get("ladder", ""), request.POST.get("version", "")
+    try:
+        _choose(bot, ladder, chosen)
+    except ActivityError as refused:
+        messages.error(request, as_sentence(str(refused)))
+    else:
+        messages.success(
+            request, "Done. The ladder follows at once; tournaments that have begun stay as they are."
+        )
+    return redirect(bot)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def upload(request: AuthenticatedRequest) -> HttpResponse:
+    """Take a bundle; a refused one leaves nothing behind and one sentence beside the field."""
+    form = UploadForm(entered(request), request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            version = submit_bundle(
+                request.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"]
+            )
+        except BundleError as refused:
+            form.add_error("bundle", as_sentence(str(refused)))
+        else:
+            messages.success(request, f"{version} is uploaded.")
+            return redirect(version)
+    context = {
+        "form": form,
+        "games": GAMES,
+        "uploads": uploads.look(),
+        "runtimes": offered_runtimes(),
+    }
+    return render(request, "upload.html", context)
+
+
+def listed(bots: Iterable[Bot]) -> list[Listed]:
+    """Bots with the newest version of each, in one query for all."""
+    newer = BotVersion.objects.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
+    versions = BotVersion.objects.filter(~Exists(newer), bot__in=list(bots)).select_related("bot")
+    newest = {version.bot_id: version for version in versions}
+    return [Listed(bot, newest.get(bot.pk)) for bot in bots]
+
+
+def _find(slug: str) -> Bot:
+    return get_object_or_404(Bot.objects.select_related("owner"), slug=slug)
+
+
+def _places(bot: Bot, versions: list[BotVersion]) -> list[Place]:
+    """Every ladder that a valid version of the bot plays, or once did."""
+    actives = {active.ladder_id: active for active in bot.activities.all()}
+    next_games = next_games_of(look(timezone.now()), bot) if actives else {}
+    valid = [version for version in versions if version.state == BotVersion.State.VALID]
+    places = []
+    for code, game in GAMES.items():
+        candidates = [version for version in valid if version.plays(code)]
+        active = actives.get(code)
+        if candidates or active:
+            number = active.version_id if active and active.enabled else None
+            plays = next((version for version in candidates if version.pk == number), None)
+            next_game = next(iter(next_games.get(code, ())), None)
+            places.append(Place(game, plays, candidates, next_game))
+    return places
+
+
+def _choose(bot: Bot, ladder: str, chosen: str) -> None:
+    """Raises ``ActivityError``, also for what no form of ours sends."""
+    if chosen == "off":
+        switch(bot, ladder, on=False)
+        return
+    number = int(chosen) if chosen.isascii() and chosen.isdigit() and len(chosen) < 10 else 0
+    version = bot.versions.select_related("bot").filter(number=number).first()
+    if version is None or ladder not in GAMES:
+        raise ActivityError(f"{bot} has no version {chosen[:20]!r} on {ladder[:40]!r}")
+    activate(version, ladder)
+
+
+def ratings_of(versions: list[BotVersion]) -> list[RatingRow]:
+    """In the order of the ladders, newest version first."""
+    ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version")
+    order = {code: place for place, code in enumerate(GAMES)}
+    return rated_rows(sorted(ratings, key=lambda rating: (order[rating.ladder_id], -rating.version.number)))
+
+
+def games_of(request: HttpRequest, versions: list[BotVersion]) -> Page:
+    """Recorded games of these versions, newest first."""
+    games = Game.objects.done().filter(Q(white__in=versions) | Q(black__in=versions))
+    return by_id(request, access.visible_games(request.user, games.with_players()), GAMES_A_PAGE)

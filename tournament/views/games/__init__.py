@@ -1,0 +1,1 @@
+"""Pages of games: replays, live games, records to download."""

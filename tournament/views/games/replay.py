@@ -1,0 +1,172 @@
+"""A game as its page shows it, ply by ply; the same for a recorded, a running and a waiting one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from engines.records import MoveNote, Record, format_note, parse_note, read_records
+from engines.records import RecordMove as Move
+from engines.rules.base import IllegalMove, Position, PositionError, Side
+from engines.rules.registry import Variant as Rules
+from engines.rules.registry import find_game
+from engines.timecontrol import TimeControl
+from tournament import models
+
+_CACHED_RECORDS = 32
+"""A record of 400 plies is 40 KB with its positions; keys held down ask for it ten times a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMove:
+    """One move of the list; ``ply`` counts from 1 at the record's own start."""
+
+    ply: int
+    side: Side
+    token: str
+    note: MoveNote | None
+    book: bool
+
+    @property
+    def brief(self) -> str:
+        """Score, depth and time as they stand beside a move in the list."""
+        if self.note is None:
+            return ""
+        judged = format_note(MoveNote(score=self.note.score, depth=self.note.depth))
+        time = "" if self.note.ms is None else f"{format_seconds(self.note.ms)} s"
+        return " ".join(part for part in (judged, time) if part)
+
+    @property
+    def told(self) -> str:
+        """Everything the engine said of this move, in words."""
+        if self.book:
+            return "a move of the opening, not chosen"
+        if self.note is None:
+            return ""
+        note = self.note
+        parts = (
+            format_note(MoveNote(score=note.score)),
+            f"depth {note.depth}" if note.depth is not None else "",
+            f"{note.ms / 1000:.3f} s" if note.ms is not None else "",
+            f"{note.nodes:,} nodes" if note.nodes is not None else "",
+            f"expects {' '.join(note.pv)}" if note.pv else "",
+        )
+        return " · ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRow:
+    """One line of the move list: both players' moves; None where a player has none in it."""
+
+    number: int
+    moves: tuple[ShownMove | None, ShownMove | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """``positions[n]`` is the board after n moves; one more of them than of moves."""
+
+    rules: Rules
+    moves: tuple[ShownMove, ...]
+    positions: tuple[Position, ...]
+
+    @property
+    def plies(self) -> int:
+        return len(self.moves)
+
+    @property
+    def opening_plies(self) -> int:
+        return sum(move.book for move in self.moves)
+
+    def rows(self) -> list[MoveRow]:
+        """The move list; a start with the second player to move begins with a gap, as in records."""
+        cells: list[ShownMove | None] = list(self.moves)
+        if cells and self.positions[0].side is not self.rules.first:
+            cells.insert(0, None)
+        if len(cells) % 2:
+            cells.append(None)
+        return [MoveRow(at // 2 + 1, (cells[at], cells[at + 1])) for at in range(0, len(cells), 2)]
+
+    def clocks(self, ply: int, control: TimeControl) -> dict[Side, str]:
+        """What each clock shows after ``ply`` moves; without a clock, the time of the last move."""
+        if control.base_ms is None:
+            return {side: self._last_time(side, ply) for side in Side}
+        left = dict.fromkeys(Side, control.base_ms)
+        for move in self.moves[:ply]:
+            if move.note is not None and move.note.ms is not None:
+                left[move.side] = max(0, left[move.side] - move.note.ms) + control.increment_ms
+        return {side: format_clock(ms) for side, ms in left.items()}
+
+    def _last_time(self, side: Side, ply: int) -> str:
+        last = next((move for move in reversed(self.moves[:ply]) if move.side is side), None)
+        return (
+            ""
+            if last is None or last.note is None or last.note.ms is None
+            else f"{format_seconds(last.note.ms)} s"
+        )
+
+
+def replay_of(game: models.Game, record: str | None, live: models.LiveGame | None) -> Replay:
+    """The game as far as it is known: recorded, else as the worker last told, else its opening."""
+    if record is not None:
+        return _recorded(game.ladder_id, record)
+    rules = find_game(game.ladder_id)
+    if live is not None:
+        return build_replay(rules, game.pairing.fen, _live_moves(live.moves))
+    return build_replay(
+        rules, game.pairing.fen, [Move(token, book=True) for token in game.pairing.opening_moves]
+    )
+
+
+@lru_cache(maxsize=_CACHED_RECORDS)
+def _recorded(code: str, text: str) -> Replay:
+    """Cached by the record's own text, which never changes once it is written."""
+    record = next(iter(read_records(text.splitlines(keepends=True), "record")))
+    rules = find_game(code)
+    if not isinstance(record, Record):
+        return build_replay(rules, "", [])
+    return build_replay(rules, record.header("FEN"), record.moves)
+
+
+def _live_moves(pairs: Iterable[Sequence[str]]) -> list[Move]:
+    return [Move(token, parse_note(comment), book=comment == "book") for token, comment in pairs]
+
+
+def build_replay(rules: Rules, fen: str, moves: Iterable[Move]) -> Replay:
+    """Play the moves out; one that cannot be played ends what is shown, and raises nothing."""
+    try:
+        position = rules.position.parse(fen) if fen else rules.position.initial()
+    except PositionError:
+        position = rules.position.initial()
+    shown: list[ShownMove] = []
+    positions = [position]
+    for ply, move in enumerate(moves, start=1):
+        side = position.side
+        try:
+            position = position.play(move.token)
+        except IllegalMove:
+            break
+        shown.append(ShownMove(ply, side, move.token, move.note, move.book))
+        positions.append(position)
+    return Replay(rules, tuple(shown), tuple(positions))
+
+
+def format_clock(ms: int) -> str:
+    """``1:02:03``, ``4:05``, under twenty seconds ``0:07.4``; cut, never rounded up."""
+    seconds, rest = divmod(ms, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02}:{seconds:02}"
+    tenths = f".{rest // 100}" if ms < 20_000 else ""
+    return f"{minutes}:{seconds:02}{tenths}"
+
+
+def format_seconds(ms: int) -> str:
+    """As many digits as matter: ``0.004``, ``0.25``, ``3.1``, ``42``."""
+    if ms < 100:
+        return f"{ms / 1000:.3f}"
+    if ms < 1000:
+        return f"{ms / 1000:.2f}"
+    return f"{ms / 1000:.1f}" if ms < 20_000 else str(ms // 1000)

@@ -1,0 +1,1 @@
+"""Pages of ladders, their ratings, and the queue."""

@@ -1,0 +1,35 @@
+"""Ratings as pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tournament.arithmetic.estimates import Strength
+from tournament.models import LadderRating
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRow:
+    """A row of a rating table; ``place`` counts from 1."""
+
+    place: int
+    rating: LadderRating
+    strength: Strength | None = None
+    """The estimate that does not depend on the order of the games, where it is known."""
+
+    @property
+    def doubt(self) -> float:
+        """Three sigma: what is taken off the mean, and shown as ±."""
+        return 3 * self.rating.sigma
+
+
+def rated_rows(
+    ratings: Iterable[LadderRating], first: int = 1, strengths: Mapping[int, Strength] | None = None
+) -> list[RatingRow]:
+    """``strengths`` by version."""
+    known = strengths or {}
+    return [
+        RatingRow(place, rating, known.get(rating.version_id))
+        for place, rating in enumerate(ratings, start=first)
+    ]

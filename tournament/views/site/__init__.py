@@ -1,0 +1,1 @@
+"""The first page, documents, rules pages, workers."""

@@ -1,0 +1,95 @@
+"""The workers: which there are, how they do, and for staff what troubles them and how to be rid of one."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections import Counter
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from tournament import access
+from tournament.models import Keeper, Worker
+from tournament.services.dispatch.workers import quarantine, release
+from tournament.services.uploads import availability as uploads
+from tournament.views.paging import LAST_ID
+from tournament.views.polling import here, unchanged
+from tournament.views.requests import AuthenticatedRequest
+from tournament.views.unsent import takes_form
+
+MOST_SHOWN = 200
+CONDITIONS = ("busy", "idle", "held", "set aside", "quarantined", "lost", "stopped")
+"""In the order of the page."""
+KEEPER_AWAY = datetime.timedelta(seconds=30)
+"""After so long without a sweep the page says that it may be out of date."""
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def workers(request: HttpRequest) -> HttpResponse:
+    """All workers and how each stands; to htmx only what changes, or 204."""
+    rows = sorted(Worker.objects.all()[:MOST_SHOWN], key=lambda row: CONDITIONS.index(row.condition))
+    manages = access.may_manage_workers(request.user)
+    keeper = Keeper.objects.first()
+    is_away = keeper is not None and timezone.now() - keeper.seen_at > KEEPER_AWAY
+    seen = _mark(rows, manages, is_away)
+    if unchanged(request, seen):
+        return HttpResponse(status=204)
+    counts = Counter(row.condition for row in rows)
+    up = [row for row in rows if row.state == Worker.State.UP and not row.is_quarantined]
+    context = {
+        "workers": rows,
+        "counts": [(condition, counts[condition]) for condition in CONDITIONS if counts[condition]],
+        "busy": sum(row.busy for row in up),
+        "slots": sum(row.slots for row in up),
+        "games_an_hour": sum(row.games_an_hour for row in up),
+        "manages": manages,
+        "uploads": uploads.look() if manages else None,
+        "keeper_away_since": keeper.seen_at if keeper is not None and is_away else None,
+        "seen": seen,
+        "here": here(request),
+    }
+    is_piece = "HX-Request" in request.headers
+    return render(request, "pieces/workers.html" if is_piece else "workers.html", context)
+
+
+@takes_form("Quarantine the worker")
+def worker_quarantine(request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    """Give a worker no more games."""
+    worker = _find(request, pk)
+    if not worker.is_quarantined:
+        quarantine(worker, f"{request.user.get_username()} set it aside", timezone.now())
+        messages.success(request, f"{worker} gets no games until it is released.")
+    return redirect("workers")
+
+
+@takes_form("Release the worker")
+def worker_release(request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    """Give a worker games again."""
+    worker = _find(request, pk)
+    if worker.is_quarantined:
+        release(worker, timezone.now())
+        messages.success(request, f"{worker} gets games again, after a canary game.")
+    return redirect("workers")
+
+
+def _find(request: AuthenticatedRequest, pk: int) -> Worker:
+    may = access.may_manage_workers(request.user)
+    worker = Worker.objects.filter(pk=pk).first() if may and pk <= LAST_ID else None
+    if worker is None:
+        raise Http404(f"no worker {pk}")
+    return worker
+
+
+def _mark(rows: list[Worker], manages: bool, is_away: bool) -> str:
+    """Stands for all that the page shows."""
+    shown = [
+        (row.name, row.condition, row.busy, row.slots, row.games_an_hour, row.voids, row.run, row.trouble_at)
+        for row in rows
+    ]
+    return hashlib.sha256(repr((shown, manages, is_away)).encode()).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Pages of tournaments: lists, crosstables and brackets, and the forms that organize them."""

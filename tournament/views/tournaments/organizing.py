@@ -1,0 +1,168 @@
+"""What organizers do with tournaments, and owners with their entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+from django.views.decorators.vary import vary_on_headers
+
+from tournament import access
+from tournament.forms import ControlForm, EnterForm, TournamentForm, as_sentence
+from tournament.models import Bot, Tournament
+from tournament.services.schedule import entries
+from tournament.services.schedule import tournaments as services
+from tournament.services.schedule.tournaments import TournamentError, TournamentTerms
+from tournament.views.requests import AuthenticatedRequest
+from tournament.views.tournaments.costs import cost_of_form
+from tournament.views.tournaments.tournaments import find_tournament
+from tournament.views.unsent import entered, login_required, takes_form
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@vary_on_headers("HX-Request")
+def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
+    """Make a draft; to htmx, what the tournament in the form would cost."""
+    form = TournamentForm(entered(request))
+    if "HX-Request" in request.headers:
+        return render(request, "pieces/estimate.html", {"estimate": cost_of_form(form)})
+    if request.method == "POST" and form.is_valid():
+        try:
+            draft = services.create(request.user, _terms(form))
+        except TournamentError as refused:
+            _put(form, refused)
+        else:
+            return redirect(draft)
+    estimate = cost_of_form(form) if form.is_bound else None
+    return render(request, "tournament_new.html", {"form": form, "estimate": estimate})
+
+
+@takes_form("Start the tournament")
+def tournament_start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Let a draft, or what is announced, be played."""
+    return _do(request, slug, services.start, "The tournament is started.")
+
+
+@takes_form("Announce the tournament")
+def tournament_announce(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Show it to everybody until it starts by itself."""
+    return _do(request, slug, services.announce, "The tournament is announced.")
+
+
+@takes_form("Pause the tournament")
+def tournament_pause(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Begin no further game for now."""
+    return _do(request, slug, services.pause, "The tournament is paused. Games under way are finished.")
+
+
+@takes_form("Resume the tournament")
+def tournament_resume(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    return _do(request, slug, services.resume, "The tournament goes on.")
+
+
+@takes_form("Cancel the tournament")
+def tournament_cancel(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Play no further game; what was recorded stays."""
+    return _do(request, slug, services.cancel, "The tournament is cancelled. Games recorded so far stay.")
+
+
+@takes_form("Extend the tournament")
+def tournament_extend(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """More cycles, or rounds of a Swiss."""
+    form = ControlForm(request.POST)
+    more = form.cleaned_data.get("more") if form.is_valid() else None
+    return _do(request, slug, lambda t: services.extend(t, more or 0), "The tournament is extended.")
+
+
+@takes_form("Set the priority")
+def tournament_priority(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Staff alone says what is played before what."""
+    if not request.user.is_staff:
+        raise Http404("priorities are for staff")
+    form = ControlForm(request.POST)
+    priority = form.cleaned_data.get("priority") if form.is_valid() else None
+    if priority is None:
+        messages.error(request, "The priority must be a whole number.")
+        return redirect(_find_own(request, slug))
+    return _do(request, slug, lambda t: services.set_priority(t, priority), f"The priority is {priority}.")
+
+
+@takes_form("Enter the bot")
+def tournament_enter(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Enter one's own bot."""
+    tournament = find_tournament(request, slug)
+    form = EnterForm(request.POST, user=request.user)
+    if not form.is_valid():
+        messages.error(request, "Choose one of your bots.")
+        return redirect(tournament)
+    bot = form.cleaned_data["bot"]
+    return _tell(request, tournament, lambda t: entries.enter(t, bot), f"{bot.name} is entered.")
+
+
+@takes_form("Withdraw the bot")
+def tournament_leave(request: AuthenticatedRequest, slug: str, bot_slug: str) -> HttpResponse:
+    """Take one's own bot's entry back."""
+    tournament = find_tournament(request, slug)
+    bot = get_object_or_404(Bot, slug=bot_slug)
+    if not access.may_edit_bot(request.user, bot):
+        raise Http404(f"no bot {bot_slug!r} of one's own")
+    return _tell(request, tournament, lambda t: entries.leave(t, bot), f"{bot.name} is no longer entered.")
+
+
+def _find_own(request: HttpRequest, slug: str) -> Tournament:
+    tournament = find_tournament(request, slug)
+    if not access.may_edit_tournament(request.user, tournament):
+        raise Http404(f"no tournament {slug!r} of one's own")
+    return tournament
+
+
+def _do(
+    request: AuthenticatedRequest, slug: str, action: Callable[[Tournament], object], done: str
+) -> HttpResponse:
+    return _tell(request, _find_own(request, slug), action, done)
+
+
+def _tell(
+    request: HttpRequest, tournament: Tournament, action: Callable[[Tournament], object], done: str
+) -> HttpResponse:
+    """Back to the tournament's page, with what was done or why not."""
+    try:
+        action(tournament)
+    except TournamentError as refused:
+        messages.error(request, as_sentence(str(refused).partition(": ")[2]))
+    else:
+        messages.success(request, done)
+    return redirect(tournament)
+
+
+def _terms(form: TournamentForm) -> TournamentTerms:
+    data = form.cleaned_data
+    return TournamentTerms(
+        kind=Tournament.Kind(data["kind"]),
+        name=data["name"],
+        versions=data["versions"],
+        ladders=data["ladders"],
+        pairs=data["pairs"],
+        rounds=data["rounds"] or 0,
+        extra_pairs=data["extra_pairs"] or 0,
+        time_control=data["time_control"],
+        seed=data["seed"],
+        opening_plies=data["opening_plies"],
+        rated=data["rated"],
+        starts_at=data["starts_at"],
+        entry_until=data["entry_until"],
+    )
+
+
+def _put(form: TournamentForm, refused: TournamentError) -> None:
+    """Show the service's sentence, which begins with the name of a field, beside that field."""
+    field, _, sentence = str(refused).partition(": ")
+    name = field.replace(" ", "_")
+    if name in form.fields and sentence:
+        form.add_error(name, as_sentence(sentence))
+    else:
+        form.add_error(None, as_sentence(str(refused)))

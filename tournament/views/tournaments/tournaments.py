@@ -1,0 +1,183 @@
+"""Tournaments as everybody sees them: the list, and one with its tables and games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from engines.rules.base import Result
+from engines.rules.registry import GAMES
+from tournament import access
+from tournament.forms import ControlForm, EnterForm, isolated
+from tournament.models import Bot, BotVersion, Game, GameRecord, Tournament
+from tournament.models.games import GameQuerySet
+from tournament.services.schedule.schedule import MAX_ROUNDS
+from tournament.views.games.downloads import streamed_records
+from tournament.views.paging import LAST_ID, by_id, whole_number
+from tournament.views.polling import here, unchanged
+from tournament.views.tournaments.costs import Cost, cost_of
+from tournament.views.tournaments.standings import crosses
+
+PAGE_SIZE = 50
+GAMES_A_PAGE = 50
+MOST_CROSSED = 40
+"""Bots whose meetings are shown unasked; those of 200 are a page of 3 MB."""
+FORFEITS = Q(fault__in=["white", "black"])
+WAITING, CLAIMED, DONE, HALTED = Game.State.WAITING, Game.State.CLAIMED, Game.State.DONE, Game.State.HALTED
+FILTERS = {
+    "white": ("White won", [DONE], Q(result=Result.WHITE_WINS)),
+    "black": ("Black won", [DONE], Q(result=Result.BLACK_WINS)),
+    "draw": ("drawn", [DONE], Q(result=Result.DRAW)),
+    "forfeit": ("forfeited", [DONE], FORFEITS),
+    "all": ("all", list(Game.State), Q()),
+    "open": ("not yet played", [WAITING, CLAIMED], Q()),
+    "halted": ("given up", [HALTED], Q()),
+}
+"""What ``?result=`` may be, in words, as states of games and as a condition."""
+BEGUN = [CLAIMED, DONE, HALTED]
+
+
+State = Tournament.State
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChoice:
+    """One line of a menu."""
+
+    value: int
+    name: str
+
+
+@require_safe
+def tournaments(request: HttpRequest) -> HttpResponse:
+    """All tournaments this user may see, newest first."""
+    rows = access.visible_tournaments(request.user).select_related("owner")
+    return render(request, "tournaments.html", {"page": by_id(request, rows, PAGE_SIZE)})
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def tournament(request: HttpRequest, slug: str) -> HttpResponse:
+    """Progress, tables and games, the games filtered by ``ladder``, ``bot`` and ``result``.
+
+    ``?round=n`` shows that round of a Swiss instead of the latest. A crosstable of very many shows its
+    meetings to ``?table=full`` alone, and then does not follow the play. To htmx only what changes
+    while it is played, or 204.
+    """
+    tournament = find_tournament(request, slug)
+    seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}"
+    if unchanged(request, seen):
+        return HttpResponse(status=204)
+    if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    versions = _players(tournament)
+    filters, states, games = _filtered(request, tournament)
+    shown = games.filter(state__in=states).with_players().select_related("live")
+    is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
+    shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
+    context = {
+        "tournament": tournament,
+        "is_large": is_large and tournament.has_cycles,
+        "is_full": is_full,
+        "polls": not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full)),
+        "here": here(request),
+        "seen": seen,
+        "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
+        "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
+        "crosses": []
+        if tournament.is_endless
+        else crosses(tournament, versions, with_meetings=is_full or not is_large, round_number=shown_round),
+        "filters": filters,
+        "results": [(value, words) for value, (words, *_) in FILTERS.items()],
+        # An index has a tournament's games of each state in their order, none has all of them.
+        "page": by_id(request, shown, GAMES_A_PAGE, [games.filter(state=state) for state in states]),
+    }
+    if "HX-Request" in request.headers:
+        return render(request, "pieces/tournament_live.html", context)
+    bots = [version.bot for version in versions]
+    return render(request, "tournament.html", context | _controls(request, tournament, bots))
+
+
+def _players(tournament: Tournament) -> list[BotVersion]:
+    """Who takes part, in the order of the tables; on a ladder's, who plays there now."""
+    if tournament.is_endless:
+        active = BotVersion.objects.valid().filter(
+            activities__ladder__in=tournament.ladders, activities__enabled=True
+        )
+        return list(active.select_related("bot").order_by("bot__name_key"))
+    entries = tournament.entries.select_related("version__bot")
+    return [entry.version for entry in entries.order_by("number")]
+
+
+def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) -> dict[str, Any]:
+    """What this user may do with it."""
+    user = request.user
+    controls: dict[str, Any] = {"takes_entries": tournament.takes_entries()}
+    if tournament.takes_entries() and user.is_authenticated:
+        controls["own_entries"] = [bot for bot in entered if access.may_edit_bot(user, bot)]
+        form = EnterForm(user=user, without=[bot.pk for bot in entered])
+        controls["enter_form"] = form if form.fields["bot"].queryset else None  # type: ignore[attr-defined]
+    if not access.may_edit_tournament(user, tournament):
+        return controls
+    waits = tournament.state in {State.DRAFT, State.ANNOUNCED}
+    alive = tournament.state in {State.RUNNING, State.PAUSED}
+    began = alive or tournament.state in {State.FINISHED, State.HALTED}
+    controls |= {
+        "manages": True,
+        "starts": waits,
+        "announces": tournament.state == State.DRAFT
+        and (tournament.starts_at is not None or tournament.entry_until is not None),
+        "pauses": tournament.state == State.RUNNING,
+        "resumes": tournament.state == State.PAUSED,
+        "cancels": not (tournament.is_over or tournament.is_endless),
+        "extends": began and (tournament.has_cycles or tournament.kind == Tournament.Kind.SWISS),
+        "prioritizes": user.is_staff and not tournament.is_over,
+        "control_form": ControlForm(initial={"priority": tournament.priority, "more": 1}),
+    }
+    if waits and entered:
+        cost: Cost = cost_of(tournament, [entry.version for entry in tournament.entries.all()])
+        controls["estimate"] = cost
+    return controls
+
+
+@require_safe
+def tournament_records(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """Every recorded game of a tournament in the order of its schedule."""
+    tournament = find_tournament(request, slug)
+    return streamed_records(
+        GameRecord.objects.filter(game__tournament=tournament).order_by("game"), f"{slug}.pgn"
+    )
+
+
+def find_tournament(request: HttpRequest, slug: str) -> Tournament:
+    """The tournament, if it exists and this user may see it."""
+    tournament = get_object_or_404(Tournament.objects.select_related("owner"), slug=slug)
+    if not access.may_see_tournament(request.user, tournament):
+        raise Http404(f"no tournament {slug!r}")
+    return tournament
+
+
+def _filtered(
+    request: HttpRequest, tournament: Tournament
+) -> tuple[dict[str, Any], list[Game.State], GameQuerySet]:
+    """The filters as asked for, and the games they leave: in which states, and which of those.
+
+    An unknown value leaves none.
+    """
+    ladder, result = request.GET.get("ladder", ""), request.GET.get("result", "")
+    bot = whole_number(request, "bot", 0, most=LAST_ID)
+    games = Game.objects.filter(tournament=tournament)
+    if ladder:
+        games = games.filter(ladder=ladder) if ladder in GAMES else games.none()
+    usual = "all" if tournament.state == Tournament.State.DRAFT else ""
+    _, states, condition = FILTERS.get(result or usual, ("", [] if result else BEGUN, Q()))
+    games = games.filter(condition)
+    if bot:
+        games = games.filter(Q(white=bot) | Q(black=bot))
+    return {"ladder": ladder, "bot": bot, "result": result}, states, games

@@ -1,0 +1,5 @@
+"""Bundles, the zips of bots: `bot.toml` (`manifest`), checks of a zip (`archive`), storage (`store`).
+
+`bundle_site` fetches the bundles of a worker's site by their SHA-256; `site` fetches the bundles of a
+recorded game. Only this package decides whether a zip is refused.
+"""

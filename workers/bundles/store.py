@@ -1,0 +1,245 @@
+"""Inspects, stores, unpacks and makes bundles, the zips of bots.
+
+``workers.bundles.archive`` checks the zip, ``workers.bundles.manifest`` its ``bot.toml``. Unpacking
+measures the sizes again, because the sizes in a zip may be false.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import shutil
+import stat
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from workers.bundles.archive import (
+    MAX_UNPACKED_BYTES,
+    MAX_ZIP_BYTES,
+    check_entries,
+    check_layout,
+    complaining,
+    opened,
+    read_zip,
+)
+from workers.bundles.manifest import (
+    MANIFEST_NAME,
+    MAX_MANIFEST_BYTES,
+    BundleError,
+    FindInterpreter,
+    Manifest,
+    check_command,
+    parse_manifest,
+)
+from workers.jobs import is_sha256
+
+__all__ = [
+    "BundleError",
+    "Manifest",
+    "bundle_path",
+    "drop_bundle",
+    "fetch_bundle",
+    "forget_dropped",
+    "hash_bundle",
+    "inspect_bundle",
+    "pack_bundle",
+    "store_bundle",
+    "unpack_bundle",
+]
+
+CHUNK_BYTES = 1024 * 1024
+
+
+def inspect_bundle(
+    source: bytes | BinaryIO | Path,
+    *,
+    max_bytes: int = MAX_ZIP_BYTES,
+    find: FindInterpreter | None = None,
+) -> Manifest:
+    """Check a zip without unpacking it; returns its manifest, raises ``BundleError``.
+
+    Reads only the central directory and ``bot.toml``, so it is quick for any upload. A file object stays
+    open, at any offset. ``find`` looks up interpreters; None is ``find_interpreter``.
+    """
+    with opened(source) as file, read_zip(file, max_bytes=max_bytes) as archive:
+        files = check_entries(archive)
+        manifest = _read_manifest(archive, files)
+        check_command(manifest, files, find)
+        return manifest
+
+
+def bundle_path(store: Path, sha256: str) -> Path:
+    """The path of a bundle in a store folder; raises ``BundleError`` if ``sha256`` is not a hash."""
+    if not is_sha256(sha256):
+        raise BundleError(f"{sha256!r} is not the SHA-256 of a bundle")
+    return store / sha256[:2] / f"{sha256}.zip"
+
+
+def hash_bundle(source: bytes | BinaryIO | Path) -> tuple[str, int]:
+    """The SHA-256 of a zip in hex, and its size in bytes. Reads it in pieces."""
+    digest, size = hashlib.sha256(), 0
+    with opened(source) as file:
+        for chunk in _chunks(file):
+            digest.update(chunk)
+            size += len(chunk)
+    return digest.hexdigest(), size
+
+
+def store_bundle(store: Path, source: bytes | BinaryIO | Path) -> str:
+    """Put a zip into a store folder atomically; returns its SHA-256. May be repeated."""
+    sha256, _ = hash_bundle(source)
+    path = bundle_path(store, sha256)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with opened(source) as file:
+            _write_atomically(path, file)
+    return sha256
+
+
+def drop_bundle(store: Path, sha256: str) -> None:
+    """Delete a bundle from a store folder. May be repeated."""
+    bundle_path(store, sha256).unlink(missing_ok=True)
+
+
+def forget_dropped(store: Path, cache: Path) -> None:
+    """Remove bundles from a cache that are no longer in the store, because they were refused.
+
+    No engine of such a bundle starts. If the same bytes are uploaded again at this moment, a start that
+    finds no folder gives a void and does not count against the bot. A bundle whose folder in the store is
+    missing is kept. May be repeated.
+    """
+    for folder in cache.glob("[0-9a-f]" * 64):
+        stored = bundle_path(store, folder.name)
+        if stored.parent.is_dir() and not stored.exists():
+            aside = Path(tempfile.mkdtemp(prefix=".dropped-", dir=cache))
+            with contextlib.suppress(OSError):  # another worker was first
+                folder.rename(aside / folder.name)
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def fetch_bundle(sha256: str, *, store: Path, cache: Path) -> Path:
+    """The folder with an unpacked bundle: from the cache, else unpacked from the store.
+
+    Several workers may call it at once. Raises ``BundleError`` if the bundle is refused,
+    ``FileNotFoundError`` if the store does not have it.
+    """
+    source = bundle_path(store, sha256)
+    folder = cache / sha256
+    return folder if folder.is_dir() else unpack_bundle(source, sha256, cache)
+
+
+def unpack_bundle(source: Path, sha256: str, cache: Path) -> Path:
+    """Unpack a zip into ``cache`` under its hash, atomically.
+
+    Every file is read-only; the program of the command is executable. Raises ``BundleError`` for a refused
+    zip and for a zip with another hash.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{sha256[:12]}-", dir=cache))
+    try:
+        with source.open("rb") as file:
+            _check_hash(file, sha256)
+            _unpack(file, folder)
+        return _move_into_place(folder, cache / sha256)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def pack_bundle(files: Mapping[str, bytes]) -> bytes:
+    """A zip of ``files``; the same files give the same bytes and hash.
+
+    Files are stored, not deflated: the output of deflate depends on the library's version.
+    """
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            entry.create_system = 3
+            entry.external_attr = (stat.S_IFREG | 0o644) << 16
+            archive.writestr(entry, files[name])
+    return buffer.getvalue()
+
+
+def _read_manifest(archive: zipfile.ZipFile, files: Mapping[str, zipfile.ZipInfo]) -> Manifest:
+    if MANIFEST_NAME not in files:
+        raise BundleError(f"the zip has no {MANIFEST_NAME} at its top{_misplaced(files)}")
+    with complaining(f"entry {MANIFEST_NAME!r}"), archive.open(files[MANIFEST_NAME]) as file:
+        return parse_manifest(file.read(MAX_MANIFEST_BYTES + 1))
+
+
+def _misplaced(files: Mapping[str, zipfile.ZipInfo]) -> str:
+    """A hint for the most common mistake: zipping the folder instead of its content."""
+    for name in files:
+        if name.endswith("/" + MANIFEST_NAME):
+            return f", but {name!r}: zip what is in the folder, not the folder"
+    return ""
+
+
+def _check_hash(file: BinaryIO, sha256: str) -> None:
+    found, _ = hash_bundle(file)
+    if found != sha256:
+        raise BundleError(f"the bundle's SHA-256 is {found}, not {sha256}")
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    """The content of a file from its start, in pieces."""
+    file.seek(0)
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
+
+
+def _unpack(file: BinaryIO, folder: Path) -> None:
+    with read_zip(file) as archive:
+        files = check_entries(archive)
+        check_layout(file, archive)
+        program = _read_manifest(archive, files).program
+        left = MAX_UNPACKED_BYTES
+        for name, entry in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            left -= _unpack_file(archive, entry, path, left)
+            path.chmod(0o555 if name == program else 0o444)
+    folder.chmod(0o755)
+
+
+def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, limit: int) -> int:
+    """Write one file and return its real size, which may differ from the size in the directory."""
+    size = 0
+    with complaining(f"entry {entry.filename!r}"), archive.open(entry) as packed, path.open("xb") as file:
+        while chunk := packed.read(CHUNK_BYTES):
+            size += len(chunk)
+            if size > limit:
+                raise BundleError(f"the zip unpacks to more than {MAX_UNPACKED_BYTES} bytes")
+            file.write(chunk)
+    if size != entry.file_size:
+        raise BundleError(f"entry {entry.filename!r} is {size} bytes, not {entry.file_size} as it says")
+    return size
+
+
+def _move_into_place(folder: Path, target: Path) -> Path:
+    try:
+        folder.rename(target)
+    except OSError:
+        # Another worker was first; its folder has the same content.
+        if not target.is_dir():
+            raise
+    return target
+
+
+def _write_atomically(path: Path, source: BinaryIO) -> None:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+        try:
+            for chunk in _chunks(source):
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise

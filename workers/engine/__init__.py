@@ -1,0 +1,5 @@
+"""Runs one engine: its process, its start in a sandbox, and the UGI protocol.
+
+Begin with `players.py` (a player over a process). `launch` turns an `EngineSpec` into a command line;
+`sandbox_probe` tests which sandbox works on this machine.
+"""

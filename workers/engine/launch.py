@@ -1,0 +1,97 @@
+"""Plans the start of an engine: turns its spec and folder into a command line, environment and folder.
+
+A sandbox changes the plan that is made here.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines import compiled
+from workers.bundles.manifest import find_interpreter
+from workers.jobs import EngineSpec
+from workers.sandbox.cell import SandboxedProcess
+from workers.sandbox.enclosure import Sandbox
+from workers.sandbox.host import sdk_folder
+
+ENGINE_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One start of one engine. ``scratch`` is its own temporary folder, removed when the engine has ended.
+
+    ``argv[0]`` is the engine's own program unless there is a sandbox. ``cell`` is the sandboxed process,
+    which must be ended together with the engine; None without a sandbox.
+    """
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    folder: str
+    scratch: str
+    cell: SandboxedProcess | None = None
+
+
+def plan_launch(spec: EngineSpec, folder: Path | None, sandbox: Sandbox | None = None) -> Launch:
+    """Plan a start of ``spec`` in ``folder`` (None: an empty folder), and make a new scratch folder for it.
+
+    The engine gets nothing of the worker's environment except the request for plain Python rules
+    (``engines.compiled``). ``import engines`` works in Python; no other package of Duarena is on its path.
+    Raises ``OSError``.
+    """
+    scratch = tempfile.mkdtemp(prefix="duarena-engine-")
+    directory = Path(scratch) if folder is None else folder.resolve()
+    if sandbox is not None:
+        return _sandboxed(spec, directory, scratch, sandbox)
+    # A link in the engine's home and no further folder: on ext4 a folder costs a fifth of the engine's start.
+    os.symlink(sdk_folder(), f"{scratch}/engines")
+    return Launch(_resolved(spec.command, directory), _environment(scratch), str(directory), scratch)
+
+
+def _sandboxed(spec: EngineSpec, directory: Path, scratch: str, sandbox: Sandbox) -> Launch:
+    try:
+        cell = sandbox.make_cell(spec.command, directory)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    return Launch(cell.argv, cell.environment, "/", scratch, cell)
+
+
+def find_program(word: str, folder: Path) -> str | None:
+    """The path of a command's program, for an engine that its own author runs in ``folder``.
+
+    ``word`` names a file of the folder, else an interpreter as on a site, else a program in the caller's
+    ``PATH``. None if there is no such program or it is not executable.
+    """
+    own = folder / word
+    if own.is_file():
+        return str(own) if os.access(own, os.X_OK) else None
+    return find_interpreter(word) or shutil.which(word)
+
+
+def _environment(scratch: str) -> dict[str, str]:
+    pure = {compiled.PURE_VARIABLE: "1"} if compiled.pure_is_asked_for() else {}
+    return pure | {
+        "PATH": ENGINE_PATH,
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": scratch,
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def _resolved(command: tuple[str, ...], directory: Path) -> tuple[str, ...]:
+    """The command with its first word as a path: a file of the folder, else an interpreter."""
+    word = command[0]
+    program = directory / posixpath.normpath(word)
+    if program.is_file():
+        return (str(program), *command[1:])
+    return (find_interpreter(word) or word, *command[1:])

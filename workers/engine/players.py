@@ -1,0 +1,337 @@
+"""A player that is an engine process speaking UGI.
+
+The engine is not trusted. A move is one write (``position`` and ``go``) and reads up to ``bestmove``;
+its time runs from the write to the arrival of the line. Most moves take the fast path instead
+(``workers.game.fastpath.moves``).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from engines.protocol import (
+    SEED_OPTION,
+    VARIANT_OPTION,
+    BestMove,
+    EngineMessage,
+    GameOver,
+    IsReady,
+    OptionDeclared,
+    Quit,
+    ReadyOk,
+    ServerMessage,
+    SetOption,
+    Ugi,
+    UgiNewGame,
+    UgiOk,
+    Winner,
+    format_message,
+    last_info,
+    parse_engine_line,
+)
+from engines.records import Termination, note_from_info, note_of_time
+from workers.engine.launch import Launch
+from workers.engine.process import (
+    EngineExited,
+    EngineFault,
+    EngineFlooded,
+    EngineOverLimit,
+    EngineProcess,
+    EngineSilent,
+)
+from workers.game.fastpath.clock import NS_PER_MS
+from workers.game.fastpath.conversation import Conversation
+from workers.game.fastpath.moves import EngineChannel, Pending
+from workers.game.referee import EngineMove, Forfeit, MoveRequest, Void
+from workers.game.seeds import fit_seed
+
+READY_SECONDS = 10
+"""The time limit for ``ugiok`` and for each ``readyok``."""
+UNTIMED_SECONDS = 120
+"""The time limit for a move with only a limit of nodes or depth, where no flag can fall."""
+GAMEOVER_SECONDS = 0.05
+QUIT_SECONDS = 0.5
+NS = 1_000_000_000
+
+_PLAIN_ANSWER = re.compile(rb"bestmove ([!-~]+)")
+"""The usual answer; any other line that may be an answer is parsed in full."""
+_HANDSHAKE = re.compile(rb"ugiok|readyok|bestmove|" + f"{VARIANT_OPTION}|{SEED_OPTION}".encode())
+"""Occurs in every line that matters before a game; others, of which there may be many, are not parsed."""
+
+
+class UgiPlayer:
+    """A player over one engine process, for any number of games. The caller must ``close`` it.
+
+    The process starts with the first ``prepare``. ``on_wait`` is called repeatedly while
+    the engine thinks and may raise to abort the game.
+    """
+
+    def __init__(
+        self,
+        plan: Callable[[], Launch],
+        *,
+        variant: str,
+        options: tuple[tuple[str, str], ...] = (),
+        on_wait: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.seed: int | None = None
+        """The seed of the next game; sent only to an engine that declares the option."""
+        self._plan = plan
+        self._variant = variant
+        self._options = options
+        self._on_wait = on_wait
+        self._process: EngineProcess | None = None
+        self._declared: dict[str, OptionDeclared] = {}
+        self._pending_options: list[ServerMessage] = []
+        self._is_playing = False
+        self._cpu_ns: int | None = None
+        self._log = Conversation()
+
+    # Methods for the referee
+
+    def prepare(self) -> None:
+        self._log = Conversation()
+        if self._process is not None and self._process.has_exited():
+            self.close()
+        try:
+            if self._process is None:
+                self._process = self._start()
+                self._handshake()
+            else:
+                self._process.on_wait = self._on_wait
+                self._process.begin_game()
+                self._process.wake()
+            self._begin_game()
+            self._is_playing = True
+        except EngineSilent as fault:
+            raise self._limit_verdict() or Forfeit(Termination.STALL, str(fault)) from None
+        except EngineFault as fault:
+            raise _verdict(fault) from None
+
+    def line(self) -> EngineChannel | None:
+        return None if self._process is None else self._process.line(self._log)
+
+    def choose(self, turn: MoveRequest) -> EngineMove:
+        process, asked = self._process, turn.asked
+        assert process is not None, "prepare() comes first"
+        allowance_ns = UNTIMED_SECONDS * NS if turn.allowance_ns is None else turn.allowance_ns
+        try:
+            if asked is None:
+                if process.has_spoken():
+                    self._refuse_early_answers(process)
+                process.wake()
+                asked = Pending(turn.question, time.monotonic_ns(), turn.question)
+            self._log.sent(asked.question, asked.asked_ns)
+            return self._read_answer(process, asked, asked.asked_ns + allowance_ns)
+        except EngineSilent as silence:
+            waited_ms = allowance_ns // NS_PER_MS
+            raise self._limit_verdict() or Forfeit(
+                Termination.TIME, f"no answer within {waited_ms} ms, margin included: {silence}"
+            ) from None
+        except EngineFault as fault:
+            raise _verdict(fault) from None
+
+    def finish(self, winner: Winner, reason: str) -> None:
+        is_playing, self._is_playing = self._is_playing, False
+        if not is_playing or self._process is None or self._process.has_exited():
+            return
+        self._process.on_wait = _go_on
+        try:
+            self._send([GameOver(winner, reason)], _seconds_from_now(GAMEOVER_SECONDS))
+        except EngineFault:
+            return  # the next request to the engine reports the fault
+
+    # Methods for the owner
+
+    def take_stderr(self) -> str:
+        """The engine's standard error of this game; the middle of a long one is left out."""
+        return "" if self._process is None else self._process.take_stderr().decode("utf-8", "replace")
+
+    @property
+    def conversation(self) -> Conversation:
+        """The lines exchanged in this game. A new object replaces it for the next game and after an end."""
+        return self._log
+
+    def close(self) -> None:
+        """End the engine: send ``quit``, wait for half a second, then kill it. May be repeated."""
+        process, self._process = self._process, None
+        self._log = Conversation()  # frees the old one, which may be large
+        if process is None:
+            return
+        process.on_wait = _go_on
+        process.wake()
+        try:
+            if not process.has_exited():
+                deadline_ns = _seconds_from_now(QUIT_SECONDS)
+                process.write(_encoded(Quit()), deadline_ns)
+                process.wait(deadline_ns)
+        except EngineFault:
+            pass
+        finally:
+            process.kill()
+
+    def kill(self) -> None:
+        """Kill the engine at once, without ``quit``. May be repeated."""
+        process, self._process = self._process, None
+        self._log = Conversation()
+        if process is not None:
+            process.kill()
+
+    # Starting
+
+    def _start(self) -> EngineProcess:
+        """Start the process; raises ``EngineExited`` for an unusable program, ``Void`` for other errors."""
+        launch: Launch | None = None
+        try:
+            launch = self._plan()
+            return EngineProcess(launch, on_wait=self._on_wait)
+        except OSError as error:
+            if launch is not None and launch.cell is None and error.filename == launch.argv[0]:
+                raise EngineExited(f"the program cannot be started: {error.strerror}") from None
+            raise Void(f"no process can be started: {error.strerror or error}") from error
+
+    def _handshake(self) -> None:
+        self._declared = {}
+        self._request([Ugi()], UgiOk, "ugiok")
+        self._pending_options = [SetOption(name, value) for name, value in self._options]
+        if VARIANT_OPTION in self._declared:
+            self._pending_options.insert(0, SetOption(VARIANT_OPTION, self._variant))
+
+    def _begin_game(self) -> None:
+        messages, self._pending_options = self._pending_options, []
+        seed_option = self._declared.get(SEED_OPTION)
+        if seed_option is not None and self.seed is not None:
+            messages.append(SetOption(SEED_OPTION, str(fit_seed(self.seed, seed_option))))
+        self._request([*messages, UgiNewGame(), IsReady()], ReadyOk, "readyok")
+        self._running.end_move()
+        self._suspend(self._running)
+
+    def _suspend(self, process: EngineProcess) -> int | None:
+        """Suspend the engine until its turn; returns the processor time it used since the last call.
+
+        None if the time is unknown.
+        """
+        process.rest()
+        before, self._cpu_ns = self._cpu_ns, process.cpu_ns()
+        return None if before is None or self._cpu_ns is None else max(0, self._cpu_ns - before)
+
+    def _limit_verdict(self) -> Forfeit | Void | None:
+        """The sandbox limit that kept the engine from answering, as a verdict; None if there is none."""
+        over = None if self._process is None else self._process.limit_reached()
+        return None if over is None else _verdict(over)
+
+    @property
+    def _running(self) -> EngineProcess:
+        assert self._process is not None, "prepare() comes first"
+        return self._process
+
+    def _send(self, messages: Sequence[ServerMessage], deadline_ns: int) -> None:
+        data = b"".join(map(_encoded, messages))
+        self._log.sent(data, time.monotonic_ns())
+        self._running.write(data, deadline_ns)
+
+    def _request(self, messages: Sequence[ServerMessage], kind: type[EngineMessage], word: str) -> None:
+        """Send messages and read up to the answer of type ``kind``, all within ``READY_SECONDS``.
+
+        Raises ``EngineSilent``, which names the missing answer.
+        """
+        deadline_ns = _seconds_from_now(READY_SECONDS)
+        try:
+            self._send(messages, deadline_ns)
+            while not self._has_received(kind, word, deadline_ns):
+                pass
+        except EngineSilent:
+            raise EngineSilent(f"no {word} within {READY_SECONDS} seconds") from None
+
+    def _has_received(self, kind: type[EngineMessage], word: str, deadline_ns: int) -> bool:
+        """Whether the answer is among the next lines; lines after it are put back."""
+        lines = self._running.read_lines(deadline_ns)
+        arrived_ns = self._running.arrived_ns
+        for index, line in enumerate(lines):
+            message = _parsed(line) if _HANDSHAKE.search(line) else None
+            if isinstance(message, BestMove):
+                self._log.received(b"\n".join(lines), arrived_ns)
+                raise Forfeit(Termination.UNSOLICITED, f"a bestmove came instead of {word}")
+            if isinstance(message, OptionDeclared) and message.name in (VARIANT_OPTION, SEED_OPTION):
+                self._declared[message.name] = message
+            if isinstance(message, kind):
+                self._log.received(b"\n".join(lines[: index + 1]), arrived_ns)
+                self._running.put_back(lines[index + 1 :])
+                return True
+        self._log.received(b"\n".join(lines), arrived_ns)
+        return False
+
+    # Moving
+
+    def _refuse_early_answers(self, process: EngineProcess) -> None:
+        lines = process.drain()
+        if lines:
+            self._log.received(b"\n".join(lines), process.arrived_ns)
+        if _first_move([*lines, process.unfinished]) is not None:
+            raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
+
+    def _read_answer(self, process: EngineProcess, asked: Pending, deadline_ns: int) -> EngineMove:
+        """Send the question and read up to the move; then suspend a sandboxed engine."""
+        earlier: list[bytes] = []
+        lines = process.ask(asked, deadline_ns)
+        while (found := _first_move(lines)) is None:
+            self._log.received(b"\n".join(lines), process.arrived_ns)
+            earlier += lines
+            lines = process.read_lines(deadline_ns)
+        index, move = found
+        self._log.received(b"\n".join(lines[: index + 1]), process.arrived_ns)
+        process.put_back(lines[index + 1 :])
+        process.end_move()
+        earlier += lines[:index]
+        used_ns = process.arrived_ns - asked.asked_ns
+        cpu_ns = self._suspend(process) if process.is_walled else None
+        cpu_ms = None if cpu_ns is None else round(cpu_ns / NS_PER_MS)
+        ms = round(used_ns / NS_PER_MS)
+        note = note_from_info(last_info(earlier), ms, cpu_ms) if earlier else note_of_time(ms, cpu_ms)
+        return EngineMove(move, used_ns, note)
+
+
+def _first_move(lines: Sequence[bytes]) -> tuple[int, str] | None:
+    """The index of the first ``bestmove`` line and its move; None if there is none."""
+    for index, line in enumerate(lines):
+        if b"bestmove" in line and (move := _move_in(line)) is not None:
+            return index, move
+    return None
+
+
+def _move_in(line: bytes) -> str | None:
+    """The move of a ``bestmove`` line, which may be empty; None for any other line."""
+    if plain := _PLAIN_ANSWER.fullmatch(line):
+        return plain[1].decode()
+    message = _parsed(line) if b"bestmove" in line else None
+    return message.move if isinstance(message, BestMove) else None
+
+
+def _parsed(line: bytes) -> EngineMessage | None:
+    return parse_engine_line(line.decode("utf-8", "replace"))
+
+
+def _go_on() -> None:
+    """The ``on_wait`` of waits that are not aborted, because they are short."""
+
+
+def _seconds_from_now(seconds: float) -> int:
+    return time.monotonic_ns() + int(seconds * NS)
+
+
+@lru_cache(maxsize=256)
+def _encoded(message: ServerMessage) -> bytes:
+    return format_message(message).encode() + b"\n"
+
+
+def _verdict(fault: EngineFault) -> Forfeit | Void:
+    """Whose fault the end of an engine is: a failed sandbox is the server's fault."""
+    if isinstance(fault, EngineOverLimit):
+        if fault.termination is Termination.VOID:
+            return Void(str(fault))
+        return Forfeit(fault.termination, str(fault))
+    termination = Termination.FLOOD if isinstance(fault, EngineFlooded) else Termination.CRASH
+    return Forfeit(termination, str(fault))

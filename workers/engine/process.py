@@ -1,0 +1,431 @@
+"""An engine process: exchanges lines with it before a deadline, and ends it completely.
+
+It uses raw pipes and one ``epoll`` loop without threads, so a line costs a few microseconds. Engines
+are assumed to be hostile: output never extends a deadline, a write never blocks for long, and output is
+limited. Killing an engine kills its process group and leaves no zombie, descriptor or scratch folder.
+
+This module exchanges lines; ``workers.engine.players`` interprets them.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import IO
+
+from engines.records import Termination
+from workers.engine.launch import Launch
+from workers.exit_status import exit_sentence, signal_sentence
+from workers.game.fastpath.conversation import Conversation
+from workers.game.fastpath.moves import NS_PER_S, EngineChannel, Pending
+from workers.reaper import Reaper, remove_scratch
+from workers.sandbox.cell import GATE, ProcessEnding, SandboxedProcess
+from workers.sandbox.enclosure import SAMPLER
+
+MAX_LINE_BYTES = 64 * 1024
+MAX_MOVE_OUTPUT_BYTES = 1024 * 1024
+MAX_STDERR_BYTES = 16 * 1024 * 1024
+"""The limit of standard error in one game."""
+KEPT_STDERR_BYTES = 64 * 1024
+"""Bytes kept from the beginning and from the end of standard error."""
+READ_BYTES = 64 * 1024
+WAIT_NS = 500_000_000
+"""The longest time of a wait before ``on_wait`` is called."""
+MOST_EVENTS = 4
+"""The most events at once: an engine's input, output and standard error, and its exit."""
+
+REAPER = Reaper()
+"""Ends the engines of this process if it dies; every engine is registered with it."""
+
+
+class EngineFault(Exception):
+    """An engine misbehaved; the text is a sentence of evidence."""
+
+
+class EngineSilent(EngineFault):
+    """No line arrived, or no input was read, before the deadline."""
+
+
+class EngineExited(EngineFault):
+    """The process has ended, by itself or by a signal; all its output has been read."""
+
+
+class EngineFlooded(EngineFault):
+    """The engine sent more output than is allowed."""
+
+
+class EngineOverLimit(EngineExited):
+    """A limit of the sandbox ended the engine, or the sandbox failed (termination ``void``)."""
+
+    def __init__(self, ending: ProcessEnding) -> None:
+        super().__init__(ending.sentence)
+        self.termination = ending.termination
+
+
+class EngineProcess:
+    """One running engine. The caller must ``kill`` it.
+
+    ``on_wait`` is called at least every half second of waiting and may raise to end the
+    wait. Deadlines are in nanoseconds of ``time.monotonic_ns``. Raises ``OSError`` from the
+    constructor when the program cannot be started.
+    """
+
+    def __init__(
+        self, launch: Launch, *, on_wait: Callable[[], None] = lambda: None, reaper: Reaper = REAPER
+    ) -> None:
+        self.on_wait = on_wait
+        self.arrived_ns = 0
+        """The arrival time of the last line read."""
+        self._launch = launch
+        self._reaper = reaper
+        self._lines: deque[bytes] = deque()
+        self.unfinished = b""
+        """The beginning of a line that has not arrived completely."""
+        self._output_bytes = 0
+        self._next_check_ns = 0
+        self._stderr = Ends(KEPT_STDERR_BYTES)
+        self._killed = False
+        self._cell = launch.cell
+        self.is_walled = launch.cell is not None
+        """Whether it runs in a sandbox, which suspends it between turns and measures its processor time."""
+        control_groups = () if self._cell is None else self._cell.control_groups
+        try:
+            reaper.watch(launch.scratch, control_groups=control_groups)
+            self._popen = _spawn(launch)
+        except BaseException:
+            if self._cell is not None:
+                self._cell.end()
+            remove_scratch(launch.scratch)
+            reaper.forget(launch.scratch)
+            raise
+        try:
+            self._watch()
+        except BaseException:
+            self._end()
+            raise
+
+    def _watch(self) -> None:
+        control_groups = () if self._cell is None else self._cell.control_groups
+        self._reaper.watch(self._launch.scratch, self._popen.pid, control_groups)
+        self._in, self._out, self._err = (stream.fileno() for stream in _streams(self._popen))
+        self._exit = os.pidfd_open(self._popen.pid)
+        self._poll = select.epoll()
+        for descriptor in (self._in, self._out, self._err):
+            os.set_blocking(descriptor, False)
+        for descriptor in (self._out, self._err, self._exit):
+            self._poll.register(descriptor, select.EPOLLIN)
+        self._wait = self._poll.poll
+        if self._cell is not None:
+            self._start_sandboxed(self._cell)
+
+    def _start_sandboxed(self, cell: SandboxedProcess) -> None:
+        """Let the sandboxed engine begin, after its process group has been registered with the reaper."""
+        cell.started(self._popen.pid)
+        if not cell.freezes:
+            SAMPLER.watch(cell)
+        self.write(GATE, time.monotonic_ns())
+
+    def wake(self) -> None:
+        """Resume a suspended engine."""
+        if self._cell is not None:
+            self._cell.thaw()
+
+    def rest(self) -> None:
+        """Suspend a sandboxed engine until ``wake``; an engine without a sandbox keeps running."""
+        if self._cell is not None:
+            self._cell.freeze()
+
+    def cpu_ns(self) -> int | None:
+        """The processor time used so far; None without a sandbox, where it is not measured."""
+        return None if self._cell is None else self._cell.cpu_ns()
+
+    def limit_reached(self) -> EngineOverLimit | None:
+        """The sandbox limit that ended a process of the engine while the engine still runs, or None."""
+        ending = None if self._cell is None else self._cell.limit_reached()
+        return None if ending is None else EngineOverLimit(ending)
+
+    def line(self, conversation: Conversation) -> EngineChannel | None:
+        """The channel for the fast path; None with a sandbox, and while unread output waits."""
+        if self.is_walled or self._lines or self.unfinished or self._output_bytes:
+            return None
+        return EngineChannel(
+            self._in, self._out, (self._out, self._err, self._exit), conversation, self.on_wait, WAIT_NS
+        )
+
+    def ask(self, asked: Pending, deadline_ns: int) -> list[bytes]:
+        """Write the rest of a question, then ``read_lines``; raises what that and ``write`` raise."""
+        if asked.received:
+            self.arrived_ns = asked.received_ns
+            self._add_output(asked.received)
+        self.write(asked.rest, deadline_ns)
+        return self.read_lines(deadline_ns)
+
+    def write(self, data: bytes, deadline_ns: int) -> None:
+        """Write all of ``data``; raises ``EngineSilent`` if the engine does not read it by the deadline.
+
+        Does not raise for an engine that closed its input or has ended: reading reports that.
+        """
+        while data:
+            try:
+                data = data[os.write(self._in, data) :]
+            except BlockingIOError:
+                self._wait_to_write(deadline_ns)
+            except BrokenPipeError:
+                return
+
+    def read_line(self, deadline_ns: int) -> bytes:
+        """The next line that is not empty, without its line end; waits until the deadline at most."""
+        while not self._lines:
+            now_ns = time.monotonic_ns()
+            if now_ns >= self._next_check_ns:
+                self._call_on_wait(now_ns)
+            if now_ns >= deadline_ns:
+                raise EngineSilent("no line arrived in time")
+            self._read_ready(self._wait(min(deadline_ns - now_ns, WAIT_NS) / NS_PER_S, MOST_EVENTS))
+        return self._lines.popleft()
+
+    def read_lines(self, deadline_ns: int) -> list[bytes]:
+        """The next line and all lines that arrived together with it; see ``read_line``."""
+        line = self.read_line(deadline_ns)
+        return [line, *self._take()]
+
+    def put_back(self, lines: Sequence[bytes]) -> None:
+        """Put lines back, so that they are read again next."""
+        self._lines.extendleft(reversed(lines))
+
+    def has_spoken(self) -> bool:
+        """Whether the engine has unread output; it is read from the pipes and kept for ``drain``.
+
+        Never waits. Does not raise ``EngineExited``, because output before the end comes first.
+        """
+        ready = self._wait(0, MOST_EVENTS)
+        while ready and not self._is_only_the_exit(ready):
+            self._read_ready(ready)
+            ready = self._wait(0, MOST_EVENTS)
+        return bool(self._lines or self.unfinished)
+
+    def drain(self) -> list[bytes]:
+        """All complete lines that have arrived; the rest is in ``unfinished``. Never waits."""
+        self.has_spoken()
+        return self._take()
+
+    def _take(self) -> list[bytes]:
+        lines = list(self._lines)
+        self._lines.clear()
+        return lines
+
+    def close_input(self) -> None:
+        """Close the engine's input; nothing can be written after this. May be repeated."""
+        _streams(self._popen)[0].close()
+
+    @property
+    def session(self) -> int:
+        """The number of the session in which the engine and its child processes run."""
+        return self._popen.pid
+
+    @property
+    def stderr_size(self) -> int:
+        """How many bytes of standard error have been read in this game."""
+        return self._stderr.size
+
+    def end_move(self) -> None:
+        """Reset the output count: output from now on belongs to the next move."""
+        self._output_bytes = 0
+
+    def begin_game(self) -> None:
+        """Reset the standard error that is counted and kept."""
+        self._stderr = Ends(KEPT_STDERR_BYTES)
+
+    def take_stderr(self) -> bytes:
+        """The standard error of this game; the middle of a long one is left out."""
+        if not self._killed:
+            self._drain_stderr()
+        return self._stderr.joined()
+
+    def has_exited(self) -> bool:
+        return self._killed or self._status() is not None
+
+    def wait(self, deadline_ns: int) -> None:
+        """Read and drop output until the engine ends or the deadline passes; never raises ``EngineFault``."""
+        try:
+            while True:
+                self.read_line(deadline_ns)
+                self._output_bytes = 0
+        except EngineFault:
+            return
+
+    def kill(self) -> None:
+        """Kill the engine and its process group at once. May be repeated."""
+        if self._killed:
+            return
+        self._kill_group()
+        self._drain_stderr()
+        os.close(self._exit)
+        self._poll.close()
+        self._end()
+
+    def _end(self) -> None:
+        self._killed = True
+        self._kill_group()
+        if self._cell is not None:
+            SAMPLER.forget(self._cell)
+            self._cell.end()
+        os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
+        for stream in _streams(self._popen):
+            stream.close()
+        remove_scratch(self._launch.scratch)
+        # The process is reaped last: only then may the kernel give its number to another process.
+        self._reaper.forget(self._launch.scratch)
+        self._popen.wait()
+
+    def _call_on_wait(self, now_ns: int) -> None:
+        """Call ``on_wait`` and schedule the next call, also while the engine keeps writing."""
+        self._next_check_ns = now_ns + WAIT_NS
+        self.on_wait()
+
+    def _kill_group(self) -> None:
+        try:
+            os.killpg(self._popen.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            self._popen.kill()
+        if self._cell is not None:
+            self._cell.kill()
+
+    def _wait_to_write(self, deadline_ns: int) -> None:
+        """Wait until the pipe has room. Reads meanwhile, because the engine may be blocked in a write."""
+        now_ns = time.monotonic_ns()
+        if now_ns >= self._next_check_ns:
+            self._call_on_wait(now_ns)
+        if now_ns >= deadline_ns:
+            raise EngineSilent("it did not read what was sent to it")
+        self._poll.register(self._in, select.EPOLLOUT)
+        try:
+            ready = self._poll.poll(min(deadline_ns - now_ns, WAIT_NS) / NS_PER_S, MOST_EVENTS)
+        finally:
+            self._poll.unregister(self._in)
+        self._read_ready([event for event in ready if event[0] != self._in])
+
+    def _read_ready(self, ready: list[tuple[int, int]]) -> None:
+        """Read all ready streams; raises ``EngineExited`` if the exit is the only event."""
+        for descriptor, _ in ready:
+            if descriptor == self._out:
+                self._read_out()
+            elif descriptor == self._err:
+                self._read_err()
+            elif self._is_only_the_exit(ready):
+                raise self._exited()
+
+    def _is_only_the_exit(self, ready: list[tuple[int, int]]) -> bool:
+        return len(ready) == 1 and ready[0][0] == self._exit
+
+    def _read_out(self) -> None:
+        chunk = _read(self._out)
+        self.arrived_ns = time.monotonic_ns()
+        if chunk:
+            self._add_output(chunk)
+        else:
+            self._poll.unregister(self._out)
+
+    def _add_output(self, chunk: bytes) -> None:
+        """Split output into lines; raises ``EngineFlooded`` if a line or the move's output is too long."""
+        self._output_bytes += len(chunk)
+        chunk = self.unfinished + chunk
+        *lines, self.unfinished = chunk.split(b"\n")
+        self._lines.extend(filter(None, lines))  # empty lines are ignored; one read may have 65,536 of them
+        if len(chunk) > MAX_LINE_BYTES and max(map(len, (*lines, self.unfinished))) > MAX_LINE_BYTES:
+            raise EngineFlooded(f"a line of output was over {MAX_LINE_BYTES // 1024} KiB")
+        if self._output_bytes > MAX_MOVE_OUTPUT_BYTES:
+            raise EngineFlooded(f"more than {MAX_MOVE_OUTPUT_BYTES // 1024} KiB of output in one move")
+
+    def _read_err(self) -> bool:
+        """Read standard error once; returns whether there may be more."""
+        chunk = _read(self._err)
+        if not chunk:
+            self._poll.unregister(self._err)
+            return False
+        self._stderr.add(chunk)
+        if self._stderr.size > MAX_STDERR_BYTES:
+            raise EngineFlooded(f"more than {MAX_STDERR_BYTES >> 20} MiB of standard error in one game")
+        return True
+
+    def _drain_stderr(self) -> None:
+        try:
+            while any(event[0] == self._err for event in self._poll.poll(0)) and self._read_err():
+                pass
+        except EngineFlooded:
+            return
+
+    def _status(self) -> os.waitid_result | None:
+        """How the process ended, without reaping it; None while it runs."""
+        return os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+
+    def _exited(self) -> EngineExited:
+        """The fault for the end of the process."""
+        status = self._status()
+        if status is None:
+            return EngineExited(exit_sentence("?"))
+        described = exit_sentence if status.si_code == os.CLD_EXITED else signal_sentence
+        how = described(status.si_status)
+        if self._cell is None:
+            return EngineExited(how)
+        ending = self._cell.explain(how)
+        crashed = ending.termination is Termination.CRASH
+        return EngineExited(ending.sentence) if crashed else EngineOverLimit(ending)
+
+
+class Ends:
+    """The first and the last bytes of a stream, and its size."""
+
+    def __init__(self, kept: int) -> None:
+        self.size = 0
+        self._kept = kept
+        self._first = bytearray()
+        self._last = bytearray()
+
+    def add(self, chunk: bytes) -> None:
+        self.size += len(chunk)
+        room = self._kept - len(self._first)
+        if room > 0:
+            self._first += chunk[:room]
+            chunk = chunk[room:]
+        self._last += chunk
+        if len(self._last) > 2 * self._kept:  # not on every call: the copy costs more than a line
+            del self._last[: -self._kept]
+
+    def joined(self) -> bytes:
+        last = self._last[-self._kept :]
+        left_out = self.size - len(self._first) - len(last)
+        gap = b"\n[... %d bytes left out ...]\n" % left_out if left_out else b""
+        return bytes(self._first + gap + last)
+
+
+def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        launch.argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=launch.folder,
+        env=dict(launch.environment),
+        pass_fds=() if launch.cell is None else launch.cell.descriptors,
+        bufsize=0,
+        start_new_session=True,
+    )
+
+
+def _streams(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], ...]:
+    """The process's input, output and standard error."""
+    return tuple(stream for stream in (process.stdin, process.stdout, process.stderr) if stream is not None)
+
+
+def _read(descriptor: int) -> bytes:
+    """The bytes of one read; empty at the end of the stream."""
+    try:
+        return os.read(descriptor, READ_BYTES)
+    except ConnectionResetError:
+        return b""

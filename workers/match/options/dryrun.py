@@ -1,0 +1,130 @@
+"""A match as it would be played: its options as the TOML file that asks for them, and its first games."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from workers.match.book import Book, make_books
+from workers.match.options.options import Entrant, MatchOptions, MatchTerms
+from workers.match.plan import PlannedPair, count_games, plan_pairs
+
+SHOWN_PAIRS = 10
+
+
+def describe_match(options: MatchOptions) -> Iterator[str]:
+    """Lines of TOML, the games in comments; of ``-json`` every game as a JSON object a line instead."""
+    terms = options.terms
+    books = make_books(terms)
+    if options.json:
+        for pair in plan_pairs(terms):
+            yield from _game_values(terms, books, pair)
+        return
+    yield from _toml(options)
+    yield f"# {count_games(terms).total()} games:"
+    for pair in islice(plan_pairs(terms), SHOWN_PAIRS):
+        for game in pair.games:
+            white, black = terms.entrants[pair.white_of(game)], terms.entrants[pair.black_of(game)]
+            start = books[pair.ladder].start(pair.opening)
+            where = " ".join(filter(None, (start.fen, *start.moves)))
+            yield f"#   {game.key}  {white.name} - {black.name}  {where}".rstrip()
+
+
+def _game_values(terms: MatchTerms, books: dict[str, Book], pair: PlannedPair) -> Iterator[str]:
+    start = books[pair.ladder].start(pair.opening)
+    for game in pair.games:
+        values = {
+            "id": game.key,
+            "game": pair.ladder,
+            "white": terms.entrants[pair.white_of(game)].name,
+            "black": terms.entrants[pair.black_of(game)].name,
+            "fen": start.fen,
+            "opening": start.moves,
+        }
+        yield json.dumps(values, ensure_ascii=False)
+
+
+def _toml(options: MatchOptions) -> Iterator[str]:
+    """Everything, whether it was asked for or is the rule; what is off is left out."""
+    for key, value in _plain(options).items():
+        if value is not None:
+            yield f"{key} = {_value(value)}"
+    for title, values in _tables(options.terms):
+        yield from _table(title, values)
+    for entrant in options.terms.entrants:
+        yield from _engine(entrant)
+    yield ""
+
+
+def _plain(options: MatchOptions) -> dict[str, object]:
+    terms = options.terms
+    return {
+        "tournament": terms.format,
+        "game": terms.ladders,
+        "tc": terms.time_control,
+        "rounds": terms.rounds,
+        "games": terms.games,
+        "margin": terms.margin_ms,
+        "plylimit": terms.ply_limit,
+        "seed": terms.seed,
+        "concurrency": options.concurrency,
+        "pin": options.pin,
+        "sandbox": options.sandbox,
+        "recover": options.recover,
+        "withdraw": options.withdraw or None,
+        "records": str(options.records),
+        "log": None if options.log is None else str(options.log),
+        "event": options.event,
+        "site": options.site or None,
+        "openings": None if terms.openings.file is not None else f"random:{terms.openings.plies}",
+    }
+
+
+def _tables(terms: MatchTerms) -> Iterator[tuple[str, dict[str, object]]]:
+    if terms.openings.file is not None:
+        book = terms.openings
+        yield "[openings]", {"file": str(book.file), "order": book.order, "start": book.start}
+    if (test := terms.sprt) is not None:
+        risks = {"alpha": test.alpha, "beta": test.beta}
+        yield "[sprt]", {"elo0": test.elo0, "elo1": test.elo1, **risks, "model": test.model}
+    if (draw := terms.draw) is not None:
+        yield "[draw]", {"movenumber": draw.move_number, "movecount": draw.moves, "score": draw.score}
+    if (resign := terms.resign) is not None:
+        yield "[resign]", {"movecount": resign.moves, "score": resign.score}
+
+
+def _engine(entrant: Entrant) -> Iterator[str]:
+    spec = entrant.spec
+    yield from _table(
+        "[[engine]]",
+        {
+            "name": entrant.name,
+            "cmd": shlex.quote(entrant.asked[0]),
+            "arg": list(entrant.asked[1:]),
+            "dir": spec.directory,
+            "version": spec.version,
+            "tc": spec.time_control,
+            "restart": entrant.restart,
+        },
+    )
+    if spec.options:
+        yield from _table("[engine.option]", dict(spec.options))
+
+
+def _table(title: str, values: Mapping[str, object]) -> Iterator[str]:
+    yield ""
+    yield title
+    for key, value in values.items():
+        if value not in (None, "", []):
+            yield f"{_key(key)} = {_value(value)}"
+
+
+def _key(key: str) -> str:
+    return key if key.isidentifier() and key.isascii() else _value(key)
+
+
+def _value(value: object) -> str:
+    """JSON's spelling of text, numbers, truth and lists is TOML's as well."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,173 @@
+"""The engines of a match: from ``cmd=…`` words to what a worker starts.
+
+Looks at this machine's files: a program that is not there is told of before the first game.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from engines.rules.base import quote
+from workers.bundles.manifest import RESERVED_OPTIONS, find_interpreter
+from workers.bundles.store import BundleError, Manifest, inspect_bundle, store_bundle
+from workers.engine.launch import find_program
+from workers.jobs import EngineSpec
+from workers.match.options.options import Entrant
+from workers.match.options.readers import read_control
+from workers.match.options.words import Setting, split_pairs
+from workers.play.pool import RestartMode
+
+KEYS = ("cmd", "arg", "dir", "name", "version", "tc", "restart", "option.")
+MAX_NAME = 80
+SHARED_KEYS = ("dir", "tc", "restart", "option.")
+"""What may be said of every engine at once, with ``-each``."""
+
+
+def usual_store() -> Path:
+    """Where bundles are kept: they are named by their content, so that all matches of a user may share it."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(cache, "duarena", "bundles")
+
+
+def read_entrants(
+    engines: Sequence[Setting], each: Sequence[Setting], *, ladders: Sequence[str], store: Path
+) -> tuple[Entrant, ...]:
+    """All engines, in order; what ``each`` says holds where an engine says nothing else.
+
+    Bundles are put into ``store``. Raises ``OptionError``.
+    """
+    shared: dict[str, list[str]] = {}
+    for setting in each:
+        shared |= split_pairs(setting, SHARED_KEYS)
+    entrants: list[Entrant] = []
+    for setting in engines:
+        entrant = _read_entrant(setting, shared, ladders, store)
+        if entrant.name in [other.name for other in entrants]:
+            setting.refuse(f"two engines are named {quote(entrant.name)}: give this one another name=")
+        entrants.append(entrant)
+    return tuple(entrants)
+
+
+def _read_entrant(
+    setting: Setting, shared: dict[str, list[str]], ladders: Sequence[str], store: Path
+) -> Entrant:
+    pairs = shared | split_pairs(setting, KEYS)
+    if "cmd" not in pairs:
+        setting.refuse("cmd= is missing: the command that starts the engine, or its bundle")
+    words = _command(setting, pairs)
+    directory = Path(_last(pairs, "dir", "."))
+    if not directory.is_dir():
+        setting.refuse(f"dir={directory}: no such folder")
+    if words[0].endswith(".zip"):
+        spec = _bundled(setting, words, ladders, store)
+    else:
+        spec = _plain(setting, words, directory.resolve())
+    spec = replace(
+        spec,
+        name=_name(setting, _last(pairs, "name", spec.name)),
+        version=_version(setting, _last(pairs, "version", spec.version)),
+        options=_options(setting, spec.options, pairs),
+        time_control=read_control(setting, pairs["tc"][-1]) if "tc" in pairs else None,
+    )
+    return Entrant(spec, _restart(setting, pairs), asked=tuple(words))
+
+
+def _last(pairs: dict[str, list[str]], key: str, default: str) -> str:
+    return pairs[key][-1] if key in pairs else default
+
+
+def _command(setting: Setting, pairs: dict[str, list[str]]) -> list[str]:
+    text = pairs["cmd"][-1]
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        setting.refuse(f"cmd={text}: {error}")
+    if not words:
+        setting.refuse("cmd= is empty")
+    return [*words, *pairs.get("arg", [])]
+
+
+def _plain(setting: Setting, words: list[str], directory: Path) -> EngineSpec:
+    program = find_program(words[0], directory)
+    if program is None:
+        setting.refuse(f"no program {quote(words[0])} that may be run, in {directory} or on the path")
+    name = _usual_name(words)
+    words = [os.path.abspath(program), *words[1:]]
+    return EngineSpec(name=name, version="", command=tuple(words), directory=str(directory))
+
+
+def _usual_name(words: list[str]) -> str:
+    """The program's, or that of the script or module an interpreter is to run."""
+    scripts = [word for word in words[1:] if not word.startswith("-")]
+    if find_interpreter(words[0]) is None or not scripts:
+        return Path(words[0]).stem
+    return scripts[0].rpartition(".")[2] if "-m" in words else Path(scripts[0]).stem
+
+
+def _bundled(setting: Setting, words: list[str], ladders: Sequence[str], store: Path) -> EngineSpec:
+    path = Path(words[0])
+    try:
+        data = path.read_bytes()
+        manifest = inspect_bundle(data)
+    except OSError as error:
+        setting.refuse(f"{path} cannot be read: {error.strerror}")
+    except BundleError as error:
+        setting.refuse(f"{path} is no bundle: {error}")
+    _check_ladders(setting, manifest, ladders)
+    try:
+        sha256 = store_bundle(store, data)
+    except OSError as error:
+        setting.refuse(f"{path} cannot be stored in {store}: {error.strerror}")
+    return EngineSpec(
+        name=manifest.name,
+        version=manifest.version,
+        command=(*manifest.command, *words[1:]),
+        bundle=sha256,
+        options=manifest.options,
+    )
+
+
+def _check_ladders(setting: Setting, manifest: Manifest, ladders: Sequence[str]) -> None:
+    for code in ladders:
+        if code not in manifest.games:
+            setting.refuse(f"{manifest.name} plays {', '.join(manifest.games)}, not {code}")
+
+
+def _name(setting: Setting, name: str) -> str:
+    if not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
+        setting.refuse(f"name={quote(name)}: 1 to {MAX_NAME} printable characters, no space at either end")
+    return name
+
+
+def _version(setting: Setting, version: str) -> str:
+    if len(version) > MAX_NAME or not version.isprintable():
+        setting.refuse(f"version={quote(version)}: at most {MAX_NAME} printable characters")
+    return version
+
+
+def _options(
+    setting: Setting, given: tuple[tuple[str, str], ...], pairs: dict[str, list[str]]
+) -> tuple[tuple[str, str], ...]:
+    """The bundle's options, then those given here, which win."""
+    options = dict(given)
+    for key in pairs:
+        if key.startswith("option."):
+            name, value = key.removeprefix("option."), pairs[key][-1]
+            is_reserved = name.lower() in RESERVED_OPTIONS or "value" in name.split()
+            if not name or is_reserved or not name.isprintable():
+                setting.refuse(f"{quote(key)} cannot be set")
+            if not value.isprintable():
+                setting.refuse(f"{key}={quote(value)}: a value is of printable characters")
+            options[name] = value
+    return tuple(options.items())
+
+
+def _restart(setting: Setting, pairs: dict[str, list[str]]) -> RestartMode:
+    word = _last(pairs, "restart", RestartMode.AUTO)
+    if word not in list(RestartMode):
+        setting.refuse(f"restart={quote(word)}: on, off or auto")
+    return RestartMode(word)

@@ -1,0 +1,166 @@
+"""What the words of a flag mean: from a setting to a value, or a complaint that quotes it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+from engines.rules.base import MAX_NUMBER, RulesError, quote
+from engines.rules.registry import find_game
+from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
+from workers.game.openings import MAX_PLIES
+from workers.jobs import DrawRule, ResignRule
+from workers.match.options.options import Format, Openings, Order, Sprt
+from workers.match.options.words import Setting, split_pairs
+from workers.statistics import FARTHEST_ELO, Model, bounds
+
+MAX_LABEL = 80
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+def _one(setting: Setting) -> str:
+    if len(setting.words) != 1:
+        setting.refuse(f"takes one word, not {len(setting.words)}")
+    return setting.words[0]
+
+
+def read_whole(least: int, most: int) -> Callable[[Setting], int]:
+    def read(setting: Setting) -> int:
+        return _whole(setting, _one(setting), least, most)
+
+    return read
+
+
+def _whole(setting: Setting, text: str, least: int, most: int) -> int:
+    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        setting.refuse(f"{quote(text)} is not a whole number from {least} to {most}")
+    return int(text)
+
+
+def read_switch(setting: Setting) -> bool:
+    """``on`` or ``off``; nothing is ``on``."""
+    word = _one(setting) if setting.words else "on"
+    if word not in ("on", "off"):
+        setting.refuse(f"{quote(word)} is neither on nor off")
+    return word == "on"
+
+
+def _choice(setting: Setting, text: str, kind: type[Word]) -> Word:
+    known = list(kind)
+    if text not in known:
+        setting.refuse(f"{quote(text)} is none of {', '.join(known)}")
+    return kind(text)
+
+
+def read_form(setting: Setting) -> Format:
+    return _choice(setting, _one(setting), Format)
+
+
+def read_path(setting: Setting) -> Path:
+    text = _one(setting)
+    if not text:
+        setting.refuse(f"{quote(text)} is no path")
+    return Path(text)
+
+
+def read_file(setting: Setting) -> Path:
+    """A path with a name at its end, beside which there may be others."""
+    path = read_path(setting)
+    if not path.name:
+        setting.refuse(f"{quote(str(path))} is a folder")
+    return path
+
+
+def read_label(setting: Setting) -> str:
+    text = _one(setting)
+    if len(text) > MAX_LABEL or not text.isprintable():
+        setting.refuse(f"{quote(text)} is not at most {MAX_LABEL} printable characters")
+    return text
+
+
+def read_ladders(setting: Setting) -> tuple[str, ...]:
+    if not setting.words:
+        setting.refuse("names no game")
+    for code in setting.words:
+        try:
+            find_game(code)
+        except RulesError as error:
+            setting.refuse(str(error))
+    return setting.words
+
+
+def read_time_control(setting: Setting) -> str:
+    return read_control(setting, _one(setting))
+
+
+def read_control(setting: Setting, text: str) -> str:
+    """A time control in the one spelling of records."""
+    try:
+        return format_time_control(parse_time_control(text))
+    except TimeControlError as error:
+        setting.refuse(str(error))
+
+
+def read_openings(setting: Setting) -> Openings:
+    if setting.words == ("none",):
+        return Openings()
+    if len(setting.words) == 1 and setting.words[0].startswith("random:"):
+        return Openings(plies=_whole(setting, setting.words[0].removeprefix("random:"), 0, MAX_PLIES))
+    if not any(word.startswith("file=") for word in setting.words):
+        setting.refuse("write random:PLIES or none, each alone, or file=FILE [order=…] [start=N]")
+    pairs = {key: values[-1] for key, values in split_pairs(setting, ("file", "order", "start")).items()}
+    return Openings(
+        file=Path(pairs["file"]),
+        order=_choice(setting, pairs.get("order", Order.SEQUENTIAL), Order),
+        start=_whole(setting, pairs.get("start", "1"), 1, MAX_NUMBER),
+    )
+
+
+def read_sprt(setting: Setting) -> Sprt:
+    known = ("elo0", "elo1", "alpha", "beta", "model")
+    pairs = {key: values[-1] for key, values in split_pairs(setting, known).items()}
+    for key in ("elo0", "elo1"):
+        if key not in pairs:
+            setting.refuse(f"{key}= is missing")
+    numbers = {key: _real(setting, key, value) for key, value in pairs.items() if key != "model"}
+    test = Sprt(**numbers, model=_choice(setting, pairs.get("model", Model.NORMALIZED), Model))
+    if not test.elo0 < test.elo1:
+        setting.refuse(f"elo0 must be below elo1, not {test.elo0:g} and {test.elo1:g}")
+    if max(abs(test.elo0), abs(test.elo1)) > FARTHEST_ELO[test.model]:
+        setting.refuse(f"the {test.model} model has hypotheses up to {FARTHEST_ELO[test.model]:g} from 0")
+    try:
+        bounds(test.alpha, test.beta)
+    except ValueError as error:
+        setting.refuse(str(error))
+    return test
+
+
+def read_draw(setting: Setting) -> DrawRule:
+    return DrawRule(*_counts(setting, movenumber=1, movecount=1, score=0))
+
+
+def read_resign(setting: Setting) -> ResignRule:
+    return ResignRule(*_counts(setting, movecount=1, score=1))
+
+
+def _counts(setting: Setting, **least: int) -> Iterator[int]:
+    """A whole number for each key, in order and none left out, from ``least`` on."""
+    pairs = split_pairs(setting, tuple(least))
+    for key in least:
+        if key not in pairs:
+            setting.refuse(f"{key}= is missing")
+        yield _whole(setting, pairs[key][-1], least[key], MAX_NUMBER)
+
+
+def _real(setting: Setting, key: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        setting.refuse(f"{key}={quote(text)} is not a number")
+    return value

@@ -1,0 +1,132 @@
+"""What was asked for, as words: from a command line, or from a TOML file that says the same.
+
+Both become settings, a flag with its words and the place where it stands. What the words
+mean is for ``workers.match.options.flags`` to say.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from engines.rules.base import quote
+
+_FLAG = re.compile(r"--?([A-Za-z][A-Za-z-]*)")
+
+
+class MatchError(ValueError):
+    """A match that cannot be begun, or cannot go on; the text is a sentence for whoever wanted it."""
+
+
+class MatchOptionError(MatchError):
+    """Something asked for that cannot be; the text begins with the place and quotes what stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One flag, without its hyphen, and the words after it; ``place`` is how to find it again."""
+
+    flag: str
+    words: tuple[str, ...]
+    place: str
+
+    def refuse(self, why: str) -> NoReturn:
+        raise MatchOptionError(f"{self.place}: {why}")
+
+
+def split_arguments(arguments: Sequence[str]) -> list[Setting]:
+    """The settings of a command line: each flag with the words up to the next.
+
+    One or two hyphens are the same. Raises ``MatchOptionError`` for words that belong to no flag.
+    """
+    settings: list[Setting] = []
+    for word in arguments:
+        if flag := _FLAG.fullmatch(word):
+            settings.append(Setting(flag[1], (), f"-{flag[1]}"))
+        elif not settings:
+            raise MatchOptionError(f"{quote(word)}: an option begins with '-'")
+        else:
+            last = settings[-1]
+            settings[-1] = Setting(last.flag, (*last.words, word), f"{last.place} {quote_word(word)}")
+    return settings
+
+
+def read_toml(path: Path) -> list[Setting]:
+    """The settings of a TOML file: keys are flags without hyphens, tables their ``key=value`` words.
+
+    Raises ``MatchOptionError`` for a file that cannot be read.
+    """
+    try:
+        document = tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise MatchOptionError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise MatchOptionError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise MatchOptionError(f"{path}: tables within tables without end") from None
+    if "config" in document:
+        raise MatchOptionError(f"{path}: config: one file does not name another")
+    return [setting for flag, value in document.items() for setting in _settings(path, flag, value)]
+
+
+def _settings(path: Path, flag: str, value: object) -> Iterator[Setting]:
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        for number, item in enumerate(value, 1):
+            place = f"{path}: [[{flag}]] {number}"
+            yield Setting(flag, tuple(_pairs(item, place)), place)
+    elif isinstance(value, dict):
+        place = f"{path}: [{flag}]"
+        yield Setting(flag, tuple(_pairs(value, place)), place)
+    else:
+        place = f"{path}: {flag}"
+        yield Setting(flag, tuple(_scalars(value, place)), place)
+
+
+def _pairs(table: Mapping[str, object], place: str, prefix: str = "") -> Iterator[str]:
+    """``key=value`` words; a table within is spelled with a dot, a list as its key again and again."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _pairs(value, place, f"{prefix}{key}.")
+        else:
+            for word in _scalars(value, f"{place} {key}"):
+                yield f"{prefix}{key}={word}"
+
+
+def _scalars(value: object, place: str) -> Iterator[str]:
+    if isinstance(value, str) and "\0" in value:
+        raise MatchOptionError(f"{place}: {quote(value)} holds a NUL")
+    if isinstance(value, bool):
+        yield "on" if value else "off"
+    elif isinstance(value, str | int | float):
+        yield str(value)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _scalars(item, place)
+    else:
+        raise MatchOptionError(f"{place}: a {type(value).__name__} means nothing here")
+
+
+def split_pairs(setting: Setting, known: Sequence[str]) -> dict[str, list[str]]:
+    """The ``key=value`` words of a setting by key; ``known`` with a ``.`` at its end begins a key.
+
+    Raises ``MatchOptionError`` for a word that is no such pair and for a key that is not known.
+    """
+    pairs: dict[str, list[str]] = {}
+    for word in setting.words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            setting.refuse(f"{quote(word)} is not KEY=VALUE")
+        if not any(key.startswith(name) if name.endswith(".") else key == name for name in known):
+            names = ", ".join(f"{name}NAME" if name.endswith(".") else name for name in known)
+            setting.refuse(f"unknown key {quote(key)} (known are {names})")
+        pairs.setdefault(key, []).append(value)
+    return pairs
+
+
+def quote_word(word: str) -> str:
+    """A word of a command line, quoted where it has to be."""
+    return word if word.isprintable() and re.fullmatch(r"[^\s'\"]+", word) else quote(word)

@@ -1,0 +1,152 @@
+"""The record file: the games of a match, appended one at a time, and the only truth about them.
+
+Whatever kills a match, the file holds whole games and at most one torn one at its end, which is cut off
+when it is opened again. Nothing else ever is: a file that holds something else is somebody's.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from engines.records import RecordError, read_records
+from engines.rules.base import Result, quote
+from workers.match.options.words import MatchError, MatchOptionError
+from workers.match.results import GameResult
+
+_HEADER = re.compile(r'\[(\w+) "((?:[^"\\]|\\.)*)"\]')
+_ESCAPED = re.compile(r"\\(.)")
+_BEGINNING = b'[Event "'
+"""Of every record that a match writes."""
+_RESULTS = {result.value: result for result in Result}
+
+
+class RecordFile:
+    """An open record file; it is this process's alone until it is closed or the process has ended.
+
+    Raises ``MatchOptionError`` when another match holds it, or when it cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise MatchOptionError(f"-records {path}: cannot be opened: {error.strerror}") from None
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._descriptor)
+            raise MatchOptionError(f"-records {path}: another match is writing it") from None
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+    @property
+    def is_empty(self) -> bool:
+        return os.fstat(self._descriptor).st_size == 0
+
+    def append(self, record: str) -> None:
+        """Write a game, whole by the time this returns; raises ``MatchError`` when that cannot be done."""
+        data = record.encode() + b"\n"
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        except OSError as error:
+            raise MatchError(f"-records {self._path}: cannot be written: {error.strerror}") from None
+
+    def read_results(self) -> Iterator[GameResult]:
+        """Every game in the file, void ones too; a torn one at the end is cut off on the way.
+
+        Raises ``MatchOptionError`` for anything else that is no game of a match.
+        """
+        end = 0
+        with open(self._path, "rb") as file:
+            held: tuple[int, list[bytes]] | None = None
+            for line, lines in _split(file):
+                if held is not None:
+                    yield self._result(*held)
+                    end += sum(map(len, held[1]))
+                held = (line, lines)
+        if held is not None and self._is_whole(held[1]):
+            yield self._result(*held)
+            self._complete(held[1])
+        elif held is not None:
+            self._check_torn(*held)
+            os.ftruncate(self._descriptor, end)
+
+    def _result(self, line: int, lines: list[bytes]) -> GameResult:
+        """By the headers alone: a game's moves are not read again."""
+        headers = dict(_headers(lines))
+        try:
+            game = GameResult(
+                key=headers["GameId"],
+                ladder=headers["Game"],
+                white=headers["White"],
+                black=headers["Black"],
+                result=_RESULTS.get(headers["Result"], Result.UNDECIDED),
+                termination=headers["Termination"],
+                fault=headers["Fault"],
+            )
+        except KeyError as error:
+            raise MatchOptionError(
+                f"{self._path}, line {line}: no game of a match, for want of {error}"
+            ) from None
+        if game.result is Result.UNDECIDED and not game.is_void:
+            raise MatchOptionError(f"{self._path}, line {line}: Result {quote(headers['Result'])} is none")
+        return game
+
+    def _check_torn(self, line: int, lines: list[bytes]) -> None:
+        """Whether this is the beginning of a game, as far as it goes, and of one alone."""
+        text = b"".join(lines)
+        is_ours = text.startswith(_BEGINNING) or _BEGINNING.startswith(text.strip())
+        if not is_ours or any(other.startswith(_BEGINNING) for other in lines[1:]):
+            raise MatchOptionError(
+                f"{self._path}, line {line}: {quote(_text(lines[0]))} begins no game of a match"
+            )
+
+    def _is_whole(self, lines: list[bytes]) -> bool:
+        text = b"".join(lines).decode("utf-8", "replace")
+        read = list(read_records(text.splitlines(), str(self._path)))
+        return len(read) == 1 and not isinstance(read[0], RecordError) and _ends(text, read[0].result)
+
+    def _complete(self, lines: list[bytes]) -> None:
+        """Add the line ends that the last game may lack."""
+        text = b"".join(lines)
+        for end in (b"\n", b"\n\n"):
+            if not text.endswith(end):
+                os.write(self._descriptor, b"\n")
+                text += b"\n"
+
+
+def _split(file: Iterator[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """The lines of each game, and the number of its first."""
+    lines: list[bytes] = []
+    for number, line in enumerate(file, 1):
+        if line.startswith(b"[") and lines and not lines[-1].strip():
+            yield number - len(lines), lines
+            lines = []
+        lines.append(line)
+    if lines:
+        yield number - len(lines) + 1, lines
+
+
+def _headers(lines: list[bytes]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        header = _HEADER.fullmatch(_text(line))
+        if header is None:
+            return
+        yield header[1], _ESCAPED.sub(r"\1", header[2])
+
+
+def _text(line: bytes) -> str:
+    """Without its end, which an editor may have changed."""
+    return line.decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _ends(text: str, result: Result) -> bool:
+    """Whether the result is the last word, and what the headers say."""
+    return text.rstrip().endswith(result.value) and f'[Result "{result.value}"]' in text

@@ -1,0 +1,108 @@
+"""The table of a match: who leads, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from workers.match.results import Scores
+from workers.statistics import Counts, EloEstimate, Pentanomial, Wdl, estimate
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One engine against all it met. ``white`` and ``black`` are its games by colour, wins its own."""
+
+    rank: int
+    name: str
+    white: Wdl
+    black: Wdl
+    pairs: Pentanomial
+    forfeits: int
+    is_withdrawn: bool
+
+    @property
+    def games(self) -> Wdl:
+        return _sum([self.white, self.black])
+
+    @property
+    def counts(self) -> Counts:
+        """What its strength is estimated from: pairs where there are any."""
+        return self.pairs if self.pairs.games else self.games
+
+    @property
+    def estimate(self) -> EloEstimate:
+        return estimate(self.counts)
+
+
+def rank_rows(scores: Scores, ladders: Sequence[str], withdrawn: Sequence[str] = ()) -> list[TableRow]:
+    """A row for each engine, the best share of its points first, ties in the order of the engines."""
+    rows = [_row(scores, ladders, name, name in withdrawn) for name in scores.names]
+    rows.sort(key=lambda row: -share(row.games))
+    return [
+        TableRow(rank, row.name, row.white, row.black, row.pairs, row.forfeits, row.is_withdrawn)
+        for rank, row in enumerate(rows, 1)
+    ]
+
+
+def _row(scores: Scores, ladders: Sequence[str], name: str, is_withdrawn: bool) -> TableRow:
+    return TableRow(
+        rank=0,
+        name=name,
+        white=scores.as_white(ladders, name),
+        black=scores.as_black(ladders, name),
+        pairs=scores.pairs(ladders, name),
+        forfeits=sum(scores.forfeits[ladder, name] for ladder in ladders),
+        is_withdrawn=is_withdrawn,
+    )
+
+
+def points(games: Wdl) -> float:
+    return games.wins + games.draws / 2
+
+
+def share(games: Wdl) -> float:
+    """Of the points, from 0 to 1; half of none."""
+    return points(games) / games.games if games.games else 0.5
+
+
+TITLES = tuple(" ,engine,games,points,score,Elo,±,LOS,draws,LL-LD-DD-WD-WW,white,forfeits".split(","))
+NAME = TITLES.index("engine")
+
+
+def format_table(rows: Sequence[TableRow]) -> Iterator[str]:
+    """The table as lines of text. ``white`` is the share of its points in the games it had White."""
+    cells = [TITLES, *map(_cells, rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(TITLES))]
+    for line in cells:
+        columns = enumerate(zip(line, widths, strict=True))
+        yield "  ".join(cell.ljust(w) if at == NAME else cell.rjust(w) for at, (cell, w) in columns).rstrip()
+    white = _sum([row.white for row in rows])
+    if white.games:
+        yield f"White scored {share(white):.1%} of {white.games} games."
+
+
+def _sum(parts: Sequence[Wdl]) -> Wdl:
+    return Wdl(*(sum(cells) for cells in zip(*(part.cells for part in parts), strict=True)))
+
+
+def _cells(row: TableRow) -> tuple[str, ...]:
+    games = row.games
+    name = f"{row.name} (withdrawn)" if row.is_withdrawn else row.name
+    if not games.games:
+        return (str(row.rank), name, "0", *[""] * (len(TITLES) - 3))
+    found = row.estimate
+    return (
+        str(row.rank),
+        name,
+        str(games.games),
+        f"{points(games):.1f}",
+        f"{share(games):.1%}",
+        f"{found.elo:+.1f}",
+        f"{found.error:.1f}",
+        f"{found.los:.1%}",
+        f"{games.draws / games.games:.1%}",
+        "-".join(map(str, row.pairs.cells)) if row.pairs.games else "",
+        f"{share(row.white):.1%}" if row.white.games else "",
+        str(row.forfeits),
+    )

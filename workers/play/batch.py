@@ -1,0 +1,58 @@
+"""Plays the jobs of one message in order.
+
+An engine that also plays in the next job keeps its process; ``uginewgame`` announces each game to it.
+Independent of Celery: reports and progress go to callbacks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from workers.jobs import GameJob, JobGame
+from workers.play.pool import EnginePool
+from workers.play.runner import Callbacks, GameRunner, Stopped, WorkerContext, report_of
+
+LONGEST_SECONDS = 20.0
+"""After this time no further job of a batch begins, so that slow engines do not delay other games."""
+
+
+def play_batch(
+    jobs: Sequence[GameJob],
+    worker: WorkerContext,
+    callbacks: Callbacks,
+    clock: Callable[[], float] = time.monotonic,
+) -> tuple[JobGame, ...]:
+    """Play all games in order; returns those not played, after a stop or after ``LONGEST_SECONDS``.
+
+    Void and forfeited games do not affect the others. All engines have ended on return, also after an
+    exception.
+    """
+    late = clock() + LONGEST_SECONDS
+    engines = EnginePool(worker)
+    try:
+        for number, job in enumerate(jobs):
+            if number and clock() > late:
+                return _games(jobs[number:])
+            if left := _play(job, engines, worker, callbacks):
+                return left + _games(jobs[number + 1 :])
+    finally:
+        engines.clear(at_once=callbacks.is_stopping())
+    return ()
+
+
+def _play(
+    job: GameJob, engines: EnginePool, worker: WorkerContext, callbacks: Callbacks
+) -> tuple[JobGame, ...]:
+    """Play a job's games; returns those not played because the worker is stopping."""
+    runner = GameRunner(job, engines.take(job), worker, callbacks.on_progress, callbacks.is_stopping)
+    for number, game in enumerate(job.games):
+        try:
+            callbacks.on_report(report_of(runner.play(game), worker))
+        except Stopped:
+            return job.games[number:]
+    return ()
+
+
+def _games(jobs: Sequence[GameJob]) -> tuple[JobGame, ...]:
+    return tuple(game for job in jobs for game in job.games)

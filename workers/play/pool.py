@@ -1,0 +1,77 @@
+"""The pool of running engines: processes are kept from job to job while the same engines play."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from workers.jobs import EngineSpec, GameJob
+from workers.play.runner import PooledEngine, WorkerContext
+
+
+class RestartMode(enum.StrEnum):
+    """When an engine's process is restarted, except after a fault, which always restarts it."""
+
+    ON = "on"
+    """Before every game."""
+    AUTO = "auto"
+    """When a job without it begins: at most two engines run at a time."""
+    OFF = "off"
+    """Never: it keeps running until the pool is cleared."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """An engine of the pool; an engine plays one ladder."""
+
+    spec: EngineSpec
+    ladder: str
+    restart: RestartMode
+    engine: PooledEngine
+
+
+class EnginePool:
+    """The engines that run in this process."""
+
+    def __init__(self, worker: WorkerContext) -> None:
+        self._worker = worker
+        self._running: list[_Running] = []
+
+    def take(
+        self, job: GameJob, restart: tuple[RestartMode, RestartMode] = (RestartMode.AUTO, RestartMode.AUTO)
+    ) -> tuple[PooledEngine, PooledEngine]:
+        """Both engines in the order of the job, two processes also where both are the same engine.
+
+        Engines that have no part in the job are closed, except with ``RestartMode.OFF``.
+        """
+        idle, taken = list(self._running), []
+        for spec, mode in zip(job.engines, restart, strict=True):
+            found = next((one for one in idle if (one.spec, one.ladder) == (spec, job.game)), None)
+            if found is None:
+                found = _Running(spec, job.game, mode, PooledEngine(spec, job.game, self._worker))
+            else:
+                idle.remove(found)
+            taken.append(found)
+        kept = [one for one in idle if one.restart is RestartMode.OFF]
+        self._running = taken + kept
+        _end([one.engine for one in idle if one.restart is not RestartMode.OFF])
+        one, two = taken
+        return one.engine, two.engine
+
+    def begin_game(self) -> None:
+        """Close the engines that are restarted before every game."""
+        _end([one.engine for one in self._running if one.restart is RestartMode.ON])
+
+    def clear(self, *, at_once: bool) -> None:
+        """End all engines; ``at_once`` does not wait for them to quit."""
+        _end([one.engine for one in self._running], at_once=at_once)
+        self._running = []
+
+
+def _end(engines: Sequence[PooledEngine], *, at_once: bool = False) -> None:
+    """End each engine, even if ending another one raises."""
+    with ExitStack() as stack:
+        for engine in engines:
+            stack.callback(engine.kill if at_once else engine.close)

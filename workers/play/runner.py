@@ -1,0 +1,287 @@
+"""Plays the games of one job: two engines, several games between them, a report for each.
+
+The engines' processes are kept from game to game and restarted after a fault. An error of the worker gives
+a void report, never a lost game. Independent of Celery: reports and progress go to callbacks.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engines.records import BOOK, Fault, RecordMove, Termination, clean_text, format_note
+from engines.rules.base import Result, Side
+from engines.rules.history import History
+from engines.rules.registry import find_game
+from engines.timecontrol import TimeControl, parse_time_control
+from workers.bundles.bundle_site import BundleSite
+from workers.bundles.store import fetch_bundle
+from workers.engine.launch import Launch, plan_launch
+from workers.engine.players import UgiPlayer
+from workers.game.adjudication import Adjudicator
+from workers.game.referee import GameSetup, GameState, PlayedGame, Void, play_game
+from workers.game.seeds import derive_seed
+from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, SideLog
+from workers.sandbox.enclosure import Sandbox
+from workers.sandbox.policy import Policy, Refused
+
+PROGRESS_SECONDS = 2.0
+
+log = logging.getLogger("workers.play.runner")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerContext:
+    """The worker's name, its folder of bundles (``store``) and its folder of unpacked bundles (``cache``).
+
+    ``policy`` chooses the sandbox; ``speed`` is a result of ``workers.play.environment.measure_speed``.
+    Bundles that are not in the store are fetched from ``site``; None if the store has them all.
+    """
+
+    name: str
+    store: Path
+    cache: Path
+    policy: Policy = field(default_factory=Policy)
+    speed: str = ""
+    site: BundleSite | None = None
+
+    def walls_for(self, spec: EngineSpec) -> Sandbox | None:
+        """The sandbox for an engine, None for no sandbox; raises ``Refused``."""
+        return self.policy.walls_for(trusted=spec.trusted)
+
+    def folder_of(self, spec: EngineSpec, on_wait: Callable[[], None] = lambda: None) -> Path | None:
+        """The folder with an engine's files, its bundle unpacked; None for an engine without files.
+
+        ``on_wait`` is called while the bundle is fetched from a site. Raises ``BundleError`` for a refused
+        bundle, ``SiteAway`` if the site does not send it, and ``OSError`` if it is not available otherwise.
+        """
+        if spec.bundle is not None:
+            if self.site is not None and not (self.cache / spec.bundle).is_dir():
+                self.site.fetch(spec.bundle, self.store, on_wait)
+            return fetch_bundle(spec.bundle, store=self.store, cache=self.cache)
+        return None if spec.directory is None else Path(spec.directory)
+
+
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """Callbacks of a job. ``is_stopping`` is called often; when it returns true, the game is aborted."""
+
+    on_report: Callable[[GameReport], None]
+    on_progress: Callable[[Progress], None]
+    is_stopping: Callable[[], bool] = lambda: False
+
+
+class Stopped(Exception):
+    """The worker is stopping; the game is aborted and returned to the site."""
+
+
+def refuse_job(message: object, worker: WorkerContext, error: JobError) -> Iterator[GameReport]:
+    """A void report for each game of an invalid job, as far as its games can be read.
+
+    Without these reports nobody would notice the error until ten leases had expired.
+    """
+    games = message.get("games") if isinstance(message, Mapping) else None
+    for value in games if isinstance(games, list | tuple) else ():
+        try:
+            game = JobGame.from_json(value)
+        except JobError:
+            continue
+        played, now = void_game(f"the worker cannot read its job: {error}"), _now()
+        yield report_of(FinishedGame(game, played, now, now, SideLog, SideLog), worker)
+
+
+class PooledEngine:
+    """One engine of a job, for one ladder. The caller must ``close`` or ``kill`` it.
+
+    Its process starts with its first game and is kept from game to game and from job to job.
+    """
+
+    def __init__(self, spec: EngineSpec, ladder: str, worker: WorkerContext) -> None:
+        self._spec = spec
+        self._worker = worker
+        self.on_wait: Callable[[], None] = lambda: None
+        """Called repeatedly while the engine thinks; may raise to abort the game."""
+        self.player = UgiPlayer(
+            self._plan, variant=ladder, options=spec.options, on_wait=lambda: self.on_wait()
+        )
+
+    def log(self) -> Callable[[], SideLog]:
+        """A function that formats the log of the game just played; the log is captured now."""
+        stderr, conversation = self.player.take_stderr(), self.player.conversation
+        return lambda: SideLog(stderr=stderr, lines=conversation.text())
+
+    def close(self) -> None:
+        """End the engine: send ``quit``, then kill it. It starts again with its next game."""
+        self.player.close()
+
+    def kill(self) -> None:
+        """Kill the engine at once. It starts again with its next game."""
+        self.player.kill()
+
+    def _plan(self) -> Launch:
+        spec = self._spec
+        try:
+            sandbox = self._worker.walls_for(spec)
+        except Refused as refused:
+            raise Void(str(refused)) from None
+        try:
+            folder = self._worker.folder_of(spec)
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error  # the evidence is public: no paths
+            raise Void(f"the bundle of {spec.name} cannot be had: {why}") from error
+        return plan_launch(spec, folder, sandbox)
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedGame:
+    """A game that was played, or is void; times are UTC.
+
+    ``white`` and ``black`` format the engines' logs.
+    """
+
+    game: JobGame
+    played: PlayedGame
+    started: datetime.datetime
+    finished: datetime.datetime
+    white: Callable[[], SideLog]
+    black: Callable[[], SideLog]
+
+
+@dataclass(slots=True)
+class GameRunner:
+    """Plays the games of one job with ``engines``, which are in the order of the job's engines."""
+
+    job: GameJob
+    engines: tuple[PooledEngine, PooledEngine]
+    worker: WorkerContext
+    on_progress: Callable[[Progress], None] = lambda progress: None
+    is_stopping: Callable[[], bool] = lambda: False
+    _game: JobGame | None = field(default=None, init=False)
+    _board: GameState | None = field(default=None, init=False)
+    _last_progress: float = field(default=-math.inf, init=False)
+
+    def play(self, game: JobGame) -> FinishedGame:
+        """Play one game; raises only ``Stopped``. Kills an engine at fault, and both after a void."""
+        self._game, self._board, self._last_progress = game, None, -math.inf
+        white, black = self.engines[game.white], self.engines[1 - game.white]
+        white.on_wait = black.on_wait = self._look_up
+        started = _now()
+        try:
+            self._look_up()
+            played = self._played(game, white.player, black.player)
+        except Stopped:
+            raise
+        except Exception as error:
+            log.exception("game %s is void", game.key)
+            played = self._broken(error)
+        finished = FinishedGame(game, played, started, _now(), white.log(), black.log())
+        _kill_faulty(played, white, black)
+        return finished
+
+    def _played(self, game: JobGame, white: UgiPlayer, black: UgiPlayer) -> PlayedGame:
+        job = self.job
+        rules = find_game(job.game)
+        start = None if job.fen is None else rules.position.parse(job.fen)
+        match = GameSetup(
+            rules,
+            History(rules, start, job.ply_limit),
+            self._controls(game),
+            job.margin_ms,
+            job.opening,
+            Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
+        )
+        white.seed = black.seed = derive_seed(job.seed, game.key)
+        return play_game(match, white, black, on_start=self._begin)
+
+    def _controls(self, game: JobGame) -> tuple[TimeControl, TimeControl]:
+        """White's and Black's."""
+        one, two = (
+            parse_time_control(spec.time_control or self.job.time_control) for spec in self.job.engines
+        )
+        return (two, one) if game.white else (one, two)
+
+    def _broken(self, error: Exception) -> PlayedGame:
+        """The void game for an error of the worker; it keeps the moves so far."""
+        moves = self._board.moves if self._board is not None else ()
+        return void_game(f"{type(error).__name__}: {error}", moves)
+
+    def _begin(self, board: GameState) -> None:
+        self._board = board
+        self._look_up()
+
+    def _look_up(self) -> None:
+        """Raise ``Stopped`` if the worker stops; at intervals send progress, which renews the lease."""
+        if self.is_stopping():
+            raise Stopped
+        now = time.monotonic()
+        if self._board is None or now < self._last_progress + PROGRESS_SECONDS:
+            return
+        self._last_progress = now
+        assert self._game is not None
+        white, black = self._board.clocks
+        self.on_progress(
+            Progress(
+                key=self._game.key,
+                attempt=self._game.attempt,
+                worker=self.worker.name,
+                moves=_moves_with_comments(self._board.moves),
+                white_ms=white.left_ms,
+                black_ms=black.left_ms,
+            )
+        )
+
+
+def _kill_faulty(played: PlayedGame, white: PooledEngine, black: PooledEngine) -> None:
+    """Kill an engine at fault, and both after a void; the next game starts them again."""
+    void = played.fault is Fault.INFRASTRUCTURE
+    for side, engine in ((Side.WHITE, white), (Side.BLACK, black)):
+        if void or played.fault is Fault.of(side):
+            engine.kill()
+
+
+def report_of(finished: FinishedGame, worker: WorkerContext) -> GameReport:
+    """The report of a finished game."""
+    game, played = finished.game, finished.played
+    return GameReport(
+        key=game.key,
+        attempt=game.attempt,
+        worker=worker.name,
+        result=played.result,
+        termination=played.termination,
+        reason=played.reason,
+        fault=played.fault,
+        evidence=clean_text(played.evidence),
+        white_score=played.white_score,
+        black_score=played.black_score,
+        moves=_moves_with_comments(played.moves),
+        started=finished.started.isoformat(timespec="milliseconds"),
+        finished=finished.finished.isoformat(timespec="milliseconds"),
+        white=finished.white(),
+        black=finished.black(),
+        walls=worker.policy.walls,
+        speed=worker.speed,
+    )
+
+
+def void_game(evidence: str, moves: tuple[RecordMove, ...] = ()) -> PlayedGame:
+    """A game that could not be played through a fault of the worker."""
+    return PlayedGame(moves, Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE, evidence=evidence)
+
+
+def _moves_with_comments(moves: tuple[RecordMove, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((move.token, _comment(move)) for move in moves)
+
+
+def _comment(move: RecordMove) -> str:
+    if move.book:
+        return BOOK
+    return "" if move.note is None else format_note(move.note)
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)

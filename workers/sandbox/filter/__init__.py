@@ -1,0 +1,1 @@
+"""The system call filter: the rules (`seccomp`), the calls' numbers (`syscalls`), the assembler (`bpf`)."""

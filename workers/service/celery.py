@@ -1,0 +1,102 @@
+"""The Celery app of a game worker, configured by environment variables.
+
+    REDIS_URL         the broker, as redis://host:6379/0 or redis+socket:///path?virtual_host=0
+    DUARENA_BUNDLES   the store folder of bundles
+    DUARENA_CACHE     where bundles are unpacked
+    DUARENA_PIN       "0" lets the system choose the core of each slot
+    DUARENA_NAME      the worker's name
+    DUARENA_TOKEN     a worker token, with which bundles are fetched from DUARENA_SITE
+
+A message is acknowledged when its jobs are done, so the broker delivers the message of a killed worker
+again after ``VISIBILITY_SECONDS``. The site's leases expire much earlier and let other workers play its
+games. Results are sent as separate messages.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Any
+
+from billiard.process import current_process
+from celery import Celery
+from celery.signals import worker_process_init, worker_shutting_down
+from kombu import Queue
+
+from workers.service.restart import RESTART
+from workers.service.slots import SLOTS, SlotState
+
+GAMES = "games"
+VALIDATION = "validation"
+"""Compliance checks and validation games. A separate worker takes them, so they do not wait for games."""
+RECORDS = "records"
+DEFAULT_BROKER = "redis://127.0.0.1:6379/0"
+VISIBILITY_SECONDS = 6 * 3600
+"""After this time the broker delivers an unacknowledged message again; longer than any job."""
+SILENCE_SECONDS = 20
+"""After this time without data the connection counts as lost: the network may report no error."""
+CONNECT_SECONDS = 5
+SOFT_SHUTDOWN_SECONDS = 4
+"""The time for a job to return its game when the worker must stop at once."""
+
+app = Celery("duarena", broker=os.environ.get("REDIS_URL", DEFAULT_BROKER), include=["workers.service.tasks"])
+app.conf.update(
+    accept_content=["json"],
+    broker_connection_max_retries=None,
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={
+        "visibility_timeout": VISIBILITY_SECONDS,
+        "socket_connect_timeout": CONNECT_SECONDS,
+        "socket_keepalive": True,
+        # Both are needed: TCP sends no keepalive probes while sent data is unacknowledged.
+        "socket_keepalive_options": {
+            socket.TCP_KEEPIDLE: SILENCE_SECONDS // 4,
+            socket.TCP_KEEPINTVL: SILENCE_SECONDS // 4,
+            socket.TCP_KEEPCNT: 3,
+            socket.TCP_USER_TIMEOUT: SILENCE_SECONDS * 1000,
+        },
+        "socket_timeout": SILENCE_SECONDS,
+    },
+    enable_utc=True,
+    task_acks_late=True,
+    task_default_queue=GAMES,
+    task_ignore_result=True,
+    task_queues=[Queue(GAMES), Queue(VALIDATION), Queue(RECORDS)],
+    # Not queued again at once: a job that kills its worker process would be delivered without end.
+    task_reject_on_worker_lost=False,
+    task_routes={
+        "workers.examine": {"queue": VALIDATION},
+        "workers.*": {"queue": GAMES},
+        "tournament.*": {"queue": RECORDS},
+    },
+    task_serializer="json",
+    worker_hijack_root_logger=False,
+    worker_prefetch_multiplier=1,
+    worker_redirect_stdouts=False,
+    worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
+)
+
+
+@worker_shutting_down.connect
+def _stop_slots(**_: Any) -> None:
+    SLOTS.stop()
+    RESTART.note_stop()
+
+
+@worker_process_init.connect
+def _set_up_slot(**_: Any) -> None:
+    """Pin a slot and its engines to one core: to wake a process on another core costs ten times as much."""
+    SLOTS.enter(slot_index(), SlotState.IDLE)  # the process that had this slot may have been killed in a game
+    pin(slot_index())
+
+
+def slot_index() -> int:
+    """The number of this process among the slots of its worker, from 0."""
+    return getattr(current_process(), "index", 0)
+
+
+def pin(slot: int) -> None:
+    """Bind this process and the processes it starts to the core of a slot (from 0)."""
+    cores = sorted(os.sched_getaffinity(0))
+    if os.environ.get("DUARENA_PIN", "1") != "0":
+        os.sched_setaffinity(0, {cores[slot % len(cores)]})

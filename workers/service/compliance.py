@@ -1,0 +1,193 @@
+"""The check of an uploaded bot before it may play: unpacks its bundle, then runs the compliance check.
+
+Defines the messages of a check, and runs one from its job to its last message. Independent of Celery:
+news goes to a callback.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from engines.rules.registry import find_game
+from engines.visible import visible, visible_lines
+from workers.bundles.manifest import BundleError
+from workers.bundles.store import forget_dropped
+from workers.check import CannotCheck, Finding, check_engine
+from workers.engine.launch import plan_launch
+from workers.engine.process import REAPER
+from workers.jobs import EngineSpec, JsonValue
+from workers.play.runner import PROGRESS_SECONDS, Stopped, WorkerContext
+from workers.reaper import remove_scratch
+from workers.sandbox.policy import Refused
+
+MAX_SENTENCE = 1000
+MAX_LOG = 8 * 1024
+"""Characters of exchanged lines, and of standard error, in a finding; the beginning and the end are kept."""
+MAX_NAME = 100
+
+log = logging.getLogger("workers.service.compliance")
+
+
+class ExamEnding(StrEnum):
+    """How a compliance check ended; ``NONE`` while it runs."""
+
+    NONE = ""
+    DONE = "done"
+    """All checks that the time allowed have run."""
+    REFUSED = "refused"
+    """The bundle is invalid; ``why`` has the reason."""
+    FAILED = "failed"
+    """The worker could not run the check; ``why`` has the reason. It does not count against the bot."""
+    RETURNED = "returned"
+    """The worker stopped; the site assigns the check again at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExamJob(JsonValue):
+    """A compliance check to run: an engine, its ladders, and the time limit in seconds."""
+
+    exam: str
+    engine: EngineSpec
+    games: tuple[str, ...]
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Finding, JsonValue):
+    """A finding in a message: its texts are printable and limited in length."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExamNews(JsonValue):
+    """The state of a compliance check: all findings so far, and how it ended once it is over."""
+
+    exam: str
+    worker: str
+    unpacked: bool
+    engine: str
+    """The name that the engine reports; empty until the end."""
+    found: tuple[Found, ...]
+    ending: ExamEnding
+    why: str
+
+
+def examine(
+    job: ExamJob,
+    worker: WorkerContext,
+    on_news: Callable[[ExamNews], None],
+    is_stopping: Callable[[], bool] = lambda: False,
+) -> None:
+    """Check a bot. The last news always has an ending. All engines have ended on return."""
+    check = _ComplianceCheck(job, worker, on_news, is_stopping)
+    try:
+        check.run()
+    except Stopped:
+        check.end(ExamEnding.RETURNED)
+    except BundleError as refusal:
+        check.end(ExamEnding.REFUSED, str(refusal))
+    except Refused as refused:
+        check.end(ExamEnding.FAILED, str(refused))
+    except OSError as error:  # the reason is public: no paths
+        log.exception("check %s failed", job.exam)
+        check.end(ExamEnding.FAILED, f"the bundle cannot be had: {error.strerror}")
+    except Exception as error:
+        log.exception("check %s failed", job.exam)
+        check.end(ExamEnding.FAILED, f"{type(error).__name__}: {error}")
+
+
+@dataclass(slots=True)
+class _ComplianceCheck:
+    """A running compliance check."""
+
+    job: ExamJob
+    worker: WorkerContext
+    on_news: Callable[[ExamNews], None]
+    is_stopping: Callable[[], bool]
+    _found: list[Found] = field(default_factory=list, init=False)
+    _unpacked: bool = field(default=False, init=False)
+    _engine: str = field(default="", init=False)
+    _last_news: float = field(default=0.0, init=False)
+
+    def run(self) -> None:
+        self._send()
+        forget_dropped(self.worker.store, self.worker.cache)
+        with _temporary_cache(self.worker) as worker:
+            folder = worker.folder_of(self.job.engine)
+            self._unpacked = True
+            self._send()
+            self._check(folder)
+        self.end(ExamEnding.DONE)
+
+    def _check(self, folder: Path | None) -> None:
+        sandbox = self.worker.walls_for(self.job.engine)
+        try:
+            report = check_engine(
+                lambda: plan_launch(self.job.engine, folder, sandbox),
+                ladders=[find_game(code) for code in self.job.games],
+                options=self.job.engine.options,
+                seconds=self.job.seconds,
+                on_finding=self._add,
+                on_wait=self._look_up,
+            )
+        except CannotCheck as cannot:
+            advice = "try it with python3 -m workers check before you upload it"
+            self._add(Finding("setup", "", str(cannot), advice, is_grave=True))
+        else:
+            self._engine = visible(report.engine, MAX_NAME)
+
+    def end(self, ending: ExamEnding, why: str = "") -> None:
+        self._send(ending, visible(why, MAX_SENTENCE))
+
+    def _add(self, finding: Finding) -> None:
+        self._found.append(_to_message(finding))
+        self._send()
+        self._look_up()
+
+    def _look_up(self) -> None:
+        """Raise ``Stopped`` if the worker stops; at intervals send news, which renews the lease."""
+        if self.is_stopping():
+            raise Stopped
+        if time.monotonic() > self._last_news + PROGRESS_SECONDS:
+            self._send()
+
+    def _send(self, ending: ExamEnding = ExamEnding.NONE, why: str = "") -> None:
+        self._last_news = time.monotonic()
+        found = tuple(self._found)
+        news = ExamNews(self.job.exam, self.worker.name, self._unpacked, self._engine, found, ending, why)
+        self.on_news(news)
+
+
+@contextlib.contextmanager
+def _temporary_cache(worker: WorkerContext) -> Iterator[WorkerContext]:
+    """The worker with a temporary cache, so that a refused bundle is removed after the check.
+
+    The reaper removes the folder if this process is killed.
+    """
+    worker.cache.mkdir(parents=True, exist_ok=True)
+    folder = tempfile.mkdtemp(prefix=".examined-", dir=worker.cache)
+    try:
+        REAPER.watch(folder)
+        yield replace(worker, cache=Path(folder))
+    finally:
+        remove_scratch(folder)
+        REAPER.forget(folder)
+
+
+def _to_message(finding: Finding) -> Found:
+    return Found(
+        check=finding.check,
+        ladder=finding.ladder,
+        fault=visible(finding.fault, MAX_SENTENCE),
+        advice=finding.advice,
+        lines=visible_lines(finding.lines, MAX_LOG),
+        stderr=visible_lines(finding.stderr, MAX_LOG),
+        was_tried=finding.was_tried,
+        is_grave=finding.is_grave,
+    )

@@ -1,0 +1,152 @@
+"""The message consumer: plays the jobs of one Celery message in order, and reports or returns every game.
+
+Independent of Celery: results go to callbacks.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from engines.records import Termination
+from workers.bundles.bundle_site import SiteAway
+from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, Release
+from workers.play.batch import play_batch
+from workers.play.runner import PROGRESS_SECONDS, Callbacks, Stopped, WorkerContext, refuse_job
+from workers.service.self_test import SelfTest
+from workers.service.slots import Slots, SlotState
+
+log = logging.getLogger("workers.service.consumer")
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCallbacks:
+    """Called with games that ended, the progress of a running game, and games returned unplayed."""
+
+    on_report: Callable[[GameReport], None]
+    on_progress: Callable[[Progress], None]
+    on_release: Callable[[Sequence[Release]], None]
+
+
+@dataclass(slots=True)
+class MessageConsumer:
+    """Plays messages in one slot of a worker."""
+
+    worker: WorkerContext
+    slots: Slots
+    index: int
+    self_test: SelfTest
+    callbacks: MessageCallbacks
+    _trouble: str = field(default="", init=False)
+    _find_trouble: Callable[[], str] = field(default=lambda: "", init=False)
+
+    def play(self, messages: Sequence[object]) -> None:
+        """Play the jobs of a message; games that the slot cannot play are returned."""
+        self._trouble = ""
+        self.slots.enter(self.index, SlotState.BUSY)
+        try:
+            jobs = [job for job in self._read(messages) if job.games]
+            left = tuple(game for job in jobs for game in job.games)
+            if left and not self._is_over() and self.is_fit() and self._fetch(jobs):
+                left = play_batch(
+                    jobs, self.worker, Callbacks(self._report, self.callbacks.on_progress, self._is_over)
+                )
+            if left:
+                self._release(left)
+        finally:
+            self.slots.enter(self.index, SlotState.IDLE)
+
+    def recover(self) -> None:
+        """Hold the slot while the trouble that ``play`` found lasts. Call it when all reports are sent."""
+        if self._trouble:
+            try:
+                self.self_test.hold(self._trouble, self._find_trouble)
+            finally:
+                self.slots.enter(self.index, SlotState.IDLE)
+
+    def fetch(self, specs: Iterable[EngineSpec], on_wait: Callable[[], None]) -> bool:
+        """Fetch the bundles of engines; False if the site is away. A refused bundle makes its game void."""
+        for spec in specs if self.worker.site is not None else ():
+            try:
+                self.worker.folder_of(spec, on_wait)
+            except SiteAway as away:
+                self._set_trouble(away.why, lambda spec=spec: self._still_away(spec))  # type: ignore[misc]
+                return False
+            except (OSError, ValueError) as error:
+                log.warning("the bundle of %s: %s", spec.name, error)
+        return True
+
+    def is_fit(self) -> bool:
+        """Whether this slot may play; runs the self-test if it is due."""
+        if not self._trouble and (trouble := self.self_test.find_trouble(self.worker)):
+            self._set_trouble(trouble, lambda: self.self_test.prove(self.worker))
+        return not self._is_over()
+
+    def _read(self, messages: Sequence[object]) -> Iterator[GameJob]:
+        """The jobs that can be read; the games of the others are reported void."""
+        for message in messages:
+            try:
+                yield GameJob.from_json(message)
+            except JobError as error:
+                log.error("a job cannot be read: %s", error)
+                for refusal in refuse_job(message, self.worker, error):
+                    self.callbacks.on_report(refusal)
+
+    def _fetch(self, jobs: Sequence[GameJob]) -> bool:
+        try:
+            for job in jobs:
+                wait = _FetchWait(job.games[0], self.worker, self.callbacks.on_progress, self._is_over)
+                if not self.fetch(job.engines, wait):
+                    return False
+        except Stopped:
+            return False
+        return True
+
+    def _release(self, games: Iterable[JobGame | GameReport]) -> None:
+        self.callbacks.on_release([Release(game.key, game.attempt, self.worker.name) for game in games])
+
+    def _report(self, report: GameReport) -> None:
+        """Report a game. A void is reported only if the self-test then passes; else the game is returned."""
+        void = report.termination == Termination.VOID
+        if void and (trouble := self.self_test.prove(self.worker)):
+            self._set_trouble(trouble, lambda: self.self_test.prove(self.worker))
+        if void and self._is_over():
+            self._release([report])
+            return
+        self.slots.count_game(self.index, void=void)
+        self.callbacks.on_report(report)
+
+    def _is_over(self) -> bool:
+        return self.slots.is_stopping or self.slots.is_barred or bool(self._trouble)
+
+    def _set_trouble(self, trouble: str, find_trouble: Callable[[], str]) -> None:
+        self._trouble, self._find_trouble = trouble, find_trouble
+
+    def _still_away(self, spec: EngineSpec) -> str:
+        try:
+            self.worker.folder_of(spec)
+        except SiteAway as away:
+            return away.why
+        except (OSError, ValueError):
+            return ""  # the next game with this engine reports it
+        return ""
+
+
+@dataclass(slots=True)
+class _FetchWait:
+    """Called while a bundle is fetched: renews the lease of its game; raises ``Stopped`` if it must end."""
+
+    game: JobGame
+    worker: WorkerContext
+    on_progress: Callable[[Progress], None]
+    is_over: Callable[[], bool]
+    _last_progress: float = field(default=0.0, init=False)
+
+    def __call__(self) -> None:
+        if self.is_over():
+            raise Stopped
+        if time.monotonic() > self._last_progress + PROGRESS_SECONDS:
+            self._last_progress = time.monotonic()
+            self.on_progress(Progress(self.game.key, self.game.attempt, self.worker.name, (), None, None))

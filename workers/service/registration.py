@@ -1,0 +1,160 @@
+"""Registers a worker with its site: sends heartbeats, and takes jobs once the site admits the worker.
+
+Runs in the worker's main process, not in its slots: a step of Celery's consumer that ticks while the
+broker is connected, and a handler for the site's only command. Without an answer of the site a worker
+waits; no games are assigned then either, because the record keeper does both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from celery import bootsteps
+from celery.worker.consumer.control import Control
+from celery.worker.control import control_command
+
+from workers.service.celery import app
+from workers.service.heartbeat import HEARTBEAT_SECONDS, KNOCK_SECONDS, GameRate, Heartbeat
+from workers.service.restart import RESTART
+from workers.service.slots import SLOTS, Slots, SlotState
+
+log = logging.getLogger("workers.service.registration")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The fields of ``Heartbeat`` that do not change while a worker runs."""
+
+    worker: str
+    host: str
+    queue: str
+    version: str
+    slots: int
+    speed: str
+    level: str
+    refusal: str
+
+
+@dataclass(slots=True)
+class Registration:
+    """The registration of one worker for one run: admitted, barred, or waiting for the site's decision."""
+
+    identity: Identity
+    slots: Slots
+    send: Callable[[Heartbeat], None]
+    is_outdated: Callable[[], bool] = lambda: False
+    """Whether a restart of the worker would give another sandbox or policy."""
+    run: str = field(default_factory=lambda: str(uuid.uuid4()))
+    is_admitted: bool = field(default=False, init=False)
+    _last_sent: float = field(default=float("-inf"), init=False)
+    _sent_stopping: bool = field(default=False, init=False)
+    _rate: GameRate = field(default_factory=GameRate, init=False)
+
+    def tick(self, now: float) -> None:
+        """Send a heartbeat if one is due at ``now`` (seconds of a monotonic clock)."""
+        every = HEARTBEAT_SECONDS if self.is_admitted else KNOCK_SECONDS
+        if now >= self._last_sent + every or self.slots.is_stopping != self._sent_stopping:
+            self._last_sent, self._sent_stopping = now, self.slots.is_stopping
+            self.send(self.heartbeat(now))
+
+    def decide(self, run: str, admitted: bool, why: str) -> bool:
+        """Apply the site's decision; False if it changes nothing or is for another run."""
+        if run != self.run or admitted == self.is_admitted:
+            return False
+        self.is_admitted = admitted
+        if admitted:
+            self.slots.admit()
+            log.warning("the site gives this worker jobs")
+        else:
+            self.slots.bar()
+            log.error("the site gives this worker no jobs: %s", why)
+        self._last_sent = float("-inf")
+        return True
+
+    def heartbeat(self, now: float) -> Heartbeat:
+        identity, games = self.identity, self.slots.games
+        return Heartbeat(
+            worker=identity.worker,
+            run=self.run,
+            host=identity.host,
+            queue=identity.queue,
+            version=identity.version,
+            slots=identity.slots,
+            busy=self.slots.number_in(SlotState.BUSY),
+            held=self.slots.number_in(SlotState.HELD),
+            games=games,
+            voids=self.slots.voids,
+            games_an_hour=self._rate.note(games, now),
+            speed=identity.speed,
+            level=identity.level,
+            refusal=identity.refusal,
+            admitted=self.is_admitted,
+            stopping=self.slots.is_stopping,
+        )
+
+
+_registrations: list[Registration] = []
+"""The registration of this process if it is a worker, else empty."""
+
+
+def join(identity: Identity, send: Callable[[Heartbeat], None], is_outdated: Callable[[], bool]) -> None:
+    """Make the worker of this process send heartbeats, and take no job before the site admits it.
+
+    Once ``is_outdated`` returns true the worker ends, with ``RESTART`` due.
+    """
+    _registrations[:] = [Registration(identity, SLOTS, send, is_outdated)]
+    app.steps["consumer"].add(MembershipStep)
+
+
+class MembershipStep(bootsteps.StartStopStep):
+    """Starts with every connection to the broker, after the consumer of the site's commands."""
+
+    requires = (Control,)
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        self._timer: Any = None
+        super().__init__(consumer, **options)
+
+    def start(self, consumer: Any) -> None:
+        _update_queue(consumer, _registrations[0])
+        self._timer = consumer.timer.call_repeatedly(KNOCK_SECONDS, self._tick)
+        self._tick()
+
+    def stop(self, consumer: Any) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if SLOTS.is_stopping:
+            with contextlib.suppress(ConnectionError):
+                self._tick()
+
+    def _tick(self) -> None:
+        _registrations[0].tick(time.monotonic())
+        if _registrations[0].is_outdated():
+            log.warning("what the sandbox lacked is installed: this worker starts again")
+            RESTART.ask()
+
+
+@control_command(args=[("run", str), ("admitted", bool), ("why", str)])
+def workers_standing(state: Any, run: str, admitted: bool, why: str = "") -> None:
+    """Handle the site's decision whether this worker gets jobs."""
+    if _registrations and _registrations[0].decide(run, admitted, why):
+        _update_queue(state.consumer, _registrations[0])
+        _registrations[0].tick(time.monotonic())
+
+
+def _update_queue(consumer: Any, registration: Registration) -> None:
+    """Consume the queue of jobs if the worker is admitted, else stop consuming it."""
+    queue = registration.identity.queue
+    if registration.is_admitted:
+        # Celery's own command does not select the queue again; a new connection would not consume it.
+        app.amqp.queues.select_add(app.amqp.queues[queue])
+        consumer.add_task_queue(queue)
+    else:
+        consumer.cancel_task_queue(queue)
