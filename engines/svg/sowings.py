@@ -47,14 +47,19 @@ class Sowing:
 
 
 def trace_sowing(before: Position, after: Position, token: str) -> Sowing | None:
-    """The sowing that leads from one position to the next; None for a pass and for games without sowing."""
+    """The sowing that leads from one position to the next.
+
+    None for a pass, an illegal move and games without sowing.
+    """
+    if not before.is_legal(token):
+        return None
     if isinstance(before, DuovallisPosition):
         laps, sown = _sow_valleys(_stones(before), before.side, token)
         opposite = CAPTURED_BY[before.side].get(laps[-1][-1])
         captured = tuple(name for name in (opposite,) if name and sown[name] != _stones(after)[name])
     elif token[:-1] in before.board() and token[-1] in "+-":
         laps, sown = _sow_rows(_stones(before), token)
-        captured = tuple(name for name in laps[-1] if _stones(after)[name] != sown[name])
+        captured = tuple(name for name in dict.fromkeys(laps[-1]) if _stones(after)[name] != sown[name])
     else:
         return None
     return Sowing(laps, captured, _changes(_stones(before), _stones(after)))

@@ -11,6 +11,7 @@ STYLE: Final = """
   --board-seed: #6d4526; --board-seed-edge: #4a2d16;
   --board-white: #fffdf6; --board-white-edge: #6b5f4c; --board-black: #2f2a27; --board-black-edge: #14110f;
   --board-groove: #8d8175; --board-last: #1f62ad; --board-last-cell: #bcd3e6; --board-win: #8cc98f;
+  --board-captured: #b3261e;
   font-family: system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; max-width: 100%; height: auto;
 }
 @media (prefers-color-scheme: dark) {
@@ -20,6 +21,7 @@ STYLE: Final = """
     --board-seed: #e8bd80; --board-seed-edge: #54381a;
     --board-white: #f4ecdc; --board-white-edge: #1a1613; --board-black: #0e0c0b; --board-black-edge: #c9b99f;
     --board-groove: #978973; --board-last: #7fbcf7; --board-last-cell: #3d6288; --board-win: #3f8049;
+    --board-captured: #ff9a8d;
   }
 }
 .board .face { fill: var(--board-face); stroke: var(--board-edge); stroke-width: 2; }
@@ -37,7 +39,18 @@ STYLE: Final = """
 .board .white:is(.stone, .disc, .ring) { fill: var(--board-white); stroke: var(--board-white-edge); }
 .board .black:is(.stone, .disc, .ring) { fill: var(--board-black); stroke: var(--board-black-edge); }
 .board .groove { fill: none; stroke: var(--board-groove); stroke-width: 1.4; }
-.board .last.from { fill: none; stroke: var(--board-last); stroke-width: 4; }
+.board :is(.from, .to, .captured, .track, .ghost) { fill: none; stroke: var(--board-last); }
+.board .last.from { stroke-width: 4; }
+.board .last.to { stroke-width: 4; stroke-dasharray: 2 6; stroke-linecap: round; }
+.board .last.captured { stroke: var(--board-captured); stroke-width: 4; stroke-dasharray: 9 5; }
+.board .last.track { stroke-width: 7; stroke-linejoin: round; stroke-linecap: round; opacity: .28; }
+.board .ghost { stroke-width: 2; stroke-dasharray: 4 4; }
+.board .badge { fill: var(--board-face); stroke: var(--board-last); stroke-width: 1.5; }
+.board .badge.white { fill: var(--board-white); stroke: var(--board-white-edge); }
+.board .badge.black { fill: var(--board-black); stroke: var(--board-black-edge); }
+.board .delta { font-size: 13px; font-weight: 600; font-variant-numeric: tabular-nums; }
+.board .delta.white { fill: #2f2a27; }
+.board .delta.black { fill: #fffdf6; }
 .board .path { stroke-linecap: round; stroke-linejoin: round; }
 .board .last.way, .board .start { fill: var(--board-last); }
 .board .path { fill: none; stroke: var(--board-last); stroke-width: 5; }
