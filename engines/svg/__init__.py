@@ -29,10 +29,10 @@ from engines.rules.base import Position, Side
 from engines.svg.elements import circle, element, lettering
 from engines.svg.hexagons import draw_dualma, draw_duploline
 from engines.svg.mancala import draw_dogon, draw_duovallis, small_stones
-from engines.svg.style import STYLE
+from engines.svg.style import STYLE, flat_style
 from engines.svg.words import NAMES, describe, game_code, holding, standing, stores
 
-__all__ = ["STYLE", "describe", "draw"]
+__all__ = ["STYLE", "describe", "draw", "flat_style"]
 
 STRIP: Final = 40.0
 """Height of a player's line above or beneath the board."""

@@ -1,8 +1,15 @@
-"""The default stylesheet of a drawn board, light and dark. A module of its own: it is data, not code."""
+"""The default stylesheet of a drawn board, light and dark."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
+
+_PARTS: Final = re.compile(r"\s*\.board \{(.*?)\}\s*@media[^{]*\{\s*\.board \{(.*?)\}\s*\}(.*)", re.DOTALL)
+"""The light colours, the dark ones, and all other rules."""
+_VARIABLE: Final = re.compile(r"(--[a-z-]+): ([^;]+);")
+_USE: Final = re.compile(r"var\((--[a-z-]+)\)")
+_IS: Final = re.compile(r"(.*?):is\(([^)]*)\)([^{]*?) (\{.*)")
 
 STYLE: Final = """
 .board {
@@ -63,3 +70,21 @@ STYLE: Final = """
 .board .standing { fill: var(--board-last); font-weight: 600; }
 """
 """Colours are variables of ``.board``; the contrast of text to board is over 4.5 to 1 in both."""
+
+
+def flat_style(*, dark: bool = False) -> str:
+    """``STYLE`` for programs that know neither CSS variables nor ``:is`` nor media queries."""
+    light_part, dark_part, rules = _PARTS.match(STYLE).groups()  # type: ignore[union-attr]
+    colours = dict(_VARIABLE.findall(light_part)) | (dict(_VARIABLE.findall(dark_part)) if dark else {})
+    head = _VARIABLE.sub("", light_part).strip()
+    flat = _USE.sub(lambda use: colours[use[1]], f".board {{ {head} }}\n{rules}")
+    return "\n".join(_expand(line) for line in flat.splitlines())
+
+
+def _expand(line: str) -> str:
+    """A rule with one ``:is(…)`` as a rule with a list of selectors."""
+    found = _IS.fullmatch(line)
+    if found is None:
+        return line
+    before, options, after, body = found.groups()
+    return ", ".join(f"{before}{option.strip()}{after}" for option in options.split(",")) + " " + body

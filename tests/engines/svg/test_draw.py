@@ -12,7 +12,7 @@ import pytest
 
 from engines.rules.base import Position
 from engines.rules.registry import GAMES
-from engines.svg import STYLE, describe, draw
+from engines.svg import STYLE, describe, draw, flat_style
 
 SVG = "{http://www.w3.org/2000/svg}"
 STACKS = "5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21"
@@ -252,3 +252,11 @@ def test_moves_are_drawn_inside_the_view_box_from_both_sides(code: str) -> None:
                 assert left <= x <= x + float(part.get("width", "")) <= left + width
                 assert top <= y <= y + float(part.get("height", "")) <= top + height
         before = position
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_flat_style_says_the_same_without_variables(dark: bool) -> None:
+    flat = flat_style(dark=dark)
+    assert not [word for word in ("var(", ":is", "@media", "--board") if word in flat]
+    assert flat.count("{") == flat.count("}") == STYLE.count("{") - 3
+    assert (".board .white.stone, .board .white.disc, .board .white.ring" in flat) and ("#3b342c" in flat) is dark
