@@ -6,7 +6,7 @@
 
 const SERIES = ["white", "black", "white_time", "black_time", "white_nodes", "black_nodes"];
 const HEIGHTS = { scores: 150, effort: 90 };
-const AXIS = 64; // pixels for the labels at the left, the same in both plots
+const AXIS = 78; // pixels for the labels at the left, the same in both plots
 const ENDS = { 1: "White wins", 0: "even", "-1": "Black wins" };
 
 const section = document.getElementById("chart");
@@ -26,6 +26,7 @@ function marker(plot) {
   plot.ctx.save();
   plot.ctx.strokeStyle = colour("--focus");
   plot.ctx.lineWidth = 2 * devicePixelRatio;
+  plot.ctx.setLineDash([]);
   plot.ctx.beginPath();
   plot.ctx.moveTo(x, plot.bbox.top);
   plot.ctx.lineTo(x, plot.bbox.top + plot.bbox.height);
@@ -67,7 +68,7 @@ function build() {
   if (has(effort)) {
     const paths = uPlot.paths.bars({ size: [0.8, 12] });
     const [white, black] = ["white", "black"].map((side) => ({ paths, fill: colour(`--chart-${side}`), points: { show: false } }));
-    const axis = { values: (_, splits) => splits.map((split) => short(split)) };
+    const axis = { splits: (plot) => [0, plot.scales.y.max], values: (_, splits) => splits.map((split) => short(split)) };
     draw("effort", { axis, scale: { range: (_, low, high) => [0, high || 1] }, white, black }, `white_${effort}`, `black_${effort}`);
   }
 }

@@ -79,9 +79,13 @@ def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
 def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The same as PNG, in the light colours, for link previews."""
     shown = _at(request, pk, ply)
-    drawn = svg.draw(shown.position, last_move=shown.move, before=shown.before, flip=request.GET.get("flip") == "1")
+    drawn = svg.draw(
+        shown.position, last_move=shown.move, before=shown.before, flip=request.GET.get("flip") == "1"
+    )
     png = resvg_py.svg_to_bytes(
-        svg_string=drawn.replace(">", f"><style>{svg.flat_style()}</style>", 1), width=PNG_WIDTH, background="#f3f1ec"
+        svg_string=drawn.replace(">", f"><style>{svg.flat_style()}</style>", 1),
+        width=PNG_WIDTH,
+        background="#f3f1ec",
     )
     return HttpResponse(bytes(png), content_type="image/png")
 
@@ -92,7 +96,11 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     line = replay.line(ply)
     step = min(whole_number(request, "line", 0, most=LAST_ID), len(line))
     flip = request.GET.get("flip") == "1"
-    shown = ShownBoard(line[step - 1].after, line[step - 1].before, line[step - 1].token) if step else _shown(replay, ply)
+    shown = (
+        ShownBoard(line[step - 1].after, line[step - 1].before, line[step - 1].token)
+        if step
+        else _shown(replay, ply)
+    )
     panels = _panels(game, replay, ply, live)
     return {
         "replay": replay,

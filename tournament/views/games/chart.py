@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final
 
 from engines.protocol.score import Score
 from engines.records import MoveNote
@@ -14,15 +14,14 @@ from tournament.views.games.replay import Replay
 STEEPNESS: Final = 0.4
 """Of the logistic function, per unit of score: a lead of 5 units is drawn at three quarters of the height."""
 
-Number = TypeVar("Number", int, float)
 Values = dict[str, list[float | None]]
 
 
 def chart_values(replay: Replay, since: int = 0) -> Values:
     """By series, one value for each ply after ``since``; None where the engine gave none.
 
-    ``white`` and ``black`` are the engines' scores as ``squeeze`` draws them, the ``_time`` series are seconds,
-    the ``_nodes`` series counts.
+    ``white`` and ``black`` are the engines' scores as ``squeeze`` draws them, the ``_time`` series are
+    seconds, the ``_nodes`` series counts.
     """
     values: Values = {}
     for side in Side:
@@ -34,14 +33,14 @@ def chart_values(replay: Replay, since: int = 0) -> Values:
 
 
 def squeeze(score: Score | None, side: Side) -> float | None:
-    """A score of ``side``'s engine as a height from -1 (Black wins) to 1 (White wins); a mate is at the edge."""
+    """A score of ``side``'s engine as a height, from -1 (Black wins) to 1 (White wins); a mate is an edge."""
     if score is None:
         return None
     if score.mate is not None:
         height = 1.0 if score.mate > 0 else -1.0
     else:
         height = math.tanh(STEEPNESS / 2 * (score.centipawns or 0) / 100)
-    return round(height if side is Side.WHITE else -height, 3)
+    return round(height if side is Side.WHITE else 0.0 - height, 3)
 
 
 def _series(

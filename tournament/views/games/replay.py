@@ -49,7 +49,7 @@ class ShownMove:
             format_note(MoveNote(score=note.score)),
             f"depth {note.depth}" if note.depth is not None else "",
             f"{note.ms / 1000:.3f} s" if note.ms is not None else "",
-            f"{note.nodes:,} nodes" if note.nodes is not None else "",
+            f"{note.nodes:,} node{'s' * (note.nodes != 1)}" if note.nodes is not None else "",
         )
         return " · ".join(part for part in parts if part)
 
@@ -69,6 +69,10 @@ class MoveRow:
 
     number: int
     moves: tuple[ShownMove | None, ShownMove | None]
+
+    def begins_by(self, ply: int) -> bool:
+        """Whether a move of the row was played by ply ``ply``: then a page that shows so many has the row."""
+        return any(move is not None and move.ply <= ply for move in self.moves)
 
 
 @dataclass(frozen=True, slots=True)
