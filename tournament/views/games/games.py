@@ -1,4 +1,4 @@
-"""A game: its replay (recorded or live), its record, its logs."""
+"""A game: its replay (recorded or live), its record and its logs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engines.rules.base import Side
 from engines.timecontrol import parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame
-from tournament.views.bots.verdict import fault_in_words, verdict
+from tournament.views.bots.verdict import fault_sentence, verdict
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.replay import Replay, replay_of
 from tournament.views.paging import LAST_ID, whole_number
@@ -31,18 +31,17 @@ class PlayerPanel:
     side: str
     version: BotVersion
     clock: str
-    clock_means: str
+    clock_label: str
     to_move: bool
 
 
 @require_safe
 @vary_on_headers("HX-Request")
 def game(request: HttpRequest, pk: int) -> HttpResponse:
-    """The replay at ``?ply=n`` (default: the last), turned around with ``flip=1``.
+    """The replay at ``?ply=n`` (default: the last), with the board turned by ``flip=1``.
 
-    One address, three answers: the page; to htmx the board alone; to htmx that
-    names what it has ``seen`` the list of moves, or 204, or once the game is over
-    the order to load the page anew.
+    The response to htmx is the board alone. With the parameter ``seen`` it is the list of moves, 204 if
+    nothing has changed, or a request to reload the page if the game is over.
     """
     game = _find(request, pk)
     record = GameRecord.objects.filter(game=game).values_list("text", flat=True).first()
@@ -66,7 +65,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
     }
     if htmx:
         return render(request, "pieces/moves.html", context)
-    context |= {"fault": fault_in_words(game), "recorded": record is not None, "logs": _logs(request, game)}
+    context |= {"fault": fault_sentence(game), "recorded": record is not None, "logs": _logs(request, game)}
     return render(request, "game.html", context)
 
 
@@ -79,27 +78,27 @@ def game_record(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def game_log(request: HttpRequest, pk: int, side: str) -> HttpResponse:
-    """One engine's standard error and lines as text, for its owner and staff."""
+    """One engine's standard error and exchanged lines as text, for its owner and staff."""
     game = _find(request, pk)
     log = next((log for log in _logs(request, game) if log.side == side), None)
     if log is None:
-        raise Http404(f"no log of {side!r} to be seen")
+        raise Http404(f"no log of {side!r} for this user")
     text = f"# standard error\n{log.stderr}\n# lines exchanged\n{log.lines}\n"
     return attached(text, f"game-{pk}-{side}.txt", TEXT_TYPE)
 
 
 @require_safe
 def game_engines(request: HttpRequest) -> JsonResponse:
-    """Who played the game with this ``id``, a record's GameId; ``python -m workers replay --site`` asks.
+    """The engines of the game with this ``id``, a record's GameId, for ``python -m workers replay --site``.
 
-    ``bundle`` is null where this visitor may not have it.
+    ``bundle`` is null if this user may not download it.
     """
     key = request.GET.get("id", "")
     game = Game.objects.with_players().filter(key=key).first() if key.isprintable() else None
     if game is None or not access.may_see_tournament(request.user, game.tournament):
         raise Http404(f"no game {key!r}")
-    seats = {"white": game.white, "black": game.black}
-    return JsonResponse({side: _engine_values(request, version) for side, version in seats.items()})
+    versions = {"white": game.white, "black": game.black}
+    return JsonResponse({side: _engine_values(request, version) for side, version in versions.items()})
 
 
 def _engine_values(request: HttpRequest, version: BotVersion) -> dict[str, str | None]:
@@ -124,24 +123,24 @@ def _find(request: HttpRequest, pk: int) -> Game:
 
 
 def _polls(game: Game) -> bool:
-    """Whether more is to come."""
+    """Whether the game is not over yet."""
     return game.state in {Game.State.WAITING, Game.State.CLAIMED}
 
 
 def _logs(request: HttpRequest, game: Game) -> list[GameLog]:
-    """The logs this user may see; the others are not even read."""
+    """The logs this user may see; no others are read."""
     sides = [side for side in GameLog.Side.values if access.may_see_log(request.user, game, side)]
     return list(GameLog.objects.filter(game=game, side__in=sides).order_by("-side")) if sides else []
 
 
 def _board(request: HttpRequest, game: Game, replay: Replay) -> dict[str, Any]:
-    """What the board's fragment shows at the ply asked for; one beyond the end is the end."""
+    """The context of the board's fragment at the requested ply; a ply beyond the end shows the end."""
     ply = min(whole_number(request, "ply", replay.plies, most=LAST_ID), replay.plies)
     flip = request.GET.get("flip") == "1"
     position = replay.positions[ply]
     move = replay.moves[ply - 1] if ply else None
     drawn = svg.draw(position, last_move=move.token if move else "", flip=flip)
-    seats = _seats(game, replay, ply)
+    players = _players(game, replay, ply)
     return {
         "replay": replay,
         "ply": ply,
@@ -153,25 +152,25 @@ def _board(request: HttpRequest, game: Game, replay: Replay) -> dict[str, Any]:
         "flipped": "&flip=1" if flip else "",
         "position": str(position),
         "board": mark_safe(drawn),  # drawn from a position that was parsed; svg escapes
-        "top": seats[Side.WHITE if flip else Side.BLACK],
-        "bottom": seats[Side.BLACK if flip else Side.WHITE],
+        "top": players[Side.WHITE if flip else Side.BLACK],
+        "bottom": players[Side.BLACK if flip else Side.WHITE],
     }
 
 
 def _over(game: Game, replay: Replay, ply: int) -> bool:
-    """Whether nobody is to move, although the rules alone may not know: a limit or a forfeit ended it."""
+    """Whether neither side is to move; the game may have ended by a limit or a forfeit, not by the rules."""
     return ply == replay.plies and game.result is not None
 
 
-def _seats(game: Game, replay: Replay, ply: int) -> dict[Side, PlayerPanel]:
+def _players(game: Game, replay: Replay, ply: int) -> dict[Side, PlayerPanel]:
     control = parse_time_control(game.tournament.time_control)
     clocks = replay.clocks(ply, control)
-    means = "clock" if control.base_ms is not None else "time of the last move"
+    shows = "clock" if control.base_ms is not None else "time of the last move"
     versions = {Side.WHITE: game.white, Side.BLACK: game.black}
     to_move = None if _over(game, replay, ply) else replay.positions[ply].side
     return {
         side: PlayerPanel(
-            side.name.lower(), version, clocks[side], f"{side.name.title()}'s {means}", side is to_move
+            side.name.lower(), version, clocks[side], f"{side.name.title()}'s {shows}", side is to_move
         )
         for side, version in versions.items()
     }
