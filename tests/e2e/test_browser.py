@@ -127,7 +127,7 @@ def test_keys_and_the_list_of_keys_stay_at_hand_after_a_step_and_after_a_copy(si
     expect(page.locator("#keys")).to_be_visible()
 
 
-def test_whoever_is_at_the_end_of_a_live_game_follows_it(site: Site, page: Page) -> None:
+def test_a_page_at_the_end_of_a_live_game_follows_it(site: Site, page: Page) -> None:
     page.goto(f"/games/{site.live.pk}/")
     expect(page.locator("#board")).to_have_attribute("data-ply", "5")
     go_live(site.live, plies=8)
@@ -234,7 +234,7 @@ def test_a_game_can_be_shown_in_a_frame_elsewhere(site: Site, page: Page, live_s
     expect(inside.locator("#board")).to_have_attribute("data-ply", "2")
 
 
-def test_whoever_follows_a_live_game_is_shown_its_end(site: Site, page: Page) -> None:
+def test_a_page_that_follows_a_live_game_shows_its_end(site: Site, page: Page) -> None:
     page.goto(f"/games/{site.live.pk}/")
     go_live(site.live, plies=6)
     expect(page.locator("#board")).to_have_attribute("data-ply", "6", timeout=20_000)
@@ -311,7 +311,7 @@ def test_no_page_is_wider_than_a_phone(site: Site, page: Page) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
 
 
-def test_an_author_signs_up_uploads_a_bot_and_makes_a_tournament(
+def test_an_author_signs_up_uploads_a_bot_and_creates_a_tournament(
     site: Site, page: Page, tmp_path: Path
 ) -> None:
     page.goto("/sign-up/?next=/upload/")
@@ -336,7 +336,7 @@ def test_an_author_signs_up_uploads_a_bot_and_makes_a_tournament(
         box.set_checked(box.get_attribute("value") == "dogon-kulei")
     page.fill("#id_pairs", "3")
     expect(page.locator(".estimate")).to_contain_text("6 games")
-    page.click("text=Make the draft")
+    page.click("text=Create the draft")
     expect(page.locator("h1")).to_have_text("Nora's cup")
     page.click("text=Start")
     expect(page.locator(".message")).to_contain_text("started")

@@ -185,7 +185,7 @@ def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, submit:
 @pytest.mark.parametrize(
     ("status", "answer", "words"),
     [
-        (403, refusal("This token has not the scope upload."), "This token has not the scope upload."),
+        (403, refusal("This token lacks the scope upload."), "This token lacks the scope upload."),
         (302, b"", "redirects to http://127.0.0.1:1/elsewhere"),
         (404, b"<html>", "answered 404: is this a Duarena site"),
         (200, b"<html>", "is no Duarena site"),
@@ -207,9 +207,9 @@ def test_what_is_not_known_in_the_end_is_exit_2_and_one_sentence(
 
 def test_an_unknown_token_is_found_out_before_the_zip_is_sent(site: Site, submit: Submit) -> None:
     site.is_known = False
-    site.answers = [(401, refusal("This token is not known here, or it was revoked."))]
+    site.answers = [(401, refusal("This token is unknown or has been revoked."))]
     done = submit()
-    assert (done.returncode, done.stderr) == (2, "This token is not known here, or it was revoked.\n")
+    assert (done.returncode, done.stderr) == (2, "This token is unknown or has been revoked.\n")
     assert [method for method, *_ in site.asked] == ["GET"]
 
 

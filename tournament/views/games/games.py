@@ -1,4 +1,4 @@
-"""A game: its replay (recorded or live), its record, its logs."""
+"""A game: its replay (recorded or live), its record and its logs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engines.rules.base import Side
 from tournament import access
 from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame
 from tournament.security import FRAMABLE_POLICY
-from tournament.views.bots.verdict import ended_by_rules, fault_in_words, verdict
+from tournament.views.bots.verdict import ended_by_rules, fault_sentence, verdict
 from tournament.views.games.board import board_context, find_game_for, load_replay
 from tournament.views.games.chart import chart_values
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
@@ -25,11 +25,10 @@ from tournament.views.polling import unchanged
 @require_safe
 @vary_on_headers("HX-Request")
 def game(request: HttpRequest, pk: int) -> HttpResponse:
-    """The replay at ``?ply=n`` (default: the last), turned around with ``flip=1``.
+    """The replay at ``?ply=n`` (default: the last), with the board turned by ``flip=1``.
 
-    One address, three answers: the page; to htmx the board alone; to htmx that names what it has ``seen`` and
-    the ply it has moves up to (``since``) the moves after it, or 204, or once the game is over the order to
-    load the page anew.
+    The response to htmx is the board alone. With the parameters ``seen`` and ``since`` it is the moves after
+    ply ``since``, 204 if nothing has changed, or a request to reload the page if the game is over.
     """
     game = find_game_for(request, pk)
     replay, live = load_replay(game)
@@ -59,7 +58,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         context["new_rows"] = [row for row in rows if not row.begins_by(since)]
         return render(request, "pieces/moves_new.html", context)
     context |= {
-        "fault": fault_in_words(game),
+        "fault": fault_sentence(game),
         "ended_by_rules": ended_by_rules(game),
         "recorded": GameRecord.objects.filter(game=game).exists(),
         "logs": _logs(request, game),
@@ -93,16 +92,16 @@ def game_log(request: HttpRequest, pk: int, side: str) -> HttpResponse:
     game = find_game_for(request, pk)
     log = next((log for log in _logs(request, game) if log.side == side), None)
     if log is None:
-        raise Http404(f"no log of {side!r} to be seen")
+        raise Http404(f"no log of {side!r} for this user")
     text = f"# standard error\n{log.stderr}\n# lines exchanged\n{log.lines}\n"
     return attached(text, f"game-{pk}-{side}.txt", TEXT_TYPE)
 
 
 @require_safe
 def game_engines(request: HttpRequest) -> JsonResponse:
-    """Who played the game with this ``id``, a record's GameId; ``python -m workers replay --site`` asks.
+    """The engines of the game with this ``id``, a record's GameId, for ``python -m workers replay --site``.
 
-    ``bundle`` is null where this visitor may not have it.
+    ``bundle`` is null if this user may not download it.
     """
     key = request.GET.get("id", "")
     game = Game.objects.with_players().filter(key=key).first() if key.isprintable() else None
@@ -138,6 +137,6 @@ def _headline(game: Game, replay: Replay, live: LiveGame | None) -> str:
 
 
 def _logs(request: HttpRequest, game: Game) -> list[GameLog]:
-    """The logs this user may see; the others are not even read."""
+    """The logs this user may see; no others are read."""
     sides = [side for side in GameLog.Side.values if access.may_see_log(request.user, game, side)]
     return list(GameLog.objects.filter(game=game, side__in=sides).order_by("-side")) if sides else []

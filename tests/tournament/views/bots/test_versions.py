@@ -58,7 +58,7 @@ def test_the_page_follows_an_examination_step_by_step(examined: BotVersion, owne
 
 
 def test_before_a_worker_is_free_the_page_says_so(examined: BotVersion, owner: Client) -> None:
-    assert "waits for a worker" in owner.get(PAGE).content.decode()
+    assert "waiting for a worker" in owner.get(PAGE).content.decode()
 
 
 def test_the_report_tells_what_is_wrong_in_plain_words_with_what_led_to_it(
@@ -69,7 +69,7 @@ def test_the_report_tells_what_is_wrong_in_plain_words_with_what_led_to_it(
     for words in ("illegal move &#x27;x&#x27;", "What to do: read it all", "&gt; go", "Traceback", "refused"):
         assert words in page
     assert page.index("Legal moves") < page.index("<b>Quit</b>"), "what refuses it comes first"
-    assert "This does not keep it from playing" in page
+    assert "The bot can play in spite of this" in page
     assert "every 2s" not in page
     assert "download>download" not in page
 
