@@ -11,7 +11,6 @@ from itertools import count, islice
 from engines.records.headers import check_headers, start_history
 from engines.records.model import (
     HEADERS,
-    Fault,
     Record,
     RecordError,
     RecordMove,
@@ -20,13 +19,9 @@ from engines.records.model import (
     is_token,
 )
 from engines.records.notes import BOOK, format_note
-from engines.rules.base import Reason, Result
 from engines.rules.history import History
-from engines.rules.registry import find_game
 
 LINE_LENGTH = 79
-UNKNOWN = "?"
-UNKNOWN_DATE = "????.??.??"
 MAX_EVIDENCE = 500
 
 _NAME = re.compile(r"[A-Za-z0-9_]{1,255}")
@@ -34,70 +29,6 @@ _DATE = re.compile(r"[0-9?]{4}\.[0-9?]{2}\.[0-9?]{2}")
 _BREAKING = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Unicode categories that would not survive as part of one line of UTF-8."""
 _RANK = {name: rank for rank, name in enumerate(HEADERS)}
-
-
-def build_record(
-    *,
-    game: str,
-    white: str,
-    black: str,
-    moves: Iterable[RecordMove],
-    result: Result,
-    termination: Termination,
-    fault: Fault,
-    time_control: str,
-    reason: Reason = Reason.NONE,
-    white_version: str = "",
-    black_version: str = "",
-    game_id: str = "",
-    event: str = "",
-    site: str = "",
-    date: str = UNKNOWN_DATE,
-    round_name: str = "",
-    fen: str | None = None,
-    ply_limit: int | None = None,
-    white_score: int | None = None,
-    black_score: int | None = None,
-    evidence: str = "",
-    more: Iterable[tuple[str, str]] = (),
-) -> Record:
-    """A record with all headers it needs, and none that would only repeat a default.
-
-    ``date`` is ``YYYY.MM.DD``; empty texts become ``?``. ``reason`` is kept only when the
-    rules ended the game; ``evidence`` is cut and cleaned; ``more`` are headers of others.
-    Raises ``UnknownGame``. What else is wrong is found by ``format_record``.
-    """
-    played = tuple(moves)
-    ladder = find_game(game)
-    given = sum(move.book for move in played)
-    is_start = fen is None or fen == str(ladder.position.initial())
-    headers: list[tuple[str, str | None]] = [
-        ("Event", event or UNKNOWN),
-        ("Site", site or UNKNOWN),
-        ("Date", date),
-        ("Round", round_name or UNKNOWN),
-        ("White", white or UNKNOWN),
-        ("Black", black or UNKNOWN),
-        ("Result", str(result)),
-        ("Game", game),
-        ("Termination", str(termination)),
-        ("Reason", str(reason) if termination is Termination.RULES else None),
-        ("Fault", str(fault)),
-        ("PlyCount", str(len(played))),
-        ("PlyLimit", None if ply_limit in (None, ladder.ply_limit) else str(ply_limit)),
-        ("TimeControl", time_control),
-        ("WhiteVersion", white_version or UNKNOWN),
-        ("BlackVersion", black_version or UNKNOWN),
-        ("GameId", game_id or UNKNOWN),
-        ("FEN", None if is_start else fen),
-        ("SetUp", None if is_start else "1"),
-        ("OpeningPlies", str(given) if given else None),
-        ("WhiteScore", None if white_score is None else str(white_score)),
-        ("BlackScore", None if black_score is None else str(black_score)),
-        ("Evidence", clean_text(evidence) or None),
-    ]
-    known = [(name, value) for name, value in headers if value is not None]
-    return Record((*known, *more), played, result)
 
 
 def clean_text(text: str, limit: int = MAX_EVIDENCE) -> str:

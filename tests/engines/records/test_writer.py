@@ -12,13 +12,16 @@ from engines.records import (
     Record,
     RecordError,
     RecordMove,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
     Termination,
     build_record,
     clean_text,
     format_record,
     write_records,
 )
-from engines.rules.base import Reason, Result, UnknownGame
+from engines.rules.base import Result, UnknownGame
 from tests.support.records import finished_record, read_text, record_of, with_headers
 
 DOGON = ("d1+", "c2+", "c1+", "d2+")
@@ -135,15 +138,10 @@ def test_a_given_position_and_another_ply_limit_are_written() -> None:
 def test_a_ladder_that_is_not_there_has_no_records() -> None:
     with pytest.raises(UnknownGame, match="'chess'"):
         build_record(
-            game="chess",
-            white="a",
-            black="b",
-            moves=(),
-            result=Result.UNDECIDED,
-            termination=Termination.VOID,
-            fault=Fault.INFRASTRUCTURE,
-            time_control="1+1",
-            reason=Reason.NONE,
+            (),
+            players=RecordPlayers("a", "b"),
+            settings=RecordSettings("chess", "1+1"),
+            outcome=RecordOutcome(Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE),
         )
 
 

@@ -15,7 +15,16 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from engines.records import SIDE_CONTROLS, Fault, build_record, format_record
+from engines.records import (
+    SIDE_CONTROLS,
+    Fault,
+    RecordEvent,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    build_record,
+    format_record,
+)
 from workers.game.seeds import seed_header
 from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
 from workers.match.slots.messages import Assignment, Batch, SlotGame, SlotNews, SlotSetup
@@ -119,27 +128,30 @@ def _record_text(assignment: Assignment, finished: FinishedGame, walls: str) -> 
     is_even = controls[0] == controls[1]
     odds = () if is_even else zip(SIDE_CONTROLS, controls, strict=True)
     record = build_record(
-        game=job.game,
-        white=white.name,
-        black=black.name,
-        moves=played.moves,
-        result=played.result,
-        termination=played.termination,
-        fault=played.fault,
-        time_control=controls[0] if is_even else job.time_control,
-        reason=played.reason,
-        white_version=white.version,
-        black_version=black.version,
-        game_id=finished.game.key,
-        event=assignment.event,
-        site=assignment.site,
-        date=f"{finished.started:%Y.%m.%d}",
-        round_name=assignment.round,
-        fen=job.fen,
-        ply_limit=job.ply_limit,
-        white_score=played.white_score,
-        black_score=played.black_score,
-        evidence=played.evidence,
+        played.moves,
+        players=RecordPlayers(white.name, black.name, white.version, black.version),
+        settings=RecordSettings(
+            game=job.game,
+            time_control=controls[0] if is_even else job.time_control,
+            fen=job.fen,
+            ply_limit=job.ply_limit,
+        ),
+        outcome=RecordOutcome(
+            result=played.result,
+            termination=played.termination,
+            fault=played.fault,
+            reason=played.reason,
+            white_score=played.white_score,
+            black_score=played.black_score,
+            evidence=played.evidence,
+        ),
+        event=RecordEvent(
+            event=assignment.event,
+            site=assignment.site,
+            date=f"{finished.started:%Y.%m.%d}",
+            round_name=assignment.round,
+            game_id=finished.game.key,
+        ),
         more=(*odds, *condition_headers(walls, ""), seed_header(job.seed, finished.game.key)),
     )
     return format_record(record)
