@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import os
 import shutil
 import stat
 import tempfile
@@ -18,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from engines.files import atomic_file
 from workers.bundles.archive import (
     MAX_UNPACKED_BYTES,
     MAX_ZIP_BYTES,
@@ -96,8 +96,9 @@ def store_bundle(store: Path, source: bytes | BinaryIO | Path) -> str:
     path = bundle_path(store, sha256)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with opened(source) as file:
-            _write_atomically(path, file)
+        with opened(source) as file, atomic_file(path, mode=0o644) as stored:
+            for chunk in _chunks(file):
+                stored.write(chunk)
     return sha256
 
 
@@ -229,17 +230,3 @@ def _move_into_place(folder: Path, target: Path) -> Path:
         if not target.is_dir():
             raise
     return target
-
-
-def _write_atomically(path: Path, source: BinaryIO) -> None:
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-        try:
-            for chunk in _chunks(source):
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-            os.chmod(file.name, 0o644)
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
