@@ -26,7 +26,7 @@ from engines.records.model import (
 from engines.records.notes import BOOK, format_note, parse_note
 from engines.records.reader import read_records
 from engines.records.verify import find_disagreements, replay_record, verify_record
-from engines.records.writer import clean_text, format_record, write_records
+from engines.records.writer import clean_text, format_record
 
 __all__ = [
     "BOOK",
@@ -56,5 +56,4 @@ __all__ = [
     "side_controls",
     "start_history",
     "verify_record",
-    "write_records",
 ]

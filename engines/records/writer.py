@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import count, islice
 
@@ -42,12 +42,6 @@ def clean_text(text: str, limit: int = MAX_EVIDENCE) -> str:
 
 def _breaks(character: str) -> bool:
     return unicodedata.category(character) in _BREAKING
-
-
-def write_records(records: Iterable[Record]) -> Iterator[str]:
-    """The pieces of one PGN file, a game each, an empty line after every game."""
-    for record in records:
-        yield format_record(record) + "\n"
 
 
 def format_record(record: Record) -> str:

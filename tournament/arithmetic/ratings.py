@@ -268,10 +268,6 @@ class Fold:
             Change(game.black, black.rating, after_black),
         )
 
-    def add_all(self, games: Iterable[RatedGame]) -> None:
-        for game in games:
-            self.add(game)
-
     def _standing(self, player: Player) -> Standing:
         return self.standings.get(player) or Standing(self._first_rating(player))
 

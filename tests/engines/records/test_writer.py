@@ -19,7 +19,6 @@ from engines.records import (
     build_record,
     clean_text,
     format_record,
-    write_records,
 )
 from engines.rules.base import Result, UnknownGame
 from tests.support.records import finished_record, read_text, record_of, with_headers
@@ -114,7 +113,7 @@ def test_headers_are_put_into_their_order_and_unknown_ones_last() -> None:
 
 def test_games_of_a_file_are_parted_by_an_empty_line() -> None:
     records = [record_of("dogon-kulei", DOGON), record_of("dogon-kulei", DOGON[:2])]
-    text = "".join(write_records(records))
+    text = "".join(f"{format_record(record)}\n" for record in records)
     assert text.count("\n\n[Event") == 1
     assert read_text(text) == records
 

@@ -108,7 +108,8 @@ def test_a_fold_counts_and_rates_in_order() -> None:
 
 def test_a_new_version_starts_from_its_latest_earlier_one_less_surely() -> None:
     fold = Fold(ladder_scale("duploline"))
-    fold.add_all(RatedGame(("Ada", 1), ("Bob", 1), WHITE) for _ in range(30))
+    for _ in range(30):
+        fold.add(RatedGame(("Ada", 1), ("Bob", 1), WHITE))
     fold.add(RatedGame(("Ada", 3), ("Bob", 1), WHITE))
     parent = fold.standings["Ada", 3].rating
     change, _ = fold.add(RatedGame(("Ada", 4), ("Bob", 1), WHITE))
