@@ -89,19 +89,17 @@ def record_of(
     }
     further = more.pop("more", ())
     fields |= more
-    players, settings, ending, event = (
-        group(
-            **{
-                field.name: fields.pop(field.name)
-                for field in dataclasses.fields(group)
-                if field.name in fields
-            }
-        )
-        for group in (RecordPlayers, RecordSettings, RecordOutcome, RecordEvent)
-    )
+    groups = [_taken(group, fields) for group in (RecordPlayers, RecordSettings, RecordOutcome, RecordEvent)]
     assert not fields, f"no header is made of {fields}"
+    players, settings, ending, event = groups
     played = [RecordMove(token, book=ply < book) for ply, token in enumerate(moves)]
     return build_record(played, players=players, settings=settings, outcome=ending, event=event, more=further)
+
+
+def _taken(group: Any, fields: dict[str, Any]) -> Any:
+    """A group of values made of those fields that it has, which are taken out."""
+    names = [field.name for field in dataclasses.fields(group) if field.name in fields]
+    return group(**{name: fields.pop(name) for name in names})
 
 
 def with_headers(record: Record, changes: Mapping[str, str | None]) -> Record:

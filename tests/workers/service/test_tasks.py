@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.jobs import bad_engine, job_of, nothing_left
+from workers.game.referee import play_game
 from workers.jobs import GameJob
 from workers.play import runner
 from workers.play.runner import WorkerContext
@@ -39,7 +39,6 @@ def sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sent:
 def frames(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Our functions on the stack when the referee is called, outermost first."""
     found: list[str] = []
-    play_game: Callable[..., Any] = runner.play_game
 
     def watched(*words: Any, **more: Any) -> Any:
         stack = [one for one in inspect.stack() if one.filename.startswith(tuple(PACKAGES))]

@@ -70,9 +70,11 @@ def _differences_of(game: Game, events: dict[int, RatingEvent]) -> Iterator[str]
         yield f"game {game.key!r} is rated, but does not have one rating event for each player"
         return
     white, black = events[game.white_id], events[game.black_id]
-    before = [Rating(event.mu_before, event.sigma_before) for event in (white, black)]
+    before_white = Rating(white.mu_before, white.sigma_before)
+    before_black = Rating(black.mu_before, black.sigma_before)
+    result = Result(game.result or "*")
     try:
-        expected = rate_by_definition(ladder_scale(game.ladder_id), *before, Result(game.result or "*"))
+        expected = rate_by_definition(ladder_scale(game.ladder_id), before_white, before_black, result)
     except (ArithmeticError, LookupError, ValueError) as error:
         yield f"the package cannot rate game {game.key!r} from the stored ratings: {error}"
         return
