@@ -177,9 +177,9 @@ def test_a_fault_is_printed_with_what_led_to_it_and_nothing_acts_on_the_terminal
 
 
 def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, submit: Submit) -> None:
-    site.answers = [(422, refusal("Entry '../x' leads out of the bundle."))]
+    site.answers = [(422, refusal("Entry '../x' points outside the bundle."))]
     done = submit()
-    assert (done.returncode, done.stdout) == (1, "refused: Entry '../x' leads out of the bundle.\n")
+    assert (done.returncode, done.stdout) == (1, "refused: Entry '../x' points outside the bundle.\n")
 
 
 @pytest.mark.parametrize(
