@@ -50,7 +50,7 @@ class WorkerContext:
     speed: str = ""
     site: BundleSite | None = None
 
-    def walls_for(self, spec: EngineSpec) -> Sandbox | None:
+    def sandbox_for(self, spec: EngineSpec) -> Sandbox | None:
         """The sandbox for an engine, None for no sandbox; raises ``Refused``."""
         return self.policy.walls_for(trusted=spec.trusted)
 
@@ -126,7 +126,7 @@ class PooledEngine:
     def _plan(self) -> Launch:
         spec = self._spec
         try:
-            sandbox = self._worker.walls_for(spec)
+            sandbox = self._worker.sandbox_for(spec)
         except Refused as refused:
             raise Void(str(refused)) from None
         try:

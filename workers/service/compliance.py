@@ -131,7 +131,7 @@ class _ComplianceCheck:
         self.end(ComplianceEnding.DONE)
 
     def _check(self, folder: Path | None) -> None:
-        sandbox = self.worker.walls_for(self.job.engine)
+        sandbox = self.worker.sandbox_for(self.job.engine)
         try:
             report = check_engine(
                 lambda: plan_launch(self.job.engine, folder, sandbox),

@@ -27,7 +27,7 @@ from engines.records import (
 from tournament.models import Game
 from workers.game.seeds import seed_header
 from workers.jobs import GameReport
-from workers.play.environment import condition_headers
+from workers.play.environment import environment_headers
 
 NOT_RATED = ("Rated", "no")
 """The header of an unrated game; a rebuild from records leaves the game out."""
@@ -74,7 +74,7 @@ def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
             game_id=game.key,
         ),
         more=(
-            *condition_headers(report.walls, report.speed),
+            *environment_headers(report.walls, report.speed),
             *(() if rated else (NOT_RATED,)),
             seed_header(game.pairing.seed, game.key),
         ),

@@ -28,7 +28,7 @@ from engines.records import (
 from workers.game.seeds import seed_header
 from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
 from workers.match.slots.messages import Assignment, Batch, SlotGame, SlotNews, SlotSetup
-from workers.play.environment import condition_headers
+from workers.play.environment import environment_headers
 from workers.play.pool import EnginePool
 from workers.play.runner import FinishedGame, GameRunner, Stopped, WorkerContext
 from workers.sandbox.policy import policy_of
@@ -152,7 +152,7 @@ def _record_text(assignment: Assignment, finished: FinishedGame, walls: str) -> 
             round_name=assignment.round,
             game_id=finished.game.key,
         ),
-        more=(*odds, *condition_headers(walls, ""), seed_header(job.seed, finished.game.key)),
+        more=(*odds, *environment_headers(walls, ""), seed_header(job.seed, finished.game.key)),
     )
     return format_record(record)
 
