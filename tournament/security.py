@@ -23,6 +23,9 @@ POLICY = "; ".join(
 )
 """No inline script or style: text written by a bot's author can never run as code of a page."""
 
+FRAMABLE_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
+"""For pages that other sites may show in a frame."""
+
 
 class ContentSecurityPolicyMiddleware:
     """Adds the policy to every response that does not set its own."""

@@ -6,6 +6,7 @@ import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from django.utils import timezone
 
@@ -123,7 +124,7 @@ def round_robin(owner: User | None, name: str, versions: Sequence[BotVersion], p
 
 
 def played_moves(game: Game, most: int = 400) -> tuple[History, list[RecordMove]]:
-    """A game between players of the first legal move, half a second each."""
+    """A game between players of the first legal move, half a second each; each expects the move after it."""
     history = History(GAMES[game.ladder_id])
     moves = [RecordMove(token, book=True) for token in game.pairing.opening_moves]
     for move in moves:
@@ -131,7 +132,8 @@ def played_moves(game: Game, most: int = 400) -> tuple[History, list[RecordMove]
     while not history.outcome.decided and len(moves) < most:
         token = next(history.position.legal_moves())
         history.play(token)
-        moves.append(RecordMove(token, MoveNote(Score(centipawns=35), 12, 500, 1234, None, (token,))))
+        line = (token, *islice(history.position.legal_moves(), 1))
+        moves.append(RecordMove(token, MoveNote(Score(centipawns=35), 12, 500, 1234, None, line)))
     return history, moves
 
 
