@@ -25,8 +25,6 @@ ROW: Final = math.sqrt(0.75)
 AXES: Final = ((0, 1), (1, 0), (1, 1))
 """One step along each of the three lines through a cell: rows up, numbers up."""
 
-TOPS: Final = {"ww": "white", "bw": "white", "wb": "black", "bb": "black"}
-
 Piece = Callable[[Spot, str, float], str]
 
 

@@ -11,7 +11,18 @@ from itertools import islice
 from django.utils import timezone
 
 from engines.protocol.score import Score
-from engines.records import Fault, MoveNote, RecordMove, Termination, build_record, format_record
+from engines.records import (
+    Fault,
+    MoveNote,
+    RecordEvent,
+    RecordMove,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    Termination,
+    build_record,
+    format_record,
+)
 from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tournament.models import (
@@ -131,18 +142,18 @@ def finish(game: Game, sequence: int = 1) -> None:
     history, moves = played_moves(game)
     outcome = history.outcome
     record = build_record(
-        game=game.ladder_id,
-        white=game.white.bot.name,
-        black=game.black.bot.name,
-        moves=moves,
-        result=outcome.result,
-        termination=Termination.RULES,
-        fault=Fault.NONE,
-        time_control=game.tournament.time_control,
-        reason=outcome.reason,
-        game_id=game.key,
-        white_score=outcome.white_score,
-        black_score=outcome.black_score,
+        moves,
+        players=RecordPlayers(game.white.bot.name, game.black.bot.name),
+        settings=RecordSettings(game.ladder_id, game.tournament.time_control),
+        outcome=RecordOutcome(
+            outcome.result,
+            Termination.RULES,
+            Fault.NONE,
+            outcome.reason,
+            outcome.white_score,
+            outcome.black_score,
+        ),
+        event=RecordEvent(game_id=game.key),
     )
     Game.objects.filter(pk=game.pk).update(
         state=Game.State.DONE,

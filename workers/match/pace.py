@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-MINUTE, HOUR, DAY = 60, 3600, 86400
 ENOUGH_GAMES = 5
 
 
