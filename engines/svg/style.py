@@ -1,4 +1,4 @@
-"""The default stylesheet of a drawn board, light and dark. A module of its own: it is data, not code."""
+"""The default stylesheet of a drawn board, light and dark."""
 
 from __future__ import annotations
 
