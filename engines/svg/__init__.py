@@ -1,6 +1,6 @@
 """A board as SVG: ``draw(position)``, for pages, records and the command line.
 
-The drawing holds classes, not colours. On a page, include ``STYLE`` (or your own
+The drawing contains classes, not colours. On a page, include ``STYLE`` (or your own
 rules for the same classes) once; its colours are CSS variables set on ``.board``
 for light and dark, and a later ``.board { --board-face: … }`` overrides them.
 ``standalone=True`` embeds ``STYLE``, for a file of its own.
@@ -63,7 +63,7 @@ def draw(
 ) -> str:
     """The board as one well-formed ``<svg>`` element, ``size`` pixels wide, White below unless ``flip``.
 
-    ``last_move`` may be any text: what names no cell of the board is ignored. With ``before``, the position
+    ``last_move`` may be any text: names that are not cells are ignored. With ``before``, the position
     that ``last_move`` was played in, the whole move is shown: the way of a sowing with every change of a
     hole, the cell that a piece left.
     """
@@ -90,7 +90,7 @@ def draw(
 
 
 def _strip(position: Position, side: Side, y: float, width: float) -> str:
-    """A player's line: his piece, name and standing at the left, what he holds at the right."""
+    """A player's line: piece, name and standing at the left, captures or supply at the right."""
     said = standing(position, side)
     parts = [
         circle(MARGIN_LEFT, y, 9, f"disc {side.name.lower()}"),
@@ -109,7 +109,7 @@ def _strip(position: Position, side: Side, y: float, width: float) -> str:
 
 
 def _held(position: Position, side: Side, x: float, y: float) -> str:
-    """Kept stones are drawn; all else a player holds is told (Dogon's stores stand on the board)."""
+    """Kept stones are drawn, supplies are written; Dogon's stores are on the board itself."""
     code = game_code(position)
     if code == "duovallis" and (kept := stores(position)[side]):
         colour = "black" if side is Side.WHITE else "white"

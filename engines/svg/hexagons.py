@@ -1,8 +1,8 @@
 """The hexagonal boards: DuAlma's stacks and DuploLine's discs in rings.
 
 A stack of two is drawn as two discs, the upper one shifted up, so that both
-colours are seen; a black piece carries a second line, so that it is known
-where colours are not.
+colours are visible; a black piece has a second line, so that it is recognizable
+without colours.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _draw(
 
 
 def winning_cells(board: Mapping[str, str], reason: Reason) -> set[str]:
-    """The cells of every line that won; empty when ``reason`` is no line."""
+    """The cells of every line that won; empty if ``reason`` is not a line."""
     kinds, length = {
         Reason.THREE_IN_A_ROW: (("ww bw", "wb bb"), 3),
         Reason.FOUR_DISCS: (("D DR Dr", "d dR dr"), 4),

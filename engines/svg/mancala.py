@@ -1,7 +1,7 @@
 """The boards with holes: Dogon's two rows between two stores, Duovallis' two valleys.
 
 A hole shows its contents as dots, up to ``MOST_DOTS``, and always as a number.
-White stones are round, black ones are diamonds, so that nobody needs the colours.
+White stones are round, black ones are diamonds, so that colours are not needed.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def small_stones(x: float, y: float, count: int, colour: str) -> str:
 
 
 def _square(name: str, files: int, ranks: int, flip: bool) -> tuple[int, int]:
-    """File from the left and rank from the bottom, as they are seen."""
+    """File from the left and rank from the bottom, as drawn."""
     file, rank = ord(name[0]) - ord("a"), int(name[1]) - 1
     return (files - 1 - file, ranks - 1 - rank) if flip else (file, rank)
 
@@ -130,7 +130,7 @@ def _hole(spot: Spot, kind: str) -> str:
 
 
 def _store(x: float, height: float, position: Position, side: Side) -> str:
-    """A tall pit with its seeds heaped from its middle, and their number at its foot."""
+    """A tall pit with seeds around its middle, and their number at its lower end."""
     held = stores(position)[side]
     top, bottom = 14.0, height - 14
     pit = element("rect", kind=f"store {_name(side)}", x=x - 22, y=top, width=44, height=bottom - top, rx=22)
@@ -151,7 +151,7 @@ def _name(side: Side) -> str:
 
 
 def _heap(count: int) -> tuple[list[Spot], float]:
-    """Places for ``count`` dots around a hole's middle, as a sunflower sets its seeds, and their radius."""
+    """Places for ``count`` dots in a hole, in the spiral of sunflower seeds, and their radius."""
     dot = min(6.2, 0.78 * RADIUS / math.sqrt(count + 1.5))
     if count == 1:
         return [(0.0, 0.0)], dot

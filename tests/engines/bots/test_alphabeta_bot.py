@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from engines.bots.candidates import GUIDES, Candidates, Guide
-from engines.bots.evaluation import worth_of
+from engines.bots.evaluation import final_score
 from engines.bots.table import DECIDED
 from engines.protocol import Info
 from engines.rules.base import Position, Result
@@ -52,7 +52,7 @@ def true_mate(position: Position, plies: int) -> int | None:
         after = position.play(token)
         ended = after.outcome()
         if ended.decided:
-            values.append((worth_of(ended, position.side) > 0) - (worth_of(ended, position.side) < 0))
+            values.append((final_score(ended, position.side) > 0) - (final_score(ended, position.side) < 0))
             continue
         reply = true_mate(after, plies - 1)
         values.append(0 if reply is None else -reply - 1 if reply > 0 else 1 - reply)
