@@ -18,8 +18,8 @@ from workers.match.output.game_logs import GameLogs
 from workers.match.output.recordfile import RecordFile
 from workers.match.output.reports import EventReport, LineReport, MatchEnding, MatchReport, ScreenReport
 from workers.match.output.state import check_state, write_state
+from workers.match.sandbox import find_sandbox_level
 from workers.match.slots.pool import SlotPool, choose_cores
-from workers.match.walls import find_walls
 
 ALL_PLAYED, GAMES_MISSING, STOPPED = 0, 1, 3
 """Exit codes, beside 2 for bad input: nothing was played then."""
@@ -43,13 +43,13 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _play(options: MatchOptions) -> int:
     books = make_books(options.terms)
-    walls = find_walls(options.terms) if options.sandbox else ""
+    sandbox_level = find_sandbox_level(options.terms) if options.sandbox else ""
     game_logs = GameLogs(options.records, options.log)
     ledger = Ledger(options.terms, options.withdraw)
     file = RecordFile(options.records)
     try:
         _go_on(options, ledger, file)
-        pool = SlotPool(usual_store(), choose_cores(options.concurrency, pin=options.pin), walls)
+        pool = SlotPool(usual_store(), choose_cores(options.concurrency, pin=options.pin), sandbox_level)
         director = Director(options, ledger, books, pool, file, _report(options), game_logs)
         try:
             ending = director.run()

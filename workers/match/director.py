@@ -253,6 +253,6 @@ class Director:
             if urgency == 1:
                 slot.finish()
             else:
-                slot.break_off()
+                slot.abort()
         if urgency > 1:
             self._kill_at = time.monotonic() + PATIENCE_SECONDS

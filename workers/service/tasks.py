@@ -19,9 +19,9 @@ from workers.engine.sandbox_probe import probe
 from workers.jobs import GameReport, JobError, Progress, Release
 from workers.play.environment import measure_speed
 from workers.play.runner import WorkerContext
-from workers.sandbox.enclosure import Sandbox
 from workers.sandbox.levels import Verdict, describe
 from workers.sandbox.policy import Policy, make_policy, write_verdict
+from workers.sandbox.sandbox import Sandbox
 from workers.service.celery import RECORDS, app, slot_index
 from workers.service.compliance import ExamEnding, ExamJob, ExamNews, examine
 from workers.service.consumer import MessageCallbacks, MessageConsumer

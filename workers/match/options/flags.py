@@ -177,7 +177,7 @@ FLAGS = (
     Flag("seed", "N", "of the openings and of the engines' seeds (0)", read_whole(0, MAX_SEED)),
     Flag("concurrency", "N", "games at a time (1)", read_whole(1, MAX_SLOTS)),
     Flag("pin", "on|off", "give each game a core of its own (on)", read_switch),
-    Flag("sandbox", "", "run every engine behind walls, as on a site: see docs/sandbox.md", read_switch),
+    Flag("sandbox", "", "run every engine in a sandbox, as on a site: see docs/sandbox.md", read_switch),
     Flag("recover", "on|off", "off: end the match when an engine crashes or stalls (on)", read_switch),
     Flag("withdraw", "N", "withdraw an engine after N forfeits in a row (never)", read_whole(1, 1_000_000)),
     Flag("records", "FILE", "where the games are written (match.pgn)", read_file, also="pgnout"),

@@ -22,7 +22,7 @@ from workers.match.slots.messages import Assignment, Batch, SlotGame, SlotNews, 
 from workers.play.environment import condition_headers
 from workers.play.pool import EnginePool
 from workers.play.runner import FinishedGame, GameRunner, Stopped, WorkerContext
-from workers.sandbox.policy import policy_of
+from workers.sandbox.policy import policy_for_level
 
 NO_LOG = SideLog()
 HELD_SECONDS = 0.05
@@ -35,7 +35,7 @@ class SlotWorker:
     """The engines, and how the slot was told to end."""
 
     def __init__(self, setup: SlotSetup) -> None:
-        policy = policy_of(setup.walls)
+        policy = policy_for_level(setup.sandbox_level)
         self._worker = WorkerContext(f"slot/{os.getpid()}", Path(setup.store), Path(setup.cache), policy)
         self._engines = EnginePool(self._worker)
         self._is_finishing = False
@@ -93,7 +93,9 @@ class SlotWorker:
             begun = time.monotonic()
             self._engines.begin_game()
             finished = runner.play(game)
-            yield _told(assignment, finished, self._worker.policy.walls, time.monotonic() - begun)
+            yield _told(
+                assignment, finished, self._worker.policy.sandbox_description, time.monotonic() - begun
+            )
 
 
 def _told(assignment: Assignment, finished: FinishedGame, walls: str, seconds: float) -> SlotGame:
