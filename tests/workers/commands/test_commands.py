@@ -135,11 +135,11 @@ def test_check_is_content_with_a_good_engine() -> None:
         ((), "no command was given: write it after --, as in check -- python3 main.py"),
         (
             ("--", "/nowhere/engine"),
-            "cannot start '/nowhere/engine': there is no such program that may be run",
+            "cannot start '/nowhere/engine': there is no such executable program",
         ),
         (("--game", "chess", "--", *BAD_ENGINE), "unknown game 'chess'"),
         (("--", *BAD_ENGINE), "the engine claims no ladder by UGI_Variant: name one with --game"),
-        (("--timeout", "nan", "--", *BAD_ENGINE), "'nan' is not a number of seconds over 0 and up to 3600"),
+        (("--timeout", "nan", "--", *BAD_ENGINE), "'nan' is not a number of seconds above 0 and up to 3600"),
         (("--option", "Hash", "--", *BAD_ENGINE), "'Hash' is not NAME=VALUE"),
     ],
 )
