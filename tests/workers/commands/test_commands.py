@@ -138,7 +138,7 @@ def test_check_is_content_with_a_good_engine() -> None:
             "cannot start '/nowhere/engine': there is no such executable program",
         ),
         (("--game", "chess", "--", *BAD_ENGINE), "unknown game 'chess'"),
-        (("--", *BAD_ENGINE), "the engine claims no ladder by UGI_Variant: name one with --game"),
+        (("--", *BAD_ENGINE), "the engine declares no ladder in UGI_Variant: name one with --game"),
         (("--timeout", "nan", "--", *BAD_ENGINE), "'nan' is not a number of seconds above 0 and up to 3600"),
         (("--option", "Hash", "--", *BAD_ENGINE), "'Hash' is not NAME=VALUE"),
     ],
