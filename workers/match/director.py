@@ -241,7 +241,7 @@ class Director:
     # Stopping
 
     def _apply_urgency(self) -> None:
-        """Tell the slots if the match became more urgent to end; kill slots that do not react in time."""
+        """Tell the slots if the match must end sooner than before; kill slots that do not react in time."""
         urgency = self._urgency
         if urgency > self._applied_urgency:
             self._applied_urgency = urgency
