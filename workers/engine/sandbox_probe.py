@@ -125,17 +125,14 @@ def _try_to_escape(sandbox: Sandbox) -> list[Want]:
         passed["network"] = passed["network"] and not any(map(_was_reached, listeners))
     missing = {test.__name__ for test in probe_engine.TESTS} - passed.keys()
     failed = [name for name, has_passed in passed.items() if not has_passed] + sorted(missing)
-    return (
-        [Want(f"a sandbox that confines: an engine passed its limits on {', '.join(failed)}")]
-        if failed
-        else []
-    )
+    if not failed:
+        return []
+    return [Want(f"a sandbox that confines: an engine passed its limits on {', '.join(failed)}")]
 
 
 def _try_memory(sandbox: Sandbox) -> list[Want]:
     run = _run(sandbox, "eat", str(EXCESS * sandbox.limits.memory))
-    ended = isinstance(run.fault, EngineOverLimit) and run.fault.termination is Termination.MEMORY
-    if ended:
+    if isinstance(run.fault, EngineOverLimit) and run.fault.termination is Termination.MEMORY:
         return []
     return [
         Want(f"a memory limit that works: an engine exceeded it, with the result: {run.line or run.fault}")

@@ -67,7 +67,10 @@ def test_help_needs_no_celery() -> None:
         (["start", "--slots", "²"], "is not a number of slots"),
         (["start", "--nice", "20"], "error: argument --nice: '20' is not a number of steps from 0 to 19"),
         (["start", "--dice"], "error: unrecognized arguments: --dice"),
-        (["elo", "--counts", "1,2"], "cannot read the counts '1,2': write L,D,W of games, or LL,LD,DD,WD,WW of pairs"),
+        (
+            ["elo", "--counts", "1,2"],
+            "cannot read the counts '1,2': write L,D,W of games, or LL,LD,DD,WD,WW of pairs",
+        ),
         (["elo", "--counts", "1,2,-3"], "cannot read the counts '1,2,-3'"),
         (["sprt", *HYPOTHESES, "--counts", "-1,2,3"], "cannot read the counts '-1,2,3'"),
         (["sprt", *HYPOTHESES, "--counts", "1,2,³"], "cannot read the counts '1,2,³'"),
