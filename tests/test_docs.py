@@ -89,6 +89,24 @@ def spans(page: str) -> list[str]:
     return [" ".join(text.replace(r"\|", "|").split()) for _, text in found]
 
 
+# Lines
+
+MAX_COLUMNS = 160
+
+
+def long_lines(path: Path) -> list[str]:
+    """``file:line`` of every line that is too long to read in an editor."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    name = path.relative_to(ROOT).as_posix()
+    return [f"{name}:{number}" for number, line in enumerate(lines, start=1) if len(line) > MAX_COLUMNS]
+
+
+def test_no_line_of_a_template_or_of_the_readme_is_too_long() -> None:
+    templates = sorted((ROOT / "tournament" / "templates").rglob("*.html"))
+    assert templates
+    assert [line for path in (ROOT / "README.md", *templates) for line in long_lines(path)] == []
+
+
 # Links
 
 
@@ -403,7 +421,8 @@ def test_the_table_of_settings_is_complete() -> None:
 
 @pytest.mark.parametrize("document", PAGES)
 def test_every_setting_that_is_named_exists(document: str) -> None:
-    assert set(SETTING.findall(read(document))) <= settings_of_the_code()
+    of_the_tests = set(SETTING.findall(read("tests/support/effort.py")))
+    assert set(SETTING.findall(read(document))) <= settings_of_the_code() | of_the_tests
 
 
 def test_the_marks_of_the_settings_are_what_the_start_script_does(tmp_path: Path) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from engines import __version__
 from tests.support.structure import (
+    ROOT,
     SHORT_LINES,
     Module,
     cycles,
@@ -95,6 +99,12 @@ def test_every_part_of_a_package_has_a_layer(package: str, modules: dict[str, Mo
 def test_every_package_says_what_it_is(modules: dict[str, Module]) -> None:
     silent = [name for name, module in modules.items() if module.is_package and not module.docstring]
     assert silent == ["tournament.management", "tournament.management.commands"]  # names that Django asks for
+
+
+def test_the_version_stands_in_one_module(modules: dict[str, Module]) -> None:
+    files = [(ROOT / "pyproject.toml"), (ROOT / "setup.py"), *(module.path for module in modules.values())]
+    found = [path for path in files if re.search(rf"\b{re.escape(__version__)}\b", path.read_text("utf-8"))]
+    assert found == [ROOT / "engines" / "__init__.py"]
 
 
 def part_of(name: str, package: str) -> str:

@@ -243,7 +243,7 @@ class WorkerAdmin(ReadOnlyAdmin):
     @admin.action(description="Quarantine", permissions=["manage"])
     def quarantine(self, request: HttpRequest, chosen: db.QuerySet[models.Worker]) -> None:
         for worker in chosen.filter(quarantined_at__isnull=True):
-            workers.quarantine(worker, f"{request.user.get_username()} set it aside", timezone.now())
+            workers.quarantine(worker, f"{request.user.get_username()} quarantined it", timezone.now())
 
     @admin.action(description="Release from quarantine", permissions=["manage"])
     def release(self, request: HttpRequest, chosen: db.QuerySet[models.Worker]) -> None:

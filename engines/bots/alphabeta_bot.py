@@ -14,7 +14,7 @@ What makes it look deeper than it could by trying everything:
   of the others it is asked first whether they are better (principal variation search).
 
 Worth is in hundredths of what a game is won with, from the mover's side. A loss that
-rests on candidates alone is not proven, and is not announced as a mate.
+rests on candidates alone is not proven, and is not announced.
 
 With ``go nodes`` or ``go depth`` and a seed its games can be repeated: chance only
 orders the moves that look equal at the root.
@@ -97,11 +97,11 @@ class AlphabetaSearch:
         for depth in range(1, self.most_depth + 1):
             score = self.search_root(moves, complete, depth)
             if DECIDED <= abs(score) < PROVEN:
-                self.report(depth, score)
                 if score < 0 and not complete:
                     moves, complete = [*moves, *other_moves(self.turn.position, moves)], True
                 score = self.prove(moves, complete, depth)
-            self.report(depth, score)
+            if not DECIDED <= abs(score) < PROVEN:
+                self.report(depth, score)
             if abs(score) >= DECIDED or not PACE.may_begin() or (len(moves) == 1 and self.is_timed):
                 return
 

@@ -49,7 +49,7 @@ A player with no legal move must pass; nobody else may.
 **[reading]** What a player without a move does is left open by the source; here he passes, which neither
 ends the game nor costs anything.
 
-## End
+## The end
 
 A player wins at once when three stacks of two with his colour on top stand in a row: consecutive cells
 on one line. More than three is also a win. What lies beneath does not matter.

@@ -50,7 +50,7 @@ mover may begin with either kind that has a legal form or a replacement at that 
 action then has neither, the turn ends after one action; such a turn may be chosen even if another choice
 would have allowed two.
 
-## End
+## The end
 
 A player wins at once, even after the first action of his turn, with a line of four or more of his discs,
 or of four or more of his rings: consecutive cells on one line. What shares these cells does not matter.

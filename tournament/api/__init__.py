@@ -1,5 +1,5 @@
-"""The site for programs: JSON in one envelope, opened by tokens alone.
+"""The API for programs: JSON, authenticated only by tokens.
 
-Every answer is an object: ``{"ok": true, …}``, or ``{"ok": false, "error": "One sentence."}`` with the status
-that fits. No cookie is read, so no page of another site can ask in somebody's name.
+Every response is an object: ``{"ok": true, …}``, or ``{"ok": false, "error": "One sentence."}`` with the HTTP
+status of the error. Cookies are ignored, so a page of another site cannot send requests in a user's name.
 """

@@ -1,4 +1,4 @@
-"""Bots for programs: upload one, and read how its validation goes."""
+"""Upload a bot and follow its validation."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tournament.views.bots.versions import at_fault, report_of
 from tournament.views.paging import LAST_ID
 
 MAX_LOG = 16 * 1024
-"""Characters of a game's log; the whole of it can be downloaded from the game's page."""
+"""Characters of a game's log; the game's page offers the whole log for download."""
 
 
 @api("GET", Token.Scope.UPLOAD, Token.Scope.READ, cost=REQUEST_COST)
 def about(request: HttpRequest, token: Token) -> Answer:
-    """Whose token this is, what it may do, and what the site takes."""
+    """The token's user and scopes, and whether the site accepts and runs uploads."""
     return {
         "user": token.user.get_username(),
         "scopes": token.scopes,
@@ -34,7 +34,7 @@ def about(request: HttpRequest, token: Token) -> Answer:
 
 @api("POST", Token.Scope.UPLOAD, cost=UPLOAD_COST)
 def upload(request: HttpRequest, token: Token) -> Answer:
-    """Take a bundle: a form of ``bundle`` (a zip) and ``notes``; answers with the new version."""
+    """Accept a bundle: a form with ``bundle`` (a zip) and ``notes``; returns the new version."""
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         errors = [str(error) for errors in form.errors.values() for error in errors]
@@ -43,20 +43,20 @@ def upload(request: HttpRequest, token: Token) -> Answer:
         version = submit_bundle(token.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"])
     except BundleError as refused:
         raise ApiError(422, as_sentence(str(refused))) from None
-    return {"version": _told(request, version)}
+    return {"version": _version_values(request, version)}
 
 
 @api("GET", Token.Scope.UPLOAD, Token.Scope.READ, cost=REQUEST_COST)
 def version(request: HttpRequest, token: Token, slug: str, number: int) -> Answer:
-    """A version of one's own: its state, and what its validation found so far."""
+    """The state of one of the user's versions, and what its validation has found so far."""
     own = BotVersion.objects.select_related("bot", "validation").filter(bot__owner=token.user)
     found = own.filter(bot__slug=slug, number=number).first() if number <= LAST_ID else None
     if found is None:
         raise ApiError(404, f"You have no version {number} of a bot {slug!r}.")
-    return {"version": _told(request, found)}
+    return {"version": _version_values(request, found)}
 
 
-def _told(request: HttpRequest, version: BotVersion) -> dict[str, Any]:
+def _version_values(request: HttpRequest, version: BotVersion) -> dict[str, Any]:
     exam = version.exams.order_by("-sent_at").first()
     return {
         "bot": version.bot.name,
@@ -74,7 +74,7 @@ def _told(request: HttpRequest, version: BotVersion) -> dict[str, Any]:
 def _check(exam: Exam) -> dict[str, Any]:
     report = report_of(exam)
     return {
-        "progress": report.words,
+        "progress": report.progress,
         "is_over": exam.ended_at is not None,
         "engine": exam.engine,
         "findings": [found.to_json() for found in report.found],
@@ -90,7 +90,7 @@ def _games(version: BotVersion) -> list[dict[str, Any]]:
 
 
 def _game(game: Game, log: GameLog | None) -> dict[str, Any]:
-    """The log is the faulty side's, empty where the game went well."""
+    """The log is that of the side at fault; empty if the game ended without a fault."""
     return {
         "ladder": game.ladder_id,
         "state": game.state,

@@ -1,4 +1,4 @@
-"""Bundles for workers on other hosts: every bot's, by their SHA-256, with a worker token and nothing else."""
+"""All bundles by their SHA-256, for workers on other hosts; requires a worker token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tournament.services.accounts.tokens import REQUEST_COST
 
 @api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
 def bundles(request: HttpRequest, token: Token) -> Answer:
-    """Whether this token opens them; a worker asks when it starts."""
+    """Check the token; a worker requests this when it starts."""
     _check(token)
     return {"user": token.user.get_username(), "max_bundle_bytes": settings.MAX_BUNDLE_BYTES}
 
@@ -28,7 +28,7 @@ def bundle(request: HttpRequest, token: Token, sha256: str) -> FileResponse:
     except FileNotFoundError:
         file = None
     if file is None:
-        raise ApiError(404, "There is no bundle of this SHA-256, or it was refused and deleted.")
+        raise ApiError(404, "There is no bundle with this SHA-256, or it was refused and deleted.")
     return FileResponse(file, content_type="application/zip")
 
 

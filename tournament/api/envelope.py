@@ -1,4 +1,4 @@
-"""Who asks, whether he may, and the one shape of every answer."""
+"""Authentication of API requests, and the common form of their responses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 class ApiError(Exception):
-    """What is answered instead: a status and one sentence."""
+    """An error response: a status and one sentence."""
 
     def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(sentence)
@@ -33,11 +33,11 @@ class ApiError(Exception):
 def api(
     method: str, *scopes: str, cost: float
 ) -> Callable[[Callable[..., Answer | HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """A view for programs: ``view(request, token, …)`` returns what goes into the envelope, or raises.
+    """Decorate an API view: ``view(request, token, …)`` returns the values of the JSON object.
 
-    One that answers with a file returns the whole response.
+    It can also return a complete response, such as a file, or raise ``ApiError``.
 
-    The token needs one of ``scopes``. Nothing of the body is read before the token is known.
+    The token needs one of ``scopes``. The body is not read before the token has been checked.
     """
 
     def wrap(view: Callable[..., Answer | HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -47,18 +47,20 @@ def api(
             response: HttpResponseBase
             try:
                 if request.method != method:
-                    raise ApiError(405, f"Ask this with {method}.", {"Allow": method})
+                    raise ApiError(405, f"Use {method} for this address.", {"Allow": method})
                 token = _token_of(request, scopes)
                 spend(token.user, cost, timezone.now())
-                told = view(request, token, *args, **kwargs)
-                response = told if isinstance(told, HttpResponseBase) else JsonResponse({"ok": True, **told})
+                found = view(request, token, *args, **kwargs)
+                response = (
+                    found if isinstance(found, HttpResponseBase) else JsonResponse({"ok": True, **found})
+                )
             except ApiError as error:
                 response = _refusal(error.status, str(error), error.headers)
             except TooMuch as error:
                 response = _refusal(429, f"{str(error).capitalize()}.", {"Retry-After": str(error.seconds)})
             except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation):
-                response = _refusal(400, "What was sent is torn, too large or no form.", {})
-            return _kept_nowhere(response)
+                response = _refusal(400, "The request is incomplete, too large or not a form.", {})
+            return _not_stored(response)
 
         return answer
 
@@ -67,11 +69,12 @@ def api(
 
 @csrf_exempt
 def not_found(request: HttpRequest, rest: str) -> JsonResponse:
-    """Whatever else begins like an address of ours."""
-    return _kept_nowhere(_refusal(404, "There is no such address.", {}))
+    """Answer all other addresses below ``/api/``."""
+    return _not_stored(_refusal(404, "There is no such address.", {}))
 
 
-def _kept_nowhere(response: Response) -> Response:
+def _not_stored(response: Response) -> Response:
+    """Forbid browsers and proxies to store the response."""
     patch_cache_control(response, no_store=True, private=True)
     return response
 
@@ -83,9 +86,9 @@ def _token_of(request: HttpRequest, scopes: tuple[str, ...]) -> Token:
         raise ApiError(401, "Send a token as the header 'Authorization: Bearer TOKEN'.", challenge)
     token = find_token(text.strip(), timezone.now())
     if token is None:
-        raise ApiError(401, "This token is not known here, or it was revoked.", challenge)
+        raise ApiError(401, "This token is unknown or has been revoked.", challenge)
     if not set(scopes) & set(token.scopes):
-        raise ApiError(403, f"This token has not the scope {' or '.join(scopes)}.")
+        raise ApiError(403, f"This token lacks the scope {' or '.join(scopes)}.")
     return token
 
 

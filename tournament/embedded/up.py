@@ -65,7 +65,9 @@ def describe_uploads() -> list[str]:
     state = uploads.look()
     lines = [] if state.verdict is None else describe(state.verdict)
     waiting = BotVersion.objects.filter(state=BotVersion.State.WAITING).count()
-    lines.append(f"Uploaded bots{f' ({waiting} now)' if waiting else ''} {state.why}.")
+    lines.append(state.sentence)
+    if waiting:
+        lines.append("1 uploaded version waits." if waiting == 1 else f"{waiting} uploaded versions wait.")
     if state.command:
         lines.append(f"{state.advice}: {state.command}")
     return lines

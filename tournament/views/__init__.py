@@ -1,5 +1,5 @@
-"""The pages: one function a page, by subject.
+"""The pages: one view function per page, grouped by subject.
 
-A view asks ``tournament.access`` who may see what, gathers rows with as many
-queries as it names, and renders. Templates make no query.
+A view asks ``tournament.access`` who may see what, reads all rows that the page needs, and renders it.
+Templates make no queries. A sentence with several variants is written in the view.
 """

@@ -1,4 +1,4 @@
-"""Pages for requests that are refused: a form with an old token, a method that an address does not take."""
+"""Pages for refused requests: an invalid CSRF token, a method that the address does not accept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tournament.views.unsent import page_of, unsent_of
 
 
 class NotAllowedPageMiddleware:
-    """Gives an answer 405 without content a page, on which the way back stands; those of the API stay."""
+    """Gives empty 405 responses a page with a link back; responses of the API are left alone."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -28,16 +28,17 @@ class NotAllowedPageMiddleware:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
-    """A form without a fitting token; if it came from a page of this site, it can be sent again as it is.
+    """Answer a form without a valid token; a form of this site can be sent again as it is.
 
-    A browser names the site that a form came from, and no other site can name this one.
+    Browsers set ``Origin`` themselves, so no other site can send this site's address in it.
     """
     context: dict[str, object] = {"page": page_of(request.path)}
     origin = request.headers.get("Origin")
     if origin in {f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS}:
-        context |= {"unsent": unsent_of(request), "words": _words(request)}
+        context |= {"unsent": unsent_of(request), "button": _button(request)}
     return render(request, "403_csrf.html", context, status=403)
 
 
-def _words(request: HttpRequest) -> str:
-    return getattr(request.resolver_match.func, "words", "") if request.resolver_match else ""
+def _button(request: HttpRequest) -> str:
+    """The label of the form's button; empty if the address has a page of its own."""
+    return getattr(request.resolver_match.func, "button", "") if request.resolver_match else ""

@@ -1,4 +1,4 @@
-"""Pages of long lists: no page counts its table. A page beyond an end of its list is the one at that end."""
+"""Pages of long lists, made without counting the table. A page beyond the end shows the last rows instead."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ LAST_ID = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Rows of one page; ``previous`` and ``next`` are query strings, empty where there is none."""
+    """The rows of one page; ``previous`` and ``next`` are query strings, empty if there is no such page."""
 
     rows: list[Any]
     previous: str
     next: str
     first: int = 1
-    """The place of the first row in the whole list, where that is known."""
+    """The position of the first row in the whole list, from 1; known only to ``numbered``."""
 
 
 def whole_number(request: HttpRequest, name: str, default: int, *, most: int) -> int:
-    """A number of the query string; 404 for anything but a number from 0 to ``most``."""
+    """A number from the query string; raises ``Http404`` unless it is from 0 to ``most``."""
     text = request.GET.get(name, "")
     if not text:
         return default
     if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= most):
-        raise Http404(f"{name} is no number from 0 to {most}")
+        raise Http404(f"{name} is not a number from 0 to {most}")
     return int(text)
 
 
 def numbered(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:
-    """Page ``?page=n`` of a list whose rows have a rank; for lists of thousands, not of millions."""
+    """Page ``?page=n`` of a list with ranks; slow on the late pages of lists with millions of rows."""
     page = min(whole_number(request, "page", 1, most=LAST_ID), LAST_PAGE) or 1
     found = _numbered(rows, page, size)
     if not found and page > 1:
@@ -51,26 +51,27 @@ def numbered(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:
 
 
 def _numbered(rows: QuerySet[Any], page: int, size: int) -> list[Model]:
-    """The rows of a page, and one more if another page follows."""
+    """The rows of a page, and one more row if there is a next page."""
     start = (page - 1) * size
     return list(rows[start : start + size + 1])
 
 
 def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[QuerySet[Any]] = ()) -> Page:
-    """Newest first from ``?before=id``; costs the same on the last page as on the first.
+    """The newest rows first, from ``?before=id``; the last page costs as much as the first.
 
-    ``parts`` are the same rows, as several lists that an index has in order where it has not the whole.
+    ``parts`` are querysets that together have the same rows. Give them if an index has each part in the
+    order of the ids, but not the whole list.
     """
     before = whole_number(request, "before", 0, most=LAST_ID)
     after = 0 if before else whole_number(request, "after", 0, most=LAST_ID)
 
     def newest(window: Q) -> tuple[list[Model], bool]:
-        """A page of the newest rows in the window, and whether it has older ones."""
+        """The newest rows in the window, and whether it has older ones."""
         found = _first(rows, parts, window, "-pk", size + 1)
         return found[:size], len(found) > size
 
     def oldest(window: Q) -> tuple[list[Model], bool]:
-        """A page of the oldest rows in the window, and whether it has newer ones."""
+        """The oldest rows in the window, and whether it has newer ones."""
         found = _first(rows, parts, window, "pk", size + 1)
         return found[:size][::-1], len(found) > size
 
@@ -93,7 +94,7 @@ def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[
 def _first(
     rows: QuerySet[Any], parts: Sequence[QuerySet[Any]], window: Q, order: str, count: int
 ) -> list[Model]:
-    """So many of the rows in the window, the first by ``order``."""
+    """The first ``count`` rows in the window by ``order``."""
     if len(parts) < 2:
         return list(rows.filter(window).order_by(order)[:count])
     heads = (part.filter(window).order_by(order).values_list("pk", flat=True)[:count] for part in parts)

@@ -1,4 +1,4 @@
-"""What a view behind ``login_required`` may take for granted."""
+"""The type of a request to a view behind ``login_required``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from tournament.models import User
 
 
 class AuthenticatedRequest(HttpRequest):
-    """A request of somebody who is logged in; for annotations, never made."""
+    """A request of a logged-in user; used only in annotations."""
 
     user: User

@@ -1,9 +1,8 @@
-"""Forms that were sent too late, and what was entered in them.
+"""Keeps the values of a form that was sent after the user's log-in had expired.
 
-A form whose sender's log-in has ended is answered with the log-in page, which has the form's values in a
-hidden field. Once the person is logged in, the session keeps the values for the form's own page, where
-they are filled in again; nothing is done with them before they are sent once more. Neither passwords
-nor files are kept.
+Such a form is answered with the log-in page, which has the form's values in a hidden field. After the
+log-in, the session keeps the values for the form's own page, where they are filled in again. Nothing is
+done with them before the user sends the form again. Passwords and files are not kept.
 """
 
 from __future__ import annotations
@@ -23,13 +22,14 @@ from django.urls import Resolver404, resolve, reverse_lazy
 from django.utils import timezone
 
 MOST_KEPT = 64_000
-"""Characters of a form, encoded for an address."""
+"""Characters of a form, URL-encoded."""
 MOST_FIELDS = 1000
-"""As many as Django reads of a form."""
+"""The number of fields that Django reads of a form."""
 KEPT_FOR = datetime.timedelta(hours=1)
 FIELD = "unsent"
-"""Of the log-in form, and the key of the session."""
-TOLD = ("ladder", "version", "more", "priority")
+"""Name of the hidden field of the log-in form, and of the session's entry."""
+SHOWN_FIELDS = ("ladder", "version", "more", "priority")
+"""Fields whose values mean something to a reader."""
 LOG_IN = {"title": "Log in", "button": "Log in", "action": reverse_lazy("log-in")}
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
@@ -37,7 +37,7 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """What was entered in a form; ``is_whole`` unless it was too long to be kept."""
+    """The values of a form; without values and not ``is_whole`` if they were too long to be kept."""
 
     values: QueryDict
     is_whole: bool = True
@@ -48,13 +48,24 @@ class Unsent:
         return [(name, value) for name, values in self.values.lists() for value in map(str, values)]
 
     @property
-    def told(self) -> list[tuple[str, str]]:
-        """Those whose values mean something to a reader."""
-        return [(name.capitalize(), value) for name, value in self.fields if name in TOLD]
+    def shown(self) -> list[tuple[str, str]]:
+        """The fields that are shown to the user, with their names capitalized."""
+        return [(name.capitalize(), value) for name, value in self.fields if name in SHOWN_FIELDS]
+
+    @property
+    def advice(self) -> str:
+        """What to do at the log-in page."""
+        if not self.is_whole:
+            return "What you entered is too long to be kept: go back, copy it, and then log in."
+        if self.had_file:
+            return "Log in to get back to what you entered. You have to choose the file again."
+        if self.fields:
+            return "Log in to get back to what you entered."
+        return "Log in to continue."
 
 
 def unsent_of(request: HttpRequest) -> Unsent:
-    """What this request has sent, without passwords and tokens."""
+    """The values sent in this request, without passwords and the CSRF token."""
     values = request.POST.copy()
     for name in request.POST:
         if "password" in name or name == "csrfmiddlewaretoken":
@@ -64,7 +75,7 @@ def unsent_of(request: HttpRequest) -> Unsent:
 
 
 def login_required(view: View) -> View:
-    """As Django's, but a form is not lost: the log-in page keeps what was entered in it."""
+    """Like Django's decorator, but the log-in page keeps the values of a form."""
     allowed = decorators.login_required(view)
 
     @wraps(view)
@@ -78,10 +89,11 @@ def login_required(view: View) -> View:
     return cast(View, checked)
 
 
-def takes_form(words: str) -> Callable[[View], View]:
-    """For a view that takes a form of somebody who is logged in, and has no page of its own.
+def takes_form(button: str) -> Callable[[View], View]:
+    """Decorate a view that accepts a logged-in user's form and has no page of its own.
 
-    ``words`` are what the form's button does. Asked for a page, the view offers to send what was kept.
+    ``button`` is the label of the button that sends the form. A GET request shows the kept values of the
+    form with that button; without kept values the response is 405.
     """
 
     def decorate(view: View) -> View:
@@ -94,24 +106,24 @@ def takes_form(words: str) -> Callable[[View], View]:
             kept = _kept(request)
             if kept is None or request.method not in {"GET", "HEAD"} or not request.user.is_authenticated:
                 return HttpResponseNotAllowed(["POST"])
-            context = {"unsent": Unsent(kept), "words": words, "page": page_of(request.path)}
+            context = {"unsent": Unsent(kept), "button": button, "page": page_of(request.path)}
             return render(request, "unsent.html", context)
 
-        checked.words = words  # type: ignore[attr-defined]
+        checked.button = button  # type: ignore[attr-defined]
         return cast(View, checked)
 
     return decorate
 
 
 def keep(request: HttpRequest, path: str) -> None:
-    """Let the session keep what the log-in form of this request holds for the form at ``path``."""
+    """Store the kept values in this log-in form in the session, for the form at ``path``."""
     encoded = request.POST.get(FIELD)
     if encoded is not None and path and len(encoded) <= MOST_KEPT and encoded.count("&") < MOST_FIELDS:
         request.session[FIELD] = {"path": path, "values": encoded, "at": timezone.now().isoformat()}
 
 
 def entered(request: HttpRequest) -> QueryDict | None:
-    """What a form holds: what this request sends, else what was kept for its page; None for a fresh form."""
+    """The values of a form: those sent in this request, else those kept for its page; None for a new form."""
     if request.method == "POST":
         return request.POST
     kept = _kept(request)
@@ -119,13 +131,13 @@ def entered(request: HttpRequest) -> QueryDict | None:
         messages.warning(
             request,
             "You were logged out when you sent this form, so nothing was done. "
-            "What you entered is filled in again: look it over and send it.",
+            "What you entered is filled in again: check it and send the form.",
         )
     return kept
 
 
 def page_of(path: str) -> str:
-    """The page that a form at ``path`` stands on: itself, or the nearest above that is a page."""
+    """The page that shows the form at ``path``: the path itself, or the nearest parent that is a page."""
     while not _is_page(path):
         path = f"{path.rstrip('/').rpartition('/')[0]}/"
     return path
@@ -138,11 +150,11 @@ def _is_page(path: str) -> bool:
         match = resolve(path)
     except Resolver404:
         return False
-    return match.url_name != "log-out" and not hasattr(match.func, "words")
+    return match.url_name != "log-out" and not hasattr(match.func, "button")
 
 
 def _kept(request: HttpRequest) -> QueryDict | None:
-    """What the session keeps for this page, if it was sent within the hour."""
+    """The values that the session keeps for this page; None after ``KEPT_FOR``."""
     kept = request.session.get(FIELD)
     if kept is None or kept["path"] != request.path:
         return None
@@ -152,7 +164,7 @@ def _kept(request: HttpRequest) -> QueryDict | None:
 
 
 def _log_in_first(request: HttpRequest) -> HttpResponse:
-    """The log-in page instead of what a form asked for; to htmx one sentence."""
+    """Answer a form with the log-in page, which keeps its values; htmx gets one sentence instead."""
     if "HX-Request" in request.headers:
         return render(request, "pieces/logged_out.html")
     unsent = unsent_of(request)

@@ -64,16 +64,17 @@ def _join(name: str, queue: str, slots: int) -> Any:
     """The Celery app, ready to start; values that all slots share are computed before they are forked."""
     # Imported here: the app is configured from the environment, and no other command needs Celery.
     from workers.service.celery import app
+    from workers.service.context import probe_sandbox, sandbox_policy, worker_speed
+    from workers.service.messages import send_heartbeat
     from workers.service.registration import Identity, join
-    from workers.service.tasks import settle_policy, settle_speed, settle_walls, tell_heartbeat
 
-    refusal, (verdict, _) = settle_policy().refusal, settle_walls()
+    refusal, (verdict, _) = sandbox_policy().refusal, probe_sandbox()
     host = socket.gethostname()
     identity = Identity(
-        name, host, queue, engines.__version__, slots, settle_speed(), str(verdict.level), refusal
+        name, host, queue, engines.__version__, slots, worker_speed(), str(verdict.level), refusal
     )
     # Restarts the worker when the missing programs are installed; a worker that runs uploads misses none.
-    join(identity, tell_heartbeat, lambda: bool(refusal and verdict.packages and not missing_programs()))
+    join(identity, send_heartbeat, lambda: bool(refusal and verdict.packages and not missing_programs()))
     return app
 
 

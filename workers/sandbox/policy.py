@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engines.files import atomic_file
 from workers.jobs import JobError
 from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
 from workers.sandbox.levels import LOCAL, SETTING, Level, SettingError, Verdict, needed_level
@@ -93,10 +93,8 @@ def is_on(environment: Mapping[str, str], name: str) -> bool:
 def write_verdict(folder: Path, verdict: Verdict) -> None:
     """Store the result of a probe in ``folder``, atomically."""
     folder.mkdir(parents=True, exist_ok=True)
-    descriptor, written = tempfile.mkstemp(dir=folder, prefix=f".{VERDICT_FILE}-")
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(verdict.to_json(), file)
-    os.replace(written, folder / VERDICT_FILE)
+    with atomic_file(folder / VERDICT_FILE, mode=0o600) as file:
+        file.write(json.dumps(verdict.to_json()).encode())
 
 
 def read_verdict(folder: Path) -> Verdict | None:

@@ -9,6 +9,7 @@ import pytest
 
 from engines.bots.candidates import GUIDES, Candidates, Guide
 from engines.bots.evaluation import worth_of
+from engines.bots.table import DECIDED
 from engines.protocol import Info
 from engines.rules.base import Position, Result
 from engines.rules.history import History
@@ -195,7 +196,11 @@ def test_a_loss_among_the_candidates_makes_it_look_at_the_rest(monkeypatch: pyte
         return ([bad], False) if asked == position else guide.candidates(asked)
 
     monkeypatch.setitem(GUIDES, "dogon-kulei", Guide(candidates, guide.winning_move))
-    assert best_move(ask(BOT, "dogon-kulei", f"fen {position}", "go depth 4")) != bad
+    said = ask(BOT, "dogon-kulei", f"fen {position}", "go depth 4")
+    assert best_move(said) != bad
+    scores = [info.score for info in infos(said) if info.score is not None]
+    assert scores
+    assert all(abs(score.centipawns or 0) < DECIDED for score in scores), "an unproven loss is no score"
 
 
 def test_the_third_occurrence_is_seen_to_end_the_game() -> None:

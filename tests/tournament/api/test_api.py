@@ -20,7 +20,7 @@ from tournament.services.accounts import tokens
 from tournament.services.accounts.tokens import TokenError, TooMuch, create_token, find_token, revoke, spend
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import submit_bundle
-from workers.service.compliance import ExamEnding, Found
+from workers.service.compliance import ComplianceEnding, Found
 
 pytestmark = pytest.mark.django_db
 FAULT = Found("legal moves", "duploline", "illegal move", "read it", "> go", "Traceback", is_grave=True)
@@ -79,7 +79,7 @@ def test_a_bundle_is_uploaded_and_followed_with_one_token(
     assert len(queues.exams) == 1
     row = BotVersion.objects.get()
     assert (row.notes, row.bot.owner.username) == ("first", "ada")  # type: ignore[union-attr]
-    validation.hear(news(row, ExamEnding.DONE, FAULT), timezone.now())
+    validation.hear(news(row, ComplianceEnding.DONE, FAULT), timezone.now())
     version = said(ask("/api/bots/stone-age/1/", token), 200)["version"]
     assert version["state"] == "refused"
     assert version["reason"] == "The compliance check 'legal moves' on duploline failed: illegal move."
@@ -114,7 +114,7 @@ def test_a_form_without_a_bundle_is_a_sentence(data: dict[str, str], token: str)
 
 
 @pytest.mark.parametrize("body", [b"", b"--x", b"--x\r\n\r\nfoo"])
-def test_a_torn_form_is_a_sentence(body: bytes, token: str) -> None:
+def test_an_incomplete_form_is_answered_with_a_sentence(body: bytes, token: str) -> None:
     for kind in ("multipart/form-data; boundary=x", "multipart/form-data", "application/zip"):
         said(ask("/api/bots/", token, data=body, content_type=kind), 400)
 
@@ -135,7 +135,7 @@ def test_a_worker_s_token_opens_every_bundle_and_nothing_else(stored: str) -> No
     answer = lend(text, stored)
     assert (answer.status_code, answer.getvalue()) == (200, pack_bot())
     for path in ("/api/", "/api/bots/stone-age/1/"):
-        assert said(ask(path, text), 403)["error"].startswith("This token has not the scope ")
+        assert said(ask(path, text), 403)["error"].startswith("This token lacks the scope ")
     assert said(upload(text), 403)
 
 
@@ -143,7 +143,7 @@ def test_a_bundle_that_is_not_there_is_a_sentence(stored: str) -> None:
     text = create_token(make_user("stan", staff=True), "east", ["worker"])[1]
     Bundle.objects.get(pk=stored).path.unlink()
     for sha256 in (stored, "0" * 64, "x"):
-        assert said(lend(text, sha256), 404)["error"].startswith("There is no bundle of this SHA-256")
+        assert said(lend(text, sha256), 404)["error"].startswith("There is no bundle with this SHA-256")
 
 
 def test_only_staff_has_tokens_for_workers_and_only_while_it_is_staff(ada: User, stored: str) -> None:
@@ -161,7 +161,7 @@ def test_only_staff_has_tokens_for_workers_and_only_while_it_is_staff(ada: User,
 
 def test_other_tokens_open_no_bundles(stored: str) -> None:
     text = create_token(make_user("stan", staff=True), "shell", ["upload", "read"])[1]
-    assert said(lend(text, stored), 403)["error"] == "This token has not the scope worker."
+    assert said(lend(text, stored), 403)["error"] == "This token lacks the scope worker."
 
 
 @pytest.mark.parametrize("is_staff", [False, True])
@@ -206,7 +206,7 @@ def test_a_token_does_what_its_scopes_say(ada: User, token: str) -> None:
     said(upload(token), 200)
     _, reader = create_token(ada, "reader", ["read"])
     said(ask("/api/bots/stone-age/1/", reader), 200)
-    assert said(upload(reader, b"x"), 403)["error"] == "This token has not the scope upload."
+    assert said(upload(reader, b"x"), 403)["error"] == "This token lacks the scope upload."
 
 
 def test_another_s_version_is_not_to_be_had(token: str) -> None:

@@ -69,10 +69,10 @@ def test_the_progress_counts_running_tournaments_alone() -> None:
 
 def test_waiting_uploads_are_counted_and_the_command_named(settings: Settings) -> None:
     settings.IS_LOCAL = True
-    assert describe_uploads()[0] == "Uploaded bots wait: no sandbox has been tried out yet."
+    assert describe_uploads()[0] == "Uploaded bots wait: no sandbox has been tested yet."
     version = register_samples()[0]
     BotVersion.objects.filter(pk=version.pk).update(state=BotVersion.State.WAITING)
-    assert describe_uploads()[0].startswith("Uploaded bots (1 now) wait")
+    assert describe_uploads()[1] == "1 uploaded version waits."
     assert describe_uploads()[-1] == (
         "The site's operator can let them play by starting it with: ./arena up --port 8123 --trust-uploads"
     )
@@ -81,7 +81,7 @@ def test_waiting_uploads_are_counted_and_the_command_named(settings: Settings) -
 def test_where_uploads_are_trusted_the_danger_is_named(settings: Settings) -> None:
     settings.TRUST_UPLOADS = True
     assert describe_uploads() == [
-        "Uploaded bots are run without a sandbox, with all rights of whoever started this site."
+        "Uploaded bots are run without a sandbox, with all rights of the user who started this site."
     ]
 
 

@@ -87,7 +87,7 @@ def test_a_button_pressed_after_the_log_in_ended_is_pressed_once_more(site: Site
     assert asked.status_code == 200
     assert "Set the version that plays" in asked.content.decode()
     assert "<dt>Version</dt><dd>1</dd>" in asked.content.decode()
-    assert 'href="/bots/stone-age/">Leave it' in asked.content.decode()
+    assert 'href="/bots/stone-age/">Do not send it' in asked.content.decode()
     active = site.white.bot.activities.get(ladder=LADDER)
     assert active.version.number == 2
     assert client.post(address, hidden(asked))["Location"] == "/bots/stone-age/"

@@ -42,7 +42,12 @@ def test_the_room_needs_no_site() -> None:
 def test_only_the_tasks_need_anything_installed() -> None:
     packages = ("django", "tournament", "celery", "kombu", "billiard", "redis", "vine")
     done = run_python(
-        import_all("workers.service.celery", "workers.service.tasks", "workers.service.registration"),
+        import_all(
+            *(
+                f"workers.service.{name}"
+                for name in ("celery", "context", "messages", "registration", "tasks")
+            )
+        ),
         *packages,
     )
     assert (done.returncode, done.stderr) == (0, "")

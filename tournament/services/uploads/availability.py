@@ -43,6 +43,11 @@ class Uploads:
     """The self-test result of the sandbox of this site's workers; None if there is none yet."""
 
     @property
+    def sentence(self) -> str:
+        """Whether uploads are run, and why."""
+        return f"Uploaded bots {self.why}."
+
+    @property
     def is_partial(self) -> bool:
         """Whether their sandbox lacks some of the protections."""
         return self.level is Level.B
@@ -51,7 +56,7 @@ class Uploads:
 def look() -> Uploads:
     """The state at this moment."""
     if settings.TRUST_UPLOADS:
-        return Uploads(True, "are run without a sandbox, with all rights of whoever started this site")
+        return Uploads(True, "are run without a sandbox, with all rights of the user who started this site")
     found = read_verdict(settings.CACHE)
     try:
         needed = needed_level(settings.SANDBOX, is_local=settings.IS_LOCAL)
@@ -70,7 +75,7 @@ def look() -> Uploads:
             verdict=found,
         )
     if found is None:
-        return Uploads(False, "wait: no sandbox has been tried out yet", *_trust())
+        return Uploads(False, "wait: no sandbox has been tested yet", *_trust())
     return _run_at(found.level, found) if admitted else _wait(found, needed)
 
 
@@ -98,7 +103,7 @@ def _run_by(workers: Sequence[Worker], found: Verdict | None) -> Uploads:
 def _run_at(level: Level, found: Verdict | None) -> Uploads:
     why = f"are run in a sandbox of level {level}"
     if level is Level.B:
-        enough = f"{SETTING}=B says so"
+        enough = f"{SETTING}=B is set"
         if settings.IS_LOCAL and not settings.SANDBOX.strip():
             enough = "only this machine can reach the site"
         why = f"{why}: {LEVEL_B}. That is enough because {enough}"

@@ -1,4 +1,4 @@
-"""Bots, which of their versions play, and the way in: the upload."""
+"""Bots, the choice of their active versions, and the upload."""
 
 from __future__ import annotations
 
@@ -34,34 +34,34 @@ GAMES_A_PAGE = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A bot in a list, with its newest version."""
+class BotRow:
+    """A bot in a list, with its newest version; None if it has no version."""
 
     bot: Bot
     newest: BotVersion | None
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A ladder as its bot's page shows it: the version that plays there, None for none, and who could."""
+class BotLadder:
+    """A ladder on a bot's page: the active version (None for none) and the versions that can be chosen."""
 
     game: Rules
     plays: BotVersion | None
     candidates: list[BotVersion]
     next_game: NextGame | None
-    """When its next game is likely, if it is active there."""
+    """None if the bot plays no game there by itself."""
 
 
 @require_safe
 def bots(request: HttpRequest) -> HttpResponse:
     """All bots by name."""
     page = numbered(request, Bot.objects.select_related("owner"), PAGE_SIZE)
-    return render(request, "bots.html", {"page": page, "bots": listed(page.rows)})
+    return render(request, "bots.html", {"page": page, "bots": bot_rows(page.rows)})
 
 
 @require_safe
 def bot(request: HttpRequest, slug: str) -> HttpResponse:
-    """A bot: versions, ratings, games; to its owner also why a version is in its state, and what plays."""
+    """A bot's versions, ratings and games; its owner also sees why versions wait, and chooses active ones."""
     bot = _find(slug)
     versions = list(bot.versions.order_by("-number"))
     for version in versions:
@@ -69,7 +69,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "bot": bot,
         "manages": access.may_edit_bot(request.user, bot),
-        "places": _places(bot, versions),
+        "places": _ladders(bot, versions),
         "versions": versions,
         "ratings": ratings_of(versions),
         "page": games_of(request, versions),
@@ -79,10 +79,10 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
 
 @takes_form("Set the version that plays")
 def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Choose the version that plays on ``ladder``, or with ``version=off`` none."""
+    """Choose the version that plays on ``ladder``; ``version=off`` chooses none."""
     bot = _find(slug)
     if not access.may_edit_bot(request.user, bot):
-        raise Http404(f"no bot {slug!r} of one's own")
+        raise Http404(f"no bot {slug!r} of this user")
     ladder, chosen = request.POST.get("ladder", ""), request.POST.get("version", "")
     try:
         _choose(bot, ladder, chosen)
@@ -90,7 +90,7 @@ def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         messages.error(request, as_sentence(str(refused)))
     else:
         messages.success(
-            request, "Done. The ladder follows at once; tournaments that have begun stay as they are."
+            request, "Done. The change applies to the ladder at once, but not to tournaments that have begun."
         )
     return redirect(bot)
 
@@ -98,7 +98,7 @@ def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def upload(request: AuthenticatedRequest) -> HttpResponse:
-    """Take a bundle; a refused one leaves nothing behind and one sentence beside the field."""
+    """Accept a bundle; if it is refused, nothing is stored and the reason is shown beside the field."""
     form = UploadForm(entered(request), request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -119,24 +119,24 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
     return render(request, "upload.html", context)
 
 
-def listed(bots: Iterable[Bot]) -> list[Listed]:
-    """Bots with the newest version of each, in one query for all."""
+def bot_rows(bots: Iterable[Bot]) -> list[BotRow]:
+    """The bots with their newest versions, in one query."""
     newer = BotVersion.objects.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
     versions = BotVersion.objects.filter(~Exists(newer), bot__in=list(bots)).select_related("bot")
     newest = {version.bot_id: version for version in versions}
-    return [Listed(bot, newest.get(bot.pk)) for bot in bots]
+    return [BotRow(bot, newest.get(bot.pk)) for bot in bots]
 
 
 def _find(slug: str) -> Bot:
     return get_object_or_404(Bot.objects.select_related("owner"), slug=slug)
 
 
-def _places(bot: Bot, versions: list[BotVersion]) -> list[Place]:
-    """Every ladder that a valid version of the bot plays, or once did."""
+def _ladders(bot: Bot, versions: list[BotVersion]) -> list[BotLadder]:
+    """Every ladder on which the bot has a valid version or had an active one."""
     actives = {active.ladder_id: active for active in bot.activities.all()}
     next_games = next_games_of(look(timezone.now()), bot) if actives else {}
     valid = [version for version in versions if version.state == BotVersion.State.VALID]
-    places = []
+    ladders = []
     for code, game in GAMES.items():
         candidates = [version for version in valid if version.plays(code)]
         active = actives.get(code)
@@ -144,12 +144,12 @@ def _places(bot: Bot, versions: list[BotVersion]) -> list[Place]:
             number = active.version_id if active and active.enabled else None
             plays = next((version for version in candidates if version.pk == number), None)
             next_game = next(iter(next_games.get(code, ())), None)
-            places.append(Place(game, plays, candidates, next_game))
-    return places
+            ladders.append(BotLadder(game, plays, candidates, next_game))
+    return ladders
 
 
 def _choose(bot: Bot, ladder: str, chosen: str) -> None:
-    """Raises ``ActivityError``, also for what no form of ours sends."""
+    """Raises ``ActivityError``, also for values that the page's form does not offer."""
     if chosen == "off":
         switch(bot, ladder, on=False)
         return
@@ -161,13 +161,13 @@ def _choose(bot: Bot, ladder: str, chosen: str) -> None:
 
 
 def ratings_of(versions: list[BotVersion]) -> list[RatingRow]:
-    """In the order of the ladders, newest version first."""
+    """Ratings in the order of the ladders, the newest version first."""
     ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version")
     order = {code: place for place, code in enumerate(GAMES)}
     return rated_rows(sorted(ratings, key=lambda rating: (order[rating.ladder_id], -rating.version.number)))
 
 
 def games_of(request: HttpRequest, versions: list[BotVersion]) -> Page:
-    """Recorded games of these versions, newest first."""
+    """The recorded games of these versions that this user may see, newest first."""
     games = Game.objects.done().filter(Q(white__in=versions) | Q(black__in=versions))
     return by_id(request, access.visible_games(request.user, games.with_players()), GAMES_A_PAGE)

@@ -1,4 +1,4 @@
-"""How a game ended, in words a reader understands."""
+"""Sentences that say how a game ended."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _REASONS = {
 }
 _FORFEITS = {
     Termination.ILLEGAL_MOVE: "its move was illegal",
-    Termination.UNSOLICITED: "it answered before it was asked",
+    Termination.UNSOLICITED: "it sent a move before it was asked for one",
     Termination.TIME: "its time ran out",
-    Termination.STALL: "it did not get ready in time",
+    Termination.STALL: "it was not ready in time",
     Termination.CRASH: "its process ended",
     Termination.FLOOD: "it wrote too much",
     Termination.MEMORY: "it went over its memory limit",
@@ -38,36 +38,41 @@ _RESULTS = {
 _STATES = {
     Game.State.WAITING: "Waiting to be played",
     Game.State.CLAIMED: "Being played, or about to be",
-    Game.State.HALTED: "Given up: it could not be played",
+    Game.State.HALTED: "Given up because it could not be played",
     Game.State.CANCELLED: "Cancelled before it was played",
 }
 
 
 def verdict(game: Game) -> str:
-    """One sentence: who won and why, or why there is no result yet."""
+    """One sentence: the result and its reason, or why there is no result yet."""
     if game.result is None:
         return f"{_STATES[Game.State(game.state)]}."
     return f"{_RESULTS[Result(game.result)]}: {_why(game)}."
 
 
-def fault_in_words(game: Game) -> str:
-    """Whose fault the end was; empty where it was nobody's."""
+def fault_sentence(game: Game) -> str:
+    """Who caused a forfeit or a void; empty if the game ended without a fault."""
     match game.fault:
         case Fault.WHITE | Fault.BLACK:
             return f"{game.fault.title()}'s engine is at fault; the game counts."
         case Fault.INFRASTRUCTURE:
-            return "The site is at fault, not the engines; the game does not count."
+            return "The site is at fault, not an engine; the game does not count."
     return ""
+
+
+def ended_by_rules(game: Game) -> bool:
+    """Whether the rules page explains the ending: the game's rules or the match rules."""
+    return game.termination in {Termination.RULES, Termination.REPETITION, Termination.PLY_LIMIT}
 
 
 def _why(game: Game) -> str:
     termination = Termination(game.termination)
     if termination in _FORFEITS:
-        return f"{game.fault.title()} forfeits, {_FORFEITS[termination]}"
+        return f"{game.fault.title()} forfeits because {_FORFEITS[termination]}"
     if termination is Termination.RESIGNATION:
         return f"{'Black' if game.result == Result.WHITE_WINS else 'White'} resigned"
     if termination is Termination.ADJUDICATION:
-        return "both engines' scores agreed"
+        return "adjudicated by the scores of both engines"
     if termination is Termination.REPETITION:
         return _REASONS[Reason.REPETITION]
     if termination is Termination.PLY_LIMIT:

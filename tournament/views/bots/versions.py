@@ -1,4 +1,4 @@
-"""A version of a bot: its page, on which its owner watches the validation step by step."""
+"""The page of a bot version, where its owner can follow the validation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -28,33 +29,40 @@ from workers.service.compliance import Found
 
 @dataclass(frozen=True, slots=True)
 class ValidationGame:
-    """One game of a validation, told so that its author can mend the bot."""
+    """One validation game, with the logs that help the bot's author to correct it."""
 
     game: Game
-    words: str
+    verdict: str
     opened: str
-    """The side whose log is shown at once: the one at fault; empty where the game went well."""
+    """The side at fault, whose log is shown unfolded; empty if the game ended without a fault."""
     logs: list[GameLog]
 
 
 @dataclass(frozen=True, slots=True)
+class FoundFault:
+    """A fault found by a compliance check, with its heading."""
+
+    title: str
+    found: Found
+
+
+@dataclass(frozen=True, slots=True)
 class ValidationReport:
-    """An examination as its bot's author reads it."""
+    """A compliance check as shown to the bot's author."""
 
     exam: Exam
-    words: str
-    """How far it has come."""
+    progress: str
     found: list[Found]
-    faults: list[Found]
-    """Those of them that say what is wrong, the grave ones first."""
+    faults: list[FoundFault]
+    """The faults among ``found``, the grave ones first."""
 
 
 @require_safe
 @vary_on_headers("HX-Request")
 def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """A version: its state, its ratings and games; to its owner also how it came to its state.
+    """A version's state, ratings and games; its owner also sees the validation.
 
-    To htmx only what changes while it is validated, or 204.
+    The response to htmx is the part that changes during the validation, or 204.
     """
     version = _find(slug, number)
     manages = access.may_edit_bot(request.user, version.bot)
@@ -85,14 +93,14 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 
 @require_safe
 def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
-    """The version's zip, for its owner and staff; a sample's for everybody."""
+    """The version's zip, for its owner and staff; everybody may download those of sample bots."""
     version = _find(slug, number)
     if not access.may_download_bundle(request.user, version):
-        raise Http404(f"no bundle of {slug} {number} to be had")
+        raise Http404(f"no bundle of {slug} {number} for this user")
     try:
         file = version.bundle.path.open("rb")
     except FileNotFoundError:
-        raise Http404(f"the bytes of {version.bundle_id} are not here") from None
+        raise Http404(f"the file of {version.bundle_id} is missing") from None
     return FileResponse(
         file, as_attachment=True, filename=f"{slug}-{number}.zip", content_type="application/zip"
     )
@@ -100,56 +108,63 @@ def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
 
 @takes_form("Validate the version")
 def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
-    """Examine a version that waits, where uploads are run."""
+    """Start the validation of a waiting version; fails if uploads are not run on this site."""
     version = _find(slug, number)
     if not access.may_edit_bot(request.user, version.bot):
-        raise Http404(f"no version {number} of one's own")
+        raise Http404(f"no version {number} of this user")
     if uploads.look().are_run and begin(version, timezone.now()):
-        messages.success(request, "Its validation has begun.")
+        messages.success(request, "The validation has begun.")
     else:
-        messages.error(request, "Only a version that waits can be validated, and only where uploads are run.")
+        messages.error(
+            request, "Only a waiting version can be validated, and only if this site runs uploads."
+        )
     return redirect(version)
 
 
 @takes_form("Let the version play again")
 def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
-    """Let a withdrawn version play again: staff's to decide."""
+    """Let a withdrawn version play again; only for staff."""
     version = _find(slug, number)
     if not request.user.is_staff:
         raise Http404("staff only")
     if reinstate(version):
-        messages.success(request, "It plays again.")
+        messages.success(request, "The version can play again.")
     else:
-        messages.error(request, "Only a withdrawn version can be let in again.")
+        messages.error(request, "Only a withdrawn version can be allowed to play again.")
     return redirect(version)
 
 
 def report_of(exam: Exam) -> ValidationReport:
     found = exam.findings
     faults = sorted((one for one in found if one.fault), key=lambda one: not one.is_grave)
-    return ValidationReport(exam, _progress(exam, found, len(faults)), found, faults)
+    titled = [FoundFault(_fault_title(one), one) for one in faults]
+    return ValidationReport(exam, _progress(exam, found, len(faults)), found, titled)
+
+
+def _fault_title(found: Found) -> str:
+    check = found.check[:1].upper() + found.check[1:]
+    return f"{check} on {found.ladder}" if found.ladder else check
 
 
 def _progress(exam: Exam, found: list[Found], faults: int) -> str:
     if exam.end in {Exam.End.REFUSED, Exam.End.FAILED, Exam.End.LOST}:
         return exam.why
     if exam.heard_at is None:
-        return "waits for a worker"
+        return "waiting for a worker"
     if not exam.unpacked:
-        return "is being unpacked"
+        return "unpacking the bundle"
     tried = sum(one.was_tried for one in found)
-    so_far = "" if exam.ended_at else " so far"
-    wrong = "nothing wrong" if not faults else "1 fault" if faults == 1 else f"{faults} faults"
-    return f"{tried} check{'' if tried == 1 else 's'}{so_far}, {wrong}"
+    checks, wrong = f"{tried} check{pluralize(tried)}", f"{faults or 'no'} fault{pluralize(faults)}"
+    return f"{checks}, {wrong}" if exam.ended_at else f"{checks} so far, {wrong}"
 
 
 def _seen(version: BotVersion, exam: Exam | None) -> str:
-    """What a poll compares: it differs as soon as the page would."""
+    """A text that changes whenever the page changes; polls compare it."""
     done = version.validation.games_done if version.validation else 0
     if exam is None:
         return f"{version.state}-{done}"
-    heard = int(exam.heard_at is not None) + exam.unpacked
-    return f"{version.state}-{done}-{exam.pk.hex[:8]}-{heard}-{len(exam.found)}-{exam.end}"
+    progress = int(exam.heard_at is not None) + exam.unpacked
+    return f"{version.state}-{done}-{exam.pk.hex[:8]}-{progress}-{len(exam.found)}-{exam.end}"
 
 
 def _find(slug: str, number: int) -> BotVersion:
@@ -168,7 +183,7 @@ def _validation_games(validation: Tournament) -> list[ValidationGame]:
 
 
 def at_fault(game: Game) -> str:
-    """The side whose log tells what went wrong; of two engines that would not start either does."""
+    """The side whose log shows what went wrong; if neither engine started, White's."""
     if game.fault in {Fault.WHITE, Fault.BLACK}:
         return game.fault
     return GameLog.Side.WHITE if game.state == Game.State.HALTED else ""

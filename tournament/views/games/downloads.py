@@ -1,4 +1,4 @@
-"""Records as files: streamed, never whole in memory."""
+"""Downloads of records and texts; many records are streamed, never all in memory."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tournament.models import GameRecord
 PGN_TYPE = "application/vnd.chess-pgn; charset=utf-8"
 TEXT_TYPE = "text/plain; charset=utf-8"
 _CHUNK = 200
-"""Records read at once, about 1 MB of text."""
+"""Records read by one query, about 1 MB of text."""
 
 
 def attached(content: str, name: str, content_type: str) -> HttpResponse:
-    """``content`` as a file to keep."""
+    """A response that the browser saves as a file."""
     return HttpResponse(content, content_type=content_type, headers=_attachment(name))
 
 
 def streamed_records(records: QuerySet[GameRecord], name: str) -> StreamingHttpResponse:
-    """One PGN file of these records, a blank line between two games."""
+    """One PGN file of these records, with a blank line between games."""
     return StreamingHttpResponse(_texts(records), content_type=PGN_TYPE, headers=_attachment(name))
 
 
@@ -32,5 +32,5 @@ def _texts(records: QuerySet[GameRecord]) -> Iterator[str]:
 
 
 def _attachment(name: str) -> dict[str, str]:
-    """``name`` is our own: letters, digits, dots and hyphens."""
+    """``name`` must not need quoting: letters, digits, dots and hyphens."""
     return {"Content-Disposition": f'attachment; filename="{name}"'}

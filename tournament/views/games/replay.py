@@ -1,4 +1,4 @@
-"""A game as its page shows it, ply by ply; the same for a recorded, a running and a waiting one."""
+"""The replay of a game ply by ply, for recorded, running and waiting games."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from engines.timecontrol import TimeControl
 from tournament import models
 
 _CACHED_RECORDS = 32
-"""A record of 400 plies is 40 KB with its positions; keys held down ask for it ten times a second."""
+"""A record of 400 plies takes 40 KB with its positions; a key held down requests it ten times a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownMove:
-    """One move of the list; ``ply`` counts from 1 at the record's own start."""
+    """One move of the list; ``ply`` counts from 1 at the record's start position."""
 
     ply: int
     side: Side
@@ -30,18 +30,18 @@ class ShownMove:
 
     @property
     def brief(self) -> str:
-        """Score, depth and time as they stand beside a move in the list."""
+        """Score, depth and time, as shown beside a move in the list."""
         if self.note is None:
             return ""
-        judged = format_note(MoveNote(score=self.note.score, depth=self.note.depth))
+        score = format_note(MoveNote(score=self.note.score, depth=self.note.depth))
         time = "" if self.note.ms is None else f"{format_seconds(self.note.ms)} s"
-        return " ".join(part for part in (judged, time) if part)
+        return " ".join(part for part in (score, time) if part)
 
     @property
-    def told(self) -> str:
-        """Everything the engine said of this move, in words."""
+    def details(self) -> str:
+        """Score, depth, time and nodes in words; the expected line is apart."""
         if self.book:
-            return "a move of the opening, not chosen"
+            return "a given move of the opening"
         if self.note is None:
             return ""
         note = self.note
@@ -49,23 +49,35 @@ class ShownMove:
             format_note(MoveNote(score=note.score)),
             f"depth {note.depth}" if note.depth is not None else "",
             f"{note.ms / 1000:.3f} s" if note.ms is not None else "",
-            f"{note.nodes:,} nodes" if note.nodes is not None else "",
-            f"expects {' '.join(note.pv)}" if note.pv else "",
+            f"{note.nodes:,} node{'s' * (note.nodes != 1)}" if note.nodes is not None else "",
         )
         return " · ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True)
+class LineMove:
+    """A move of an expected line, and the positions before and after it."""
+
+    token: str
+    before: Position
+    after: Position
+
+
+@dataclass(frozen=True, slots=True)
 class MoveRow:
-    """One line of the move list: both players' moves; None where a player has none in it."""
+    """One line of the move list: the moves of both players, None for a player without one."""
 
     number: int
     moves: tuple[ShownMove | None, ShownMove | None]
 
+    def begins_by(self, ply: int) -> bool:
+        """Whether a move of the row was played by ply ``ply``: then a page that shows so many has the row."""
+        return any(move is not None and move.ply <= ply for move in self.moves)
+
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """``positions[n]`` is the board after n moves; one more of them than of moves."""
+    """``positions[n]`` is the board after n moves, so there is one more position than moves."""
 
     rules: Rules
     moves: tuple[ShownMove, ...]
@@ -75,21 +87,41 @@ class Replay:
     def plies(self) -> int:
         return len(self.moves)
 
+    def line(self, ply: int) -> tuple[LineMove, ...]:
+        """The line that the engine expected when it chose the move of ``ply`` (from 1), that move included.
+
+        A move that cannot be played ends it.
+        """
+        note = self.moves[ply - 1].note if ply else None
+        position, found = self.positions[max(0, ply - 1)], []
+        for token in note.pv if note else ():
+            before = position
+            try:
+                position = position.play(token)
+            except IllegalMove:
+                break
+            found.append(LineMove(token, before, position))
+        return tuple(found)
+
     @property
     def opening_plies(self) -> int:
         return sum(move.book for move in self.moves)
 
-    def rows(self) -> list[MoveRow]:
-        """The move list; a start with the second player to move begins with a gap, as in records."""
+    def rows(self, since: int = 0) -> list[MoveRow]:
+        """The rows with a move after ply ``since``.
+
+        A start with the second player to move begins with a gap, as in records.
+        """
         cells: list[ShownMove | None] = list(self.moves)
         if cells and self.positions[0].side is not self.rules.first:
             cells.insert(0, None)
         if len(cells) % 2:
             cells.append(None)
-        return [MoveRow(at // 2 + 1, (cells[at], cells[at + 1])) for at in range(0, len(cells), 2)]
+        rows = [MoveRow(at // 2 + 1, (cells[at], cells[at + 1])) for at in range(0, len(cells), 2)]
+        return [row for row in rows if any(move is not None and move.ply > since for move in row.moves)]
 
     def clocks(self, ply: int, control: TimeControl) -> dict[Side, str]:
-        """What each clock shows after ``ply`` moves; without a clock, the time of the last move."""
+        """The text of each clock after ``ply`` moves; the time of the last move if the game has no clock."""
         if control.base_ms is None:
             return {side: self._last_time(side, ply) for side in Side}
         left = dict.fromkeys(Side, control.base_ms)
@@ -108,7 +140,7 @@ class Replay:
 
 
 def replay_of(game: models.Game, record: str | None, live: models.LiveGame | None) -> Replay:
-    """The game as far as it is known: recorded, else as the worker last told, else its opening."""
+    """The game as far as known: from its record, else from the worker's last progress, else its opening."""
     if record is not None:
         return _recorded(game.ladder_id, record)
     rules = find_game(game.ladder_id)
@@ -121,7 +153,7 @@ def replay_of(game: models.Game, record: str | None, live: models.LiveGame | Non
 
 @lru_cache(maxsize=_CACHED_RECORDS)
 def _recorded(code: str, text: str) -> Replay:
-    """Cached by the record's own text, which never changes once it is written."""
+    """Cached by the record's text, which never changes."""
     record = next(iter(read_records(text.splitlines(keepends=True), "record")))
     rules = find_game(code)
     if not isinstance(record, Record):
@@ -134,7 +166,7 @@ def _live_moves(pairs: Iterable[Sequence[str]]) -> list[Move]:
 
 
 def build_replay(rules: Rules, fen: str, moves: Iterable[Move]) -> Replay:
-    """Play the moves out; one that cannot be played ends what is shown, and raises nothing."""
+    """Play the moves; stops before one that is not legal. Raises nothing."""
     try:
         position = rules.position.parse(fen) if fen else rules.position.initial()
     except PositionError:
@@ -153,7 +185,7 @@ def build_replay(rules: Rules, fen: str, moves: Iterable[Move]) -> Replay:
 
 
 def format_clock(ms: int) -> str:
-    """``1:02:03``, ``4:05``, under twenty seconds ``0:07.4``; cut, never rounded up."""
+    """``1:02:03``, ``4:05``, under twenty seconds ``0:07.4``; always rounded down."""
     seconds, rest = divmod(ms, 1000)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
@@ -164,7 +196,7 @@ def format_clock(ms: int) -> str:
 
 
 def format_seconds(ms: int) -> str:
-    """As many digits as matter: ``0.004``, ``0.25``, ``3.1``, ``42``."""
+    """Two or three significant digits: ``0.004``, ``0.25``, ``3.1``, ``42``."""
     if ms < 100:
         return f"{ms / 1000:.3f}"
     if ms < 1000:

@@ -1,4 +1,4 @@
-"""When a bot's next game is likely, and why: one sentence, the same on every page."""
+"""When a bot is likely to play next, and why, as text for all pages."""
 
 from __future__ import annotations
 
@@ -14,48 +14,53 @@ from tournament.services.ladders.queue import Queue
 
 SOON_S, MINUTE_S = 10, 50
 NEVER_S = float("inf")
-NOT_NOW = "not for now"
+NOT_NOW = "not at the moment"
 
 
 @dataclass(frozen=True, slots=True)
 class NextGame:
-    """What a bot can expect on a ladder."""
+    """When a bot is likely to play next on a ladder."""
 
     version: BotVersion
-    words: str
+    text: str
     seconds: float = NEVER_S
-    """Until its next game likely begins; infinite where none is to be expected."""
+    """Seconds until then; infinite if no game is expected."""
     game: Game | None = None
-    """The one it is playing."""
+    """The game it is playing now."""
     trouble: str = ""
-    """What keeps the whole site from starting games; a page may have said it already."""
+    """Why the whole site starts no games at the moment; empty if it does."""
+
+    @property
+    def full_text(self) -> str:
+        """With the site's trouble, for pages that do not show it elsewhere."""
+        return f"{self.text}: {self.trouble}" if self.trouble else self.text
 
 
 def next_games_of(queue: Queue, bot: Bot | None = None) -> dict[str, list[NextGame]]:
-    """By ladder what each bot, or this one alone, can expect there, the soonest first."""
+    """The next games of all bots, or of this one, by ladder; the soonest first."""
     found: dict[str, list[NextGame]] = {}
     prospects = {row.ladder_id: _Prospects(queue, row) for row in queue.matchmakers}
     active = ActiveVersion.objects.select_related("version__bot__owner")
-    examined = BotVersion.objects.filter(state=BotVersion.State.VALIDATING).select_related("bot__owner")
+    validating = BotVersion.objects.filter(state=BotVersion.State.VALIDATING).select_related("bot__owner")
     if bot is not None:
-        active, examined = active.filter(bot=bot), examined.filter(bot=bot)
+        active, validating = active.filter(bot=bot), validating.filter(bot=bot)
     placed = set()
     for one in active:
         if one.ladder_id in prospects:
             placed.add((one.bot_id, one.ladder_id))
             found.setdefault(one.ladder_id, []).append(prospects[one.ladder_id].look_up(one))
-    for version in examined:
+    for version in validating:
         for code in version.games:
             if code in prospects and (version.bot_id, code) not in placed:
-                waits = NextGame(version, "once it has passed its validation")
+                waits = NextGame(version, "after it has passed its validation")
                 found.setdefault(code, []).append(waits)
     for rows in found.values():
         rows.sort(key=lambda row: (row.seconds, row.version.bot.name_key))
     return found
 
 
-def in_about(seconds: float) -> str:
-    """A moment to come, no more exactly than it is known."""
+def format_moment(seconds: float) -> str:
+    """A time in the future, rounded: ``within seconds``, ``in about 12 minutes``."""
     if seconds < SOON_S:
         return "within seconds"
     if seconds < MINUTE_S:
@@ -64,21 +69,25 @@ def in_about(seconds: float) -> str:
 
 
 def describe_matchmaker(row: Matchmaking) -> str:
-    """Whether a ladder plays by itself, and how: one sentence."""
+    """One sentence: which games the ladder's matchmaker starts."""
     if row.rate == 0:
-        return "This ladder does not play by itself: its games are those of tournaments."
+        return "The matchmaker of this ladder is off: only games of tournaments are played."
     if row.is_paused:
-        return "The site has paused this ladder: its games are those of tournaments."
-    plies = row.terms.opening_plies
-    openings = f"{plies} drawn plies" if plies else "the initial position"
+        return "The site has paused the matchmaker of this ladder: only games of tournaments are played."
+    games, plies = f"{row.rate} game{pluralize(row.rate)}", row.terms.opening_plies
+    if not plies:
+        return (
+            f"While workers are idle, the matchmaker starts up to {games} an hour from the initial position"
+            f" with time control {row.terms.time_control}."
+        )
     return (
-        f"While workers are idle the matchmaker starts up to {row.rate} game{pluralize(row.rate)}"
-        f" an hour, at {row.terms.time_control} from {openings}."
+        f"While workers are idle, the matchmaker starts up to {games} an hour after {plies} random opening"
+        f" pl{pluralize(plies, 'y,ies')} with time control {row.terms.time_control}."
     )
 
 
 class _Prospects:
-    """What is to be expected on one ladder."""
+    """The next games of the bots of one ladder."""
 
     def __init__(self, queue: Queue, row: Matchmaking) -> None:
         self._queue, self._row = queue, row
@@ -94,7 +103,7 @@ class _Prospects:
     def look_up(self, active: ActiveVersion) -> NextGame:
         version = active.version
         if game := self._played.get(version.pk):
-            return NextGame(version, "is playing", 0.0, game)
+            return NextGame(version, "playing now", 0.0, game)
         start = self._queue.forecast.starts.get((self._row.ladder_id, version.pk))
         if start is not None and start.is_drawn:
             return self._expect(version, start)
@@ -110,36 +119,36 @@ class _Prospects:
         if self._queue.trouble:
             return NextGame(version, NOT_NOW, start.seconds, trouble=self._queue.trouble)
         if start.is_drawn:
-            why = f"{_games(start.ahead)} ahead" if start.ahead else "it is next"
+            why = f"after {_games(start.ahead)}" if start.ahead else "it is next"
         elif self._queue.forecast.drained_s > MINUTE_S:
-            why = "once the tournaments have given out their games"
+            why = "after all games of tournaments have started"
         else:
             why = (
-                f"after {start.ahead} more games of this ladder"
-                if start.ahead
-                else "in the ladder's next pair"
+                f"after {_games(start.ahead)} of this ladder" if start.ahead else "in the ladder's next pair"
             )
-        return NextGame(version, f"{in_about(start.seconds)}: {why}", start.seconds)
+        return NextGame(version, f"{format_moment(start.seconds)}, {why}", start.seconds)
 
     def _later(self, version: BotVersion) -> NextGame:
-        """Not among the pairs that were drawn ahead."""
+        """It is in none of the pairs that were drawn in advance."""
         seconds = self._queue.forecast.ladders_s.get(self._row.ladder_id, 0.0)
         pairs = most_pairs_between(len(self._candidates))
-        words = f"not {in_about(seconds)}, but within {pairs} pairs of this ladder"
-        return NextGame(version, words.replace("not in about", "in more than"), seconds)
+        text = f"within the next {pairs} pairs of this ladder"
+        if seconds >= MINUTE_S:
+            text = f"in more than {format_duration(seconds, words=True)}, {text}"
+        return NextGame(version, text, seconds)
 
     def _why_none(self, active: ActiveVersion) -> str:
         """Why the matchmaker will not choose it; empty if it will."""
         if not active.enabled:
-            return "none: its owner keeps it off this ladder"
+            return "none: its owner has switched it off on this ladder"
         if self._row.rate == 0:
-            return "only in tournaments: this ladder does not play by itself"
+            return "only in tournaments: the matchmaker of this ladder is off"
         if self._row.is_paused:
-            return "only in tournaments: the site has paused this ladder"
+            return "only in tournaments: the matchmaker of this ladder is paused"
         if active.version_id in self._playable:
             return ""
-        return "when a bot of another owner is active here: there is none"
+        return "none: no bot of another owner is active here"
 
 
 def _games(count: int) -> str:
-    return "1 game is" if count == 1 else f"{count} games are"
+    return f"{count} more game{pluralize(count)}"

@@ -1,4 +1,4 @@
-"""The ladders: who is best at what."""
+"""The ladders and their rating tables."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from tournament.views.paging import Page, numbered
 PAGE_SIZE = 100
 TOP = 5
 MOST_ESTIMATED = 50
-"""Versions; the estimate costs the cube of their number, about 0.3 s for these, once a game."""
+"""Versions with an estimate, which costs the cube of their number: about 0.3 s for 50, after each game."""
 
 
 @dataclass(frozen=True, slots=True)
 class LadderTop:
-    """A ladder's best, for pages that show all ladders."""
+    """The best versions of a ladder, for pages that show all ladders."""
 
     game: Rules
     top: list[LadderRating]
 
 
 def ladder_tops(size: int = TOP) -> list[LadderTop]:
-    """One query a ladder, each answered by the leaderboard's index."""
+    """The best ``size`` versions of each ladder; one query per ladder, from the leaderboard's index."""
     return [
         LadderTop(game, list(LadderRating.objects.leaderboard(code)[:size])) for code, game in GAMES.items()
     ]
@@ -43,37 +43,38 @@ def ladder_tops(size: int = TOP) -> list[LadderTop]:
 
 @require_safe
 def ladders(request: HttpRequest) -> HttpResponse:
-    """All ladders with their best."""
+    """All ladders with their best versions."""
     return render(request, "ladders.html", {"ladders": ladder_tops(10)})
 
 
 @require_safe
 def ladder(request: HttpRequest, code: str) -> HttpResponse:
-    """One ladder's whole table, page by page."""
+    """The rating table of one ladder, with pages."""
     game = _find(code)
     page = numbered(request, LadderRating.objects.leaderboard(code), PAGE_SIZE)
     strengths = _strengths(code, page)
     ranked = rated_rows(page.rows, page.first, strengths)
+    matchmaker = find_matchmaker(code)
     context = {
         "game": game,
         "page": page,
         "ranked": ranked,
         "estimated": bool(strengths),
-        "matchmaker": (row := find_matchmaker(code)),
-        "plays": describe_matchmaker(row),
+        "matchmaking": describe_matchmaker(matchmaker),
+        "tournament": matchmaker.tournament,
     }
     return render(request, "ladder.html", context)
 
 
 @require_safe
 def ladder_records(request: HttpRequest, code: str) -> StreamingHttpResponse:
-    """Every recorded game of a ladder in the order it was rated in."""
+    """All recorded games of a ladder, in the order in which they were rated."""
     _find(code)
     return streamed_records(access.public_records(code), f"{code}.pgn")
 
 
 def _strengths(code: str, page: Page) -> dict[int, Strength]:
-    """Elo with error bars by version; none for a long ladder, where a page must not wait for it."""
+    """Elo with error bars by version; empty for a long ladder, because the estimate would take too long."""
     if page.previous or page.next or len(page.rows) > MOST_ESTIMATED:
         return {}
     return ladder_estimate(code).strengths

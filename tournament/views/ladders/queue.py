@@ -1,4 +1,4 @@
-"""The queue as everybody sees it: what is played now, what waits, and whose turn comes when."""
+"""The queue: the games being played, the tournaments that wait, and when each bot is likely to play next."""
 
 from __future__ import annotations
 
@@ -18,43 +18,49 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament.services.ladders.queue import Queue, QueuedEvent, look
-from tournament.views.ladders.forecasts import NOT_NOW, NextGame, describe_matchmaker, in_about, next_games_of
+from tournament.views.ladders.forecasts import (
+    NOT_NOW,
+    NextGame,
+    describe_matchmaker,
+    format_moment,
+    next_games_of,
+)
 from tournament.views.polling import unchanged
 
 MOST_LISTED = 40
-"""Bots of a ladder on this page; a bot's own page says when it is its turn."""
+"""Bots of a ladder on this page; the page of each bot also shows its next game."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """A tournament that waits or is played."""
+    """A running tournament, and when it begins and ends."""
 
     event: QueuedEvent
-    words: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class LadderRow:
-    """A ladder with what its bots can expect."""
+    """A ladder with the next games of its bots."""
 
     game: Rules
-    words: str
+    matchmaking: str
     bots: list[NextGame]
     more: int
-    """Bots that are not listed."""
+    """How many bots are not listed."""
 
 
 @require_safe
 @vary_on_headers("HX-Request")
 def queue(request: HttpRequest) -> HttpResponse:
-    """All of it; to htmx only what changes, or 204."""
+    """The whole page; the response to htmx is the part that changes, or 204."""
     context = _context(request, look(timezone.now()))
     content = render_to_string("pieces/queue.html", context)
     seen = hashlib.sha256(content.encode()).hexdigest()[:16]
     if unchanged(request, seen):
         return HttpResponse(status=204)
     whole = "pieces/queue_live.html" if "HX-Request" in request.headers else "queue.html"
-    # What is safe was escaped by the template that made it.
+    # The content is safe: the template that rendered it has escaped all values.
     return render(request, whole, {"content": mark_safe(content), "seen": seen})
 
 
@@ -73,16 +79,16 @@ def _context(request: HttpRequest, queue: Queue) -> dict[str, Any]:
     }
 
 
-def _ladder(request: HttpRequest, game: Rules, words: str, bots: list[NextGame]) -> LadderRow:
-    """The visitor's own bots first."""
+def _ladder(request: HttpRequest, game: Rules, matchmaking: str, bots: list[NextGame]) -> LadderRow:
+    """The user's own bots come first."""
     mine = [one for one in bots if request.user.pk and one.version.bot.owner_id == request.user.pk]
     others = [one for one in bots if one not in mine]
     listed = [*mine, *others][:MOST_LISTED]
-    return LadderRow(game, words, listed, len(bots) - len(listed))
+    return LadderRow(game, matchmaking, listed, len(bots) - len(listed))
 
 
 def _events(queue: Queue) -> list[EventRow]:
-    """When the games of each will all have been played, one rank after the other."""
+    """When each tournament will begin and end; those of higher priority are played first."""
     rows: list[EventRow] = []
     before_s = 0.0
     for _, rank in groupby(queue.events, key=lambda event: event.tournament.priority):
@@ -98,9 +104,8 @@ def _when(event: QueuedEvent, begins_s: float, ends_s: float, trouble: str) -> s
         return NOT_NOW
     if not event.playing + event.sent + event.waiting:
         return "its next round is being made"
-    done = f"played in about {in_about(ends_s).removeprefix('in about ').removeprefix('in ')}"
-    if event.tournament.is_staged:
-        done = f"this round is {done}"
+    end = format_moment(ends_s)
+    ends = f"this round ends {end}" if event.tournament.is_staged else f"ends {end}"
     if event.playing + event.sent or begins_s == 0:
-        return done
-    return f"begins {in_about(begins_s)}, after those of higher priority; {done}"
+        return ends
+    return f"begins {format_moment(begins_s)}, after tournaments of higher priority; {ends}"

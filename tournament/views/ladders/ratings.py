@@ -1,4 +1,4 @@
-"""Ratings as pages show them."""
+"""Rows of the rating tables on pages."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ class RatingRow:
     place: int
     rating: LadderRating
     strength: Strength | None = None
-    """The estimate that does not depend on the order of the games, where it is known."""
+    """The estimate that does not depend on the order of the games; None if it was not computed."""
 
     @property
-    def doubt(self) -> float:
-        """Three sigma: what is taken off the mean, and shown as ±."""
+    def uncertainty(self) -> float:
+        """Three sigma: subtracted from the mean for the published number, and shown after ±."""
         return 3 * self.rating.sigma
 
 
 def rated_rows(
     ratings: Iterable[LadderRating], first: int = 1, strengths: Mapping[int, Strength] | None = None
 ) -> list[RatingRow]:
-    """``strengths`` by version."""
+    """Rows for the ratings, numbered from ``first``; ``strengths`` by version."""
     known = strengths or {}
     return [
         RatingRow(place, rating, known.get(rating.version_id))

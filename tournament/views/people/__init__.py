@@ -1,1 +1,1 @@
-"""Pages of accounts: sign-up, log-in, the own account, tokens."""
+"""Pages of accounts: sign-up, log-in, the user's own account, tokens."""

@@ -1,4 +1,4 @@
-"""People: signing up, their own page. Logging in and out is Django's."""
+"""Sign-up, log-in and the page of the user's own account, on top of Django's views."""
 
 from __future__ import annotations
 
@@ -17,48 +17,48 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from tournament.forms import SignUpForm
 from tournament.models import Bot, Tournament
-from tournament.views.bots.bots import listed
+from tournament.views.bots.bots import bot_rows
 from tournament.views.paging import LAST_ID, by_id
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.unsent import LOG_IN, keep, login_required, takes_form
 
 PAGE_SIZE = 25
-DOORS = ("log-in", "sign-up", "log-out")
-"""Names of the pages that lead in and out: nobody is headed for one of them."""
+ENTRY_PAGES = ("log-in", "sign-up", "log-out")
+"""Names of URLs to which nobody is sent after a log-in."""
 
 
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_up(request: HttpRequest) -> HttpResponse:
-    """A new account, logged in at once, and on to where the person was headed on this site."""
+    """Create an account, log in, and go to the page in ``next`` or to the account."""
     form = SignUpForm(request.POST) if request.method == "POST" else SignUpForm()
-    target = headed_for(request)
+    target = next_page(request)
     if request.method == "POST" and form.is_valid():
         login(request, form.save())
         return HttpResponseRedirect(target or reverse("account"))
-    other = {"address": reverse("log-in"), "words": "I have an account"}
+    other = {"address": reverse("log-in"), "label": "I have an account"}
     context = {"title": "Sign up", "button": "Sign up", "form": form, "next": target, "other": other}
     return render(request, "form.html", context)
 
 
 class LogIn(auth_views.LoginView):
-    """The way in, and on to where the person was headed on this site."""
+    """Log in, then go to the page in ``next`` or to the account."""
 
     template_name = "log_in.html"
     redirect_authenticated_user = True
     extra_context = {  # noqa: RUF012
         **LOG_IN,
-        "other": {"address": reverse_lazy("sign-up"), "words": "I have no account yet"},
+        "other": {"address": reverse_lazy("sign-up"), "label": "I have no account yet"},
     }
 
     def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         response = super().dispatch(request, *args, **kwargs)
         if request.method == "POST" and request.user.is_authenticated:
-            keep(request, headed_for(request))
+            keep(request, next_page(request))
         return response
 
     def get_redirect_url(self, request: HttpRequest | None = None) -> str:
-        return headed_for(self.request)
+        return next_page(self.request)
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
         return {**super().get_context_data(**kwargs), "encoded": self.request.POST.get("unsent")}
@@ -69,7 +69,7 @@ log_out = auth_views.LogoutView.as_view()
 
 
 class PasswordChange(auth_views.PasswordChangeView):
-    """A new password; other sessions of the account end with it."""
+    """Change the password; this ends all other sessions of the account."""
 
     template_name = "form.html"
     success_url = reverse_lazy("account")
@@ -86,8 +86,8 @@ password_change = PasswordChange.as_view()
 @require_safe
 @login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
-    """What one must hear, and one's own bots and tournaments."""
-    bots = listed(Bot.objects.filter(owner=request.user))
+    """The user's unread notices, bots and tournaments."""
+    bots = bot_rows(Bot.objects.filter(owner=request.user))
     own = Tournament.objects.public().filter(owner=request.user).select_related("owner")
     context = {
         "notices": request.user.notices.unread(),
@@ -97,16 +97,16 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
     return render(request, "account.html", context)
 
 
-@takes_form("Put the notice away")
+@takes_form("Mark the notice as read")
 def notice_read(request: AuthenticatedRequest, pk: int) -> HttpResponse:
-    """Put a notice of one's own away."""
+    """Mark a notice of the user as read."""
     if pk > LAST_ID or not request.user.notices.filter(pk=pk).update(read_at=timezone.now()):
         raise Http404(f"no notice {pk}")
     return redirect("account")
 
 
-def headed_for(request: HttpRequest) -> str:
-    """The path in ``next``, if it is one of this site's pages; else empty."""
+def next_page(request: HttpRequest) -> str:
+    """The path in ``next`` if it is a page of this site, else empty."""
     target = request.POST.get("next") or request.GET.get("next") or ""
     if not (
         target.startswith("/") and target.isprintable() and url_has_allowed_host_and_scheme(target, None)
@@ -116,4 +116,4 @@ def headed_for(request: HttpRequest) -> str:
         name = resolve(unquote(urlsplit(target).path)).url_name
     except Resolver404:
         return ""
-    return "" if name in DOORS else target
+    return "" if name in ENTRY_PAGES else target

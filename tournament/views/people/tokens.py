@@ -1,4 +1,4 @@
-"""One's keys for programs: made, shown once, revoked."""
+"""The user's tokens for programs: create, show once, revoke."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_SHOWN = 100
 @login_required
 @never_cache
 def tokens(request: AuthenticatedRequest) -> HttpResponse:
-    """All tokens of one's own; a new one's text stands on the answer to its making and nowhere else."""
+    """The user's tokens; the text of a new token is shown only in the response that creates it."""
     form = TokenForm(entered(request), user=request.user)
     made, text = None, ""
     if request.method == "POST" and form.is_valid():
@@ -45,7 +45,7 @@ def tokens(request: AuthenticatedRequest) -> HttpResponse:
 
 @takes_form("Revoke the token")
 def token_revoke(request: AuthenticatedRequest, pk: int) -> HttpResponse:
-    """Revoke a token of one's own."""
+    """Revoke a token of the user."""
     token = Token.objects.filter(user=request.user, pk=pk).first() if pk <= LAST_ID else None
     if token is None:
         raise Http404(f"no token {pk}")

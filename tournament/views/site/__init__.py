@@ -1,1 +1,1 @@
-"""The first page, documents, rules pages, workers."""
+"""The home page, documents, rules pages, workers."""

@@ -1,7 +1,8 @@
-"""Written pages: the games' rules, the protocol and the records, rendered from their Markdown."""
+"""Pages rendered from Markdown: the games' rules, the protocol, the records, the tournament formats."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -24,11 +25,11 @@ from engines.rules.registry import GAMES
 
 _DOCUMENTS = Path(engines.__file__).parent
 _PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"}
-"""The page of each file, so that the files' links to each other work on the site as well."""
+"""The page of each file: links between the files become links between the pages."""
 
 
 class _Renderer(RendererHTML):
-    """Marks **[reading]** as what it is, and lets wide tables scroll in a box of their own."""
+    """Adds a class to **[reading]** marks and an ``id`` to headings; wide tables scroll in their own box."""
 
     def strong_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         follows = tokens[index + 1].content if index + 1 < len(tokens) else ""
@@ -40,6 +41,11 @@ class _Renderer(RendererHTML):
             tokens[index].attrSet("href", f"{reverse(_PAGES[href])}{hash_}{place}")
         return self.renderToken(tokens, index, options, env)
 
+    def heading_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        words = re.findall(r"\w+", tokens[index + 1].content.lower())
+        tokens[index].attrSet("id", "-".join(words))
+        return self.renderToken(tokens, index, options, env)
+
     def table_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         return '<div class="tablebox" tabindex="0" role="region" aria-label="Table"><table>'
 
@@ -48,7 +54,7 @@ class _Renderer(RendererHTML):
 
 
 def render_markdown(text: str) -> SafeString:
-    """HTML of trusted or untrusted Markdown: raw HTML in it is shown, not used."""
+    """Render Markdown, also untrusted: raw HTML in it is shown as text."""
     markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
     return SafeString(markdown.render(text))
 
@@ -76,14 +82,14 @@ def _rules(code: str) -> dict[str, Any]:
 
 @require_safe
 def rules_list(request: HttpRequest) -> HttpResponse:
-    """All games, each with its start board."""
+    """All games with their initial positions."""
     games = [(game, _rules(code)["board"]) for code, game in GAMES.items()]
     return render(request, "rules_list.html", {"games": games})
 
 
 @require_safe
 def rules(request: HttpRequest, code: str) -> HttpResponse:
-    """A game's rules, as its module tells them."""
+    """A game's rules, from the docstring of its module."""
     if code not in GAMES:
         raise Http404(f"no game {code!r}")
     return render(request, "rules.html", {"game": GAMES[code], "games": GAMES.values(), **_rules(code)})
@@ -103,7 +109,7 @@ def protocol(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def records(request: HttpRequest) -> HttpResponse:
-    """What a game record holds."""
+    """The format of game records."""
     return render(request, "document.html", {"title": "Game records", "body": _document("RECORDS.md")})
 
 

@@ -1,4 +1,4 @@
-"""The pages about the site itself: the first page, about, health, robots."""
+"""Pages about the site itself: home, about, health, robots."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LATEST_GAMES = 12
 @require_safe
 @vary_on_headers("HX-Request")
 def home(request: HttpRequest) -> HttpResponse:
-    """What this is, and what happens here now; to htmx only what is being played."""
+    """The home page; the response to htmx is the list of running tournaments, or 204."""
     running = _played_now(request.user)
     seen = ".".join(f"{tournament.pk}-{tournament.games_done}" for tournament in running)
     if unchanged(request, seen):
@@ -47,13 +47,13 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:
-    """Licences, trademarks, ratings."""
+    """Ratings, trademarks, licences."""
     return render(request, "about.html")
 
 
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Whether the site and its database answer; for supervisors."""
+    """Check that the site and its database respond, for monitoring."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return HttpResponse("ok\n", content_type="text/plain")
@@ -61,7 +61,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """Crawlers are welcome to pages, not to every ply of every game."""
+    """Crawlers may read pages, but not every ply of every game."""
     lines = ("User-agent: *", "Disallow: /admin/", "Disallow: /*?", "Disallow: /*.pgn", "")
     return HttpResponse("\n".join(lines), content_type="text/plain")
 
@@ -69,25 +69,25 @@ def robots(request: HttpRequest) -> HttpResponse:
 @require_safe
 @cache_control(public=True, max_age=3600)
 def boards_css(request: HttpRequest) -> HttpResponse:
-    """The boards' style sheet, which the drawings' own package keeps."""
+    """The style sheet of the boards, which is defined in ``engines.svg``."""
     return HttpResponse(svg.STYLE, content_type="text/css; charset=utf-8")
 
 
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
-    """Where browsers look before they have read a page."""
+    """Browsers request this address without having read a page."""
     return redirect(static("favicon.svg"), permanent=True)
 
 
 def _played_now(user: access.Visitor) -> list[Tournament]:
-    """The newest tournaments that run; of ladders, which always do, those with a game under way."""
+    """The newest running tournaments; those of ladders, which always run, only during a game."""
     running = access.visible_tournaments(user).running()
     with_live_game = Q(pk__in=LiveGame.objects.values("game__tournament"))
     return list(running.filter(~Q(kind=Tournament.Kind.LADDER) | with_live_game).order_by("-id")[:RUNNING])
 
 
 def _picture() -> str:
-    """A board for the eye: the first moves of a DuAlma game, the most colourful there is."""
+    """The board of the home page: a DuAlma game after five moves."""
     game = GAMES["dualma"]
     position = game.position.initial()
     for token in ("d4:f6", "f5:d5", "e7:e3", "g7:c4", "c3:g6"):

@@ -1,4 +1,4 @@
-"""The workers: which there are, how they do, and for staff what troubles them and how to be rid of one."""
+"""The workers and their states; staff also sees their errors and can quarantine them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections import Counter
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -24,15 +25,15 @@ from tournament.views.unsent import takes_form
 
 MOST_SHOWN = 200
 CONDITIONS = ("busy", "idle", "held", "set aside", "quarantined", "lost", "stopped")
-"""In the order of the page."""
+"""The order in which the page sorts workers."""
 KEEPER_AWAY = datetime.timedelta(seconds=30)
-"""After so long without a sweep the page says that it may be out of date."""
+"""After this time without a sweep, the page warns that it may be out of date."""
 
 
 @require_safe
 @vary_on_headers("HX-Request")
 def workers(request: HttpRequest) -> HttpResponse:
-    """All workers and how each stands; to htmx only what changes, or 204."""
+    """All workers and their states; the response to htmx is the part that changes, or 204."""
     rows = sorted(Worker.objects.all()[:MOST_SHOWN], key=lambda row: CONDITIONS.index(row.condition))
     manages = access.may_manage_workers(request.user)
     keeper = Keeper.objects.first()
@@ -45,9 +46,7 @@ def workers(request: HttpRequest) -> HttpResponse:
     context = {
         "workers": rows,
         "counts": [(condition, counts[condition]) for condition in CONDITIONS if counts[condition]],
-        "busy": sum(row.busy for row in up),
-        "slots": sum(row.slots for row in up),
-        "games_an_hour": sum(row.games_an_hour for row in up),
+        "load": _load(up),
         "manages": manages,
         "uploads": uploads.look() if manages else None,
         "keeper_away_since": keeper.seen_at if keeper is not None and is_away else None,
@@ -60,22 +59,28 @@ def workers(request: HttpRequest) -> HttpResponse:
 
 @takes_form("Quarantine the worker")
 def worker_quarantine(request: AuthenticatedRequest, pk: int) -> HttpResponse:
-    """Give a worker no more games."""
+    """Send a worker no more games."""
     worker = _find(request, pk)
     if not worker.is_quarantined:
-        quarantine(worker, f"{request.user.get_username()} set it aside", timezone.now())
+        quarantine(worker, f"{request.user.get_username()} quarantined it", timezone.now())
         messages.success(request, f"{worker} gets no games until it is released.")
     return redirect("workers")
 
 
 @takes_form("Release the worker")
 def worker_release(request: AuthenticatedRequest, pk: int) -> HttpResponse:
-    """Give a worker games again."""
+    """Send a worker games again."""
     worker = _find(request, pk)
     if worker.is_quarantined:
         release(worker, timezone.now())
-        messages.success(request, f"{worker} gets games again, after a canary game.")
+        messages.success(request, f"{worker} gets games again after a canary game.")
     return redirect("workers")
+
+
+def _load(workers: list[Worker]) -> str:
+    busy, slots = sum(row.busy for row in workers), sum(row.slots for row in workers)
+    games = sum(row.games_an_hour for row in workers)
+    return f"{busy} of {slots} slot{pluralize(slots)} busy, {games} game{pluralize(games)} an hour"
 
 
 def _find(request: AuthenticatedRequest, pk: int) -> Worker:
@@ -87,7 +92,7 @@ def _find(request: AuthenticatedRequest, pk: int) -> Worker:
 
 
 def _mark(rows: list[Worker], manages: bool, is_away: bool) -> str:
-    """Stands for all that the page shows."""
+    """A hash of everything that the page shows; polls compare it."""
     shown = [
         (row.name, row.condition, row.busy, row.slots, row.games_an_hour, row.voids, row.run, row.trouble_at)
         for row in rows

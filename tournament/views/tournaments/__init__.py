@@ -1,1 +1,1 @@
-"""Pages of tournaments: lists, crosstables and brackets, and the forms that organize them."""
+"""Pages of tournaments: lists, crosstables, brackets, and the forms of organizers."""

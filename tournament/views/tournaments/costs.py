@@ -1,9 +1,12 @@
-"""What a tournament would cost, told before it is started."""
+"""How many games a tournament has and how long it takes, estimated before its start."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from django.template.defaultfilters import pluralize
+from django.utils.html import format_html
 
 from engines.console import format_duration
 from tournament.forms import TournamentForm
@@ -14,16 +17,27 @@ from tournament.services.dispatch.slots import slots_expected
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """``duration`` in words; a knock-out may take more."""
+    """The estimate for a tournament; a knock-out can have more games than estimated (``at_least``)."""
 
     games: int
-    duration: str
+    seconds: float
     at_once: int
+    """How many games are played at the same time."""
     at_least: bool
+
+    @property
+    def sentence(self) -> str:
+        """One sentence, with HTML."""
+        text = '<b class="tabular">{}</b>, about {}, if {} played at once.'
+        if self.at_least:
+            text = 'At least <b class="tabular">{}</b>, about {}, if {} played at once.'
+        games = f"{self.games} game{pluralize(self.games)}"
+        at_once = "1 game is" if self.at_once == 1 else f"{self.at_once} games are"
+        return format_html(text, games, format_duration(max(2, self.seconds), words=True), at_once)
 
 
 def cost_of(tournament: Tournament, versions: Sequence[BotVersion]) -> Cost:
-    """Of a stored tournament with these entries."""
+    """The cost of a stored tournament with these entries."""
     games = count_games(
         versions=versions,
         ladders=tournament.ladders,
@@ -35,7 +49,7 @@ def cost_of(tournament: Tournament, versions: Sequence[BotVersion]) -> Cost:
 
 
 def cost_of_form(form: TournamentForm) -> Cost | None:
-    """Of what a form asks for, if it can be read and does not wait for entries."""
+    """The cost of the tournament in a form; None if the form is not valid or its entries are still open."""
     if not form.is_valid() or form.cleaned_data["entry_until"]:
         return None
     data = form.cleaned_data
@@ -52,9 +66,4 @@ def cost_of_form(form: TournamentForm) -> Cost | None:
 def _cost(games: dict[str, int], time_control: str, kind: str) -> Cost:
     seconds = estimate_seconds(games, time_control)
     total = sum(games.values())
-    return Cost(
-        total,
-        format_duration(max(2, seconds), words=True),
-        slots_expected(),
-        kind == Tournament.Kind.KNOCK_OUT,
-    )
+    return Cost(total, seconds, slots_expected(), kind == Tournament.Kind.KNOCK_OUT)

@@ -1,4 +1,4 @@
-"""What organizers do with tournaments, and owners with their entries."""
+"""The forms of organizers, and those of owners who enter their bots."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tournament.views.unsent import entered, login_required, takes_form
 @login_required
 @vary_on_headers("HX-Request")
 def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
-    """Make a draft; to htmx, what the tournament in the form would cost."""
+    """Create a draft; the response to htmx is the estimate for the tournament in the form."""
     form = TournamentForm(entered(request))
     if "HX-Request" in request.headers:
         return render(request, "pieces/estimate.html", {"estimate": cost_of_form(form)})
@@ -34,7 +34,7 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
         try:
             draft = services.create(request.user, _terms(form))
         except TournamentError as refused:
-            _put(form, refused)
+            _add_error(form, refused)
         else:
             return redirect(draft)
     estimate = cost_of_form(form) if form.is_bound else None
@@ -43,44 +43,48 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
 
 @takes_form("Start the tournament")
 def tournament_start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Let a draft, or what is announced, be played."""
-    return _do(request, slug, services.start, "The tournament is started.")
+    """Start a draft or an announced tournament."""
+    return _run_own(request, slug, services.start, "The tournament is started.")
 
 
 @takes_form("Announce the tournament")
 def tournament_announce(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Show it to everybody until it starts by itself."""
-    return _do(request, slug, services.announce, "The tournament is announced.")
+    """Show the tournament to everybody until it starts at its time."""
+    return _run_own(request, slug, services.announce, "The tournament is announced.")
 
 
 @takes_form("Pause the tournament")
 def tournament_pause(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Begin no further game for now."""
-    return _do(request, slug, services.pause, "The tournament is paused. Games under way are finished.")
+    """Start no more games for now."""
+    return _run_own(
+        request, slug, services.pause, "The tournament is paused. Games that have begun are still finished."
+    )
 
 
 @takes_form("Resume the tournament")
 def tournament_resume(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    return _do(request, slug, services.resume, "The tournament goes on.")
+    return _run_own(request, slug, services.resume, "The tournament continues.")
 
 
 @takes_form("Cancel the tournament")
 def tournament_cancel(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Play no further game; what was recorded stays."""
-    return _do(request, slug, services.cancel, "The tournament is cancelled. Games recorded so far stay.")
+    """Play no more games; recorded games are kept."""
+    return _run_own(
+        request, slug, services.cancel, "The tournament is cancelled. The recorded games are kept."
+    )
 
 
 @takes_form("Extend the tournament")
 def tournament_extend(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """More cycles, or rounds of a Swiss."""
+    """Add pairs of games, or rounds to a Swiss."""
     form = ControlForm(request.POST)
     more = form.cleaned_data.get("more") if form.is_valid() else None
-    return _do(request, slug, lambda t: services.extend(t, more or 0), "The tournament is extended.")
+    return _run_own(request, slug, lambda t: services.extend(t, more or 0), "The tournament is extended.")
 
 
 @takes_form("Set the priority")
 def tournament_priority(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Staff alone says what is played before what."""
+    """Set the priority; only for staff."""
     if not request.user.is_staff:
         raise Http404("priorities are for staff")
     form = ControlForm(request.POST)
@@ -88,48 +92,50 @@ def tournament_priority(request: AuthenticatedRequest, slug: str) -> HttpRespons
     if priority is None:
         messages.error(request, "The priority must be a whole number.")
         return redirect(_find_own(request, slug))
-    return _do(request, slug, lambda t: services.set_priority(t, priority), f"The priority is {priority}.")
+    return _run_own(
+        request, slug, lambda t: services.set_priority(t, priority), f"The priority is now {priority}."
+    )
 
 
 @takes_form("Enter the bot")
 def tournament_enter(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Enter one's own bot."""
+    """Enter one of the user's bots."""
     tournament = find_tournament(request, slug)
     form = EnterForm(request.POST, user=request.user)
     if not form.is_valid():
         messages.error(request, "Choose one of your bots.")
         return redirect(tournament)
     bot = form.cleaned_data["bot"]
-    return _tell(request, tournament, lambda t: entries.enter(t, bot), f"{bot.name} is entered.")
+    return _run(request, tournament, lambda t: entries.enter(t, bot), f"{bot.name} is entered.")
 
 
 @takes_form("Withdraw the bot")
 def tournament_leave(request: AuthenticatedRequest, slug: str, bot_slug: str) -> HttpResponse:
-    """Take one's own bot's entry back."""
+    """Withdraw one of the user's bots."""
     tournament = find_tournament(request, slug)
     bot = get_object_or_404(Bot, slug=bot_slug)
     if not access.may_edit_bot(request.user, bot):
-        raise Http404(f"no bot {bot_slug!r} of one's own")
-    return _tell(request, tournament, lambda t: entries.leave(t, bot), f"{bot.name} is no longer entered.")
+        raise Http404(f"no bot {bot_slug!r} of this user")
+    return _run(request, tournament, lambda t: entries.leave(t, bot), f"{bot.name} is no longer entered.")
 
 
 def _find_own(request: HttpRequest, slug: str) -> Tournament:
     tournament = find_tournament(request, slug)
     if not access.may_edit_tournament(request.user, tournament):
-        raise Http404(f"no tournament {slug!r} of one's own")
+        raise Http404(f"no tournament {slug!r} of this user")
     return tournament
 
 
-def _do(
+def _run_own(
     request: AuthenticatedRequest, slug: str, action: Callable[[Tournament], object], done: str
 ) -> HttpResponse:
-    return _tell(request, _find_own(request, slug), action, done)
+    return _run(request, _find_own(request, slug), action, done)
 
 
-def _tell(
+def _run(
     request: HttpRequest, tournament: Tournament, action: Callable[[Tournament], object], done: str
 ) -> HttpResponse:
-    """Back to the tournament's page, with what was done or why not."""
+    """Run the action and redirect to the tournament with the message ``done``, or with the error."""
     try:
         action(tournament)
     except TournamentError as refused:
@@ -158,8 +164,8 @@ def _terms(form: TournamentForm) -> TournamentTerms:
     )
 
 
-def _put(form: TournamentForm, refused: TournamentError) -> None:
-    """Show the service's sentence, which begins with the name of a field, beside that field."""
+def _add_error(form: TournamentForm, refused: TournamentError) -> None:
+    """Show the service's message beside the field that it names first; otherwise above the form."""
     field, _, sentence = str(refused).partition(": ")
     name = field.replace(" ", "_")
     if name in form.fields and sentence:

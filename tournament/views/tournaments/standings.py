@@ -1,4 +1,4 @@
-"""A tournament's tables as its page draws them: crosstables, rounds, brackets."""
+"""The tables of a tournament's page: crosstables, rounds, brackets."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from workers.pairing.knockout import KnockoutMatch
 from workers.pairing.results import find_byes
 
 MOST_FOLDED = 10_000
-"""Games of a tournament whose ratings are computed while its page is asked for."""
+"""The most games of a tournament whose ratings are computed for each request of its page."""
 HEADINGS = {
-    Criterion.BUCHHOLZ: ("Buch.", "Buchholz: the points of those met"),
+    Criterion.BUCHHOLZ: ("Buch.", "Buchholz: the points of the opponents met"),
     Criterion.SONNEBORN_BERGER: (
         "SB",
-        "Sonneborn-Berger: the points of those beaten, half of those drawn with",
+        "Sonneborn-Berger: the points of the opponents beaten, half of those drawn with",
     ),
     Criterion.MATCHES: ("Won", "matches won, byes included"),
 }
-"""Criteria that have a column of their own, with what the column is called and means."""
+"""Criteria with a column of their own: its heading and meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrosstableCell:
-    """One player against another; ``tone`` is the class that colours it."""
+    """One player's result against another; ``tone`` is the CSS class of the colour."""
 
     points: str
     games: int
@@ -38,7 +38,7 @@ class CrosstableCell:
 
 @dataclass(frozen=True, slots=True)
 class CrossRow:
-    """One line of a crosstable; the cell against oneself is None."""
+    """One line of a crosstable; the player's cell against itself is None."""
 
     version: BotVersion
     rank: int
@@ -57,7 +57,7 @@ class CrossRow:
 
 @dataclass(frozen=True, slots=True)
 class MeetingSide:
-    """One player of a meeting; without a version nobody yet, ``tone`` as in ``CrosstableCell``."""
+    """One player of a meeting, without a version if not decided yet; ``tone`` as in ``CrosstableCell``."""
 
     version: BotVersion | None
     seed: int | None
@@ -67,7 +67,7 @@ class MeetingSide:
 
 @dataclass(frozen=True, slots=True)
 class MeetingRow:
-    """Two players of a round, or one who rests; ``note`` is what else there is to say."""
+    """Two players of a round, or one with a bye; ``note`` is an additional text."""
 
     first: MeetingSide
     second: MeetingSide | None
@@ -84,7 +84,7 @@ class RoundOf:
 
 @dataclass(frozen=True, slots=True)
 class Cross:
-    """A ladder's tables; without its meetings only the standings are shown."""
+    """The tables of one ladder; the crosstable is shown only with ``with_meetings``."""
 
     code: str
     name: str
@@ -92,15 +92,15 @@ class Cross:
     rows: list[CrossRow]
     with_meetings: bool
     rounds: list[RoundOf] = field(default_factory=list)
-    """Of a Swiss: the one that is asked for; of a knock-out: all, they are its bracket."""
+    """The requested round of a Swiss, or all rounds of a knock-out (its bracket)."""
     made: Sequence[int] = ()
-    """Numbers of the rounds a Swiss has had so far."""
+    """The numbers of the rounds drawn so far."""
 
 
 def crosses(
     tournament: Tournament, versions: Sequence[BotVersion], *, with_meetings: bool, round_number: int = 0
 ) -> list[Cross]:
-    """All ladders' tables; of a Swiss with this round, or the latest for 0."""
+    """The tables of all ladders; for a Swiss with this round, 0 for the latest."""
     return [
         _cross(tournament, table, with_meetings=with_meetings, round_number=round_number)
         for table in tables_of(tournament, versions)
@@ -141,7 +141,7 @@ def _criterion(row: StandingsRow, criterion: Criterion) -> str:
 
 
 def _ratings(tournament: Tournament, code: str) -> dict[int, float]:
-    """mu - 3 sigma over this tournament's games alone, by version; none for a huge one."""
+    """mu - 3 sigma by version, from this tournament's games alone; empty above ``MOST_FOLDED`` games."""
     if tournament.games_total > MOST_FOLDED:
         return {}
     return {pk: standing.rating.conservative for pk, standing in tournament_table(tournament, code).items()}
@@ -158,7 +158,7 @@ def _tone(share: float) -> str:
 
 
 def _swiss_round(table: StandingsTable, number: int) -> list[RoundOf]:
-    """The round of that number, or the latest; none before the first and where there is no such round."""
+    """The round of this number, 0 for the latest; empty if there is no such round."""
     number = number or max((one.round for one in table.met), default=0)
     drawn = [one for one in table.met if one.round == number]
     if not drawn:
@@ -197,9 +197,7 @@ def _match(table: StandingsTable, match: KnockoutMatch) -> MeetingRow:
         )
         for seed, points in ((match.first, match.first_points), (match.second, match.second_points))
     )
-    return MeetingRow(
-        first, second, "level to the end: the better seed goes on" if match.by_last_resort else ""
-    )
+    return MeetingRow(first, second, "level, so the better seed goes on" if match.by_last_resort else "")
 
 
 def _meeting(table: StandingsTable, first: int, second: int, mine: float, theirs: float) -> MeetingRow:

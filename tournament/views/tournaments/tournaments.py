@@ -1,4 +1,4 @@
-"""Tournaments as everybody sees them: the list, and one with its tables and games."""
+"""The list of tournaments, and the page of one with its tables and games."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.polling import here, unchanged
 from tournament.views.tournaments.costs import Cost, cost_of
 from tournament.views.tournaments.standings import crosses
+from tournament.views.tournaments.terms import describe_terms
 
 PAGE_SIZE = 50
 GAMES_A_PAGE = 50
 MOST_CROSSED = 40
-"""Bots whose meetings are shown unasked; those of 200 are a page of 3 MB."""
+"""Most bots for which all meetings are shown by default; with 200 bots the page has 3 MB."""
 FORFEITS = Q(fault__in=["white", "black"])
 WAITING, CLAIMED, DONE, HALTED = Game.State.WAITING, Game.State.CLAIMED, Game.State.DONE, Game.State.HALTED
 FILTERS = {
@@ -39,7 +40,7 @@ FILTERS = {
     "open": ("not yet played", [WAITING, CLAIMED], Q()),
     "halted": ("given up", [HALTED], Q()),
 }
-"""What ``?result=`` may be, in words, as states of games and as a condition."""
+"""Values of ``?result=``: the label, the states of the games, and a further condition."""
 BEGUN = [CLAIMED, DONE, HALTED]
 
 
@@ -48,7 +49,7 @@ State = Tournament.State
 
 @dataclass(frozen=True, slots=True)
 class FilterChoice:
-    """One line of a menu."""
+    """One option of a menu."""
 
     value: int
     name: str
@@ -64,11 +65,11 @@ def tournaments(request: HttpRequest) -> HttpResponse:
 @require_safe
 @vary_on_headers("HX-Request")
 def tournament(request: HttpRequest, slug: str) -> HttpResponse:
-    """Progress, tables and games, the games filtered by ``ladder``, ``bot`` and ``result``.
+    """Progress, tables and games; the games are filtered by ``ladder``, ``bot`` and ``result``.
 
-    ``?round=n`` shows that round of a Swiss instead of the latest. A crosstable of very many shows its
-    meetings to ``?table=full`` alone, and then does not follow the play. To htmx only what changes
-    while it is played, or 204.
+    ``?round=n`` shows that round of a Swiss instead of the latest. With more than ``MOST_CROSSED`` bots the
+    meetings are shown only with ``?table=full``, and such a page does not poll. The response to htmx is the
+    part that changes during play, or 204.
     """
     tournament = find_tournament(request, slug)
     seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}"
@@ -94,18 +95,19 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         if tournament.is_endless
         else crosses(tournament, versions, with_meetings=is_full or not is_large, round_number=shown_round),
         "filters": filters,
-        "results": [(value, words) for value, (words, *_) in FILTERS.items()],
-        # An index has a tournament's games of each state in their order, none has all of them.
+        "results": [(value, label) for value, (label, *_) in FILTERS.items()],
+        # The index orders the games of each state by id, but not the games of all states.
         "page": by_id(request, shown, GAMES_A_PAGE, [games.filter(state=state) for state in states]),
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/tournament_live.html", context)
     bots = [version.bot for version in versions]
-    return render(request, "tournament.html", context | _controls(request, tournament, bots))
+    context |= {"terms": describe_terms(tournament), **_controls(request, tournament, bots)}
+    return render(request, "tournament.html", context)
 
 
 def _players(tournament: Tournament) -> list[BotVersion]:
-    """Who takes part, in the order of the tables; on a ladder's, who plays there now."""
+    """The versions that take part, in the order of the tables; for a ladder, those active on it."""
     if tournament.is_endless:
         active = BotVersion.objects.valid().filter(
             activities__ladder__in=tournament.ladders, activities__enabled=True
@@ -116,7 +118,7 @@ def _players(tournament: Tournament) -> list[BotVersion]:
 
 
 def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) -> dict[str, Any]:
-    """What this user may do with it."""
+    """The buttons and forms that the page offers this user."""
     user = request.user
     controls: dict[str, Any] = {"takes_entries": tournament.takes_entries()}
     if tournament.takes_entries() and user.is_authenticated:
@@ -128,11 +130,12 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
     waits = tournament.state in {State.DRAFT, State.ANNOUNCED}
     alive = tournament.state in {State.RUNNING, State.PAUSED}
     began = alive or tournament.state in {State.FINISHED, State.HALTED}
+    is_timed = tournament.starts_at is not None or tournament.entry_until is not None
+    announces = tournament.state == State.DRAFT and is_timed
     controls |= {
-        "manages": True,
         "starts": waits,
-        "announces": tournament.state == State.DRAFT
-        and (tournament.starts_at is not None or tournament.entry_until is not None),
+        "start_button": "Start now" if announces or tournament.state == State.ANNOUNCED else "Start",
+        "announces": announces,
         "pauses": tournament.state == State.RUNNING,
         "resumes": tournament.state == State.PAUSED,
         "cancels": not (tournament.is_over or tournament.is_endless),
@@ -148,7 +151,7 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
 
 @require_safe
 def tournament_records(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """Every recorded game of a tournament in the order of its schedule."""
+    """All recorded games of a tournament, in the order of its schedule."""
     tournament = find_tournament(request, slug)
     return streamed_records(
         GameRecord.objects.filter(game__tournament=tournament).order_by("game"), f"{slug}.pgn"
@@ -166,9 +169,9 @@ def find_tournament(request: HttpRequest, slug: str) -> Tournament:
 def _filtered(
     request: HttpRequest, tournament: Tournament
 ) -> tuple[dict[str, Any], list[Game.State], GameQuerySet]:
-    """The filters as asked for, and the games they leave: in which states, and which of those.
+    """The requested filters, the states of the games to show, and the games of all states.
 
-    An unknown value leaves none.
+    An unknown value of a filter selects no games.
     """
     ladder, result = request.GET.get("ladder", ""), request.GET.get("result", "")
     bot = whole_number(request, "bot", 0, most=LAST_ID)

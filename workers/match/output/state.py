@@ -8,11 +8,11 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from engines.files import atomic_file
 from workers.match.options.options import MatchTerms
 from workers.match.options.words import MatchOptionError
 
@@ -28,13 +28,11 @@ def state_path(records: Path) -> Path:
 def write_state(records: Path, terms: MatchTerms) -> None:
     """Write the state file atomically; raises ``MatchOptionError``."""
     path = state_path(records)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
     text = json.dumps({"format": FORMAT, "terms": dict(_leaves("", terms))}, indent=1, ensure_ascii=False)
     try:
-        draft.write_text(
-            f"{text}\n", "utf-8", "backslashreplace"
-        )  # names that are not valid text, as in JSON
-        draft.replace(path)
+        with atomic_file(path) as file:
+            # Names may hold lone surrogates: these are written as JSON escapes.
+            file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise MatchOptionError(f"{path}: cannot be written: {error.strerror}") from None
 

@@ -53,7 +53,7 @@ ATTACKS = [
     Attack(
         "makes files without end",
         at_move("files.use_up_inodes"),
-        more_than(50_000),
+        brought_home,
         ("memory",),
         verdict="memory limit",
         limits={"memory": 32 * MEBIBYTE},
@@ -61,7 +61,7 @@ ATTACKS = [
     Attack(
         "digs folders without end",
         at_move("files.dig_deep"),
-        more_than(50_000),
+        brought_home,
         ("memory",),
         verdict="memory limit",
         limits={"memory": 32 * MEBIBYTE},

@@ -90,7 +90,7 @@ def test_an_operator_may_let_them_play_at_level_b(settings: Settings, found: Cal
     settings.SANDBOX = "B"
     found(Level.B)
     assert uploads.look().are_run
-    assert describe_uploads()[-1].endswith("That is enough because DUARENA_SANDBOX=B says so.")
+    assert describe_uploads()[-1].endswith("That is enough because DUARENA_SANDBOX=B is set.")
     found(Level.C)
     assert not uploads.look().are_run
 

@@ -48,36 +48,36 @@ def rest(site: Site) -> None:
     Game.objects.filter(tournament=site.running).exclude(state="done").update(state="cancelled", attempt=None)
 
 
-def test_the_queue_shows_what_is_played_what_waits_and_whose_turn_comes(site: Site, client: Client) -> None:
+def test_the_queue_shows_what_is_played_what_waits_and_what_comes_next(site: Site, client: Client) -> None:
     page = client.get("/queue/").content.decode()
     assert f'href="/games/{site.live.pk}/">Watch</a>' in page
-    assert f'href="/games/{site.live.pk}/">is playing</a>' in page
+    assert f'href="/games/{site.live.pk}/">playing now</a>' in page
     assert "&lt;b&gt;Rival&lt;/b&gt;" in page
     assert "<b>Rival" not in page
     text = says(client)
-    assert "Spring 0 1 0 played in about" in text
-    assert "up to 60 games an hour, at 5+0.05 from 4 drawn plies" in text
+    assert "Spring 0 1 0 ends in about" in text
+    assert "up to 60 games an hour after 4 random opening plies with time control 5+0.05." in text
 
 
-def test_with_nothing_else_to_do_a_ladder_s_next_pair_is_foretold(site: Site, client: Client) -> None:
+def test_with_nothing_else_to_do_a_ladder_s_next_pair_is_forecast(site: Site, client: Client) -> None:
     rest(site)
-    assert "within seconds: in the ladder's next pair" in says(client)
+    assert "within seconds, in the ladder's next pair" in says(client)
     tend()
-    assert "within seconds: it is next" in says(client)
-    assert "in less than a minute: 4 games are ahead" in says(client)
+    assert "within seconds, it is next" in says(client)
+    assert "in less than a minute, after 4 more games" in says(client)
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("off", "none: its owner keeps it off this ladder"),
-        ("alone", "when a bot of another owner is active here: there is none"),
-        ("rate", "only in tournaments: this ladder does not play by itself"),
-        ("paused", "only in tournaments: the site has paused this ladder"),
-        ("validating", "once it has passed its validation"),
+        ("off", "none: its owner has switched it off on this ladder"),
+        ("alone", "none: no bot of another owner is active here"),
+        ("rate", "only in tournaments: the matchmaker of this ladder is off"),
+        ("paused", "only in tournaments: the matchmaker of this ladder is paused"),
+        ("validating", "after it has passed its validation"),
     ],
 )
-def test_a_bot_whose_turn_does_not_come_is_told_why(
+def test_the_queue_says_why_a_bot_has_no_next_game(
     site: Site, client: Client, change: str, words: str
 ) -> None:
     rest(site)
@@ -106,14 +106,14 @@ def test_what_keeps_every_game_from_starting_is_said_once(site: Site, client: Cl
     keeper_started(timezone.now() - 5 * 60 * SECOND)
     why = "the record keeper, which gives games out, is not running"
     queue = says(client)
-    assert f"Nothing is being started: {why}." in queue
-    assert queue.count(why) == 1 < queue.count("not for now")
-    assert f"not for now: {why}" in says(client, "/bots/stone-age/")
+    assert f"No games are started at the moment: {why}." in queue
+    assert queue.count(why) == 1 < queue.count("not at the moment")
+    assert f"not at the moment: {why}" in says(client, "/bots/stone-age/")
 
 
-def test_jobs_that_nobody_takes_are_told(site: Site, client: Client) -> None:
+def test_jobs_that_no_worker_takes_are_reported(site: Site, client: Client) -> None:
     Attempt.objects.update(sent_at=timezone.now() - 5 * 60 * SECOND)
-    assert "Nothing is being started: no worker takes games." in says(client)
+    assert "No games are started at the moment: no worker takes games." in says(client)
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,13 @@ def test_jobs_that_nobody_takes_are_told(site: Site, client: Client) -> None:
         ({"set_aside": "others do"}, "no worker is given games or able to play them"),
     ],
 )
-def test_workers_that_take_no_games_are_told(
+def test_workers_that_take_no_games_are_reported(
     site: Site, client: Client, standing: dict[str, Any], trouble: str
 ) -> None:
     Worker.objects.update(**standing)
-    assert f"Nothing is being started: {trouble}." in says(client)
+    assert f"No games are started at the moment: {trouble}." in says(client)
     make_worker(name="players@west")
-    assert "Nothing is being started" not in says(client)
+    assert "No games are started" not in says(client)
 
 
 def test_a_visitor_s_own_bots_come_first(site: Site, as_user: LogIn) -> None:
@@ -144,10 +144,10 @@ def test_a_visitor_s_own_bots_come_first(site: Site, as_user: LogIn) -> None:
     text = says(as_user(site.owner))
     table = text.partition("Dogon kulei Ladder of Dogon kulei")[2].partition("Dogon gagara")[0]
     assert table.partition("Next game ")[2].startswith("Stone Age v1")
-    assert "And 7 later" in table
+    assert "Bots not listed here: 7." in table
 
 
-def test_a_poll_hears_of_changes_alone(site: Site, client: Client) -> None:
+def test_a_poll_gets_only_changes(site: Site, client: Client) -> None:
     seen = re.search(r"seen=(\w+)", client.get("/queue/").content.decode())
     assert seen is not None
     address = f"/queue/?seen={seen[1]}"

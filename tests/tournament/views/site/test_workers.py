@@ -35,7 +35,7 @@ def page(client: Client, path: str = "/workers/") -> str:
 
 
 def test_without_workers_the_page_says_how_to_have_some(client: Client) -> None:
-    assert "No worker has told of itself yet." in page(client)
+    assert "No worker has reported yet." in page(client)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_the_sums_are_of_the_workers_that_get_games(client: Client) -> None:
     add_worker("two", busy=1, games_an_hour=50)
     add_worker("three", state="lost")
     add_worker("four", quarantined_at=timezone.now(), games_an_hour=70)
-    assert "3 of 4 slots in a game, 150 games an hour" in page(client)
+    assert "3 of 4 slots busy, 150 games an hour" in page(client)
 
 
 def test_a_poll_is_answered_once_something_changed(client: Client) -> None:
@@ -86,9 +86,9 @@ def test_with_the_keeper_away_the_page_says_that_it_is_old(client: Client) -> No
     add_worker()
     now = timezone.now()
     Keeper.objects.create(pk=1, up_since=now, seen_at=now)
-    assert "has not been at work" not in page(client)
+    assert "The record keeper has not run since" not in page(client)
     Keeper.objects.update(seen_at=now - timedelta(minutes=1))
-    assert "has not been at work" in page(client)
+    assert "The record keeper has not run since" in page(client)
 
 
 def test_staff_quarantines_and_releases(as_user: AsUser, staff: User, queues: FakeBroker) -> None:
@@ -96,7 +96,7 @@ def test_staff_quarantines_and_releases(as_user: AsUser, staff: User, queues: Fa
     assert "Quarantine<" in page(client)
     client.post(f"/workers/{worker.pk}/quarantine/")
     worker.refresh_from_db()
-    assert worker.quarantine_reason == "stan set it aside"
+    assert worker.quarantine_reason == "stan quarantined it"
     assert "Release<" in page(client)
     client.post(f"/workers/{worker.pk}/release/")
     worker.refresh_from_db()

@@ -243,7 +243,7 @@ def test_the_estimate_tells_games_and_duration(site: Site, as_user: Callable[...
 
 def test_the_estimate_waits_for_a_form_that_can_be_read(site: Site, as_user: Callable[..., Client]) -> None:
     page = as_user(site.owner).post("/tournaments/new/", form(site, pairs=""), headers=HTMX).content.decode()
-    assert "stand here once the form is complete" in page
+    assert "Once the form is complete" in page
 
 
 @pytest.mark.parametrize(("points", "shown"), [(0, "0"), (0.5, "½"), (3, "3"), (3.5, "3½")])

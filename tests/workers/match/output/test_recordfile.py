@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from engines.records import Fault, RecordMove, Termination, build_record, format_record
+from engines.records import (
+    Fault,
+    RecordEvent,
+    RecordMove,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    Termination,
+    build_record,
+    format_record,
+)
 from engines.rules.base import Reason, Result
 from workers.match.options.words import MatchOptionError
 from workers.match.output.recordfile import RecordFile
@@ -15,18 +25,11 @@ from workers.match.output.recordfile import RecordFile
 def record(number: int, *, white: str = "A") -> str:
     return format_record(
         build_record(
-            game="dogon-kulei",
-            white=white,
-            black='B "the \\ second"',
-            moves=[RecordMove("d1+"), RecordMove("d2+")],
-            result=Result.DRAW,
-            termination=Termination.PLY_LIMIT,
-            fault=Fault.NONE,
-            time_control="1+0",
-            reason=Reason.PLY_LIMIT,
-            game_id=f"dogon-kulei/{number}/1/1",
-            date="2026.11.21",
-            ply_limit=2,
+            [RecordMove("d1+"), RecordMove("d2+")],
+            players=RecordPlayers(white, 'B "the \\ second"'),
+            settings=RecordSettings("dogon-kulei", "1+0", ply_limit=2),
+            outcome=RecordOutcome(Result.DRAW, Termination.PLY_LIMIT, Fault.NONE, Reason.PLY_LIMIT),
+            event=RecordEvent(date="2026.11.21", game_id=f"dogon-kulei/{number}/1/1"),
         )
     )
 
