@@ -27,8 +27,8 @@ from workers.game.adjudication import Adjudicator
 from workers.game.referee import GameSetup, GameState, PlayedGame, Void, play_game
 from workers.game.seeds import derive_seed
 from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, SideLog
-from workers.sandbox.enclosure import Sandbox
 from workers.sandbox.policy import Policy, Refused
+from workers.sandbox.sandbox import Sandbox
 
 PROGRESS_SECONDS = 2.0
 
@@ -52,7 +52,7 @@ class WorkerContext:
 
     def sandbox_for(self, spec: EngineSpec) -> Sandbox | None:
         """The sandbox for an engine, None for no sandbox; raises ``Refused``."""
-        return self.policy.walls_for(trusted=spec.trusted)
+        return self.policy.sandbox_for(trusted=spec.trusted)
 
     def folder_of(self, spec: EngineSpec, on_wait: Callable[[], None] = lambda: None) -> Path | None:
         """The folder with an engine's files, its bundle unpacked; None for an engine without files.
@@ -262,7 +262,7 @@ def report_of(finished: FinishedGame, worker: WorkerContext) -> GameReport:
         finished=finished.finished.isoformat(timespec="milliseconds"),
         white=finished.white(),
         black=finished.black(),
-        walls=worker.policy.walls,
+        walls=worker.policy.sandbox_description,
         speed=worker.speed,
     )
 

@@ -17,9 +17,9 @@ from workers.bundles.bundle_site import BundleSite
 from workers.engine.sandbox_probe import probe
 from workers.play.environment import measure_speed
 from workers.play.runner import WorkerContext
-from workers.sandbox.enclosure import Sandbox
 from workers.sandbox.levels import Verdict, describe
 from workers.sandbox.policy import Policy, make_policy, write_verdict
+from workers.sandbox.sandbox import Sandbox
 from workers.service.celery import slot_index
 from workers.service.consumer import MessageCallbacks, MessageConsumer
 from workers.service.heartbeat import Trouble

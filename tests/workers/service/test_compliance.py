@@ -118,7 +118,7 @@ def test_an_engine_without_the_ladder_it_claims_is_at_fault(run: Callable[..., l
     variants = r"option\x20name\x20UGI_Variant\x20type\x20combo\x20default\x20dualma\x20var\x20dualma\n"
     (*_, found) = run(f"ugi also {variants}")[-1].found
     assert (found.check, found.is_grave) == ("setup", True)
-    assert found.fault == "the engine does not have 'dogon-kulei' among its UGI_Variant"
+    assert found.fault == "the engine does not declare 'dogon-kulei' in UGI_Variant"
 
 
 def test_a_bundle_that_is_not_there_is_our_own_failure(run: Callable[..., list[ComplianceNews]]) -> None:

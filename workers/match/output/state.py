@@ -1,6 +1,6 @@
-"""The small file beside a record file: the terms of its match, so that it goes on under no others.
+"""The state file beside a record file: it has the match's terms, so that ``-resume`` refuses other terms.
 
-It can be thrown away: then the terms are believed, and the games alone are held against them.
+It may be deleted; then only the games of the record file are compared with the terms.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from workers.match.options.words import MatchOptionError
 
 FORMAT = 1
 MAY_CHANGE = ("rounds", "restart")
-"""Terms that make no other games of those played: more rounds make a longer schedule, or a shorter one."""
+"""Terms that do not change the games already played; more rounds only add games at the end."""
 
 
 def state_path(records: Path) -> Path:
@@ -38,21 +38,21 @@ def write_state(records: Path, terms: MatchTerms) -> None:
 
 
 def check_state(records: Path, terms: MatchTerms) -> None:
-    """Raise ``MatchOptionError`` naming each of the terms that is another than that of the match so far."""
+    """Raise ``MatchOptionError`` naming each term that differs from those of the match so far."""
     before, now = _read_terms(state_path(records)), dict(_leaves("", terms))
     if not before:
         return
-    told = [
+    changes = [
         f"{name} was {json.dumps(before.get(name))}, not {json.dumps(now.get(name))}"
         for name in dict.fromkeys((*before, *now))
         if before.get(name) != now.get(name) and name.rpartition(".")[2] not in MAY_CHANGE
     ]
-    if told:
-        raise MatchOptionError(f"-resume: {records} is of a match under other terms: {'; '.join(told)}")
+    if changes:
+        raise MatchOptionError(f"-resume: {records} is from a match with other terms: {'; '.join(changes)}")
 
 
 def _read_terms(path: Path) -> dict[str, Any]:
-    """Those of the match so far; empty when nobody knows."""
+    """The terms of the match so far; empty if there is no readable state file."""
     try:
         state = json.loads(path.read_text("utf-8"))
         return dict(state["terms"]) if state["format"] == FORMAT else {}
@@ -61,7 +61,7 @@ def _read_terms(path: Path) -> dict[str, Any]:
 
 
 def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
-    """Every value within by its dotted name, list items numbered from 1."""
+    """Every simple value in ``value``, by its dotted name; list items are numbered from 1."""
     if dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
             if field.compare:

@@ -31,7 +31,7 @@ from workers.match.slots.messages import Assignment, Batch, SlotGame, SlotNews, 
 from workers.play.environment import environment_headers
 from workers.play.pool import EnginePool
 from workers.play.runner import FinishedGame, GameRunner, Stopped, WorkerContext
-from workers.sandbox.policy import policy_of
+from workers.sandbox.policy import policy_for_level
 
 NO_LOG = SideLog()
 HELD_SECONDS = 0.05
@@ -44,7 +44,7 @@ class SlotWorker:
     """Plays the batches of its standard input until it has to end."""
 
     def __init__(self, setup: SlotSetup) -> None:
-        policy = policy_of(setup.walls)
+        policy = policy_for_level(setup.sandbox_level)
         self._worker = WorkerContext(f"slot/{os.getpid()}", Path(setup.store), Path(setup.cache), policy)
         self._engines = EnginePool(self._worker)
         self._is_finishing = False
@@ -102,7 +102,8 @@ class SlotWorker:
             begun = time.monotonic()
             self._engines.begin_game()
             finished = runner.play(game)
-            yield _slot_game(assignment, finished, self._worker.policy.walls, time.monotonic() - begun)
+            description, seconds = self._worker.policy.sandbox_description, time.monotonic() - begun
+            yield _slot_game(assignment, finished, description, seconds)
 
 
 def _slot_game(assignment: Assignment, finished: FinishedGame, walls: str, seconds: float) -> SlotGame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.hostile.attack import Attack, at_move, brought_home, more_than
 from workers.sandbox.limits import MEBIBYTE
 
-NO_PRIVILEGES = "that it may gain no privileges is inherited from the outer wall, and no test is without one"
+NO_PRIVILEGES = "no_new_privs is inherited from the outer sandbox, and no test runs without one"
 
 ATTACKS = [
     Attack(
