@@ -104,9 +104,8 @@ def long_lines(path: Path) -> list[str]:
 def test_no_line_of_a_template_or_document_is_too_long() -> None:
     templates = sorted((ROOT / "tournament" / "templates").rglob("*.html"))
     assert templates
-    assert [
-        line for path in (*documents, *templates) for line in long_lines(path)
-    ] == []
+    documents = [ROOT / page for page in PAGES if page.startswith("docs/") or "/" not in page]
+    assert [line for path in (*documents, *templates) for line in long_lines(path)] == []
 
 
 # Links
