@@ -9,7 +9,7 @@ from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
 from tournament.api.envelope import not_found
 from tournament.views.bots import bots, versions
-from tournament.views.games import board, games
+from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
 from tournament.views.people import accounts, tokens
 from tournament.views.site import documents, site, workers
@@ -44,6 +44,8 @@ urlpatterns = [
         "tournaments/<slug:slug>/leave/<slug:bot_slug>/", organizing.tournament_leave, name="tournament-leave"
     ),
     path("queue/", queue.queue, name="queue"),
+    path("games/", search.games, name="games"),
+    path("games/games.<slug:kind>", search.games_export, name="games-export"),
     path("games/engines.json", games.game_engines, name="game-engines"),
     path("games/<int:pk>/", games.game, name="game"),
     path("games/<int:pk>/embed/", games.game_embed, name="game-embed"),

@@ -124,6 +124,8 @@ class Game(models.Model):
             models.Index(fields=["white", "-id"], name="game_of_white"),
             models.Index(fields=["black", "-id"], name="game_of_black"),
             models.Index(fields=["ladder", "fingerprint"], name="game_fingerprint"),
+            models.Index(fields=["finished_at", "id"], name="game_finished"),
+            models.Index(fields=["plies", "id"], name="game_length"),
         ]
 
     def __str__(self) -> str:

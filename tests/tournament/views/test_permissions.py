@@ -53,6 +53,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-priority": ("POST /tournaments/{running}/priority/", (403, 404, 404, 302)),
     "tournament-enter": ("POST /tournaments/{running}/enter/", (403, 302, 302, 302)),
     "tournament-leave": ("POST /tournaments/{running}/leave/stone-age/", (403, 404, 302, 302)),
+    "games": ("/games/", PUBLIC),
+    "games-export": ("/games/games.csv", PUBLIC),
     "game": ("/games/{drafted}/", PRIVATE),
     "game-embed": ("/games/{drafted}/embed/", PRIVATE),
     "game-svg": ("/games/{drafted}/0.svg", PRIVATE),

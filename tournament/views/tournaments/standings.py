@@ -11,8 +11,9 @@ from tournament.forms import isolated
 from tournament.models import BotVersion, Tournament
 from tournament.services.results.ratings import tournament_table
 from tournament.services.schedule.tables import ORDERS, StandingsTable, tables_of
+from tournament.views.games.search import games_address
 from workers.pairing.knockout import KnockoutMatch
-from workers.pairing.results import find_byes
+from workers.pairing.results import MeetingResult, find_byes
 
 MOST_FOLDED = 10_000
 """The most games of a tournament whose ratings are computed for each request of its page."""
@@ -29,11 +30,15 @@ HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class CrosstableCell:
-    """One player's result against another; ``tone`` is the CSS class of the colour."""
+    """One player's result against another.
+
+    ``tone`` is the CSS class of the colour; ``address`` lists the games, "" if there are none.
+    """
 
     points: str
     games: int
     tone: str
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +72,15 @@ class MeetingSide:
 
 @dataclass(frozen=True, slots=True)
 class MeetingRow:
-    """Two players of a round, or one with a bye; ``note`` is an additional text."""
+    """Two players of a round, or one with a bye.
+
+    ``note`` is an additional text; ``address`` lists the games, "" if none is played yet.
+    """
 
     first: MeetingSide
     second: MeetingSide | None
     note: str = ""
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,25 @@ class Cross:
     """The numbers of the rounds drawn so far."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Meetings:
+    """Addresses of the lists of games of one ladder of a tournament."""
+
+    tournament: str
+    ladder: str
+
+    def between(self, one: BotVersion, other: BotVersion, round_number: int | None = None) -> str:
+        return games_address(
+            tournament=self.tournament,
+            ladder=self.ladder,
+            round=round_number,
+            bot=one.bot.slug,
+            version=one.number,
+            opponent=other.bot.slug,
+            opponent_version=other.number,
+        )
+
+
 def crosses(
     tournament: Tournament, versions: Sequence[BotVersion], *, with_meetings: bool, round_number: int = 0
 ) -> list[Cross]:
@@ -113,6 +141,7 @@ def _cross(tournament: Tournament, table: StandingsTable, *, with_meetings: bool
     order = [row.player for row in table.crosstable.rows] if with_meetings else []
     columns = [criterion for criterion in ORDERS[tournament.kind] if criterion in HEADINGS]
     ratings = _ratings(tournament, table.ladder)
+    meetings = _Meetings(tournament.slug, table.ladder)
     rows = [
         CrossRow(
             table.versions[row.player],
@@ -123,11 +152,18 @@ def _cross(tournament: Tournament, table: StandingsTable, *, with_meetings: bool
             [_criterion(row, criterion) for criterion in columns],
             row.performance,
             ratings.get(row.player),
-            [None if other == row.player else _cell(row.versus.get(other)) for other in order],
+            [
+                None
+                if other == row.player
+                else _cell(
+                    row.versus.get(other), meetings.between(table.versions[row.player], table.versions[other])
+                )
+                for other in order
+            ],
         )
         for row in table.crosstable.rows
     ]
-    rounds = _bracket(table) if table.bracket else _swiss_round(table, round_number)
+    rounds = _bracket(table, meetings) if table.bracket else _swiss_round(table, meetings, round_number)
     made = sorted({one.round for one in table.met})
     headings = [HEADINGS[criterion] for criterion in columns]
     return Cross(table.ladder, GAMES[table.ladder].name, headings, rows, with_meetings, rounds, made)
@@ -147,35 +183,35 @@ def _ratings(tournament: Tournament, code: str) -> dict[int, float]:
     return {pk: standing.rating.conservative for pk, standing in tournament_table(tournament, code).items()}
 
 
-def _cell(score: GameScore | None) -> CrosstableCell:
+def _cell(score: GameScore | None, address: str) -> CrosstableCell:
     if score is None or not score.games + score.given_up:
         return CrosstableCell("", 0, "")
-    return CrosstableCell(format_points(score.points), score.games + score.given_up, _tone(score.share))
+    games = score.games + score.given_up
+    return CrosstableCell(
+        format_points(score.points), games, _tone(score.share), address if score.games else ""
+    )
 
 
 def _tone(share: float) -> str:
     return "draw" if share == 0.5 else "win" if share > 0.5 else "loss"
 
 
-def _swiss_round(table: StandingsTable, number: int) -> list[RoundOf]:
+def _swiss_round(table: StandingsTable, addresses: _Meetings, number: int) -> list[RoundOf]:
     """The round of this number, 0 for the latest; empty if there is no such round."""
     number = number or max((one.round for one in table.met), default=0)
     drawn = [one for one in table.met if one.round == number]
     if not drawn:
         return []
-    meetings = [
-        _meeting(table, one.first, one.second, one.first_points, one.second_points)
-        for one in sorted(drawn, key=lambda one: one.first)
-    ]
+    meetings = [_meeting(table, addresses, one) for one in sorted(drawn, key=lambda one: one.first)]
     for seed, rounds in find_byes(len(table.versions), table.met).items():
         if number in rounds:
             meetings.append(MeetingRow(MeetingSide(table.seeded(seed), seed, "", ""), None, "bye"))
     return [RoundOf(f"Round {number}", meetings)]
 
 
-def _bracket(table: StandingsTable) -> list[RoundOf]:
+def _bracket(table: StandingsTable, addresses: _Meetings) -> list[RoundOf]:
     return [
-        RoundOf(_round_name(len(drawn), number), [_match(table, match) for match in drawn])
+        RoundOf(_round_name(len(drawn), number), [_match(table, addresses, match) for match in drawn])
         for number, drawn in enumerate(table.bracket, start=1)
     ]
 
@@ -184,7 +220,7 @@ def _round_name(matches: int, number: int) -> str:
     return {1: "Final", 2: "Semi-finals", 4: "Quarter-finals"}.get(matches, f"Round {number}")
 
 
-def _match(table: StandingsTable, match: KnockoutMatch) -> MeetingRow:
+def _match(table: StandingsTable, addresses: _Meetings, match: KnockoutMatch) -> MeetingRow:
     if match.is_bye and match.first is not None:
         return MeetingRow(MeetingSide(table.seeded(match.first), match.first, "", "win"), None, "bye")
     played = match.first_points + match.second_points > 0
@@ -197,11 +233,14 @@ def _match(table: StandingsTable, match: KnockoutMatch) -> MeetingRow:
         )
         for seed, points in ((match.first, match.first_points), (match.second, match.second_points))
     )
-    return MeetingRow(first, second, "level, so the better seed goes on" if match.by_last_resort else "")
+    note = "level, so the better seed goes on" if match.by_last_resort else ""
+    if not played or first.version is None or second.version is None:
+        return MeetingRow(first, second, note)
+    return MeetingRow(first, second, note, addresses.between(first.version, second.version))
 
 
-def _meeting(table: StandingsTable, first: int, second: int, mine: float, theirs: float) -> MeetingRow:
-    games = mine + theirs
+def _meeting(table: StandingsTable, addresses: _Meetings, met: MeetingResult) -> MeetingRow:
+    games = met.first_points + met.second_points
     sides = [
         MeetingSide(
             table.seeded(seed),
@@ -209,9 +248,10 @@ def _meeting(table: StandingsTable, first: int, second: int, mine: float, theirs
             format_points(points) if games else "",
             _tone(points / games) if games else "",
         )
-        for seed, points in ((first, mine), (second, theirs))
+        for seed, points in ((met.first, met.first_points), (met.second, met.second_points))
     ]
-    return MeetingRow(sides[0], sides[1])
+    address = addresses.between(table.seeded(met.first), table.seeded(met.second), met.round) if games else ""
+    return MeetingRow(sides[0], sides[1], "", address)
 
 
 def format_points(points: float) -> str:
