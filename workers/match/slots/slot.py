@@ -106,12 +106,12 @@ class SlotWorker:
             yield _slot_game(assignment, finished, description, seconds)
 
 
-def _slot_game(assignment: Assignment, finished: FinishedGame, walls: str, seconds: float) -> SlotGame:
+def _slot_game(assignment: Assignment, finished: FinishedGame, sandbox: str, seconds: float) -> SlotGame:
     played = finished.played
     has_logs = assignment.keeps_lines or played.fault is not Fault.NONE
     return SlotGame(
         key=finished.game.key,
-        record=_record_text(assignment, finished, walls),
+        record=_record_text(assignment, finished, sandbox),
         result=played.result,
         termination=played.termination,
         fault=played.fault,
@@ -122,7 +122,7 @@ def _slot_game(assignment: Assignment, finished: FinishedGame, walls: str, secon
     )
 
 
-def _record_text(assignment: Assignment, finished: FinishedGame, walls: str) -> str:
+def _record_text(assignment: Assignment, finished: FinishedGame, sandbox: str) -> str:
     job, played = assignment.job, finished.played
     white, black = _sides(job, finished.game)
     controls = [spec.time_control or job.time_control for spec in (white, black)]
@@ -153,7 +153,7 @@ def _record_text(assignment: Assignment, finished: FinishedGame, walls: str) -> 
             round_name=assignment.round,
             game_id=finished.game.key,
         ),
-        more=(*odds, *environment_headers(walls, ""), seed_header(job.seed, finished.game.key)),
+        more=(*odds, *environment_headers(sandbox, ""), seed_header(job.seed, finished.game.key)),
     )
     return format_record(record)
 
