@@ -1,4 +1,7 @@
-"""What a page may load (only our own files) and how much a visitor may send."""
+"""What a page may load (only our own files) and how much a visitor may send.
+
+A module of its own: the settings name its classes.
+"""
 
 from __future__ import annotations
 
