@@ -139,7 +139,7 @@ def _travelled(value: object) -> object:
 
 
 def _hear(news: ExamNews) -> None:
-    validation.hear(ExamNews.from_json(_travelled(news.to_json())), timezone.now())
+    validation.record_news(ExamNews.from_json(_travelled(news.to_json())), timezone.now())
 
 
 def _record(report: GameReport) -> None:

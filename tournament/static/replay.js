@@ -1,15 +1,15 @@
 // Stepping through a game with keys and buttons.
 //
-// Every step is a real link to `?ply=n`, so the page works without this file.
-// With it, a step fetches only the board's fragment, neighbours are fetched
-// ahead, and the address is replaced, so that Back leaves the game at once.
+// Every step is a link to `?ply=n`, so the page works without this file.
+// With it, a step fetches only the board's fragment, neighbouring positions are
+// fetched in advance, and the address is replaced, so that Back leaves the game.
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
 const AHEAD = [1, -1, 2, 3];
 const MOST_CACHED = 200;
 
 const fragments = new Map(); // address -> promise of the fragment's HTML
-let wanted = ""; // the address last asked for; a slow answer to an earlier one is dropped
+let wanted = ""; // the latest requested address; late answers to earlier requests are dropped
 
 const panel = () => document.getElementById("board");
 const shown = () => Number(panel().dataset.ply);
@@ -58,7 +58,7 @@ function mark(ply) {
   }
 }
 
-// A selector for the board's control that has the focus: the next fragment has the same one.
+// A selector for the control of the board that has the focus; the next fragment has the same control.
 function control(element) {
   const { step, copy, keys } = element?.closest("#board") ? element.dataset : {};
   if (step) return `[data-step="${step}"]`;
@@ -66,7 +66,7 @@ function control(element) {
   return keys === undefined ? "" : "[data-keys]";
 }
 
-// Every fragment has the button hidden: without this file it would do nothing.
+// The button is hidden in every fragment, because it does nothing without this file.
 function showKeyButtons() {
   document.querySelectorAll("[data-keys]").forEach((button) => { button.hidden = false; });
 }
@@ -82,18 +82,18 @@ async function show(ply, flip = flipped()) {
     panel().outerHTML = html;
     showKeyButtons();
   } catch {
-    location.assign(url); // let the server say what is wrong
+    location.assign(url); // the server's answer shows the error
     return;
   }
-  // Whoever follows a live game keeps an address without a ply: loaded anew at the game's end, it shows the end.
+  // At the end of a live game the address has no ply, so that a reload after the game shows its end.
   history.replaceState(null, "", follows(to) ? address(null, flip) : url);
   mark(to);
   if (focused) panel().querySelector(focused)?.focus({ preventScroll: true });
   fetchAhead(to, flip);
 }
 
-// Quick presses count from where the last one was headed, not from what is already drawn.
-function heading() {
+// The ply of the latest request: repeated key presses count from there, not from the ply shown.
+function requestedPly() {
   const ply = new URLSearchParams(wanted.split("?")[1]).get("ply");
   return ply === null ? shown() : Number(ply);
 }
@@ -103,10 +103,10 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, textarea, select, dialog[open]")) return;
   if (event.target.closest(".tablebox, .log") && event.key.startsWith("Arrow")) return;
   const keys = document.getElementById("keys");
-  if (event.key in KEYS) show(heading() + KEYS[event.key]);
+  if (event.key in KEYS) show(requestedPly() + KEYS[event.key]);
   else if (event.key === "Home") show(0);
   else if (event.key === "End") show(last());
-  else if (event.key === "f") show(heading(), !flipped());
+  else if (event.key === "f") show(requestedPly(), !flipped());
   else if (event.key === "?") keys.showModal();
   else return;
   event.preventDefault();
@@ -121,14 +121,14 @@ document.addEventListener("click", (event) => {
   show(Number(link.dataset.ply), link.dataset.flip ? link.dataset.flip === "1" : flipped());
 });
 
-// A live game: the list of moves polls; whoever was at its end follows the play.
+// A live game: the list of moves polls. If the end was shown, the new end is shown after a poll.
 let before = last();
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "moves" && event.detail.elt?.id !== "moves") return;
-  const followed = heading() >= before;
+  const showedEnd = requestedPly() >= before;
   before = last();
   fragments.clear(); // "last" and the clocks of the newest ply have changed
-  if (followed) show(before);
+  if (showedEnd) show(before);
   else mark(shown());
 });
 
