@@ -88,7 +88,7 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         label="Name",
         max_length=40,
-        help_text="To tell it from your others: where it is used, for example.",
+        help_text="To distinguish it from your other tokens, for example by where it is used.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     scopes = forms.MultipleChoiceField(
@@ -108,7 +108,7 @@ class TokenForm(forms.Form):
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if not name.isprintable():
-            raise forms.ValidationError("The name has a character that cannot be seen.")
+            raise forms.ValidationError("The name contains an invisible character.")
         return name
 
 
@@ -170,10 +170,10 @@ class BotChoice(_BotField):
 
 
 KINDS = [
-    (Tournament.Kind.ROUND_ROBIN, "Round robin: everybody meets everybody"),
+    (Tournament.Kind.ROUND_ROBIN, "Round robin: every bot meets every other"),
     (Tournament.Kind.GAUNTLET, "Gauntlet: one bot meets each of the others"),
-    (Tournament.Kind.SWISS, "Swiss: a few rounds, always against somebody about as good"),
-    (Tournament.Kind.KNOCK_OUT, "Knock-out: who loses a match is out"),
+    (Tournament.Kind.SWISS, "Swiss: a few rounds against opponents with a similar score"),
+    (Tournament.Kind.KNOCK_OUT, "Knock-out: the loser of a match is out"),
 ]
 
 
@@ -201,7 +201,7 @@ class TournamentForm(forms.Form):
         BotVersion.objects.none(),
         label="Challenger",
         required=False,
-        help_text="Of a gauntlet: the one who meets all others.",
+        help_text="For a gauntlet: the bot that meets all others.",
     )
     rounds = forms.IntegerField(
         label="Rounds",
@@ -209,7 +209,7 @@ class TournamentForm(forms.Form):
         min_value=1,
         max_value=MAX_ROUNDS,
         initial=5,
-        help_text="Of a Swiss: 5 tell the best of 8 bots, 9 the best of 100.",
+        help_text="For a Swiss: 5 rounds find the best of 8 bots, 9 rounds the best of 100.",
     )
     extra_pairs = forms.IntegerField(
         label="Extra pairs",
@@ -217,15 +217,17 @@ class TournamentForm(forms.Form):
         min_value=0,
         max_value=MAX_EXTRA_PAIRS,
         initial=4,
-        help_text="Of a knock-out: one at a time while a match is level; then the better seed goes on.",
+        help_text="For a knock-out: one at a time while a match is level; then the better seed goes on.",
     )
-    starts_at = _moment("Starts", "By itself, once it is announced; empty: when you start it.")
-    entry_until = _moment("Entry until", "Owners enter their bots until then; empty: those chosen here play.")
+    starts_at = _moment("Starts", "Once announced, it starts at this time. Empty: when you start it.")
+    entry_until = _moment(
+        "Entry until", "Owners can enter their bots until then. Empty: only the bots chosen here play."
+    )
     bots = VersionChoices(
         BotVersion.objects.none(),
         label="Bots",
         required=False,
-        help_text="Each bot's active versions. A version plays on those of the ladders it can.",
+        help_text="The active versions of each bot. A version plays only on the ladders it supports.",
         widget=forms.CheckboxSelectMultiple,
         error_messages={
             "required": "Choose at least two bots.",
@@ -237,7 +239,7 @@ class TournamentForm(forms.Form):
         choices=[(code, game.name) for code, game in GAMES.items()],
         initial=list(GAMES),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Each is played side by side, with a table of its own.",
+        help_text="All are played at the same time, each with its own table.",
         error_messages={
             "required": "Choose at least one ladder.",
             "invalid_choice": "There is no ladder %(value)s.",
@@ -248,7 +250,7 @@ class TournamentForm(forms.Form):
         min_value=1,
         max_value=MAX_PAIRS,
         initial=2,
-        help_text="Of games whenever two bots meet: one opening, both colours.",
+        help_text="Pairs of games whenever two bots meet: one opening, both colours.",
     )
     time_control = forms.CharField(
         label="Time control",
@@ -270,7 +272,7 @@ class TournamentForm(forms.Form):
         required=False,
         min_value=0,
         max_value=MAX_SEED,
-        help_text="Of the openings; empty for a random one.",
+        help_text="Seed of the openings. Empty: a random one.",
     )
     rated = forms.BooleanField(label="Rated: the games count on the ladders", required=False, initial=True)
 
@@ -300,7 +302,7 @@ class TournamentForm(forms.Form):
         if kind == Tournament.Kind.GAUNTLET and "challenger" not in self.errors:
             versions = self._with_challenger(data.get("challenger"), versions)
         if kind == Tournament.Kind.SWISS and "rounds" not in self.errors and not data.get("rounds"):
-            self.add_error("rounds", "Say how many rounds the Swiss has.")
+            self.add_error("rounds", "Enter the number of rounds of the Swiss.")
         if len(versions) < 2 and not entry and not self.errors.keys() & {"bots", "challenger"}:
             self.add_error("bots", "Choose at least two bots.")
         elif versions and not entry:
@@ -312,7 +314,7 @@ class TournamentForm(forms.Form):
 
     def _with_challenger(self, challenger: BotVersion | None, versions: list[BotVersion]) -> list[BotVersion]:
         if challenger is None:
-            self.add_error("challenger", "Choose who meets all others.")
+            self.add_error("challenger", "Choose the bot that meets all others.")
             return versions
         return [challenger, *(version for version in versions if version.pk != challenger.pk)]
 

@@ -33,8 +33,8 @@ def send_sweep(as_of: datetime.datetime) -> None:
     _send("tournament.sweep", as_of.isoformat(), RECORDS)
 
 
-def tell_worker(name: str, run: str, *, admitted: bool, why: str) -> None:
-    """Send this run of a worker whether it gets jobs; the message is lost if the worker is not running."""
+def send_admission(name: str, run: str, *, admitted: bool, why: str) -> None:
+    """Tell a worker's current run whether it gets jobs; the message is lost if the worker is not running."""
     from tournament.celery import app
 
     arguments = {"run": run, "admitted": admitted, "why": why}

@@ -52,21 +52,21 @@ def release(message: Any) -> None:
 def news(message: Any) -> None:
     """Receives the progress or the findings of a compliance check."""
     if parsed := keeper.read(ComplianceNews, message):
-        validation.hear(parsed, timezone.now())
+        validation.record_news(parsed, timezone.now())
 
 
 @app.task(name="tournament.heartbeat")
 def heartbeat(message: Any) -> None:
     """Receives a worker's heartbeat."""
     if parsed := keeper.read(Heartbeat, message):
-        submission.hear_worker(parsed, timezone.now())
+        submission.receive_heartbeat(parsed, timezone.now())
 
 
 @app.task(name="tournament.trouble")
 def trouble(message: Any) -> None:
     """Receives the reason why a worker cannot play."""
     if parsed := keeper.read(Trouble, message):
-        workers.hear_trouble(parsed, timezone.now())
+        workers.record_trouble(parsed, timezone.now())
 
 
 @app.task(name="tournament.dispatch")

@@ -192,7 +192,7 @@ def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, submit:
         (200, {"ok": True, "version": {}}, "is not a Duarena site"),
         (200, version(number=NASTY), "is not a Duarena site"),
         (200, version(state="waiting", reason="There is no sandbox."), "is waiting. There is no sandbox."),
-        (429, refusal("That was too much at once: try again in 9 s."), "try again in 9 s"),
+        (429, refusal("Too many requests: try again in 9 s."), "try again in 9 s"),
     ],
 )
 def test_what_is_not_known_in_the_end_is_exit_2_and_one_sentence(

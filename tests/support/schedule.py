@@ -60,7 +60,7 @@ class FakeBroker:
     def send_sweep(self, as_of: object) -> None:
         self.sweeps.append(as_of)
 
-    def tell_worker(self, name: str, run: str, *, admitted: bool, why: str) -> None:
+    def send_admission(self, name: str, run: str, *, admitted: bool, why: str) -> None:
         assert admitted != bool(why)
         self.told.append((name, run, admitted))
 
@@ -128,7 +128,7 @@ def news(
 
 def pass_exam(version: BotVersion) -> None:
     """Let a worker have examined it, and found nothing wrong: its validation games begin."""
-    assert validation.hear(news(version), timezone.now())
+    assert validation.record_news(news(version), timezone.now())
     version.refresh_from_db()
 
 

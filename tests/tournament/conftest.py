@@ -18,7 +18,7 @@ from workers.jobs import GameJob
 @pytest.fixture(autouse=True)
 def queues(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
     fake = FakeBroker()
-    for name in ("send_jobs", "send_check", "send_sweep", "clear_games", "queue_length", "tell_worker"):
+    for name in ("send_jobs", "send_check", "send_sweep", "clear_games", "queue_length", "send_admission"):
         monkeypatch.setattr(broker, name, getattr(fake, name))
     return fake
 

@@ -139,7 +139,7 @@ def _travelled(value: object) -> object:
 
 
 def _hear(news: ComplianceNews) -> None:
-    validation.hear(ComplianceNews.from_json(_travelled(news.to_json())), timezone.now())
+    validation.record_news(ComplianceNews.from_json(_travelled(news.to_json())), timezone.now())
 
 
 def _record(report: GameReport) -> None:

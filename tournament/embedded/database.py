@@ -16,7 +16,7 @@ def open_database() -> None:
         django.setup()
         call_command("migrate", verbosity=0, interactive=False)
     except UnknownSchemeError as error:
-        raise OptionError(f"DATABASE_URL is no address of a database: {_first_line(error)}") from None
+        raise OptionError(f"DATABASE_URL is not the address of a database: {_first_line(error)}") from None
     except DatabaseError as error:
         raise OptionError(f"the database cannot be used: {_first_line(error)}") from None
 

@@ -173,14 +173,14 @@ def _compare_ratings(console: Console, data: Path, files: list[Path]) -> None:
     environment = {**os.environ, "DATABASE_URL": f"sqlite:///{copy}"}
     answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
-        raise DemoFailed(f"the ratings cannot be made anew from the records: {answer.stderr.strip()}")
+        raise DemoFailed(f"the ratings cannot be rebuilt from the records: {answer.stderr.strip()}")
     if answer.stdout.strip() != dump_ratings():
-        raise DemoFailed("ratings made anew from the records differ from those published")
-    _compare_with_a_stranger(files)
-    console.say("Ratings made anew from these records in a fresh process: equal to the bit.")
+        raise DemoFailed("ratings rebuilt from the records differ from those published")
+    _compare_without_database(files)
+    console.say("Ratings rebuilt from these records in a new process: the same to the bit.")
 
 
-def _compare_with_a_stranger(files: list[Path]) -> None:
+def _compare_without_database(files: list[Path]) -> None:
     """Check that the files alone, without a database, give the same ratings; raises ``DemoFailed``."""
     from tournament.services.results.exact import exact_from_tables
 

@@ -94,12 +94,12 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--port", type=_port, default=DEFAULT_PORT, help="the site's port, or the next free one")
     up.add_argument("--host", default=LOOPBACK, help="the address to listen on")
     up.add_argument(
-        "--workers", type=_positive, metavar="N", help="games played at once; default: one a core"
+        "--workers", type=_positive, metavar="N", help="games played at once; default: one per core"
     )
-    up.add_argument("--data", metavar="DIR", help="the folder of everything that changes; default var/")
+    up.add_argument("--data", metavar="DIR", help="the folder for the site's data; default var/")
     up.add_argument("--trust-uploads", action="store_true", help="run uploaded bots without a sandbox")
     commands.add_parser("demo", help="play a round robin of the sample bots and print its tables")
-    admin = commands.add_parser("admin", help="make an administrator, or give one a new password")
+    admin = commands.add_parser("admin", help="create an administrator, or set a new password for one")
     admin.add_argument("name")
     admin.add_argument("--data", metavar="DIR", help="the data folder of the site; default var/")
     return parser
@@ -108,13 +108,13 @@ def _parser() -> argparse.ArgumentParser:
 def _port(text: str) -> int:
     if text.isdecimal() and 1 <= int(text) <= 65535:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no port (1 to 65535)")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a port (1 to 65535)")
 
 
 def _positive(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no number of games (1 or more)")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of games (1 or more)")
 
 
 def _cores() -> int:

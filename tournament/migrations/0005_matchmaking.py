@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
                 ('ladder', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='matchmaking', serialize=False, to='tournament.ladder')),
                 ('games_an_hour', models.PositiveIntegerField(blank=True, help_text="Started at most, while nothing else waits; 0: none. Empty: the site's default.", null=True, validators=[django.core.validators.MaxValueValidator(100000)])),
                 ('time_control', models.CharField(blank=True, help_text="As in a tournament, 5+0.05 for example. Empty: the site's default.", max_length=80, validators=[tournament.models.matchmaking.check_time_control])),
-                ('opening_plies', models.PositiveIntegerField(blank=True, help_text="First plies drawn at random, for each pair anew. Empty: the site's default.", null=True, validators=[django.core.validators.MaxValueValidator(40)])),
+                ('opening_plies', models.PositiveIntegerField(blank=True, help_text="First plies of a game, drawn at random for each pair. Empty: the site's default.", null=True, validators=[django.core.validators.MaxValueValidator(40)])),
                 ('pairs_made', models.PositiveIntegerField(default=0)),
                 ('next_at', models.DateTimeField(blank=True, null=True)),
             ],

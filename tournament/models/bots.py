@@ -161,7 +161,7 @@ class BotVersion(models.Model):
 
 
 class ActiveVersion(models.Model):
-    """The version of a bot that enters new tournaments on a ladder: one a bot and ladder, a valid one.
+    """The valid version of a bot that enters new tournaments on a ladder; at most one per bot and ladder.
 
     No row: no version of the bot enters. A newly valid version replaces the one before.
     """

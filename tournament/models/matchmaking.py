@@ -66,7 +66,7 @@ class Matchmaking(models.Model):
         null=True,
         blank=True,
         validators=[MaxValueValidator(MAX_PLIES)],
-        help_text="First plies drawn at random, for each pair anew. Empty: the site's default.",
+        help_text="First plies of a game, drawn at random for each pair. Empty: the site's default.",
     )
     tournament = models.ForeignKey(
         "Tournament", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -37,7 +37,7 @@ class Tournament(models.Model):
         VALIDATION = "validation", "validation"
         """A version against itself on every ladder it claims."""
         LADDER = "ladder", "ladder"
-        """Pairs of active versions without end, made one by one by ``services.ladders.matchmaking``."""
+        """Endless pairs of active versions, made one by one by ``services.ladders.matchmaking``."""
 
     class State(models.TextChoices):
         DRAFT = "draft", "draft"

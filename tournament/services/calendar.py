@@ -17,7 +17,7 @@ from tournament.services.ladders.matchmaking import tend_ladders
 from tournament.services.schedule.entries import close_entries
 from tournament.services.schedule.rounds import advance_all
 from tournament.services.schedule.tournaments import TournamentError, cancel, start
-from tournament.services.uploads.validation import sweep_exams
+from tournament.services.uploads.validation import sweep_checks
 
 log = logging.getLogger("tournament.calendar")
 
@@ -38,7 +38,7 @@ def sweep(as_of: datetime.datetime | None = None, now: datetime.datetime | None 
     swept = end_leases(as_of, now)
     if swept is None:
         return 0
-    return swept.lost + sweep_exams(swept.settled, swept.validations_taken, now)
+    return swept.lost + sweep_checks(swept.settled, swept.validations_taken, now)
 
 
 def _close_due(now: datetime.datetime) -> int:

@@ -1,4 +1,4 @@
-// Behaviour every page shares: polling rests while nobody looks, texts can be copied.
+// Behaviour of every page: polling pauses while the page is hidden, and buttons copy texts.
 
 // The site's CSP forbids evaluated code, so htmx's own `every 3s [condition]` is not available.
 document.addEventListener("htmx:beforeRequest", (event) => {
@@ -16,8 +16,8 @@ document.addEventListener("click", async (event) => {
   } catch {
     document.execCommand("copy"); // a site without https has no clipboard API
   }
-  button.focus({ preventScroll: true }); // in the field, keys would move its caret and do nothing else
-  const said = button.textContent;
+  button.focus({ preventScroll: true }); // in the field, keys would only move the caret
+  const label = button.textContent;
   button.textContent = "Copied";
-  setTimeout(() => { button.textContent = said; }, 1500);
+  setTimeout(() => { button.textContent = label; }, 1500);
 });

@@ -1,15 +1,15 @@
 // Stepping through a game with keys and buttons.
 //
-// Every step is a real link to `?ply=n`, so the page works without this file.
-// With it, a step fetches only the board's fragment, neighbours are fetched
-// ahead, and the address is replaced, so that Back leaves the game at once.
+// Every step is a link to `?ply=n`, so the page works without this file.
+// With it, a step fetches only the board's fragment, neighbouring positions are
+// fetched in advance, and the address is replaced, so that Back leaves the game.
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
 const AHEAD = [1, -1, 2, 3];
 const MOST_CACHED = 200;
 
 const fragments = new Map(); // address -> promise of the fragment's HTML
-let wanted = ""; // the address last asked for; a slow answer to an earlier one is dropped
+let wanted = ""; // the latest requested address; late answers to earlier requests are dropped
 
 const panel = () => document.getElementById("board");
 const headline = () => document.getElementById("headline");
@@ -61,7 +61,7 @@ function mark(ply) {
   }
 }
 
-// A selector for the board's control that has the focus: the next fragment has the same one.
+// A selector for the control of the board that has the focus; the next fragment has the same control.
 function control(element) {
   const { step, copy, keys, autoplay, speed, line } = element?.closest("#board") ? element.dataset : {};
   if (step) return `[data-step="${step}"]`;
@@ -72,7 +72,7 @@ function control(element) {
   return keys === undefined ? "" : "[data-keys]";
 }
 
-// Every fragment has these controls hidden: without this file they would do nothing.
+// These controls are hidden in every fragment, because they do nothing without this file.
 function showControls() {
   panel().querySelectorAll("[data-keys], .autoplay").forEach((part) => { part.hidden = false; });
   const button = panel().querySelector("[data-autoplay]");
@@ -95,10 +95,10 @@ async function show(ply, flip = flipped(), line = 0) {
     showControls();
     if (line ? steps[1] === line - 1 : to === steps[0] + 1) animate();
   } catch {
-    location.assign(url); // let the server say what is wrong
+    location.assign(url); // the server's answer shows the error
     return;
   }
-  // Whoever follows a live game keeps an address without a ply: loaded anew at the game's end, it shows the end.
+  // At the end of a live game the address has no ply, so that a reload after the game shows its end.
   history.replaceState(null, "", follows(to, line) ? address(null, flip) : url);
   mark(to);
   document.dispatchEvent(new CustomEvent("replay:shown", { detail: to }));
@@ -106,8 +106,8 @@ async function show(ply, flip = flipped(), line = 0) {
   fetchAhead(to, flip);
 }
 
-// Quick presses count from where the last one was headed, not from what is already drawn.
-function heading() {
+// The ply of the latest request: repeated key presses count from there, not from the ply shown.
+function requestedPly() {
   const ply = new URLSearchParams(wanted.split("?")[1]).get("ply");
   return ply === null ? shown() : Number(ply);
 }
@@ -142,8 +142,8 @@ function autoplay(on) {
   clearInterval(timer);
   timer = 0;
   if (on) {
-    if (heading() >= last()) show(0);
-    timer = setInterval(() => (heading() < last() ? show(heading() + 1) : autoplay(false)), Number(pause));
+    if (requestedPly() >= last()) show(0);
+    timer = setInterval(() => (requestedPly() < last() ? show(requestedPly() + 1) : autoplay(false)), Number(pause));
   }
   showControls();
 }
@@ -173,11 +173,11 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, textarea, select, dialog[open]")) return;
   if (event.target.closest(".tablebox, .log") && event.key.startsWith("Arrow")) return;
   const keys = document.getElementById("keys");
-  if (event.key in KEYS) show(heading() + KEYS[event.key]);
+  if (event.key in KEYS) show(requestedPly() + KEYS[event.key]);
   else if (event.key === "Home") show(0);
   else if (event.key === "End") show(last());
   else if (event.key === " " && !event.target.closest("button, a, summary")) autoplay(!timer);
-  else if (event.key === "f") show(heading(), !flipped());
+  else if (event.key === "f") show(requestedPly(), !flipped());
   else if (event.key === "?") keys.showModal();
   else return;
   event.preventDefault();
@@ -202,7 +202,7 @@ document.addEventListener("change", (event) => {
 
 document.addEventListener("replay:show", (event) => show(event.detail));
 
-// A live game: its headline polls and brings the new moves; whoever was at the end follows the play.
+// A live game: its headline polls and brings the new moves. If the end was shown, the new end is shown.
 let before = last();
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "headline" && event.detail.elt?.id !== "headline") return;
@@ -210,10 +210,10 @@ document.addEventListener("htmx:afterSwap", (event) => {
   if (!more) return;
   document.dispatchEvent(new CustomEvent("replay:more", { detail: JSON.parse(more.textContent) }));
   more.remove();
-  const followed = heading() >= before;
+  const showedEnd = requestedPly() >= before;
   before = last();
   fragments.clear(); // "last" and the clocks of the newest ply have changed
-  if (followed) show(before);
+  if (showedEnd) show(before);
   else mark(shown());
 });
 

@@ -31,7 +31,7 @@ def embedded(folder: Path, *words: str, **environment: str) -> subprocess.Comple
     [
         ("REDIS_URL", "nonsense", 2, "no Redis answers at REDIS_URL (nonsense)"),
         ("REDIS_URL", "redis://:secret@127.0.0.1:1/0", 2, "no Redis answers at REDIS_URL (127.0.0.1:1/0)"),
-        ("DATABASE_URL", "nonsense", 2, "DATABASE_URL is no address of a database"),
+        ("DATABASE_URL", "nonsense", 2, "DATABASE_URL is not the address of a database"),
         ("DATABASE_URL", "sqlite:////nonexistent/db", 2, "the database cannot be used: unable to open"),
         ("DUARENA_DATA", "a file/data", 1, "a file/data': Not a directory"),
     ],

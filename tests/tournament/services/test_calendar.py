@@ -135,7 +135,7 @@ def test_a_version_withdrawn_before_the_start_is_left_out_and_the_page_says_so(
     else:
         start(event)
     assert (event.state, entered(event)) == (State.RUNNING, ["Bob v1", "Cy v1"])
-    assert event.state_reason == "it began without Ada v1, no longer valid by then"
+    assert event.state_reason == "it began without Ada v1, which had become invalid"
     assert event.games_total == event.games.count() == 2
     assert not event.games.filter(white=versions[0]).exists()
 
@@ -224,7 +224,7 @@ def test_an_announced_tournament_can_be_started_early_or_cancelled() -> None:
 @pytest.mark.parametrize(
     ("starts", "until", "why"),
     [
-        (None, None, "starts at: say when it starts, or until when bots may be entered"),
+        (None, None, "starts at: enter a start time, or a deadline for entries"),
         (-1, None, "starts at: must be in the future"),
         (None, -1, "entry until: must be in the future"),
         (1, 2, "starts at: must not be before the end of entry"),

@@ -140,9 +140,9 @@ def test_the_form_makes_each_format_and_tells_its_games(
 @pytest.mark.parametrize(
     ("field", "changed", "sentence"),
     [
-        ("challenger", {"kind": "gauntlet"}, "Choose who meets all others."),
+        ("challenger", {"kind": "gauntlet"}, "Choose the bot that meets all others."),
         ("challenger", {"kind": "gauntlet", "challenger": "9" * 40}, "not one of the available choices"),
-        ("rounds", {"kind": "swiss"}, "Say how many rounds the Swiss has."),
+        ("rounds", {"kind": "swiss"}, "Enter the number of rounds of the Swiss."),
         ("rounds", {"kind": "swiss", "rounds": 101}, "less than or equal to 100"),
         ("kind", {"kind": "lottery"}, "lottery is not one of the available choices"),
         ("starts_at", {"starts_at": "tomorrow"}, "Enter a valid date/time."),

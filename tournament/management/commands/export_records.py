@@ -1,4 +1,4 @@
-"""Write the published records to files, a ladder each, in completion sequence."""
+"""Write the published records to files, one for each ladder, in completion sequence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tournament.access import public_records
 
 
 class Command(BaseCommand):
-    help = "Write every ladder's records to FOLDER/<ladder>.pgn and print the paths."
+    help = "Write each ladder's records to FOLDER/<ladder>.pgn and print the paths."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", nargs="?", type=Path, help="default: records/ in the data folder")

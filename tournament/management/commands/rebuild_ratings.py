@@ -32,12 +32,11 @@ class Command(BaseCommand):
             metavar="FILE",
             help="published records, each ladder's in completion sequence, instead of the database's games",
         )
-
         parser.add_argument(
             "--print",
             action="store_true",
-            help="change nothing: print the ratings to the bit, as the tables hold them, or as the records"
-            " alone give them; that needs no table, an empty folder will do",
+            help="change nothing: print the exact ratings of the tables, or with --from-records those"
+            " computed from the records alone, without a database",
         )
         parser.add_argument(
             "--check",
@@ -61,7 +60,7 @@ class Command(BaseCommand):
                 else:
                     self._report(self._rebuild(ladder, files))
         except RebuildError as error:
-            raise CommandError(f"{error} (on a site without them --print tells the ratings)") from None
+            raise CommandError(f"{error} (--print shows the ratings without a database)") from None
         except (UnknownGame, OSError, UnicodeDecodeError) as error:
             raise CommandError(str(error)) from None
 

@@ -11,7 +11,7 @@ from workers.bundles.manifest import BundleError
 
 
 class Command(BaseCommand):
-    help = "Register the sample bots as they are now; may be repeated."
+    help = "Register the current sample bots; may be repeated."
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

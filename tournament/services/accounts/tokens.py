@@ -34,14 +34,14 @@ class TooMuch(Exception):
     """The allowance is used up for now."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"that was too much at once: try again in {seconds} s")
+        super().__init__(f"too many requests: try again in {seconds} s")
         self.seconds = seconds
 
 
 def create_token(user: User, name: str, scopes: Sequence[str]) -> tuple[Token, str]:
     """Create a token; returns it with its text, which is not stored. Raises ``TokenError``."""
     if Token.Scope.WORKER in scopes and not access.may_lend_bundles(user):
-        raise TokenError("tokens for workers are staff's to make")
+        raise TokenError("only staff can create tokens for workers")
     if user.tokens.filter(revoked_at__isnull=True).count() >= MAX_TOKENS:
         raise TokenError(f"you have {MAX_TOKENS} tokens: revoke one first")
     text = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)

@@ -45,7 +45,7 @@ def give_back(
     )
     game.refresh_from_db()
     if game.state == Game.State.WAITING and game.lost >= MAX_LOST:
-        _halt(game, f"given up after {game.lost} attempts of which no worker told the end")
+        _halt(game, f"given up after {game.lost} attempts whose workers did not report the end")
     return True
 
 

@@ -39,7 +39,7 @@ log = logging.getLogger("tournament.workers")
 
 
 @transaction.atomic
-def hear(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
+def record_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
     """Store a worker's heartbeat; if the worker is wrong about whether it gets jobs, send it the answer."""
     fresh = {"started_at": now, "seen_at": now}
     name = visible(heartbeat.worker, MAX_NAME)
@@ -66,7 +66,7 @@ def hear(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
     return worker
 
 
-def hear_trouble(message: Trouble, now: datetime.datetime) -> None:
+def record_trouble(message: Trouble, now: datetime.datetime) -> None:
     """Store why one of a worker's slots cannot play; the worker's heartbeat shows when it can again."""
     if message.why:
         mine = Worker.objects.filter(name=visible(name_of(message.worker), MAX_NAME))
@@ -174,5 +174,5 @@ def _why_set_aside(worker: Worker) -> str:
 
 def _send_admission(worker: Worker) -> None:
     transaction.on_commit(
-        partial(broker.tell_worker, worker.name, worker.run, admitted=not worker.why, why=worker.why)
+        partial(broker.send_admission, worker.name, worker.run, admitted=not worker.why, why=worker.why)
     )

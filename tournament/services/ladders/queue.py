@@ -189,16 +189,16 @@ def _unable(conditions: set[str]) -> str:
     if not conditions:
         return "no worker is running"
     if conditions == {"held"}:
-        return "no worker finds itself able to play"
+        return "no worker is able to play"
     if conditions == {"quarantined"}:
         return "every worker is quarantined"
-    return "no worker is given games or able to play them"
+    return "no worker gets games or is able to play them"
 
 
 def _trouble(workers: Sequence[Worker], attempts: Sequence[Attempt], now: datetime.datetime) -> str:
     keeper = Keeper.objects.first()
     if keeper is None or now - keeper.seen_at > SILENCE:
-        return "the record keeper, which gives games out, is not running"
+        return "the record keeper, which sends games to workers, is not running"
     conditions = {worker.condition for worker in workers}
     if conditions <= {"quarantined", "set aside", "held"}:
         return _unable(conditions)

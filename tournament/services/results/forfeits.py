@@ -35,7 +35,7 @@ def _count(version: BotVersion, games: list[tuple[Game, bool]]) -> None:
     for game, is_own in games:
         count = count + 1 if is_own else 0
         if count >= settings.MAX_FORFEITS and version.bot.owner_id is not None:
-            withdraw(version, f"it lost {count} games in a row by faults of its own, the last: {_why(game)}")
+            withdraw(version, f"it lost {count} games in a row by its own fault, the last: {_why(game)}")
     BotVersion.objects.filter(pk=version.pk).update(forfeits=count)
 
 
@@ -49,7 +49,7 @@ def withdraw(version: BotVersion, reason: str) -> bool:
     if not valid.update(state=BotVersion.State.WITHDRAWN, state_reason=reason):
         return False
     deactivate(version)
-    notify(version, f"{version} is withdrawn: {reason}. Mend it and upload the next version.")
+    notify(version, f"{version} is withdrawn: {reason}. Correct the bot and upload the next version.")
     return True
 
 

@@ -294,7 +294,7 @@ def read_rated_game(record: Record) -> RatedGame:
     for side in ("White", "Black"):
         number = record.header(f"{side}Version")
         if not number.isdecimal():
-            raise RebuildError(f"game {key!r}: {side}Version {number!r} is no number")
+            raise RebuildError(f"game {key!r}: {side}Version {number!r} is not a number")
         players.append((record.header(side), int(number)))
     if record.result not in POINTS:
         raise RebuildError(f"game {key!r}: a rated game without a result")

@@ -110,7 +110,7 @@ def parse_time(text: str) -> datetime.datetime:
     try:
         return time.astimezone(datetime.UTC) if time.tzinfo else time.replace(tzinfo=datetime.UTC)
     except OverflowError:
-        raise ValueError(f"{text!r} is no time of ours") from None
+        raise ValueError(f"{text!r} is not a valid time") from None
 
 
 @lru_cache(maxsize=4096)

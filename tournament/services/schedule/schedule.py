@@ -63,7 +63,7 @@ def checked_terms(terms: TournamentTerms) -> TournamentTerms:
     if not 1 <= len(terms.name) <= MAX_NAME:
         raise TournamentError(f"name: give it 1 to {MAX_NAME} characters, not {len(terms.name)}")
     if not terms.name.isprintable():  # it becomes a header of every record
-        raise TournamentError(f"name: {terms.name!r} has a character that cannot be seen")
+        raise TournamentError(f"name: {terms.name!r} contains an invisible character")
     check_range("pairs", terms.pairs, 1, MAX_PAIRS)
     check_range("seed", terms.seed, 0, MAX_SEED)
     check_range("opening plies", terms.opening_plies, 0, MAX_PLIES)
@@ -95,7 +95,7 @@ def check_times(
 ) -> None:
     """Check that a tournament can be announced for these times; raises ``TournamentError``."""
     if starts_at is None and entry_until is None:
-        raise TournamentError("starts at: say when it starts, or until when bots may be entered")
+        raise TournamentError("starts at: enter a start time, or a deadline for entries")
     if entry_until is not None and entry_until <= now:
         raise TournamentError("entry until: must be in the future")
     if starts_at is not None and starts_at <= now:

@@ -121,10 +121,10 @@ def start(tournament: Tournament) -> None:
     page. Makes the games, or those of the first round, unless the draft has them already.
     """
     locked = _locked(
-        tournament, [State.DRAFT, State.ANNOUNCED], "only a draft or what is announced can be started"
+        tournament, [State.DRAFT, State.ANNOUNCED], "only a draft or an announced tournament can be started"
     )
     if locked.kind != Tournament.Kind.VALIDATION and (gone := leave_out_withdrawn(locked)):
-        locked.state_reason = f"it began without {', '.join(gone)}, no longer valid by then"
+        locked.state_reason = f"it began without {', '.join(gone)}, which had become invalid"
         drop_pairings(locked)
     if not locked.games_total:
         _make_games(locked)
@@ -171,7 +171,7 @@ def set_times(
         check_times(timezone.now(), starts_at, entry_until)
         starts_at = starts_at or entry_until
     if entry_until is None and locked.entry_until is not None:
-        raise TournamentError("entry until: move it, the entries cannot be undone")
+        raise TournamentError("entry until: the deadline can be moved, but not removed")
     Tournament.objects.filter(pk=locked.pk).update(starts_at=starts_at, entry_until=entry_until)
     tournament.refresh_from_db()
 
@@ -223,7 +223,7 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
     Raises ``TournamentError`` if it is over, or has no end.
     """
     if tournament.is_endless:
-        raise TournamentError(f"kind: {tournament.name!r} has no end, pause it")
+        raise TournamentError(f"kind: {tournament.name!r} has no end: pause it instead")
     now = timezone.now()
     alive = Tournament.objects.filter(
         pk=tournament.pk, state__in=[State.DRAFT, State.ANNOUNCED, State.RUNNING, State.PAUSED]

@@ -23,7 +23,7 @@ from workers.bundles.store import hash_bundle, inspect_bundle, store_bundle
 from workers.sandbox.runtimes import find_runtime
 from workers.service.heartbeat import Heartbeat
 
-__all__ = ["BundleError", "hear_worker", "submit_bundle", "validate_waiting"]
+__all__ = ["BundleError", "receive_heartbeat", "submit_bundle", "validate_waiting"]
 
 
 def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> BotVersion:
@@ -57,11 +57,11 @@ def validate_waiting() -> int:
 
 
 @transaction.atomic
-def hear_worker(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
+def receive_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
     """Process a heartbeat; if uploads are run from now on because of it, start the waiting validations."""
     before = heartbeat.stopping or uploads.look().are_run
     refused = workers.is_refusing(heartbeat.worker)
-    worker = workers.hear(heartbeat, now)
+    worker = workers.record_heartbeat(heartbeat, now)
     # The worker may have stored its self-test, which counts for the site, before its heartbeat came.
     if (not before or (refused and not worker.refusal)) and uploads.look().are_run:
         validate_waiting()
@@ -127,7 +127,7 @@ def _check_quota(user: User) -> None:
     if count >= settings.MAX_PENDING:
         raise BundleError(
             f"{count} versions of yours wait or are being validated, and this site takes no more than "
-            f"{settings.MAX_PENDING} of one user at a time: wait for a verdict"
+            f"{settings.MAX_PENDING} of one user at a time: wait until one is validated"
         )
 
 
@@ -135,7 +135,7 @@ def _bot_for(user: User, name: str) -> Bot:
     """The user's bot of this name; created if nobody has the name."""
     name = unicodedata.normalize("NFC", name)
     if len(name_key(name)) > MAX_NAME_KEY:
-        raise BundleError(f"the name {name!r} has too many characters that stand for whole words")
+        raise BundleError(f"the name {name!r} is too long: some of its characters stand for whole words")
     bot = Bot.objects.named(name)
     if bot is None:
         return Bot.objects.register(user, name)
@@ -147,4 +147,4 @@ def _bot_for(user: User, name: str) -> Bot:
 def _refuse_known(bot: Bot, bundle: Bundle) -> None:
     if known := bot.versions.filter(bundle=bundle).first():
         refused = ", which was refused" if known.state == BotVersion.State.REFUSED else ""
-        raise BundleError(f"these very bytes are {str(known)!r} already{refused}")
+        raise BundleError(f"the same bytes are already {str(known)!r}{refused}")

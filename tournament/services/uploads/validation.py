@@ -58,9 +58,9 @@ def check_job(exam: Exam) -> ComplianceJob:
 
 
 @transaction.atomic
-def hear(news: ComplianceNews, now: datetime.datetime) -> bool:
+def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     """Process a message about a check; False if the check is unknown or over."""
-    exam = _open_exam(news.exam)
+    exam = _open_check(news.exam)
     if exam is None:
         models.Ignored.objects.count_one("foreign", now)
         return False
@@ -76,7 +76,7 @@ def hear(news: ComplianceNews, now: datetime.datetime) -> bool:
     return True
 
 
-def sweep_exams(
+def sweep_checks(
     lost_before: datetime.datetime, taken_before: datetime.datetime | None, now: datetime.datetime
 ) -> int:
     """Send checks again that had no message since ``lost_before``; returns how many.
@@ -89,12 +89,12 @@ def sweep_exams(
         lost += silent.filter(heard_at__isnull=True, sent_at__lt=taken_before)
     for exam in lost:
         with transaction.atomic():
-            if (still := _open_exam(str(exam.pk))) is not None:
-                _end(still, Exam.End.LOST, now, "its worker was not heard of any more")
+            if (still := _open_check(str(exam.pk))) is not None:
+                _end(still, Exam.End.LOST, now, "its worker sent no more messages")
     return len(lost)
 
 
-def _open_exam(exam_id: str) -> Exam | None:
+def _open_check(exam_id: str) -> Exam | None:
     try:
         uuid.UUID(exam_id)
     except ValueError:
@@ -114,7 +114,7 @@ def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
     elif _failures(version) < MAX_TRIES:
         begin(version, now)
     else:
-        put_off(version, f"it could not be examined in {MAX_TRIES} attempts, the last: {why}")
+        put_off(version, f"it could not be checked in {MAX_TRIES} attempts, the last: {why}")
 
 
 def _failures(version: BotVersion) -> int:

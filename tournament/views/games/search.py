@@ -214,7 +214,7 @@ def games_export(request: HttpRequest, kind: str) -> HttpResponse:
     if kind not in EXPORTS:
         raise Http404(f"no games as {kind!r}")
     if not form.is_valid():
-        sentences = "\n".join(f"{name}: {' '.join(errors)}" for name, errors in form.errors.items())
+        sentences = "\n".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
         return HttpResponse(f"{sentences}\n", content_type="text/plain; charset=utf-8", status=400)
     found = _found(request, form, MOST_EXPORTED)
     response = EXPORTS[kind](request, found.games)

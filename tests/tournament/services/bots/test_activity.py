@@ -109,7 +109,7 @@ def test_a_version_that_forfeits_again_and_again_is_withdrawn_and_its_owner_told
     version.refresh_from_db()
     assert version.state == BotVersion.State.WITHDRAWN
     assert version.state_reason == (
-        "it lost 3 games in a row by faults of its own, "
+        "it lost 3 games in a row by its own fault, "
         "the last: time forfeit (the process ended with exit code 3)"
     )
     (notice,) = Notice.objects.filter(user=owner)

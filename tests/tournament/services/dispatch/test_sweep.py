@@ -178,7 +178,7 @@ def test_the_tenth_lost_lease_halts_the_game(deal: Deal, sweeper: Sweeper) -> No
     assert lost == 2 * MAX_LOST
     games = Game.objects.values_list("state", "lost", "evidence").distinct()
     assert list(games) == [
-        (Game.State.HALTED, 10, "given up after 10 attempts of which no worker told the end")
+        (Game.State.HALTED, 10, "given up after 10 attempts whose workers did not report the end")
     ]
     tournament.refresh_from_db()
     assert tournament.state == Tournament.State.HALTED

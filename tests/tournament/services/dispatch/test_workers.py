@@ -26,7 +26,7 @@ from tournament.services.dispatch import workers
 from tournament.services.dispatch.sweep import LEASE, keeper_started
 from tournament.services.results import keeper
 from tournament.services.uploads import availability as uploads
-from tournament.services.uploads.submission import hear_worker
+from tournament.services.uploads.submission import receive_heartbeat
 from workers.game.referee import BOTH_UNABLE
 from workers.jobs import MAX_VOIDS, GameJob, GameReport
 from workers.sandbox.levels import Level, Verdict
@@ -68,7 +68,7 @@ def hear(
 
     def take_in(told: Heartbeat) -> Worker:
         with django_capture_on_commit_callbacks(execute=True):
-            return hear_worker(told, timezone.now())
+            return receive_heartbeat(told, timezone.now())
 
     return take_in
 
@@ -147,8 +147,8 @@ def test_what_a_stranger_may_say_of_itself_is_bounded_and_escaped(hear: Hear) ->
 
 def test_trouble_is_kept_with_its_time(hear: Hear) -> None:
     hear(beat())
-    workers.hear_trouble(Trouble("players@east/4711", "the canary game ended in stall"), timezone.now())
-    workers.hear_trouble(Trouble("players@east/4711", ""), timezone.now())
+    workers.record_trouble(Trouble("players@east/4711", "the canary game ended in stall"), timezone.now())
+    workers.record_trouble(Trouble("players@east/4711", ""), timezone.now())
     worker = hear(beat(held=2, admitted=True))
     assert (worker.trouble, worker.condition) == ("the canary game ended in stall", "held")
 

@@ -431,7 +431,7 @@ def test_a_ladder_is_paused_and_resumed_like_a_tournament(deal: Deal) -> None:
 def test_a_ladder_has_no_end(deal: Deal) -> None:
     owned("Ada", "Bob")
     play_on(deal, 1)
-    with pytest.raises(TournamentError, match="'DuploLine ladder' has no end, pause it"):
+    with pytest.raises(TournamentError, match="'DuploLine ladder' has no end: pause it instead"):
         cancel(the_ladder())
     with pytest.raises(TournamentError, match="a ladder cannot be extended"):
         extend(the_ladder(), 1)

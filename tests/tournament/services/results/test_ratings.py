@@ -122,7 +122,7 @@ def test_a_rebuild_that_fails_changes_nothing(played: Tournament) -> None:
     for spoiled, why in [
         ("GameId", "has recorded no such game"),
         ("White", "the site has no 'x' version"),
-        ("WhiteVersion", "WhiteVersion 'x' is no number"),
+        ("WhiteVersion", "WhiteVersion 'x' is not a number"),
     ]:
         broken = [spoil(record, spoiled) for record in records]
         with pytest.raises(RebuildError, match=why):

@@ -65,7 +65,7 @@ def hear(django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> 
 
     def tell(version: BotVersion, *words: object, **more: object) -> bool:
         with django_capture_on_commit_callbacks(execute=True):
-            heard = validation.hear(news(version, *words, **more), timezone.now())  # type: ignore[arg-type]
+            heard = validation.record_news(news(version, *words, **more), timezone.now())  # type: ignore[arg-type]
         version.refresh_from_db()
         return heard
 
@@ -146,7 +146,7 @@ def test_refused_bytes_are_refused_again_by_name(submit: Submit, hear: Callable[
     version = submit()
     hear(version, ComplianceEnding.REFUSED, why="entry 'x' is damaged")
     assert version.bot.owner is not None
-    with pytest.raises(BundleError, match="'Stone Age v1' already, which was refused"):
+    with pytest.raises(BundleError, match="the same bytes are already 'Stone Age v1', which was refused"):
         submit_bundle(version.bot.owner, pack_bot())
 
 
@@ -176,7 +176,7 @@ def test_after_three_failures_it_waits_and_says_why(
     for _ in range(validation.MAX_TRIES):
         hear(version, ComplianceEnding.FAILED, why="the disk is full")
     assert version.state == BotVersion.State.WAITING
-    assert version.state_reason == "it could not be examined in 3 attempts, the last: the disk is full"
+    assert version.state_reason == "it could not be checked in 3 attempts, the last: the disk is full"
     assert len(queues.exams) == 3
     assert version.bundle.path.exists()
 
@@ -191,15 +191,15 @@ def test_a_worker_told_to_stop_is_no_failure(submit: Submit, hear: Callable[...,
 @pytest.mark.parametrize("exam", [str(uuid.UUID(int=7)), "no uuid"])
 def test_news_from_a_stranger_is_counted_and_ignored(exam: str, submit: Submit) -> None:
     told = replace(news(submit()), exam=exam)
-    assert not validation.hear(told, timezone.now())
+    assert not validation.record_news(told, timezone.now())
     assert Ignored.objects.get(reason="foreign").count == 1
 
 
 def test_the_last_word_comes_twice_and_counts_once(submit: Submit) -> None:
     version = submit()
     told = news(version)
-    assert validation.hear(told, timezone.now())
-    assert not validation.hear(told, timezone.now())
+    assert validation.record_news(told, timezone.now())
+    assert not validation.record_news(told, timezone.now())
     assert Tournament.objects.count() == 1
 
 
@@ -250,7 +250,7 @@ def sweeper(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], int]:
     return at
 
 
-def test_an_examination_is_sent_anew_when_its_worker_falls_silent(
+def test_a_check_is_sent_again_when_its_worker_falls_silent(
     submit: Submit, hear: Callable[..., bool], sweeper: Callable[[timedelta], int], queues: FakeBroker
 ) -> None:
     version = submit()

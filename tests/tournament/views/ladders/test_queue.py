@@ -104,7 +104,7 @@ def test_the_queue_says_why_a_bot_has_no_next_game(
 def test_what_keeps_every_game_from_starting_is_said_once(site: Site, client: Client) -> None:
     rest(site)
     keeper_started(timezone.now() - 5 * 60 * SECOND)
-    why = "the record keeper, which gives games out, is not running"
+    why = "the record keeper, which sends games to workers, is not running"
     queue = says(client)
     assert f"No games are started at the moment: {why}." in queue
     assert queue.count(why) == 1 < queue.count("not at the moment")
@@ -121,12 +121,12 @@ def test_jobs_that_no_worker_takes_are_reported(site: Site, client: Client) -> N
     [
         ({"state": Worker.State.LOST}, "no worker is running"),
         ({"queue": "validation"}, "no worker is running"),
-        ({"held": 2}, "no worker finds itself able to play"),
+        ({"held": 2}, "no worker is able to play"),
         (
             {"quarantined_at": datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)},
             "every worker is quarantined",
         ),
-        ({"set_aside": "others do"}, "no worker is given games or able to play them"),
+        ({"set_aside": "others do"}, "no worker gets games or is able to play them"),
     ],
 )
 def test_workers_that_take_no_games_are_reported(

@@ -175,7 +175,7 @@ def test_a_tournament_can_be_reached_whatever_its_name(
 
 def test_starting_twice_is_told_and_changes_nothing(site: Site, as_user: Callable[..., Client]) -> None:
     page = as_user(site.owner).post("/tournaments/spring/start/", follow=True).content.decode()
-    assert "only a draft or what is announced can be started" in page
+    assert "only a draft or an announced tournament can be started" in page
 
 
 BAD_FIELDS: list[tuple[str, Any, str]] = [
@@ -185,8 +185,8 @@ BAD_FIELDS: list[tuple[str, Any, str]] = [
     ("bots", ["999999"], "Bot 999999 is not among those offered."),
     ("bots", ["x"], "is not a valid value"),
     ("bots", ["9" * 40], "is not among those offered."),
-    ("name", "a\u202eb", "'a\\u202eb' has a character that cannot be seen."),
-    ("name", "a\x07b", "'a\\x07b' has a character that cannot be seen."),
+    ("name", "a\u202eb", "'a\\u202eb' contains an invisible character."),
+    ("name", "a\x07b", "'a\\x07b' contains an invisible character."),
     ("ladders", [], "Choose at least one ladder."),
     ("ladders", ["chess"], "There is no ladder chess."),
     ("pairs", "0", "greater than or equal to 1"),
