@@ -1,9 +1,9 @@
-"""The floor under every match runner in Python: two engines, two pipes each, and nothing else.
+"""The lower bound for a match runner in Python: two engines with two pipes each, and nothing else.
 
     python -m benchmarks.bare LINE_FILE GAMES COMMAND...
 
-Plays the same games as a match of ``COMMAND`` against itself, a line of output a game, but sees no
-rules, no clock, no fault and writes no record.
+Plays the same games as a match of ``COMMAND`` against itself, and prints a line a game, but has no
+rules, clock or faults and writes no record.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _start(command: list[str]) -> subprocess.Popen[bytes]:
 
 
 def _pipes(engine: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """Its input and its output."""
+    """The input and the output of an engine."""
     assert engine.stdin is not None
     assert engine.stdout is not None
     return engine.stdin.fileno(), engine.stdout.fileno()

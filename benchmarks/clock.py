@@ -1,10 +1,9 @@
-"""How honest the clock is: what a player is charged beside what its engine says it took.
+"""Measures the error of the clock: the time charged to a player less the time measured by its engine.
 
     python -m benchmarks.clock GAME GAMES COMMAND...
 
-Plays ``COMMAND`` (``fixed_line`` with a time to think) against itself and prints, a line a move, by how
-many nanoseconds the time taken off the clock is longer than the engine's own, which runs from reading
-``go`` to the answer.
+Plays ``COMMAND`` (``fixed_line`` with a time to think) against itself. For each move it prints a line with
+the difference in nanoseconds; the engine measures from reading ``go`` to the answer.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def _play(game: Variant, white: UgiPlayer, black: UgiPlayer) -> None:
 
 
 class Compared:
-    """A player who tells how what it is charged differs from what its engine said."""
+    """A player that prints the difference between the charged time and that of its engine."""
 
     def __init__(self, player: UgiPlayer) -> None:
         self._player = player

@@ -1,8 +1,8 @@
-"""Whether a long match takes ever more of the machine: memory, processes, descriptors.
+"""Checks whether a long match grows in memory, processes or descriptors.
 
-First many games between engines that answer at once; then engines that crash, hang and flood, each game
-with a fresh one. The match (``python -m workers match``) and its slots are looked at from outside. The exit
-code is 1 if they grew.
+First it plays many games between engines that answer at once; then games with engines that crash, hang and
+flood, with a new process in each. The match (``python -m workers match``) and its slots are measured from
+outside. The exit code is 1 if they grew.
 
     python -m benchmarks.endurance --games 100000 --faulty 1000
 """
@@ -32,26 +32,26 @@ from workers.sandbox.tree import descendants
 LADDER: Final = "dogon-kulei"
 """The quickest of them."""
 PLIES: Final = 20
-"""Of a game between good engines."""
+"""The length of a game between good engines."""
 DEATH_SECONDS: Final = 10.0
-"""How soon after the match its engines are gone, ten times over."""
+"""The time limit for engines to end after the match, ten times the expected one."""
 SAMPLES: Final = 20
 GROWTH_MIB: Final = 2.0
-"""What all processes together may have more at the end than after a quarter of the games."""
+"""The allowed growth of all processes together after the first quarter of the games."""
 SLACK: Final = 12
-"""Descriptors or processes that come and go with the games under way."""
+"""Descriptors or processes that depend on the games under way."""
 FAULTS: Final = {
     "Crashes": ("go:2 die SIGSEGV", "20+0"),
     "Hangs": ("go:2 resist -", "0.05/move"),
     "Floods": (r"go:2 flood 1\x20info\x20string\x20x\n", "20+0"),
     "Complains": (r"go:2 flood 2\x20x\n", "20+0"),
 }
-"""By name: the plan, as ``tests.support.bad_engines`` has it, and the time control."""
+"""By name: the plan for ``tests.support.bad_engines``, and the time control."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """After so many games: the match and its slots, and how many processes there are in all."""
+    """After ``games``: the load of the match and its slots, and the number of all processes."""
 
     games: int
     load: Load
@@ -60,7 +60,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A match looked at from its beginning to its end; ``left`` is what it has not cleared away."""
+    """The measurements of a match; ``left`` are processes and files that it did not remove."""
 
     samples: tuple[Sample, ...]
     seconds: float
@@ -69,7 +69,7 @@ class Run:
 
     @property
     def settled(self) -> Sample:
-        """After a quarter of the games: by then a slot has met every fault, and what it keeps for another."""
+        """The first sample after a quarter of the games, when a slot has met every fault."""
         return self.samples[len(self.samples) // 4]
 
     @property
@@ -77,7 +77,7 @@ class Run:
         return self.samples[-1].load.mib - self.settled.load.mib
 
     def wrong(self, games: int) -> Iterator[str]:
-        """What is not as it is to be after so many games."""
+        """Yields a sentence for each missed target; ``games`` should have been played."""
         first, last = self.settled, self.samples[-1]
         if self.exit_code or last.games != games:
             yield f"{last.games} of {games} games, exit code {self.exit_code}"
@@ -91,7 +91,7 @@ class Run:
 
 
 def play_good(folder: Path, games: int, slots: int) -> Run:
-    """So many games of engines that answer at once."""
+    """Play games of engines that answer at once."""
     bench = Bench(find_game(LADDER), compile_engine(folder), folder)
     command, line = bench.command()
     words = [word for name in "AB" for word in ("-engine", f"name={name}", f"cmd={command}", f"arg={line}")]
@@ -100,7 +100,7 @@ def play_good(folder: Path, games: int, slots: int) -> Run:
 
 
 def play_faulty(folder: Path, games: int, slots: int) -> Run:
-    """So many games against engines at fault, in each of which one is ended."""
+    """Play games against faulty engines, one of which is ended in each."""
     mark = f"mark-{uuid.uuid4()}"
     words = engine("Good", "start", "fuse", "3600", mark=mark)
     for name, (plan, control) in FAULTS.items():

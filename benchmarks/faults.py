@@ -1,10 +1,9 @@
-"""What a match makes of engines at fault: the verdict, how soon, and what is left of them.
+"""Checks how a match handles faulty engines: the verdict, its delay, and remaining processes and memory.
 
-One match of the project's own runner (``python -m workers match``), a gauntlet of a good engine against
-one for each fault. Its slot goes from one to the next, so each finds what those before have left. Times
-run from the fall of the flag, or from the misdeed where there is none (of a flood: the limit), by the
-engine's own clock, to the match's word on it and to the next ``go`` in that slot. The exit code is 1 if a
-target was missed.
+The benchmark plays one match of the project's own runner (``python -m workers match``), a gauntlet of a good
+engine against one for each fault, all in one slot. Times run from the fall of the flag, or without one from
+the fault (of a flood: from the limit), by the engine's own clock, to the verdict of the match and to the
+next ``go`` in that slot. The exit code is 1 if a target was missed.
 
     python -m benchmarks.faults --rounds 5
 """
@@ -23,30 +22,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.gauge import forget_highest, highest_mib, resident_mib
+from benchmarks.gauge import peak_mib, reset_peak_memory, resident_mib
 from tests.support.jobs import plan_of, processes_with
 from tests.support.matches import engine, slots_of, start_match
 
 MS: Final = 1_000_000
 TARGET_MS: Final = 75
-"""From the flag to the verdict."""
+"""The time from the flag to the verdict."""
 USABLE_MS: Final = 300
-"""From the flag to the next search in the same slot."""
+"""The time from the flag to the next search in the same slot."""
 PEAK_MIB: Final = 32
-"""What a slot may need for a moment beside what it needs anyway; an engine may say 1 MiB a move."""
+"""The allowed peak of a slot's additional memory; an engine may write 1 MiB a move."""
 KEPT_MIB: Final = 2
-"""What a slot may have grown by between the first round and the last."""
+"""The allowed growth of a slot between the first round and the last."""
 
 SHORT: Final = "0.2/move"
 SHORT_MS: Final = 250
-"""With the margin."""
+"""Including the margin."""
 READY_MS: Final = 10_000
 ANSWER: Final = r"bestmove\x20{move}"
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """``plan`` is that of ``tests.support.bad_engines``; ``flag_ms`` runs from hearing ``word``."""
+    """A faulty engine by its plan for ``tests.support.bad_engines``; ``flag_ms`` runs from ``word``."""
 
     name: str
     plan: str
@@ -89,12 +88,12 @@ FAULTS: Final = (
 
 
 HARMLESS: Final = "ply limit"
-"""How games end in which nobody is at fault."""
+"""The terminations of games without a fault."""
 
 
 @dataclass(slots=True)
 class Seen:
-    """What came of one fault, the worst of its games. Times are in milliseconds from the flag."""
+    """The measurements of one fault: the worst of its games, times in milliseconds from the flag."""
 
     verdicts: set[str] = field(default_factory=set)
     verdict_ms: float = 0.0
@@ -103,7 +102,7 @@ class Seen:
     orphans: int = 0
 
     def meets(self, fault: Fault, slack: float = 1.0) -> bool:
-        """Whether it is as it is to be, times and memory up to ``slack`` times the target."""
+        """Whether the verdict is right, and times and memory are at most ``slack`` times the target."""
         return (
             self.verdicts == {fault.verdict}
             and self.verdict_ms <= slack * TARGET_MS
@@ -115,17 +114,17 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """The whole match: what came of each fault by its name, and how the match itself fared."""
+    """The measurements of the match: of each fault by its name, and of the match itself."""
 
     seen: dict[str, Seen]
     games: int
     exit_code: int
     kept_mib: float
-    """By how much its processes had grown when it ended, since the end of its first round."""
+    """The growth of its processes from the end of the first round to the end of the match."""
 
 
 def run_event(folder: Path, rounds: int = 1, faults: Sequence[Fault] = FAULTS) -> Event:
-    """Play the match in ``folder``, which is empty."""
+    """Play the match in ``folder``, which must be empty."""
     notes, mark = Notes(folder / "notes"), f"mark-{uuid.uuid4()}"
     match = start_match(folder, *_words(notes, mark, faults), "-rounds", str(rounds))
     watch = Watch(match, notes, mark, faults)
@@ -142,7 +141,7 @@ def run_event(folder: Path, rounds: int = 1, faults: Sequence[Fault] = FAULTS) -
 
 
 def _words(notes: Notes, mark: str, faults: Sequence[Fault]) -> Iterator[str]:
-    """The match's, after ``python -m workers match``; see docs/match.md."""
+    """The arguments of ``python -m workers match``; see docs/match.md."""
     yield from engine("Good", "start", "fuse", "3600", "go", "note", f"Good {notes.path}", mark=mark)
     for number, fault in enumerate(faults):
         plan = (fault.word, "note", f"{number} {notes.path}", *plan_of(fault.plan))
@@ -151,7 +150,7 @@ def _words(notes: Notes, mark: str, faults: Sequence[Fault]) -> Iterator[str]:
 
 
 class Notes:
-    """What engines have noted: who and when, in nanoseconds of the monotonic clock."""
+    """The notes of engines: the engine and the time, in nanoseconds of the monotonic clock."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -171,7 +170,7 @@ class Notes:
 
 
 class Watch:
-    """Looks at a match from outside, game by game."""
+    """Measures a match from outside, game by game."""
 
     def __init__(
         self, match: subprocess.Popen[str], notes: Notes, mark: str, faults: Sequence[Fault]
@@ -186,11 +185,11 @@ class Watch:
         self._slot: int | None = None
         self._before_mib = 0.0
         self._first_round_mib: float | None = None
-        self._deed: tuple[Fault, int] | None = None
-        """The last fault, and when its engine noted it."""
+        self._last_fault: tuple[Fault, int] | None = None
+        """The last fault, and the time that its engine noted."""
 
     def take(self, game: dict[str, Any], at_ns: int) -> None:
-        """A game has ended, and the match said so at this moment."""
+        """Process the end of a game, which the match reported at this moment."""
         fault = next(fault for fault in self._faults if fault.name in (game["white"], game["black"]))
         seen = self._seen[fault.name]
         self.games += 1
@@ -200,37 +199,37 @@ class Watch:
         if fault.verdict != HARMLESS:
             deed_ns = self._notes.last(str(self._faults.index(fault)))
             seen.verdict_ms = max(seen.verdict_ms, (at_ns - deed_ns) / MS - fault.flag_ms)
-            self._deed = (fault, deed_ns)
+            self._last_fault = (fault, deed_ns)
 
     def finish(self) -> dict[str, Seen]:
-        """The match has ended."""
+        """Process the end of the match."""
         for number, fault in enumerate(self._faults):
             self._seen[fault.name].orphans += len(processes_with(f"{self._mark}-{number}"))
         return self._seen
 
     def _settle(self, now: Fault) -> None:
-        """See what came after the last fault, now that a game after it has ended.
+        """Measure the last fault, now that the game after it has ended.
 
-        The next note after the deed is the next game's: nobody else is asked for a move until the flag falls.
-        It may fall earlier than the engine thinks, which was asked a moment before it noted so.
+        The next note after the fault is that of the next game: no other engine gets ``go`` before the flag
+        falls. It may fall earlier than the engine's note suggests, which is written after reading ``go``.
         """
-        if self._deed is None:
+        if self._last_fault is None:
             return
-        (fault, deed_ns), self._deed = self._deed, None
+        (fault, deed_ns), self._last_fault = self._last_fault, None
         seen = self._seen[fault.name]
         again_ns = self._notes.first_after(deed_ns)
-        assert again_ns is not None, "a game was played in which nobody was asked for a move"
+        assert again_ns is not None, "a game was played without any go"
         seen.usable_ms = max(seen.usable_ms, (again_ns - deed_ns) / MS - fault.flag_ms)
         if fault is not now:
             seen.orphans += len(processes_with(f"{self._mark}-{self._faults.index(fault)}"))
 
     def _weigh(self, seen: Seen) -> None:
-        """How far the slot's memory rose in this game, and how much all have when a round ends."""
+        """Measure the rise of the slot's memory in this game, and of all processes at the end of a round."""
         if self._slot is None:
             (self._slot,) = slots_of(self._match)
         else:
-            seen.peak_mib = max(seen.peak_mib, highest_mib(self._slot) - self._before_mib)
-        forget_highest(self._slot)
+            seen.peak_mib = max(seen.peak_mib, peak_mib(self._slot) - self._before_mib)
+        reset_peak_memory(self._slot)
         self._before_mib = resident_mib(self._slot)
         if self.games % (2 * len(self._faults)) == 0:
             all_mib = self._before_mib + resident_mib(self._match.pid)

@@ -1,4 +1,4 @@
-"""What a process and all it has started take of the machine, from ``/proc``."""
+"""Reads the resources of a process and its descendants from ``/proc``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Of some processes together: their number, their resident memory, their open descriptors."""
+    """The resources of several processes together: number, resident memory, open descriptors."""
 
     processes: int
     mib: float
@@ -22,7 +22,7 @@ class Load:
 
 
 def weigh(pids: list[int]) -> Load:
-    """Those that end meanwhile count for nothing."""
+    """The resources of these processes; those that end meanwhile are not counted."""
     loads = []
     for pid in pids:
         try:
@@ -33,7 +33,7 @@ def weigh(pids: list[int]) -> Load:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time of this process and all below it, those that have ended and were waited for included."""
+    """Processor time of a process and its descendants, including those that ended and were waited for."""
     ticks = 0
     for one in (pid, *descendants(pid)):
         try:
@@ -45,16 +45,16 @@ def cpu_seconds(pid: int) -> float:
 
 
 def resident_mib(pid: int) -> float:
-    """Raises ``OSError`` for a process that is gone."""
+    """Raises ``OSError`` for a process that has ended."""
     return _status_mib(pid, "VmRSS")
 
 
-def highest_mib(pid: int) -> float:
-    """The highest resident memory since the process began, or since ``forget_highest``."""
+def peak_mib(pid: int) -> float:
+    """The peak of resident memory since the process started, or since ``reset_peak_memory``."""
     return _status_mib(pid, "VmHWM")
 
 
-def forget_highest(pid: int) -> None:
+def reset_peak_memory(pid: int) -> None:
     (PROC / str(pid) / "clear_refs").write_text("5")
 
 

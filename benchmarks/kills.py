@@ -1,9 +1,9 @@
-"""A match that is killed outright again and again: is every game played, and none twice?
+"""Kills a match again and again, and checks that every game is played once.
 
-The runner (``python -m workers match``) is ended by ``kill -9`` at random moments, now and then of its
-start, and goes on with ``-resume``. Before some of its lives the record file loses its last bytes, as if
-the machine had failed, or the state file is thrown away. At the end the records, the standings and the
-state are held against the plan, and against a count of the records of its own. The exit code is 1 if
+The runner (``python -m workers match``) is ended by ``kill -9`` at random moments, sometimes during its
+start, and continues with ``-resume``. Before some runs the record file loses its last bytes, as after
+a failure of the machine, or the state file is deleted. At the end the records, the standings and the
+state are compared with the plan and with an independent count of the records. The exit code is 1 if
 anything is wrong.
 
     python -m benchmarks.kills --kills 100
@@ -34,29 +34,29 @@ from engines.rules.base import Result
 from tests.support.jobs import processes_with, wait_until
 from tests.support.matches import QUICK, Finished, engine, finish_match, read_games, run_match, start_match
 
-LIFE_GAMES: Final = 60
-"""A runner tells of at most so many games, and on the average of half of them."""
+MAX_RUN_GAMES: Final = 60
+"""The most games that a runner reports before it is killed; on average half of them."""
 MOMENT_SECONDS: Final = 0.05
-"""After the last of them it is killed within this time, in the middle of another."""
+"""It is killed within this time after the last of them, during another game."""
 START_EVERY: Final = 5
-"""Lives after which one is killed while it starts, at the latest with its first game."""
+"""Each such run is killed during its start, at the latest in its first game."""
 START_SECONDS: Final = 0.5
-"""What a start takes, and a little more."""
-GAMES_A_LIFE: Final = 80
-"""More than are played in one, so that something is left for every life."""
+"""A little more than the time of a start."""
+GAMES_A_RUN: Final = 80
+"""More games than a run plays, so that games are left for every run."""
 TEAR_EVERY: Final = 3
-"""Lives after which the record file loses its end."""
+"""Before each such run the record file loses its end."""
 TORN_BYTES: Final = 1500
-"""At most so many bytes of it: a game or two."""
+"""The most bytes that it loses: a game or two."""
 FORGET_EVERY: Final = 4
-"""Lives after which the state file is thrown away."""
+"""Before each such run the state file is deleted."""
 DEATH_SECONDS: Final = 1.0
-"""How soon after the runner its slots and engines are gone."""
+"""The time limit for slots and engines to end after their runner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it. ``wrong`` are sentences; where there is none, all is well."""
+    """The outcome; ``wrong`` are sentences, none if everything is correct."""
 
     kills: int
     torn: int
@@ -66,7 +66,7 @@ class Outcome:
 
 
 def run_kills(folder: Path, kills: int, games: int, seed: int = 0) -> Outcome:
-    """Play a match of so many games in ``folder``, which is empty, through as many deaths and to its end."""
+    """Play a match in ``folder``, which must be empty, with the given number of kills, to its end."""
     mark, dice = f"mark-{uuid.uuid4()}", random.Random(seed)
     words = list(_words(mark, games))
     records, state = folder / "match.pgn", folder / "match.pgn.state"
@@ -77,7 +77,7 @@ def run_kills(folder: Path, kills: int, games: int, seed: int = 0) -> Outcome:
             torn += _tear(records, dice.randint(1, TORN_BYTES))
         if number % FORGET_EVERY == FORGET_EVERY - 1:
             forgotten += _forget(state)
-        plays, longest = dice.randint(1, LIFE_GAMES), None
+        plays, longest = dice.randint(1, MAX_RUN_GAMES), None
         if number % START_EVERY == 0:
             plays, longest = 1, dice.uniform(0, START_SECONDS)
         life = live(folder, words, mark, plays, dice.uniform(0, MOMENT_SECONDS), longest)
@@ -92,7 +92,7 @@ def run_kills(folder: Path, kills: int, games: int, seed: int = 0) -> Outcome:
 
 
 def _words(mark: str, games: int) -> Iterator[str]:
-    """The match's, after ``python -m workers match``; see docs/match.md."""
+    """The arguments of ``python -m workers match``; see docs/match.md."""
     for name, *plan in ("A",), ("B",), ("C", "go:3", "only", r"bestmove resign\n"):
         yield from engine(name, "go:1", "late", "0.01", *plan, mark=mark)
     yield from QUICK
@@ -100,7 +100,7 @@ def _words(mark: str, games: int) -> Iterator[str]:
 
 
 def _tear(records: Path, count: int) -> bool:
-    """Cut so many bytes off the end of the file, if there are any."""
+    """Cut bytes off the end of the file, if it has any."""
     size = records.stat().st_size if records.exists() else 0
     if size:
         os.truncate(records, max(0, size - count))
@@ -108,15 +108,15 @@ def _tear(records: Path, count: int) -> bool:
 
 
 def _forget(state: Path) -> bool:
-    """Throw the state file away, if there is one."""
+    """Delete the state file, if there is one."""
     there = state.exists()
     state.unlink(missing_ok=True)
     return there
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
-    """One life of the runner; it may have come to the match's end before it was killed."""
+class Run:
+    """One run of the runner, which may reach the match's end before it is killed."""
 
     was_killed: bool
     wrong: tuple[str, ...]
@@ -124,8 +124,8 @@ class Life:
 
 def live(
     folder: Path, words: Sequence[str], mark: str, plays: int, moment: float, longest: float | None
-) -> Life:
-    """So many games of it and ``moment`` seconds more, but ``longest`` in all."""
+) -> Run:
+    """Play ``games`` games and ``moment`` seconds more, but at most ``longest`` seconds; then kill it."""
     match = start_match(folder, *words, "-resume")
     assert match.stdout is not None
     killer = threading.Timer(longest or 0.0, match.kill)
@@ -144,11 +144,11 @@ def live(
         wrong.append(f"it ended by itself with exit code {match.returncode}")
     if not wait_until(lambda: not processes_with(mark), DEATH_SECONDS):
         wrong.append(f"engines outlived it: {processes_with(mark)}")
-    return Life(match.returncode != 0, tuple(wrong))
+    return Run(match.returncode != 0, tuple(wrong))
 
 
 def compare_records(games: Sequence[Record], plan: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The record file against the games that were to be played."""
+    """Compare the record file with the planned games."""
     planned = {game["id"]: (game["white"], game["black"]) for game in plan}
     times = Counter(game.header("GameId") for game in games)
     yield from (f"game {key} is missing" for key in planned if not times[key])
@@ -156,12 +156,12 @@ def compare_records(games: Sequence[Record], plan: Sequence[dict[str, Any]]) -> 
     for game in games:
         key = game.header("GameId")
         if planned.get(key) != (game.header("White"), game.header("Black")):
-            yield f"game {key} is none of the plan"
+            yield f"game {key} is not in the plan"
         yield from (f"game {key}: {sentence}" for sentence in verify_record(game))
 
 
 def compare_standings(games: Sequence[Record], events: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The last runner's table, of games most of which it has not played, against a count of the records."""
+    """Compare the last runner's table, mostly of games of earlier runs, with a count of the records."""
     rows = {row["name"]: row for row in _only(events, "table")["rows"]}
     points = _half_points(games)
     for name, row in rows.items():
@@ -174,7 +174,7 @@ def compare_standings(games: Sequence[Record], events: Sequence[dict[str, Any]])
 
 
 def _half_points(games: Sequence[Record]) -> dict[tuple[str, str], list[int]]:
-    """By meeting and engine: the half points of its games."""
+    """The half points by meeting and engine."""
     worth = {Result.WHITE_WINS: 2, Result.DRAW: 1, Result.BLACK_WINS: 0}
     points: dict[tuple[str, str], list[int]] = {}
     for game in games:
@@ -186,7 +186,7 @@ def _half_points(games: Sequence[Record]) -> dict[tuple[str, str], list[int]]:
 
 
 def compare_state(games: Sequence[Record], again: Finished, state: Path) -> Iterator[str]:
-    """One more runner finds everything played, and the state file as it is to be."""
+    """Check that one more runner finds all games played and the right state file."""
     started = _only(again.events, "started")
     if again.code or (started["played"], started["games"]) != (len(games), len(games)):
         yield f"one more runner ended with exit code {again.code} and saw {started}"
@@ -211,7 +211,7 @@ def main(arguments: Sequence[str]) -> int:
     asked = parser.parse_args(arguments)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        outcome = run_kills(Path(folder), asked.kills, asked.kills * GAMES_A_LIFE, asked.seed)
+        outcome = run_kills(Path(folder), asked.kills, asked.kills * GAMES_A_RUN, asked.seed)
     print(
         f"{outcome.kills} kills, {outcome.torn} torn record files, {outcome.forgotten} lost state files: "
         f"{outcome.games} games in {time.monotonic() - started:.0f} s"

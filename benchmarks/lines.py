@@ -1,7 +1,6 @@
-"""One long legal line a ladder, for engines that only have to answer at once.
+"""Draws a long legal line of a ladder, for engines that answer at once.
 
-Drawn from a seed, so that there is nothing to keep: random moves, those that would
-end the game at once drawn again.
+The moves are random, from a seed; a move that would end the game is drawn again.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from engines.rules.playout import Dice
 from engines.rules.registry import Variant
 
 PLIES: Final = 100
-"""Where the games of a measurement end, by the ply limit, if not before by their rules."""
+"""The ply limit of measured games."""
 TRIES: Final = 32
-"""Draws of one move."""
+"""The most draws of one move."""
 SEEDS: Final = {"duovallis": 113, "dogon-kulei": 1972, "duploline": 450}
-"""Those of the longest lines, where the first seed's is short: in DuploLine a game is over after 50 plies."""
+"""By ladder, seeds of long lines; in DuploLine a game has about 50 plies at most."""
 
 
 def draw_line(game: Variant) -> list[str]:
-    """The moves of one game, ``PLIES`` of them where the game allows."""
+    """The moves of one game, ``PLIES`` if possible."""
     dice = Dice(SEEDS.get(game.code, 1))
     history = History(game, ply_limit=PLIES)
     while not history.outcome.decided:

@@ -1,4 +1,4 @@
-"""What a figure was measured on, for the head of a table."""
+"""Describes the machine of a measurement, for the head of a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CPU_INFO = Path("/proc/cpuinfo")
 
 
 def describe_machine() -> Iterator[str]:
-    """Its processor, system, versions and how busy it is, a line each."""
+    """The processor, the system, versions and the load, one a line."""
     system = f"{platform.system()} {platform.release()}"
     yield f"- {len(os.sched_getaffinity(0))} cores of {_processor()}, {system}"
     yield f"- rules {describe_form()}; {_compiler()}"

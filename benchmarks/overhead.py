@@ -1,8 +1,8 @@
-"""What a move costs the match runner, beside what engines and pipes cost anybody: Markdown tables.
+"""Measures the match runner's cost of a move, compared with engines and pipes alone; prints Markdown tables.
 
 Engines in C that answer at once play one fixed line against themselves in ``python -m workers match``:
 every move is refereed and clocked, every game recorded. The same line in a bare loop over raw pipes
-(``benchmarks.bare``), measured between the matches, is the floor of this machine at that moment.
+(``benchmarks.bare``), measured between the matches, is the lower bound of this machine at that moment.
 
     nice -n -15 python -m benchmarks.overhead --ladder dualma --games 1000
 """
@@ -36,10 +36,10 @@ from benchmarks.runs import (
 from engines.rules.registry import GAMES
 
 ROUNDS: Final = 3
-"""How often everything is measured, by turns; medians are printed."""
+"""The number of measurements of each kind, in turn; medians are printed."""
 LEAST_GAMES: Final = 2 * (BLOCKS + 1)
 INFOS: Final = 10
-"""Lines of ``info`` before an answer, where they are measured."""
+"""Lines of ``info`` before an answer, in the part that measures them."""
 START_GAMES: Final = 110
 CLOCK_GAMES: Final = 10
 THINK_MS: Final = 10
@@ -47,7 +47,7 @@ THINK_MS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One table: ``rows`` measures one ladder on two cores, in runs of so many games."""
+    """One table: ``rows`` measures one ladder on two cores, in runs of a number of games."""
 
     columns: tuple[str, ...]
     rows: Callable[[Bench, Sequence[int], int], Iterator[tuple[str, ...]]]
@@ -77,8 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.overhead", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--ladder", action="append", choices=GAMES, help="this one alone; may be repeated")
-    parser.add_argument("--part", action="append", choices=PARTS, help="this table alone; may be repeated")
+    parser.add_argument("--ladder", action="append", choices=GAMES, help="only this ladder; may be repeated")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this table; may be repeated")
     parser.add_argument("--games", type=int, default=550, help="of each run (%(default)s)")
     return parser
 
@@ -116,7 +116,7 @@ def measure_moves(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tu
 
 
 def measure_infos(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
-    """The same with engines that tell what they think."""
+    """The same with engines that send ``info`` lines."""
     bare, match = _medians(
         lambda: time_bare(bench, cores[-1], games, INFOS),
         lambda: time_match(bench, Setup(frozenset(cores[-1:]), infos=INFOS), games),
@@ -125,7 +125,7 @@ def measure_infos(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tu
 
 
 def measure_two(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
-    """Two games at a time, each on a core of its own, beside one at a time with both cores to use."""
+    """Two games at a time, each on a core of its own, and one at a time with both cores."""
     both = frozenset(cores)
     one, two = _medians(
         lambda: time_match(bench, Setup(both), games),
@@ -135,7 +135,7 @@ def measure_two(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tupl
 
 
 def measure_start(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
-    """What restarting both engines adds to a game, beside what their start and end take anybody."""
+    """The time that restarting both engines adds to a game, in addition to their own start and end."""
     alone = frozenset(cores[-1:])
     kept, restarted, start = _medians(
         lambda: time_match(bench, Setup(alone), START_GAMES),
@@ -147,7 +147,7 @@ def measure_start(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tu
 
 
 def measure_clock(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
-    """Charged times beside the engine's own: alone, and while a second game runs on the other core."""
+    """Charged times less the engine's own: alone, and while a second game runs on the other core."""
     for title, places in (("1", cores[-1:]), ("2", cores)):
         beyond = sorted(abs(ns) / 1e6 for ns in _clock_differences(bench, places))
         middle, late = statistics.median(beyond), beyond[len(beyond) * 99 // 100]
@@ -155,7 +155,7 @@ def measure_clock(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tu
 
 
 def _clock_differences(bench: Bench, cores: Sequence[int]) -> Iterator[int]:
-    """In nanoseconds, of all moves of games played at the same time, one on each core."""
+    """The differences in nanoseconds of all moves of games played in parallel, one on each core."""
     words = (bench.game.code, str(CLOCK_GAMES), *bench.command(), "0", str(THINK_MS))
     running = []
     for core in cores:
@@ -175,7 +175,7 @@ def _us(seconds: float, bench: Bench) -> str:
 
 
 def _medians(*measures: Callable[[], float]) -> list[float]:
-    """Of each, measured by turns."""
+    """The median of each measurement; they take turns."""
     rounds = [[measure() for measure in measures] for _ in range(ROUNDS)]
     return [statistics.median(figures) for figures in zip(*rounds, strict=True)]
 

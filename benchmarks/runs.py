@@ -1,4 +1,4 @@
-"""The runs that ``benchmarks.overhead`` compares: matches, the bare loop, and an engine's own start."""
+"""The runs compared by ``benchmarks.overhead``: matches, the bare loop, and an engine's own start."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from engines.rules.registry import Variant
 ROOT: Final = Path(__file__).parents[1]
 ENGINE_SOURCE: Final = Path(__file__).parent / "engines" / "fixed_line.c"
 BLOCKS: Final = 10
-"""Parts of a run; the median of their rates counts, so that a disturbance does not."""
+"""Parts of a run; the median of their rates is used, so that short disturbances have no effect."""
 TIME_CONTROL: Final = "10+0.1"
 
 _GAME = re.compile(r" *\d+/\d+  ")
-"""How a line about a game begins."""
+"""The beginning of a line about a game."""
 
 
 class Broken(Exception):
-    """A run that was not what it was to be: its time says nothing."""
+    """A run that did not play the expected games, so that its time means nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The engine, compiled, and its line, on one ladder; ``folder`` is for whatever runs leave."""
+    """The compiled engine and its line on one ladder; ``folder`` is for files of the runs."""
 
     game: Variant
     engine: Path
@@ -58,7 +58,7 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How a match is played. ``cores`` are all it may use, the match's own process included."""
+    """The settings of a match. ``cores`` are for all its processes, including its own."""
 
     cores: frozenset[int]
     at_a_time: int = 1
@@ -68,14 +68,14 @@ class Setup:
 
 
 def compile_engine(folder: Path) -> Path:
-    """The engine as a program; raises ``subprocess.CalledProcessError`` without a C compiler."""
+    """Compile the engine; raises ``subprocess.CalledProcessError`` without a C compiler."""
     program = folder / ENGINE_SOURCE.stem
     subprocess.run(("cc", "-O2", "-o", program, ENGINE_SOURCE), check=True)
     return program
 
 
 def time_match(bench: Bench, setup: Setup, games: int) -> float:
-    """Seconds a game takes in ``python -m workers match``, from process to record file."""
+    """Seconds for a game in ``python -m workers match``, from its processes to the record file."""
     records = bench.folder / "match.pgn"
     records.unlink(missing_ok=True)
     command, *arguments = bench.command(setup.infos)
@@ -91,13 +91,13 @@ def time_match(bench: Bench, setup: Setup, games: int) -> float:
 
 
 def time_bare(bench: Bench, core: int, games: int, infos: int = 0) -> float:
-    """Seconds a game takes in the bare loop."""
+    """Seconds for a game in the bare loop."""
     argv = (sys.executable, "-m", "benchmarks.bare", str(bench.line), str(games), *bench.command(infos))
     return _time_games(argv, os.environ, frozenset({core}), games)
 
 
 def time_start(bench: Bench, core: int, times: int) -> float:
-    """Seconds that the engine itself needs: started, met, and told to quit."""
+    """Seconds for the engine itself: start, handshake and quit."""
     taken = []
     with pinned(frozenset({core})):
         for _ in range(times):
@@ -113,7 +113,7 @@ def time_start(bench: Bench, core: int, times: int) -> float:
 def _time_games(
     argv: Sequence[str], environment: os._Environ[str] | dict[str, str], cores: frozenset[int], games: int
 ) -> float:
-    """Seconds a game: the median over the blocks of a run, its beginning left out."""
+    """Seconds for a game: the median over the parts of a run, without its beginning."""
     with pinned(cores):
         process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=dict(environment), cwd=ROOT)
     assert process.stdout is not None
@@ -126,7 +126,7 @@ def _time_games(
 
 
 def _check_records(path: Path, games: int, plies: int) -> None:
-    """Every game must be there, played to its end by the rules of the game or the match."""
+    """Check that every game is recorded, and ended by the rules of the game or the match."""
     with path.open() as file:
         read = list(read_records(file, str(path)))
     ends = {Termination.RULES, Termination.REPETITION, Termination.PLY_LIMIT}
@@ -134,14 +134,14 @@ def _check_records(path: Path, games: int, plies: int) -> None:
         if isinstance(record, RecordError):
             raise Broken(str(record))
         if record.header("Termination") not in ends or len(record.moves) != plies:
-            raise Broken(f"{record.source and record.source.at()}: not the line that was to be played")
+            raise Broken(f"{record.source and record.source.at()}: not the expected line")
     if len(read) != games:
         raise Broken(f"{path} holds {len(read)} games of {games}")
 
 
 @contextmanager
 def pinned(cores: frozenset[int]) -> Iterator[None]:
-    """Whatever is started within runs on these cores alone."""
+    """Processes that are started inside run only on these cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:

@@ -1,9 +1,9 @@
-"""How strong the sample bots are: every pairing on every ladder, as a Markdown table.
+"""Measures the strength of the sample bots: every pairing on every ladder, as a Markdown table.
 
 Each pairing is a match of the project's own runner (``python -m workers match``): an SPRT
 between its target share of the points (H1) and five hundredths less (H0), over at most a
-hundred pairs of games. A row says what came of it. The exit code is 1 if a target was
-missed, a game was forfeited or not played.
+hundred pairs of games. It prints a row with the result. The exit code is 1 if a target was
+missed, or a game was forfeited or not played.
 
     python -m benchmarks.strength --pairing alphabeta-greedy --ladder duploline
 """
@@ -23,9 +23,9 @@ from engines.rules.registry import GAMES
 from workers.statistics import elo_of_score
 
 SHORT_OF_TARGET: Final = 0.05
-"""How far below the target share the hypothesis lies that it is held against."""
+"""The difference between the target share and the share of the null hypothesis."""
 MOST_PAIRS: Final = 100
-"""Pairs of games after which the share of the points decides."""
+"""The most pairs of games; after them the share of the points decides."""
 OPENING_PLIES: Final = 2
 HEAD: Final = (
     "| pairing | ladder | won | drawn | lost | points | target | SPRT | forfeits |\n"
@@ -55,42 +55,42 @@ MCTS: Final = Contender("MCTS", "mcts_bot")
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Who is to be stronger than whom, and by which share of the points."""
+    """Two bots, and the share of the points that the stronger should score."""
 
     strong: Contender
     weak: Contender
     share: float
     elsewhere: Mapping[str, float] = field(default_factory=dict)
-    """By ladder: where the target is another."""
+    """By ladder: targets that differ."""
 
     def target(self, ladder: str) -> float:
         return self.elsewhere.get(ladder, self.share)
 
 
 IN_DUALMA: Final = {"dualma": 0.75}
-"""Where the ply limit ends many a game in a draw."""
+"""The ply limit ends many games of DuAlma in a draw."""
 PAIRINGS: Final = {
     "greedy-random": Pairing(GREEDY, RANDOM, 0.80),
     "alphabeta-greedy": Pairing(ALPHABETA, GREEDY, 0.90, IN_DUALMA),
     "mcts-greedy": Pairing(MCTS, GREEDY, 0.90, IN_DUALMA),
     "alphabeta-quarter": Pairing(ALPHABETA, HASTY, 0.60),
 }
-"""By the word for ``--pairing``."""
+"""By the value of ``--pairing``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of one match, seen by the bot that is to be stronger."""
+    """The result of one match, from the side of the bot that should be stronger."""
 
     won: int
     drawn: int
     lost: int
     verdict: str
-    """The hypothesis accepted; empty while neither was."""
+    """The accepted hypothesis; empty if none was accepted."""
     forfeits: int
-    """Of either bot."""
+    """Forfeits of both bots."""
     complete: bool
-    """Whether all games were played, or all that it took to decide."""
+    """Whether all games were played, or as many as were needed to decide."""
 
     @property
     def share(self) -> float:
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def match_words(pairing: Pairing, ladder: str, pairs: int) -> list[str]:
-    """The words after ``python -m workers match`` that say what is played; see docs/match.md."""
+    """The arguments of ``python -m workers match``; see docs/match.md."""
     target = pairing.target(ladder)
     least, most = elo_of_score(target - SHORT_OF_TARGET), elo_of_score(target)
     return [
@@ -133,7 +133,7 @@ def match_words(pairing: Pairing, ladder: str, pairs: int) -> list[str]:
 
 
 def play(words: Sequence[str]) -> list[dict[str, Any]]:
-    """The events of a match; raises ``SystemExit`` when it came to no end, which it has told why."""
+    """Play a match; returns its events. Raises ``SystemExit`` if it stopped early and printed why."""
     command = [sys.executable, "-m", "workers", "match", "-json", *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode > 1:
@@ -142,7 +142,7 @@ def play(words: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def read_events(events: Iterable[Mapping[str, Any]], strong: str) -> Finding:
-    """The last words of a match of two: its table, its test, how it ended."""
+    """The result of a match of two engines from its last events."""
     last = {event["event"]: event for event in events}
     rows, ended = last["table"]["rows"], last["ended"]
     row = next(row for row in rows if row["name"] == strong)
@@ -173,10 +173,8 @@ def _parser() -> argparse.ArgumentParser:
         "--pairing", action="append", choices=PAIRINGS, help="instead of all; may be repeated"
     )
     parser.add_argument("--ladder", action="append", choices=GAMES, help="instead of all; may be repeated")
-    parser.add_argument(
-        "--records", type=Path, default=Path("var/strength"), help="folder of the games played"
-    )
-    parser.add_argument("--resume", action="store_true", help="go on with the games in that folder")
+    parser.add_argument("--records", type=Path, default=Path("var/strength"), help="folder for the games")
+    parser.add_argument("--resume", action="store_true", help="continue with the games in that folder")
     parser.add_argument("--concurrency", type=int, default=2, help="games at a time (default 2)")
     parser.add_argument(
         "--pairs", type=int, default=MOST_PAIRS, help="of games at most (default %(default)s)"

@@ -1,11 +1,11 @@
-"""Games a second through the whole site: database, dispatcher, Redis, Celery, game workers, record keeper.
+"""Measures the games a second of a whole site, from the database through Celery to the record keeper.
 
 Four bots in C that answer at once play a rated round robin in a site like that of ``./arena up``: each pair
 of games by two processes, every move refereed, every game replayed by the record keeper and rated. The
-engines run in the sandbox that this machine gives to whoever starts it, which is printed; for root there is
-none. At the end ratings made anew must be the same to the bit, and each game be recorded once. Told besides:
-the processor time of each part of the site, and how much of the time between its first and its last game a
-slot was inside a game. With ``--think`` the bots are busy for up to so many milliseconds a move.
+engines run in the sandbox that this machine provides to the user, and its level is printed; root has none. At
+the end rebuilt ratings must be equal to the bit, and each game must be recorded once. It also prints the
+processor time of each part of the site, and the part of the time between its first and its last game that
+a slot was inside a game. With ``--think`` the bots think for up to the given number of milliseconds a move.
 
     nice -n -15 .venv/bin/python -m benchmarks.throughput
     nice -n -15 .venv/bin/python -m benchmarks.throughput --think 20 --games 600
@@ -45,18 +45,18 @@ LEAST_PLIES: Final = 40
 PLY_LIMIT: Final = 100
 LOOK_S: Final = 0.25
 MARGINS: Final = (0.1, 0.9)
-"""The part of the games between which time is taken: starting and ending are not throughput."""
+"""The parts of the games between which the time is measured, without the start and the end."""
 LEAST_SHOWN_MS: Final = 0.005
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a site had come at a moment (monotonic, in seconds)."""
+    """The progress of a site at a moment (monotonic, in seconds)."""
 
     at: float
     games: int
     cpu: Mapping[str, float]
-    """Processor seconds of each service so far; what is below the players are slots and engines."""
+    """Processor seconds of each service so far; those of the players include slots and engines."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ) as instance:
             begun, ended = _watch(instance)
         _check()
-        print(f"- sandbox of the engines: {_find_walls()}")
+        print(f"- sandbox of the engines: {_find_sandbox()}")
         print(f"- a slot was inside a game {_share_inside():.1%} of the time")
     games = ended.games - begun.games
     rate = games / (ended.at - begun.at)
@@ -86,9 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.throughput", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--ladder", choices=GAMES, default="dogon-kulei")
-    parser.add_argument("--games", type=int, default=12_000, help="about as many (%(default)s)")
+    parser.add_argument("--games", type=int, default=12_000, help="approximate number (%(default)s)")
     parser.add_argument(
-        "--think", type=int, default=0, metavar="MS", help="up to so long a move (%(default)s)"
+        "--think", type=int, default=0, metavar="MS", help="longest time for a move (%(default)s)"
     )
     parser.add_argument("--slots", type=int, default=2, help="games at a time (%(default)s)")
     return parser
@@ -148,7 +148,7 @@ def _register(content: bytes) -> BotVersion:
 
 
 def _watch(instance: Instance) -> tuple[Mark, Mark]:
-    """The site between the margins."""
+    """Watch the site; returns its marks at both margins."""
     from tournament.models import Tournament
 
     marks: list[Mark] = []
@@ -173,7 +173,7 @@ def _mark(instance: Instance, games: int) -> Mark:
 
 
 def _check() -> None:
-    """Whatever its speed: all games recorded once, rated as a rebuild rates them."""
+    """Check that all games are recorded once, and rated like in a rebuild."""
     from tournament.models import Game, GameRecord, Tournament
     from tournament.services.results.ratings import rebuild
 
@@ -185,12 +185,12 @@ def _check() -> None:
         raise Broken(f"{played.count()} games, {GameRecord.objects.count()} records: not each once")
     (rebuilt,) = rebuild(tournament.ladders[0])
     if rebuilt.changed:
-        raise Broken("ratings made anew differ")
-    print(f"- all recorded once, {rebuilt.games} rated, ratings made anew are the same")
+        raise Broken("rebuilt ratings differ")
+    print(f"- all recorded once, {rebuilt.games} rated, rebuilt ratings are the same")
 
 
-def _find_walls() -> str:
-    """The level of the sandbox and how it pauses engines, as the records have it."""
+def _find_sandbox() -> str:
+    """The level of the sandbox and how it stops engines, from the records."""
     from tournament.models import GameRecord
 
     text = GameRecord.objects.earliest("pk").text
@@ -201,7 +201,7 @@ def _find_walls() -> str:
 
 
 def _share_inside() -> float:
-    """The part of the time between its first and its last game that a slot is inside one, over all slots."""
+    """The part of the time between its first and last game that a slot is inside one; mean of all slots."""
     from tournament.models import Attempt
 
     recorded = Attempt.objects.filter(end=Attempt.End.RECORDED)

@@ -1,14 +1,14 @@
 /*
- * An engine that plays a fixed line, as fast as an engine can answer.
+ * An engine that plays a fixed line and answers at once.
  *
  *     fixed_line FILE [INFOS [THINK_MS]]
  *
- * FILE holds the line's moves, one a word. After as many moves as the `position` line
- * lists, the next one of the line is the answer, with INFOS lines of `info` before it. Of several
- * lines, each begun by the word `line`, the seed of the game picks one.
+ * FILE contains the moves of the line, one a word. The answer is the next move of the line after
+ * those of `position`, with INFOS lines of `info` before it. If there are several lines, each begun
+ * by the word `line`, the seed of the game selects one.
  *
- * With THINK_MS it keeps its processor busy for up to so many milliseconds a move, now more,
- * now less, and says as `info nodes` how many nanoseconds went by for it: from reading `go` to the answer.
+ * With THINK_MS it uses the processor for up to that many milliseconds a move, and reports as
+ * `info nodes` its own time in nanoseconds, from reading `go` to the answer.
  */
 
 #include <stdio.h>

@@ -1,1 +1,1 @@
-"""A site that plays while everything under it is broken; see ``__main__``."""
+"""A soak test: a site plays while its processes are killed; see ``__main__``."""

@@ -1,4 +1,4 @@
-"""A process whose clock is wrong: a C library of our own stands before the system's."""
+"""Makes the clock of a process wrong by a preloaded C library."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ SOURCE: Final = Path(__file__).with_name("clock.c")
 
 
 def compile_clock(folder: Path) -> Path:
-    """The library; raises ``subprocess.CalledProcessError`` without a C compiler."""
+    """Compile the library; raises ``subprocess.CalledProcessError`` without a C compiler."""
     library = folder / "clock.so"
     subprocess.run(("cc", "-O2", "-shared", "-fPIC", "-o", library, SOURCE, "-ldl"), check=True)
     return library
 
 
 def environment_of(library: Path, off_s: int) -> dict[str, str]:
-    """What a process needs in its environment for its clock to be off by so many seconds."""
+    """The environment variables that make a process's clock wrong by ``off_s`` seconds."""
     return {"LD_PRELOAD": str(library), "CLOCK_OFF_S": str(off_s)}
 
 
-def told_off_s(environment: dict[str, str]) -> float:
-    """By how many seconds a Python that is started so is really off."""
+def measure_offset_s(environment: dict[str, str]) -> float:
+    """The seconds by which the clock of a Python process with this environment is wrong."""
     program = "import datetime; print(datetime.datetime.now(datetime.UTC).timestamp())"
     command = (sys.executable, "-S", "-c", program)
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    return float(said) - time.time()
+    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    return float(output) - time.time()

@@ -1,4 +1,4 @@
-"""What a site under soak plays: bots whose games hang on nothing but the seed, and tournaments of them."""
+"""The bots and tournaments of the soak test; their games depend only on the seed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ C_BOTS: Final = 3
 PYTHON_BOTS: Final = ("Random",)
 LIMITS: Final = {"ply_limit": 80, "opening_plies": 4}
 NODES, HOSTS_NODES = "nodes=2000", "nodes=100000"
-"""Of no clock: the same seed gives the same games, however busy the machine. A host that is cut off is to be
-cut off in the middle of games, so there they are longer."""
+"""Node limits, so that a seed gives the same games under any load. The test that disconnects a host needs
+longer games, because it disconnects it in the middle of one."""
 
 
 def nodes_of(terms: Terms) -> str:
@@ -33,7 +33,7 @@ def nodes_of(terms: Terms) -> str:
 
 
 def start_event(terms: Terms) -> None:
-    """A round robin of most of the games, a Swiss and a knock-out beside it; or bots for the ladders."""
+    """Start a large round robin, a Swiss and a knock-out, or activate bots on the ladders."""
     if terms.ladders:
         _enter_ladders(_register())
     else:
@@ -41,7 +41,7 @@ def start_event(terms: Terms) -> None:
 
 
 def _enter_ladders(versions: Sequence[BotVersion]) -> None:
-    """Each with an owner of its own: bots of one never meet."""
+    """Activate each version, with an owner of its own: bots of one owner never meet."""
     from tournament.models import Bot, Ladder, User
     from tournament.services.bots.activity import activate
 
@@ -72,7 +72,7 @@ def _start_tournaments(terms: Terms) -> None:
 
 
 def _register() -> list[BotVersion]:
-    """Some in C, which are up at once, and one in Python, which draws its moves from its seed."""
+    """Register bots in C, which start fast, and one in Python, which draws its moves from its seed."""
     from django.conf import settings
 
     from tournament.models import Bot, BotVersion, Bundle
@@ -89,7 +89,7 @@ def _register() -> list[BotVersion]:
 
 
 def pack_bots() -> Iterator[bytes]:
-    """Their bundles; raises ``subprocess.CalledProcessError`` without a C compiler."""
+    """The bots' bundles; raises ``subprocess.CalledProcessError`` without a C compiler."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "dogon")
         subprocess.run(("cc", "-O2", "-o", program, C_BOT), check=True)

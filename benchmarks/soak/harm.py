@@ -1,4 +1,4 @@
-"""What is done to a site under soak, drawn from a seed: which process is killed, and when."""
+"""The faults of the soak test, drawn from a seed: which process is killed, and when."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from benchmarks.soak.site import Site
 from benchmarks.soak.terms import Terms
 
 WORKER_EVERY_S: Final = (2.0, 5.0)
-"""Between two kills of a worker's process or of a whole worker."""
+"""The time between two kills of a worker's process or of a whole worker."""
 WHOLE_WORKERS: Final = 0.3
-"""The part of these kills that end the whole worker."""
+"""The part of these kills that kill the whole worker."""
 OTHER_EVERY_S: Final = (20.0, 30.0)
-"""Between two kills of the others, each in its turn: no lease ends before the keeper has run for one."""
+"""The time between kills of other processes: no lease ends before the keeper has run for one."""
 CUT_HOST: Final = 0
 CUT_AFTER: Final = 5
-"""Games that are done when the host is cut off."""
+"""The number of finished games at which the host is disconnected."""
 CUT_S, CUT_LEASES = 30.0, 1.5
-"""For how long at least: until its games are lost, and its connections given up."""
+"""The least duration: its games must be lost, and its connections given up."""
 SETTLE_S: Final = 2.0
-"""After a cut, until what was on its way has arrived."""
+"""The time after which messages sent before the cut have arrived."""
 OTHERS: Final = ("the record keeper", "beat", "Redis, its data kept", "Redis, its data lost")
 WORKER_KILLED: Final = "whole workers killed"
 SLOT_KILLED: Final = "processes of workers killed"
 
 
 class Harm:
-    """``do_due`` is to be called often; ``counts`` tells what was done. This one does nothing."""
+    """Does nothing; derived classes cause faults. Call ``do_due`` often; ``counts`` counts the faults."""
 
     def __init__(self, site: Site) -> None:
         self.counts: Counter[str] = Counter()
         self.is_under_way = False
-        """Something is to be made good again before the end."""
+        """Whether a fault must be repaired before the end."""
         self._site = site
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything it has to do was done at least once: ladders play on until then."""
+        """Whether each kind of fault was caused at least once; ladders play until then."""
         return True
 
     def do_due(self, done: int) -> None:
-        """What is due by now, so many games being done."""
+        """Cause the faults that are due; ``done`` is the number of finished games."""
 
     def find_faults(self) -> Iterator[str]:
-        """What it was to do to the site and has not done, at the end."""
+        """At the end: the faults that should have been caused and were not, as sentences."""
         yield from ()
 
     def _count(self, what: str, times: int = 1) -> None:
@@ -63,9 +63,9 @@ class Harm:
 
 
 class Kills(Harm):
-    """Of processes, ``pace`` times as often as usual.
+    """Kills processes, ``pace`` times as often as by default.
 
-    Between two kills of a kind there is a game: a slow machine has time to start again what was killed.
+    Between two kills of a kind a game is finished, so that a slow machine has time to restart processes.
     """
 
     def __init__(self, site: Site, seed: int, pace: float) -> None:
@@ -74,7 +74,7 @@ class Kills(Harm):
         self._dice = random.Random(seed)
         self._worker_at = self._other_at = 0.0
         self._worker_done = self._other_done = -1
-        """The games that were done at the latest kill."""
+        """The number of finished games at the last kill."""
         self._turn = self._dice.randrange(len(OTHERS))
         self._postpone_worker()
         self._postpone_other()
@@ -125,10 +125,10 @@ def _kill_of(victim: str) -> str:
 
 
 class Cut(Harm):
-    """The first host is cut off in the middle of a game, once, for so long.
+    """Disconnects the first host once in the middle of a game, for ``seconds``.
 
-    A game may end just before the cable is out: a cut that turns out to have hit none is taken back, and
-    tried again with the next game.
+    If the game ended just before, so that no game was hit, the host is connected again, and the cut is
+    repeated in a later game.
     """
 
     def __init__(self, site: Site, seconds: float) -> None:
@@ -136,7 +136,7 @@ class Cut(Harm):
         self._seconds = seconds
         self._cut_at: float | None = None
         self._hit: list[uuid.UUID] = []
-        """The attempts that were broken off, once that is known."""
+        """The attempts that were interrupted, when they are known."""
 
     def do_due(self, done: int) -> None:
         now = time.monotonic()
@@ -144,7 +144,7 @@ class Cut(Harm):
             if not self._hit and done >= CUT_AFTER and self._under_way():
                 self._cut(now)
         elif not self._hit:
-            # By then the keeper has heard whatever left the host before.
+            # By then the keeper has processed all messages sent before the cut.
             if now >= self._cut_at + SETTLE_S and not self._site.client.llen("records"):
                 self._hit = self._under_way()
                 self._count("hosts cut off") if self._hit else self._join("cuts between two games")
@@ -178,7 +178,7 @@ class Cut(Harm):
         return self._site.network
 
     def _under_way(self) -> list[uuid.UUID]:
-        """The attempts that this host has begun, and of whose end the site has not heard."""
+        """The attempts that this host has started and for which the site has no report."""
         from tournament.models import Attempt
 
         begun = Attempt.objects.filter(ended_at__isnull=True, started_at__isnull=False)

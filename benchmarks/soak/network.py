@@ -1,7 +1,7 @@
-"""Hosts of workers with addresses of their own: network namespaces on a bridge, that can be cut off.
+"""Hosts for workers: network namespaces on a bridge, with addresses of their own, that can be disconnected.
 
-A host is cut off by taking its cable out of the bridge: its own end stays up, nothing is refused, nothing
-arrives. That is what a broken switch does, and no process is told of it.
+Disconnecting removes a host's link from the bridge. Its own end stays up, so connections are not refused and
+nothing arrives, as with a broken switch; no process gets an error.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from contextlib import ExitStack
 from typing import Final
 
 INSIDE: Final = "DUARENA_SOAK_INSIDE"
-"""Set in a process that has a network of its own."""
+"""Set in a process with a network namespace of its own."""
 BRIDGE: Final = "arena"
 SITE_HOST: Final = "10.77.0.1"
 
 
 def command_inside(arguments: Sequence[str]) -> tuple[str, ...] | None:
-    """This program once more in a network of its own; None if that is where we are.
+    """The command of this program in a network namespace of its own; None if it runs in one.
 
-    It is root's to have, and everybody's who may have user namespaces.
+    Needs root or user namespaces.
     """
     if INSIDE in os.environ:
         return None
@@ -66,17 +66,17 @@ class Network:
         _ip("link", "delete", BRIDGE)
 
     def prefix(self, host: int) -> tuple[str, ...]:
-        """Before a command that is to run on that host."""
+        """The words before a command that run it on the host."""
         return ("nsenter", f"--net=/proc/{self._holders[host].pid}/ns/net", "--")
 
     def cut(self, host: int) -> None:
-        _ip("link", "set", _cable(host), "nomaster")
+        _ip("link", "set", _link_name(host), "nomaster")
 
     def join(self, host: int) -> None:
-        _ip("link", "set", _cable(host), "master", BRIDGE)
+        _ip("link", "set", _link_name(host), "master", BRIDGE)
 
     def _add_host(self, host: int) -> subprocess.Popen[bytes]:
-        """Its namespace lives as long as the process in it, which says when it is there."""
+        """Start the process that keeps the host's namespace; it writes a line when the namespace exists."""
         holder = subprocess.Popen(
             ("unshare", "--net", "sh", "-c", "echo; exec cat"),
             stdin=subprocess.PIPE,
@@ -85,9 +85,9 @@ class Network:
         self._holders.append(holder)
         assert holder.stdout is not None
         holder.stdout.readline()
-        cable = _cable(host)
-        _ip("link", "add", "name", cable, "type", "veth", "peer", "name", "eth0", "netns", str(holder.pid))
-        _ip("link", "set", cable, "up")
+        link = _link_name(host)
+        _ip("link", "add", "name", link, "type", "veth", "peer", "name", "eth0", "netns", str(holder.pid))
+        _ip("link", "set", link, "up")
         self.join(host)
         inside = self.prefix(host)
         _ip("link", "set", "lo", "up", prefix=inside)
@@ -96,7 +96,7 @@ class Network:
         return holder
 
 
-def _cable(host: int) -> str:
+def _link_name(host: int) -> str:
     return f"host{host + 1}"
 
 

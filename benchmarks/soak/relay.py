@@ -1,8 +1,8 @@
-"""Between a site's processes and their Redis: what is sent arrives twice, some of it late, or not at all.
+"""A relay between a site's processes and Redis that repeats, delays or drops messages.
 
-A ``LPUSH`` of one message is the sending of it: it is passed on with a copy under a delivery tag of its own.
-Some reports of games are held back, for as long as it takes a lease to run out. And the whole relay can
-fall silent, as a network does that loses everything: connections stay open, nothing comes through them.
+A message is sent by ``LPUSH``: the relay adds a copy with a delivery tag of its own. Some reports of
+games are delayed until their lease has expired. The whole relay can stop forwarding, as a network that
+loses all packets: connections stay open, but nothing arrives.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from typing import Final
 
 REPORTS: Final = b'"tournament.record"'
 AGAIN_S: Final = 1.0
-"""How soon a held report is tried again where Redis is away."""
+"""The time between two tries to deliver a delayed report while Redis is not running."""
 CHUNK: Final = 1 << 16
 NOTHING: Final = (b"EXISTS", b"nothing")
-"""A command that is answered by a number, as ``LPUSH`` is."""
+"""A command with a number as its reply, like ``LPUSH``."""
 
 
 class Relay:
-    """Listens on a socket of its own, in a thread of its own; ``counts`` tells what it did."""
+    """Listens on a socket, in a thread; ``counts`` counts the messages that it changed."""
 
     def __init__(
         self, listens: Path, redis: Path, *, doubles: bool = False, holds: float = 0.0, held_s: float = 0.0,
         seed: int = 0,
     ) -> None:  # fmt: skip
-        """``holds`` is the part of the messages with reports that are held back, for ``held_s`` seconds."""
+        """``holds`` is the part of the messages with reports that are delayed by ``held_s`` seconds."""
         self.counts: Counter[str] = Counter()
         self._listens, self._redis = listens, redis
         self._doubles, self._holds, self._held_s = doubles, holds, held_s
@@ -55,14 +55,14 @@ class Relay:
         self._thread.join()
 
     def silence(self) -> None:
-        """Let nothing through from now on, in either direction."""
+        """Forward nothing from now on, in either direction."""
         self._loop.call_soon_threadsafe(self._flows.clear)
 
     def resume(self) -> None:
         self._loop.call_soon_threadsafe(self._flows.set)
 
     def release(self) -> None:
-        """Hold nothing back any more: what was held comes now, and has come when this returns."""
+        """Delay nothing any more; delayed reports are delivered before this returns."""
         self._holds = 0.0
         asyncio.run_coroutine_threadsafe(self._deliver_held(), self._loop).result()
 
@@ -84,7 +84,7 @@ class Relay:
             asyncio.ensure_future(self._pass_back(replies, answers)),
         ]
         try:
-            # Whichever side ends first ends the other, as a connection without a relay would.
+            # The end of one side ends the other, as without a relay.
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for way in ways:
@@ -97,7 +97,7 @@ class Relay:
             while True:
                 words = await read_command(client)
                 await self._flows.wait()
-                server.write(format_command(self._meddle(words)))
+                server.write(format_command(self._alter(words)))
                 await server.drain()
 
     async def _pass_back(self, replies: asyncio.StreamReader, answers: asyncio.StreamWriter) -> None:
@@ -107,15 +107,15 @@ class Relay:
                 answers.write(data)
                 await answers.drain()
 
-    def _meddle(self, words: list[bytes]) -> Sequence[bytes]:
+    def _alter(self, words: list[bytes]) -> Sequence[bytes]:
         if len(words) != 3 or words[0].upper() != b"LPUSH":
             return words
-        said = [words[2]]
+        messages = [words[2]]
         self.counts["messages"] += 1
         if self._doubles:
-            said.append(double(words[2]))
+            messages.append(double(words[2]))
             self.counts["messages delivered twice"] += 1
-        command = [*words[:2], *said]
+        command = [*words[:2], *messages]
         if REPORTS in words[2] and self._dice.random() < self._holds:
             self.counts["reports held back"] += 1
             task = self._loop.create_task(self._deliver_late(command))
@@ -143,14 +143,14 @@ class Relay:
 
 
 def double(message: bytes) -> bytes:
-    """The same message as Redis might deliver it once more."""
+    """The message as Redis may deliver it a second time."""
     envelope = json.loads(message)
     envelope["properties"]["delivery_tag"] = str(uuid.uuid4())
     return json.dumps(envelope).encode()
 
 
 async def read_command(stream: asyncio.StreamReader) -> list[bytes]:
-    """The next one as clients send them, an array of strings; raises ``EOFError`` at the end."""
+    """Read the next command of a client, an array of strings; raises ``EOFError`` at the end."""
     count = int((await _line(stream))[1:])
     words = []
     for _ in range(count):

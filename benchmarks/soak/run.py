@@ -1,4 +1,4 @@
-"""One run: a site is started, broken again and again until all is played, and then looked through."""
+"""One run: starts a site, causes faults until all games are played, and checks the site."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from benchmarks.soak.terms import Outcome, Terms
 from benchmarks.soak.verdicts import digest_games, digest_tables, find_faults
 from benchmarks.soak.watch import Watch
 
-LOOK_S: Final = 0.25
-TELL_S: Final = 30.0
+POLL_S: Final = 0.25
+PRINT_S: Final = 30.0
 
 
 def run_soak(terms: Terms) -> Outcome:
-    """To be called in a process of its own: a Django has its database for life."""
+    """Run in a new process: Django cannot change its database."""
     begun = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="duarena-soak-") as name,
@@ -42,29 +42,29 @@ def run_soak(terms: Terms) -> Outcome:
 
 
 def _play(terms: Terms, site: Site, harm: Harm, watch: Watch) -> Iterator[str]:
-    """Until all is played, or the time is up."""
-    begun = told = time.monotonic()
+    """Continue until all games are played or the time is up."""
+    begun = printed = time.monotonic()
     while not watch.look(may_end=harm.is_complete) or harm.is_under_way:
         site.tend()
         yield from site.orphans.look(site.posts)
         harm.do_due(watch.done)
         now = time.monotonic()
         if now - begun > terms.most_s:
-            yield f"not all was played after {terms.most_s:.0f} s"
+            yield f"games were left after {terms.most_s:.0f} s"
             return
-        if now - told > TELL_S:
-            told = now
-            _tell(now - begun, watch)
-        time.sleep(LOOK_S)
+        if now - printed > PRINT_S:
+            printed = now
+            _print_progress(now - begun, watch)
+        time.sleep(POLL_S)
 
 
-def _tell(seconds: float, watch: Watch) -> None:
+def _print_progress(seconds: float, watch: Watch) -> None:
     longest = ", ".join(f"{what} {value:.0f} s" for what, value in watch.longest.items())
     print(f"{seconds:5.0f} s: {watch.done} games; longest: {longest}", file=sys.stderr, flush=True)
 
 
 def _end(site: Site) -> Iterator[str]:
-    """What is still held back comes now, too late for anything; then all is stopped, in order."""
+    """Deliver the delayed reports, then stop all processes in order."""
     if site.relay:
         site.relay.release()
     yield from site.drain()
@@ -72,13 +72,13 @@ def _end(site: Site) -> Iterator[str]:
     deadline = time.monotonic() + SURVIVOR_S
     while left := site.orphans.left():
         if time.monotonic() > deadline:
-            yield from (f"still there when all was stopped: {line}" for line in left)
+            yield from (f"still running after the stop: {line}" for line in left)
             return
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def _counts() -> Counter[str]:
-    """What the site noticed."""
+    """The site's own counts of games, attempts and ignored messages."""
     from tournament.models import Attempt, Game, Ignored
 
     ends = Attempt.objects.values_list("end").annotate(Count("id"))

@@ -1,4 +1,4 @@
-"""The site under soak: its database, its Redis behind a relay, beat, the record keeper, game workers."""
+"""The site of the soak test: database, Redis behind a relay, beat, record keeper, game workers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final
 
 import redis
 
-from benchmarks.soak.clock import compile_clock, environment_of, told_off_s
+from benchmarks.soak.clock import compile_clock, environment_of, measure_offset_s
 from benchmarks.soak.event import nodes_of, start_event
 from benchmarks.soak.network import SITE_HOST, Network
 from benchmarks.soak.processes import Orphans, Post
@@ -27,13 +27,13 @@ from tournament.embedded.plan import Address, services
 from tournament.embedded.processes.redis_server import broker_url, find_redis_server, redis_command
 
 CLOCKS_OFF_S: Final = (0, 3600, -3600)
-"""By worker, over and over."""
+"""Clock offsets of the workers, in rotation."""
 HELD: Final = 0.05
-"""The part of the messages with reports that are held back."""
+"""The part of the messages with reports that are delayed."""
 HELD_LEASES: Final = 1.5
-"""For how long."""
+"""The delay, in leases."""
 LADDER_GAMES: Final = 36_000
-"""An hour: more than are played, so that the workers always have some."""
+"""Games an hour: more than can be played, so that workers are never idle."""
 REDIS_PORT: Final = 6379
 READY_S: Final = 30.0
 DRAIN_S: Final = 60.0
@@ -41,15 +41,15 @@ DRAIN_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """``store`` is Redis, which keeps its data in ``folder / "redis"``.
+    """A running site; ``store`` is Redis, with its data in ``folder / "redis"``.
 
-    Before it stands a relay, or there is a network of hosts.
+    Either a relay is before Redis, or there is a network of hosts.
     """
 
     folder: Path
     store: Post
     client: redis.Redis
-    """Of that Redis."""
+    """A client of this Redis."""
     relay: Relay | None
     network: Network | None
     beat: Post
@@ -70,12 +70,12 @@ class Site:
             post.tend()
 
     def forget_messages(self) -> None:
-        """All that Redis kept; it must not be running."""
+        """Delete the data of Redis, which must not be running."""
         shutil.rmtree(self.folder / "redis")
         (self.folder / "redis").mkdir()
 
     def drain(self) -> Iterator[str]:
-        """Wait until the keeper has seen all that was sent."""
+        """Wait until the record keeper has processed all messages."""
         deadline = time.monotonic() + DRAIN_S
         while waiting := self.client.llen("records"):
             if time.monotonic() > deadline:
@@ -85,21 +85,21 @@ class Site:
             time.sleep(0.1)
 
     def stop(self) -> Iterator[str]:
-        """Whoever plays first; sentences about those that did not end."""
+        """Stop all processes, the workers first; yields a sentence for each that did not end."""
         for post in (*self.workers, self.beat, self.keeper, self.store):
-            if said := post.stop():
-                yield said
+            if sentence := post.stop():
+                yield sentence
 
 
 @contextmanager
 def running_site(terms: Terms, folder: Path) -> Iterator[Site]:
-    """Everything started on a new data folder, and tournaments to play; on leaving nothing runs."""
+    """Start a site with tournaments on a new data folder; on leaving, all its processes are killed."""
     with ExitStack() as stack:
         if terms.database == POSTGRESQL:
             os.environ["DATABASE_URL"] = stack.enter_context(running_postgres())
         network = stack.enter_context(Network(terms.workers)) if terms.hosts else None
         orphans = Orphans()
-        _settle(terms, folder)
+        _set_environment(terms, folder)
         open_database()
         store, client = _start_redis(folder, network)
         stack.callback(store.kill)
@@ -115,8 +115,8 @@ def running_site(terms: Terms, folder: Path) -> Iterator[Site]:
                 post.kill()
 
 
-def _settle(terms: Terms, folder: Path) -> None:
-    """The environment, as ``./arena up`` makes it."""
+def _set_environment(terms: Terms, folder: Path) -> None:
+    """Set the environment as ``./arena up`` does."""
     for name in ("REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE", "DUARENA_SITE", "DUARENA_HOSTS"):
         os.environ.pop(name, None)
     options = Options("up", folder, workers=terms.workers * terms.slots)
@@ -125,13 +125,13 @@ def _settle(terms: Terms, folder: Path) -> None:
         "DUARENA_LEASE": str(terms.lease_s),
         "DUARENA_LADDER_GAMES": str(LADDER_GAMES if terms.ladders else 0),
         "DUARENA_LADDER_TIME": nodes_of(terms),
-        # Their bots have owners, and no engine here runs behind walls.
+        # Their bots have owners, and engines run without a sandbox here.
         "DUARENA_TRUST_UPLOADS": "1" if terms.ladders else "",
     }
 
 
 def _start_redis(folder: Path, network: Network | None) -> tuple[Post, redis.Redis]:
-    """On a socket, or for the network's hosts alone, and with a password; the environment tells of it."""
+    """Start Redis on a socket, or with a password for the network's hosts, and set ``REDIS_URL``."""
     command = redis_command(find_redis_server(), folder / "socket", folder)
     client = redis.Redis(unix_socket_path=str(folder / "socket"))
     os.environ["REDIS_URL"] = broker_url(folder / "relay")
@@ -194,6 +194,6 @@ def _clock(terms: Terms, folder: Path, number: int) -> dict[str, str]:
     if off_s == 0:
         return {}
     environment = environment_of(compile_clock(folder), off_s)
-    told = told_off_s({**os.environ, **environment})
-    assert abs(told - off_s) < 60, f"the clock that was to be {off_s} s off is {told:.0f} s off"
+    measured = measure_offset_s({**os.environ, **environment})
+    assert abs(measured - off_s) < 60, f"the clock should be wrong by {off_s} s, and is by {measured:.0f} s"
     return environment

@@ -1,4 +1,4 @@
-"""What a soak is asked for, and what came of it."""
+"""The settings and the outcome of a soak test."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from dataclasses import dataclass
 SQLITE = "sqlite"
 POSTGRESQL = "postgresql"
 STUCK_S = 120.0
-"""A game that is given out must not be without a sign of life for longer, nor the site without a result."""
+"""The longest time that a game may be without progress, or the site without a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Of one run."""
+    """The settings of one run."""
 
     games: int
-    """About as many."""
+    """Approximate number."""
     database: str = SQLITE
     calm: bool = False
-    """Nothing is broken: what the others are to be compared with."""
+    """No faults; the other runs are compared with this one."""
     hosts: bool = False
-    """Each worker on a host of its own, one of which is cut off for a while; nothing else is broken."""
+    """Each worker runs on a host of its own, and one host is disconnected for a while; no other faults."""
     ladders: bool = False
-    """No tournament: the permanent ladders play, and are stopped after so many games."""
+    """No tournaments: the ladders play, and are stopped after ``games``."""
     workers: int = 3
-    """Processes of ``python -m workers start``; the clocks of the second and the third are an hour off."""
+    """Processes of ``python -m workers start``; the clocks of the second and third are wrong by an hour."""
     slots: int = 1
-    """Games at a time in each of them."""
+    """Games at a time in each worker."""
     pace: float = 1.0
-    """Times as often as usual that something is killed."""
+    """A factor for the frequency of kills."""
     lease_s: int = 30
     seed: int = 1
     most_s: float = 3600.0
-    """After so many seconds it is over, done or not."""
+    """The time limit, in seconds."""
     keep_logs: str = ""
-    """A folder for the processes' logs, if anything was wrong."""
+    """A folder for the processes' logs if anything is wrong."""
 
     @property
     def title(self) -> str:
@@ -46,16 +46,16 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``wrong`` are sentences; where there is none, all is well."""
+    """The outcome of a run; ``wrong`` are sentences, none if everything is correct."""
 
     terms: Terms
     seconds: float
     done: Mapping[str, int]
-    """What was done to the site, and what it noticed of it."""
+    """Counts of faults and of their effects in the site."""
     longest: Mapping[str, float]
-    """Seconds."""
+    """The longest waits, in seconds."""
     wrong: tuple[str, ...]
     games: str
-    """A digest of all games: by key the players, moves and result."""
+    """A digest of all games: players, moves and result by key."""
     tables: str
     """A digest of all standings and of the tournaments' own ratings."""

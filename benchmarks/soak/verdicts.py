@@ -1,4 +1,4 @@
-"""What must be true of a site when all is played, whatever was done to it; read from its database."""
+"""Checks the database of a site after all games are played."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engines.rules.registry import GAMES
 
 
 def find_faults() -> Iterator[str]:
-    """Sentences; none is as it must be."""
+    """Yields a sentence for each error."""
     yield from _games()
     yield from _attempts()
     yield from _records()
@@ -37,7 +37,7 @@ def _games() -> Iterator[str]:
 
 
 def _attempts() -> Iterator[str]:
-    """One of each game's attempts was recorded, and it is the game's own; the others ended otherwise."""
+    """Exactly one attempt of each game is recorded, its current one; all others have ended."""
     from tournament.models import Attempt, Game
 
     recorded = Attempt.objects.filter(end=Attempt.End.RECORDED).values_list(
@@ -55,7 +55,7 @@ def _attempts() -> Iterator[str]:
 
 
 def _records() -> Iterator[str]:
-    """Each game has one, which says what its row says and agrees with itself."""
+    """Each game has one record, which agrees with its row and with the rules."""
     from tournament.models import Game, GameRecord
 
     texts = dict(GameRecord.objects.values_list("game__key", "text"))
@@ -68,19 +68,19 @@ def _records() -> Iterator[str]:
                 yield f"game {game.key}: {record}"
                 continue
             yield from (f"game {game.key}: {sentence}" for sentence in verify_record(record))
-            told = (
+            recorded = (
                 record.header("GameId"),
                 record.header("White"),
                 record.header("Black"),
                 str(record.result),
             )
             stored = (game.key, game.white.bot.name, game.black.bot.name, str(game.result))
-            if told != stored:
-                yield f"game {game.key} is {stored}, and its record tells of {told}"
+            if recorded != stored:
+                yield f"game {game.key} is {stored}, and its record has {recorded}"
 
 
 def _sequences() -> Iterator[str]:
-    """A ladder's games are numbered as they ended, without gaps, and it knows the last number."""
+    """A ladder's games are numbered without gaps, and the ladder has the last number."""
     from tournament.models import Game, Ladder
 
     for ladder in Ladder.objects.all():
@@ -90,7 +90,7 @@ def _sequences() -> Iterator[str]:
 
 
 def _ratings() -> Iterator[str]:
-    """As a rebuild makes them: from the tables, and from the records as they are published."""
+    """Ratings are equal to those rebuilt from the tables, and from the published records."""
     from tournament.models import GameRecord, RatingEvent
     from tournament.services.results.exact import exact_from_records, exact_from_tables
     from tournament.services.results.ratings import rebuild
@@ -103,9 +103,9 @@ def _ratings() -> Iterator[str]:
         text = "".join(published.values_list("text", flat=True))
         alone = exact_from_records(code, read_records(io.StringIO(text), code))
         if str(alone) != str(exact_from_tables(code)):
-            yield f"{code}: its records alone give other ratings"
+            yield f"{code}: its records give other ratings"
         if rebuild(code)[0].changed:
-            yield f"{code}: ratings made anew differ"
+            yield f"{code}: rebuilt ratings differ"
 
 
 def _tournaments() -> Iterator[str]:
@@ -120,31 +120,31 @@ def _tournaments() -> Iterator[str]:
 
 
 def _ladders() -> Iterator[str]:
-    """The pairs that a matchmaker says it has made are there, each once and with both games."""
+    """Each pair counted by a matchmaker exists once, with both games."""
     from tournament.models import Matchmaking, Pairing, Tournament
 
     for made in Matchmaking.objects.all():
         pairs = Pairing.objects.filter(tournament__kind=Tournament.Kind.LADDER, ladder=made.ladder_id)
         counted = pairs.annotate(count=Count("games")).order_by("round").values_list("round", "count")
         if list(counted) != [(number, 2) for number in range(1, made.pairs_made + 1)]:
-            yield f"{made} has made {made.pairs_made} pairs, and there are those of {list(counted)} games"
+            yield f"{made} has made {made.pairs_made} pairs; by number there are these games: {list(counted)}"
 
 
 def digest_games() -> str:
-    """Of all games by their keys: who, which moves, which result; not when, nor by which worker."""
+    """A digest of all games by key: players, moves and results, without times and workers."""
     from tournament.models import GameRecord
 
     lines = []
     for text in GameRecord.objects.order_by("game__key").values_list("text", flat=True):
         for record in read_records(io.StringIO(text), "record"):
             assert isinstance(record, Record)
-            told = (record.header(name) for name in ("GameId", "White", "Black", "Termination"))
-            lines.append(" ".join((*told, str(record.result), *(move.token for move in record.moves))))
+            headers = (record.header(name) for name in ("GameId", "White", "Black", "Termination"))
+            lines.append(" ".join((*headers, str(record.result), *(move.token for move in record.moves))))
     return _digest(lines)
 
 
 def digest_tables() -> str:
-    """Of all tournaments' standings and own ratings, to the bit."""
+    """A digest of all tournaments' standings and their own ratings, to the bit."""
     from tournament.models import BotVersion, Tournament
     from tournament.services.results.ratings import tournament_table
     from tournament.services.schedule.tables import tables_of
@@ -153,7 +153,7 @@ def digest_tables() -> str:
     for tournament in Tournament.objects.exclude(kind=Tournament.Kind.LADDER).order_by("id"):
         versions = list(BotVersion.objects.filter(entries__tournament=tournament).order_by("entries__number"))
         for table in tables_of(tournament, versions):
-            # By opponent: their order is the database's.
+            # Sorted, because the order of opponents is that of the database.
             rows = [replace(row, versus=dict(sorted(row.versus.items()))) for row in table.crosstable.rows]
             lines.append(f"{tournament.name} {table.ladder} {rows}")
             standings = sorted(tournament_table(tournament, table.ladder).items())

@@ -1,4 +1,4 @@
-"""A look at the site while it plays: how long is anything without a sign of life?"""
+"""Watches a site while it plays, and measures the longest waits."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from benchmarks.soak.terms import STUCK_S
 
 
 class Watch:
-    """``look`` once or twice a second; ``longest`` holds the longest waits seen, in seconds."""
+    """Call ``look`` once or twice a second; ``longest`` has the longest waits, in seconds."""
 
     def __init__(self, lease_s: float, ladder_games: int = 0) -> None:
-        """After ``ladder_games`` the ladders are stopped; 0: it is tournaments that are played."""
-        self.longest = {"a game without a sign of life": 0.0, "no game recorded": 0.0}
+        """The ladders are stopped after ``ladder_games``; 0: tournaments are played."""
+        self.longest = {"a game without progress": 0.0, "no game recorded": 0.0}
         self._lease_s = lease_s
         self._ladder_games = ladder_games
         self.done = -1
         self._done_at = time.monotonic()
 
     def look(self, *, may_end: bool = True) -> bool:
-        """Whether all is played; ladders go on until they ``may_end``."""
+        """Whether all games are played; ladders continue until they ``may_end``."""
         from tournament.models import Game, Tournament
 
         done = Game.objects.done().count()
         if done != self.done:
             self.done, self._done_at = done, time.monotonic()
         self._note("no game recorded", time.monotonic() - self._done_at)
-        self._note("a game without a sign of life", self._oldest_s())
+        self._note("a game without progress", self._oldest_s())
         if self._ladder_games:
-            return may_end and self._ladders_rest()
+            return may_end and self._ladders_are_done()
         return not Tournament.objects.running().exists()
 
-    def _ladders_rest(self) -> bool:
-        """Whether they have played enough, and all that they had begun by then."""
+    def _ladders_are_done(self) -> bool:
+        """Whether the ladders have played enough games, and finished those under way."""
         from tournament.models import Matchmaking
         from tournament.services.ladders.matchmaking import open_games
 
@@ -53,7 +53,7 @@ class Watch:
         self.longest[what] = max(self.longest[what], seconds)
 
     def _oldest_s(self) -> float:
-        """Of the games that are given out: since their attempt was sent, begun or last spoken of."""
+        """The longest time without a message about a game that was sent out."""
         from tournament.models import Attempt
 
         now = timezone.now()

@@ -22,7 +22,7 @@ def test_a_match_killed_at_any_moment_leaves_nothing_behind_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Engines are gone within a second of the match; ten times that here."""
-    monkeypatch.setattr(kills, "LIFE_GAMES", 5)
+    monkeypatch.setattr(kills, "MAX_RUN_GAMES", 5)
     monkeypatch.setattr(kills, "DEATH_SECONDS", 10.0)
     outcome = kills.run_kills(tmp_path, kills=4, games=90, seed=7)
     assert outcome.wrong == ()
@@ -47,7 +47,7 @@ def test_games_missing_twice_or_of_no_plan_are_noticed(played: Played) -> None:
     assert list(kills.compare_records([*games, games[0]], plan)) == [
         "game dogon-kulei/1/1/1 is there 2 times"
     ]
-    assert list(kills.compare_records(games, plan[1:])) == ["game dogon-kulei/1/1/1 is none of the plan"]
+    assert list(kills.compare_records(games, plan[1:])) == ["game dogon-kulei/1/1/1 is not in the plan"]
 
 
 def test_standings_that_the_records_do_not_bear_out_are_noticed(played: Played) -> None:

@@ -49,7 +49,7 @@ def test_a_match_a_bare_loop_and_a_start_are_timed(bench: Bench) -> None:
 def test_a_match_that_does_not_play_the_line_has_no_time(bench: Bench, tmp_path: Path) -> None:
     short = Bench(bench.game, bench.engine, tmp_path)
     short.line.write_text("Da1")
-    with pytest.raises(Broken, match="not the line that was to be played"):
+    with pytest.raises(Broken, match="not the expected line"):
         time_match(short, Setup(frozenset(os.sched_getaffinity(0))), 12)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import redis
 
-from benchmarks.soak.clock import compile_clock, environment_of, told_off_s
+from benchmarks.soak.clock import compile_clock, environment_of, measure_offset_s
 from benchmarks.soak.relay import Relay
 from tests.support.brokers import running_redis
 from tests.support.jobs import PATIENCE_SECONDS, wait_until
@@ -81,7 +81,7 @@ def test_a_silent_relay_keeps_connections_open_and_lets_nothing_through(store: P
 def test_a_process_has_a_clock_that_is_off(tmp_path: Path, off_s: int) -> None:
     need("cc")
     environment = {**os.environ, **environment_of(compile_clock(tmp_path), off_s)}
-    assert abs(told_off_s(environment) - off_s) < 60
+    assert abs(measure_offset_s(environment) - off_s) < 60
 
 
 def test_what_outlives_its_parent_is_told_of_once() -> None:

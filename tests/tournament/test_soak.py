@@ -76,7 +76,7 @@ def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Callable[[], l
         sent_at=Attempt.objects.earliest("sent_at").sent_at - timedelta(seconds=2 * STUCK_S)
     )
     watch.look()
-    assert [said.partition(" for ")[0] for said in watch.find_faults()] == ["a game without a sign of life"]
+    assert [said.partition(" for ")[0] for said in watch.find_faults()] == ["a game without progress"]
 
 
 class Hosts:

@@ -342,6 +342,6 @@ def test_the_lines_in_the_readme_print_what_they_say(tmp_path: Path) -> None:
     (block,) = (
         lines for lines in re.findall(r"```shell\n(.*?)```", page, re.DOTALL) if "like the command" in lines
     )
-    (promised,) = re.findall(r"# (\d+), as from", block)
+    (promised,) = re.findall(r"# (\d+), like the command", block)
     done = subprocess.run(["sh", "-ec", block], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [promised]
