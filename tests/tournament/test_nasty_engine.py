@@ -196,7 +196,7 @@ def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
             response = client.get(address, headers=headers)
             assert response.status_code in {200, 204, 302}, f"{address}: {response.status_code}"
             kind = response.get("Content-Type", "")
-            if kind == "application/zip":
+            if kind in {"application/zip", "image/png"}:
                 continue
             text = response.getvalue().decode()
             yield address, kind, text

@@ -121,7 +121,9 @@ def test_an_engine_of_neither_name_is_refused(
     site: FakeSite, records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(records), "--game", GAME, "--site", site.url, *engine("Third")]) == 2
-    assert "name='Third': beside --site an engine has the name of one of the two" in capsys.readouterr().err
+    assert (
+        "name='Third': with --site the name must be that of one of the two players" in capsys.readouterr().err
+    )
 
 
 def test_another_bundle_than_was_promised_is_not_run(

@@ -1,0 +1,241 @@
+"""The list of all games: each filter finds what a look at every game finds; the downloads agree."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import json
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from engines.records import Fault, Termination, read_records
+from engines.rules.base import Reason, Result
+from tests.support.filled_site import Site, add_version, finish, round_robin
+from tournament.models import Game, Tournament, User
+from tournament.services.schedule.tournaments import start
+from tournament.views.games import search
+
+NOW = timezone.now().replace(microsecond=0)
+
+
+@pytest.fixture
+def games(site: Site) -> list[Game]:
+    """Recorded games of four bots, with results, endings and times of every kind."""
+    owner = User.objects.create_user("walter")
+    versions = [site.white, site.black, add_version(owner, "Third"), add_version(owner, "=Fourth")]
+    event = round_robin(owner, "Autumn", versions, pairs=3)
+    start(event)
+    chance = random.Random(7)
+    games = list(Game.objects.filter(tournament=event).order_by("pk"))
+    for number, game in enumerate(games, start=100):
+        termination = chance.choice([Termination.RULES, Termination.TIME, Termination.CRASH])
+        fault = (
+            chance.choice([Fault.WHITE, Fault.BLACK]) if termination is not Termination.RULES else Fault.NONE
+        )
+        Game.objects.filter(pk=game.pk).update(
+            state=Game.State.DONE,
+            result=chance.choice([Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW]),
+            termination=termination,
+            reason=Reason.NO_MOVE if termination is Termination.RULES else "",
+            fault=fault,
+            plies=chance.randrange(4),
+            sequence=number,
+            finished_at=NOW - datetime.timedelta(hours=chance.randrange(100)),
+        )
+    return list(Game.objects.done().with_players().select_related("pairing"))
+
+
+def listed(client: Client, **filters: object) -> list[int]:
+    """The games of the list, of all its pages."""
+    found: list[int] = []
+    query: str | None = f"?{urlencode(filters)}"
+    while query:
+        page = client.get(f"/games/{query}")
+        assert page.status_code == 200
+        text = page.content.decode()
+        found += map(int, re.findall(r'<a href="/games/(\d+)/">', text))
+        more = re.search(r'rel="next" href="([^"]*)"', text)
+        query = more[1].replace("&amp;", "&") if more else None
+    return found
+
+
+Check = Callable[[Game], bool]
+FILTERS: list[tuple[dict[str, object], Check]] = [
+    ({}, lambda game: True),
+    ({"ladder": "dogon-kulei"}, lambda game: game.ladder_id == "dogon-kulei"),
+    ({"ladder": "dualma"}, lambda game: game.ladder_id == "dualma"),
+    ({"bot": "third"}, lambda game: "Third" in {game.white.bot.name, game.black.bot.name}),
+    (
+        {"bot": "third", "opponent": "stone-age"},
+        lambda game: {game.white.bot.name, game.black.bot.name} == {"Third", "Stone Age"},
+    ),
+    ({"bot": "third", "version": 2}, lambda game: False),
+    (
+        {"bot": "third", "version": 1, "opponent": "stone-age", "opponent_version": 1},
+        lambda game: {game.white.bot.name, game.black.bot.name} == {"Third", "Stone Age"},
+    ),
+    (
+        {"owner": "walter"},
+        lambda game: "walter" in {v.bot.owner.username for v in (game.white, game.black) if v.bot.owner},
+    ),
+    ({"result": "white"}, lambda game: game.result == "1-0"),
+    ({"result": "draw"}, lambda game: game.result == "1/2-1/2"),
+    (
+        {"bot": "third", "result": "won"},
+        lambda game: (
+            (game.white.bot.name, game.result) == ("Third", "1-0")
+            or (game.black.bot.name, game.result) == ("Third", "0-1")
+        ),
+    ),
+    (
+        {"bot": "third", "result": "lost"},
+        lambda game: (
+            (game.white.bot.name, game.result) == ("Third", "0-1")
+            or (game.black.bot.name, game.result) == ("Third", "1-0")
+        ),
+    ),
+    ({"termination": Termination.TIME}, lambda game: game.termination == Termination.TIME),
+    ({"fault": "either"}, lambda game: game.fault in {"white", "black"}),
+    ({"fault": "none"}, lambda game: game.fault == "none"),
+    (
+        {"bot": "third", "fault": "bot"},
+        lambda game: (
+            (game.white.bot.name, game.fault) == ("Third", "white")
+            or (game.black.bot.name, game.fault) == ("Third", "black")
+        ),
+    ),
+    ({"min_plies": 2}, lambda game: game.plies >= 2),
+    ({"min_plies": 1, "max_plies": 2}, lambda game: 1 <= game.plies <= 2),
+    ({"tournament": "autumn"}, lambda game: game.tournament.slug == "autumn"),
+    (
+        {"tournament": "autumn", "round": 2},
+        lambda game: (game.tournament.slug, game.pairing.round) == ("autumn", 2),
+    ),
+    (
+        {"since": (NOW - datetime.timedelta(days=2)).date()},
+        lambda game: (
+            game.finished_at is not None
+            and game.finished_at.date() >= (NOW - datetime.timedelta(days=2)).date()
+        ),
+    ),
+    (
+        {"until": (NOW - datetime.timedelta(days=2)).date()},
+        lambda game: (
+            game.finished_at is not None
+            and game.finished_at.date() <= (NOW - datetime.timedelta(days=2)).date()
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("filters", "matches"), FILTERS, ids=[" ".join(filters) for filters, _ in FILTERS])
+def test_a_filter_finds_the_games_that_match_and_no_others(
+    games: list[Game], client: Client, filters: dict[str, object], matches: Check
+) -> None:
+    found = listed(client, **filters)
+    assert len(found) == len(set(found))
+    assert set(found) == {game.pk for game in games if matches(game)}
+
+
+@pytest.mark.parametrize("sort", search.SORTS)
+def test_the_pages_of_every_order_hold_each_game_once(
+    games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch, sort: str
+) -> None:
+    monkeypatch.setattr(search, "PAGE_SIZE", 5)
+    field, descends = search.SORTS[sort][1:]
+    expected = sorted(games, key=lambda game: (getattr(game, field), game.pk), reverse=descends)
+    assert listed(client, sort=sort) == [game.pk for game in expected]
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("version=1", "A version needs a bot"),
+        ("result=won", "This needs a bot"),
+        ("min_plies=x", "Enter a whole number"),
+        ("since=yesterday", "Enter a valid date"),
+        ("ladder=chess", "Select a valid choice"),
+    ],
+)
+def test_a_filter_that_cannot_be_used_is_refused_beside_its_field(
+    games: list[Game], client: Client, query: str, sentence: str
+) -> None:
+    page = client.get(f"/games/?{query}")
+    assert page.status_code == 400
+    text = page.content.decode()
+    assert sentence in text
+    assert "No games are shown until the filter is corrected." in text
+    export = client.get(f"/games/games.csv?{query}")
+    assert (export.status_code, sentence in export.content.decode()) == (400, True)
+
+
+@pytest.mark.parametrize("after", ["x", "1", "1.x", "-1.2", "9" * 30 + ".1", "9" * 19 + ".1"])
+def test_a_place_in_the_list_that_is_none_is_not_found(games: list[Game], client: Client, after: str) -> None:
+    assert client.get(f"/games/?after={after}").status_code == 404
+
+
+def test_the_downloads_hold_the_games_of_the_filter_in_its_order(games: list[Game], client: Client) -> None:
+    expected = listed(client, bot="third", sort="longest")
+    rows = list(
+        csv.DictReader(io.StringIO(client.get("/games/games.csv?bot=third&sort=longest").content.decode()))
+    )
+    lines = client.get("/games/games.jsonl?bot=third&sort=longest").content.decode().splitlines()
+    values: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    assert [int(row["id"]) for row in rows] == [value["id"] for value in values] == expected
+    assert set(rows[0]) == set(values[0]) == set(search.COLUMNS)
+    assert {row["white"] for row in rows} | {row["black"] for row in rows} >= {"Third", "'=Fourth"}
+    assert "=Fourth" in {value["white"] for value in values} | {value["black"] for value in values}
+
+
+def test_the_records_of_the_games_are_one_file(site: Site, client: Client) -> None:
+    finish(site.live, sequence=2)
+    answer = client.get("/games/games.pgn?tournament=spring&sort=oldest")
+    records = list(read_records(io.StringIO(answer.content.decode()), "games.pgn"))
+    assert [record.header("GameId") for record in records] == [site.played.key, site.live.key]  # type: ignore[union-attr]
+
+
+def test_a_download_names_the_address_of_its_next_part(
+    games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "MOST_EXPORTED", 10)
+    address, found = "/games/games.jsonl?sort=shortest", list[int]()
+    while address:
+        answer = client.get(address)
+        lines = answer.content.decode().splitlines()
+        assert len(lines) <= 10
+        found += [json.loads(line)["id"] for line in lines]
+        link = answer.get("Link", "")
+        address = link.removeprefix("<http://testserver").removesuffix('>; rel="next"')
+    assert found == listed(client, sort="shortest")
+
+
+def test_games_of_drafts_and_validations_are_not_listed(
+    games: list[Game], site: Site, client: Client
+) -> None:
+    Game.objects.filter(tournament=site.validation).update(
+        state=Game.State.DONE, result="1-0", sequence=999, finished_at=NOW
+    )
+    kinds = {Game.objects.get(pk=pk).tournament.kind for pk in listed(client)}
+    assert Tournament.Kind.VALIDATION not in kinds
+
+
+def test_a_cell_of_a_crosstable_leads_to_its_games(games: list[Game], client: Client) -> None:
+    page = client.get("/tournaments/autumn/").content.decode()
+    cells = re.findall(r'<a href="(/games/\?[^"]*bot=third[^"]*opponent=stone-age[^"]*)"', page)
+    assert cells
+    query = parse_qs(urlsplit(cells[0].replace("&amp;", "&")).query)
+    found = listed(client, **{name: values[0] for name, values in query.items()})
+    assert found
+    assert all(
+        {game.white.bot.slug, game.black.bot.slug} == {"third", "stone-age"}
+        and game.tournament.slug == "autumn"
+        for game in Game.objects.filter(pk__in=found)
+    )
