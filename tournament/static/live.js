@@ -21,3 +21,11 @@ document.addEventListener("click", async (event) => {
   button.textContent = "Copied";
   setTimeout(() => { button.textContent = label; }, 1500);
 });
+
+// Empty filters would only make the address of a list longer.
+document.addEventListener("submit", (event) => {
+  if (event.target.method !== "get") return;
+  const empty = [...event.target.elements].filter((field) => field.name && !field.value);
+  empty.forEach((field) => { field.disabled = true; });
+  addEventListener("pageshow", () => empty.forEach((field) => { field.disabled = false; }), { once: true });
+});
