@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engines.rules import dogon, dualma, duovallis, duploline
-from engines.rules.base import Position, Side, UnknownGame, quote
+from engines.rules.base import Position, Reason, Side, UnknownGame, quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,11 @@ class Variant:
     credit: str
     draw_probability: float
     typical_plies: int
+
+    @property
+    def family(self) -> str:
+        """The name of the game, which several ladders may share."""
+        return self.name.split()[0]
 
 
 _LADDERS: Final = (
@@ -92,6 +97,26 @@ _LADDERS: Final = (
 
 GAMES: Final[dict[str, Variant]] = {game.code: game for game in _LADDERS}
 """Every game by its code, in the order of the ladders."""
+
+ENDINGS: Final[dict[Reason, str]] = {
+    Reason.THREE_IN_A_ROW: "three stacks in a row",
+    Reason.FOUR_DISCS: "four discs in a row",
+    Reason.FOUR_RINGS: "four rings in a row",
+    Reason.NO_MOVE: "no legal move was left",
+    Reason.SEEDS: "both players would have had to pass",
+    Reason.CANNOT_PAY: "a pass could not be paid",
+    Reason.BOARD_FULL: "the board is full",
+    Reason.NO_ACTION: "no action was possible",
+    Reason.REPETITION: "the position occurred for the third time",
+    Reason.PLY_LIMIT: "the ply limit was reached",
+}
+"""For each reason: the clause that tells a reader why the game ended."""
+
+
+def list_families() -> str:
+    """The names of all games as a phrase: ``A, B and C``."""
+    *names, last = dict.fromkeys(game.family for game in GAMES.values())
+    return f"{', '.join(names)} and {last}"
 
 
 def find_game(code: str) -> Variant:

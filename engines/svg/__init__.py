@@ -32,7 +32,7 @@ from engines.svg.mancala import draw_dogon, draw_duovallis, small_stones
 from engines.svg.style import STYLE, flat_style
 from engines.svg.words import NAMES, describe, game_code, holding, standing, stores
 
-__all__ = ["STYLE", "describe", "draw", "flat_style"]
+__all__ = ["STYLE", "describe", "draw", "flat_style", "is_wide"]
 
 STRIP: Final = 40.0
 """Height of a player's line above or beneath the board."""
@@ -87,6 +87,12 @@ def draw(
         height=round(size * full_height / full_width),
         **{"aria-label": spoken},
     )
+
+
+def is_wide(position: Position) -> bool:
+    """Whether the game's board is more than twice as wide as high."""
+    width, height, _ = _DRAWINGS[game_code(position)](position, "", False, None)
+    return width > 2 * height
 
 
 def _strip(position: Position, side: Side, y: float, width: float) -> str:

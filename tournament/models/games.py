@@ -17,6 +17,11 @@ def _choices(values: type[Result] | type[Reason] | type[Termination] | type[Faul
     return [(str(value), str(value)) for value in values if str(value)]
 
 
+def reason_choices() -> list[tuple[str, str]]:
+    """A function, so that a reason of a new game needs no migration."""
+    return _choices(Reason)
+
+
 class GameQuerySet(models.QuerySet["Game"]):
     def done(self) -> GameQuerySet:
         return self.filter(state=Game.State.DONE)
@@ -77,7 +82,7 @@ class Game(models.Model):
     result = models.CharField(max_length=7, choices=_choices(Result), null=True, blank=True)
     """Null until the game is recorded."""
     termination = models.CharField(max_length=20, choices=_choices(Termination), blank=True)
-    reason = models.CharField(max_length=20, choices=_choices(Reason), blank=True)
+    reason = models.CharField(max_length=20, choices=reason_choices, blank=True)
     """The reason given by the rules, if the game ended by the rules."""
     fault = models.CharField(max_length=14, choices=_choices(Fault), blank=True)
     evidence = models.TextField(blank=True)

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
+from engines.rules.registry import ENDINGS
 from tournament.models import Game
 
-_REASONS = {
-    Reason.THREE_IN_A_ROW: "three stacks in a row",
-    Reason.FOUR_DISCS: "four discs in a row",
-    Reason.FOUR_RINGS: "four rings in a row",
-    Reason.NO_MOVE: "no legal move was left",
-    Reason.SEEDS: "both players would have had to pass",
-    Reason.CANNOT_PAY: "a pass could not be paid",
-    Reason.BOARD_FULL: "the board is full",
-    Reason.NO_ACTION: "no action was possible",
-    Reason.REPETITION: "the position occurred for the third time",
-    Reason.PLY_LIMIT: "the ply limit was reached",
-}
 _FORFEITS = {
     Termination.ILLEGAL_MOVE: "its move was illegal",
     Termination.UNSOLICITED: "it sent a move before it was asked for one",
@@ -74,7 +63,7 @@ def _why(game: Game) -> str:
     if termination is Termination.ADJUDICATION:
         return "adjudicated by the scores of both engines"
     if termination is Termination.REPETITION:
-        return _REASONS[Reason.REPETITION]
+        return ENDINGS[Reason.REPETITION]
     if termination is Termination.PLY_LIMIT:
-        return _REASONS[Reason.PLY_LIMIT]
-    return _REASONS.get(Reason(game.reason), "by the rules")
+        return ENDINGS[Reason.PLY_LIMIT]
+    return ENDINGS.get(Reason(game.reason), "by the rules")

@@ -117,7 +117,7 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
         "board": shown.draw(flip=flip),
         "top": panels[Side.WHITE if flip else Side.BLACK],
         "bottom": panels[Side.BLACK if flip else Side.WHITE],
-        "is_wide": game.ladder_id.startswith("dogon"),
+        "is_wide": svg.is_wide(shown.position),
     }
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines import svg
-from engines.rules.registry import GAMES
+from engines.rules.registry import GAMES, list_families
 from tournament import access
 from tournament.models import Game, LiveGame, Tournament
 from tournament.services.uploads import availability as uploads
@@ -40,6 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "ladders": ladder_tops(),
         "games": list(games.order_by("-id")[:LATEST_GAMES]),
         "board": _picture(),
+        "families": list_families(),
         "uploads": uploads.look(),
     }
     return render(request, "home.html", context)
@@ -48,7 +49,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:
     """Ratings, trademarks, licences."""
-    return render(request, "about.html")
+    return render(request, "about.html", {"families": list_families()})
 
 
 @require_safe
