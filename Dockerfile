@@ -1,6 +1,6 @@
 # One image for the site, the record keeper, the beat and the game workers.
 
-# The rules and what is done on every move are compiled apart, so that no compiler comes into the image.
+# The rules and the loop that plays moves are compiled in a stage of their own, so that the image has no compiler.
 FROM python:3.12-slim AS compiled
 WORKDIR /app
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev
@@ -12,8 +12,8 @@ COPY workers workers
 RUN python setup.py
 
 FROM python:3.12-slim
-# The walls around engines.
-RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap && rm -rf /var/lib/apt/lists/*
+# bubblewrap makes the sandbox of engines; the font is for the boards' pictures.
+RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap fonts-dejavu-core && rm -rf /var/lib/apt/lists/*
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /app
 COPY requirements.txt .
@@ -24,7 +24,7 @@ COPY --from=compiled /app/workers workers
 COPY tournament tournament
 COPY docs/tournaments.md docs/
 
-# Volumes mounted here take over this owner.
+# A volume that is mounted here gets this owner.
 RUN useradd --system --uid 10001 --home-dir /data duarena && install -d -o duarena -g duarena /data /data/bundles
 USER duarena
 ENV DUARENA_DATA=/data

@@ -1,14 +1,14 @@
-"""Compiles rooms with mypyc, from the same files that run as plain Python where this cannot be done.
+"""Compiles packages with mypyc; their sources also run as plain Python where this is not possible.
 
-``python setup.py`` is all: it puts the compiled modules where ``engines/compiled.py`` finds them and
-says in one line a room what it did, or why it could not (exit code 1). Where they are there already, and
-whole, it does nothing and says nothing. Two at once do not disturb each other, and a killed one
-leaves nothing that anybody would import. Needs a C compiler, Python's headers, and mypy and setuptools
-of requirements.txt.
+``python setup.py`` puts the compiled modules where ``engines/compiled.py`` finds them. For each package it
+prints one line with the result, or the reason why it could not compile it (exit code 1). If an undamaged
+build exists it does and prints nothing. Two runs at once do not disturb each other, and a killed run leaves
+nothing that could be imported. Needs a C compiler, Python's headers, and mypy and setuptools of
+requirements.txt.
 
-With a command of setuptools it is an ordinary setup script for the modules of the rooms below the current
-folder, as for reading the C that mypyc makes of them. It builds nothing in place: Python would go on finding
-that, whatever became of the source beside it.
+With a command of setuptools it is an ordinary setup script for the compiled packages below the current
+folder, for example to read the C code that mypyc generates. It never builds in place: Python would continue
+to import that build after a change of the source beside it.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ FALLBACK_COMPILERS = ("cc", "gcc", "clang")
 
 
 class CannotCompile(Exception):
-    """There will be no compiled form; the text is the reason, half a sentence for a user."""
+    """A package cannot be compiled; the text is the reason, for users."""
 
 
 @dataclass(frozen=True)
-class Room:
-    """A folder of sources that are compiled together, for ``ROOT``'s; ``title`` is for users."""
+class CompiledPackage:
+    """A package whose modules are compiled together; ``title`` names it to users."""
 
-    package: str
+    name: str
     title: str
 
     @property
     def path(self) -> Path:
-        """Where the sources are in a checkout."""
-        return Path(*self.package.split("."))
+        """The folder of the sources, relative to the checkout."""
+        return Path(*self.name.split("."))
 
     @property
     def sources(self) -> Path:
@@ -68,30 +68,30 @@ class Room:
         return compiled.compiled_names(str(self.sources))
 
 
-ROOMS = (Room(compiled.RULES, "rules"), Room("workers.game.fastpath", "moves"))
+PACKAGES = (CompiledPackage(compiled.RULES, "rules"), CompiledPackage("workers.game.fastpath", "moves"))
 
 
 def main() -> int:
-    """Make the compiled form of the sources as they are; returns the exit code."""
-    return max([_make(room) for room in ROOMS if room.sources.is_dir()])
+    """Compile the present sources where needed; returns the exit code."""
+    return max([_make(package) for package in PACKAGES if package.sources.is_dir()])
 
 
-def _make(room: Room) -> int:
+def _make(package: CompiledPackage) -> int:
     try:
-        if not _is_made(room):
+        if not _is_made(package):
             _check_tools()
-            _build_in_turn(room)
+            _build_in_turn(package)
     except (CannotCompile, OSError) as error:
-        print(f"{room.title}: they run as plain Python, which is slower: {error}", file=sys.stderr)
+        print(f"{package.title}: they run as plain Python, which is slower: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def _is_made(room: Room) -> bool:
-    """Whether the compiled form of the sources as they are is there, and none of it is damaged."""
-    target = room.builds / compiled.build_name(str(room.sources))
+def _is_made(package: CompiledPackage) -> bool:
+    """Whether an undamaged build of the present sources exists."""
+    target = package.builds / compiled.build_name(str(package.sources))
     try:
-        compiled.read_build(str(target), compiled.library_name(room.package), room.names)
+        compiled.read_build(str(target), compiled.library_name(package.name), package.names)
     except (OSError, ValueError):
         return False
     return True
@@ -113,7 +113,7 @@ def _check_tools() -> None:
 
 
 def _find_compiler() -> str | None:
-    """The command of the compiler this Python was made with, or of another where that is not there."""
+    """The command of the compiler that built this Python, or of another if that is not installed."""
     usual = os.environ.get("CC") or sysconfig.get_config_var("CC") or ""
     for command in (usual, *FALLBACK_COMPILERS):
         program, *_ = shlex.split(command) or [""]
@@ -122,52 +122,52 @@ def _find_compiler() -> str | None:
     return None
 
 
-def _build_in_turn(room: Room) -> None:
-    """Build unless somebody else did while we waited for him."""
-    room.builds.mkdir(exist_ok=True)
-    with _lock(room.builds):
-        if _is_made(room):
+def _build_in_turn(package: CompiledPackage) -> None:
+    """Build, unless another process did while this one waited for the lock."""
+    package.builds.mkdir(exist_ok=True)
+    with _lock(package.builds):
+        if _is_made(package):
             return
         print(
-            f"{room.title}: compiling them (once for these sources, about half a minute) ...",
+            f"{package.title}: compiling them (once for these sources, about half a minute) ...",
             end="",
             flush=True,
         )
         try:
-            built = _build(room)
+            built = _build(package)
         finally:
             print(flush=True)
         _remove_others(built)
-    print(f"{room.title}: compiled", flush=True)
+    print(f"{package.title}: compiled", flush=True)
 
 
 @contextmanager
 def _lock(builds: Path) -> Iterator[None]:
-    """Held by one build at a time, and given up by the system when its process ends."""
+    """A lock held by one build at a time; the system releases it when the process ends."""
     with open(builds / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _build(room: Room) -> Path:
-    """Compile a copy of the sources, whose digest names the result, and move the whole into place."""
-    with TemporaryDirectory(prefix=SCRATCH_PREFIX, dir=room.builds) as scratch:
+def _build(package: CompiledPackage) -> Path:
+    """Compile a copy of the sources, and move the complete result to the folder named by their digest."""
+    with TemporaryDirectory(prefix=SCRATCH_PREFIX, dir=package.builds) as scratch:
         tree = Path(scratch)
-        (tree / room.path).mkdir(parents=True)
-        (tree / room.path).parent.joinpath("__init__.py").touch()
-        for source in room.sources.glob("*.py"):
-            if source.stem.isidentifier():  # else it is what an editor leaves there for a while
-                shutil.copy(source, tree / room.path)
-        _run_setuptools(room, tree)
-        made = _collect(room, tree)
-        target = room.builds / compiled.build_name(str(tree / room.path))
-        shutil.rmtree(target, ignore_errors=True)  # a damaged one
+        (tree / package.path).mkdir(parents=True)
+        (tree / package.path).parent.joinpath("__init__.py").touch()
+        for source in package.sources.glob("*.py"):
+            if source.stem.isidentifier():  # else a temporary file of an editor
+                shutil.copy(source, tree / package.path)
+        _run_setuptools(package, tree)
+        made = _collect(package, tree)
+        target = package.builds / compiled.build_name(str(tree / package.path))
+        shutil.rmtree(target, ignore_errors=True)  # a damaged build
         made.rename(target)
     return target
 
 
-def _run_setuptools(room: Room, tree: Path) -> None:
-    """Have this file called as a setup script in ``tree``; what was said is kept where it fails."""
+def _run_setuptools(package: CompiledPackage, tree: Path) -> None:
+    """Run this file as a setup script in ``tree``; its output is kept in a log if it fails."""
     done = subprocess.run(
         (sys.executable, __file__, "build_ext", "--build-lib", "lib", "--build-temp", "temp"),
         cwd=tree,
@@ -178,19 +178,19 @@ def _run_setuptools(room: Room, tree: Path) -> None:
         check=False,
     )
     if done.returncode:
-        room.failure_log.write_bytes(done.stdout)
-        raise CannotCompile(f"compiling them failed, {room.failure_log} tells why")
-    room.failure_log.unlink(missing_ok=True)
+        package.failure_log.write_bytes(done.stdout)
+        raise CannotCompile(f"compiling them failed, see {package.failure_log}")
+    package.failure_log.unlink(missing_ok=True)
 
 
-def _collect(room: Room, tree: Path) -> Path:
-    """A folder of the libraries and the modules' docstrings, with the manifest of both."""
+def _collect(package: CompiledPackage, tree: Path) -> Path:
+    """Make a folder with the libraries, the modules' docstrings and the manifest of both."""
     made = tree / "made"
     made.mkdir()
     for library in (tree / "lib").rglob(f"*{compiled.SUFFIX}"):
         library.rename(made / library.name)
-    for name in compiled.compiled_names(str(tree / room.path)):
-        docstring = _docstring((tree / room.path / f"{name}.py").read_text(encoding="utf-8"))
+    for name in compiled.compiled_names(str(tree / package.path)):
+        docstring = _docstring((tree / package.path / f"{name}.py").read_text(encoding="utf-8"))
         (made / f"{name}{compiled.DOCSTRING}").write_text(docstring, encoding="utf-8")
     lines = [f"{compiled.checksum(file.read_bytes())} {file.name}\n" for file in sorted(made.iterdir())]
     (made / compiled.MANIFEST).write_text("".join(lines))
@@ -198,14 +198,14 @@ def _collect(room: Room, tree: Path) -> Path:
 
 
 def _docstring(source: str) -> str:
-    """A module's docstring as it is without the compiler: as written, not cleaned."""
+    """A module's docstring as plain Python has it: as written, not cleaned."""
     import ast
 
     return ast.get_docstring(ast.parse(source), clean=False) or ""
 
 
 def _remove_others(built: Path) -> None:
-    """Remove this interpreter's builds of other sources, and what killed builds left behind."""
+    """Remove this interpreter's builds of other sources, and the remains of killed builds."""
     for folder in built.parent.iterdir():
         outdated = folder.name.endswith(compiled.INTERPRETER) and folder != built
         if outdated or folder.name.startswith(SCRATCH_PREFIX):
@@ -213,19 +213,21 @@ def _remove_others(built: Path) -> None:
 
 
 def run_setuptools_command() -> None:
-    """What every setup script does, for the rooms below the current folder."""
+    """Act as an ordinary setup script for the packages below the current folder."""
     from mypyc.build import mypycify
     from setuptools import setup
 
     extensions = []
-    for room in ROOMS:
-        if room.path.is_dir():
-            modules = [str(room.path / f"{name}.py") for name in compiled.compiled_names(str(room.path))]
+    for package in PACKAGES:
+        if package.path.is_dir():
+            modules = [
+                str(package.path / f"{name}.py") for name in compiled.compiled_names(str(package.path))
+            ]
             extensions += mypycify(
                 ["--config-file=", "--strict", *modules],
                 opt_level="3",
                 debug_level="0",
-                group_name=compiled.group_name(room.package),
+                group_name=compiled.group_name(package.name),
             )
     setup(name="duarena", packages=[], ext_modules=extensions)
 

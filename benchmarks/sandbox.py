@@ -19,8 +19,8 @@ from workers.engine.launch import plan_launch
 from workers.engine.process import REAPER, EngineProcess
 from workers.engine.sandbox_probe import probe
 from workers.jobs import EngineSpec
-from workers.sandbox.enclosure import Sandbox
 from workers.sandbox.levels import describe
+from workers.sandbox.sandbox import Sandbox
 
 CAT = EngineSpec("cat", "", ("/usr/bin/cat",))
 PYTHON = EngineSpec("python", "", ("python3", "-S", "-c", "for line in open(0): print(line, end='')"))

@@ -1,4 +1,4 @@
-"""What an engine author needs: rules, protocol, records, SDK, sample bots. Standard library only."""
+"""Rules, protocol, records, SDK and sample bots for engine authors. Standard library only."""
 
 from engines import compiled as _compiled
 

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """As ``parse_args``, which in Python 3.11 does not know the MOVEs again that follow ``--fen``."""
+    """Like ``parse_args``, which in Python 3.11 does not accept the MOVEs after ``--fen``."""
     parser = _build_parser()
     parsed, rest = parser.parse_known_args(arguments)
     if rest and (parsed.command is not _play or any(word.startswith("-") for word in rest)):
@@ -37,11 +37,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python3 -m engines", description="Rules, boards and records; and a bot's way to a site."
+        prog="python3 -m engines", description="Show rules, boards and records, and upload bots to a site."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    games = commands.add_parser("games", help="the ladders, a line each")
+    games = commands.add_parser("games", help="list the ladders, one a line")
     games.set_defaults(command=_games)
 
     perft = commands.add_parser("perft", help="count the sequences of DEPTH moves")
@@ -49,11 +49,13 @@ def _build_parser() -> argparse.ArgumentParser:
     perft.add_argument("depth", metavar="DEPTH", type=_depth)
     perft.set_defaults(command=_perft)
 
-    moves = commands.add_parser("moves", help="the legal moves, sorted, and the result")
+    moves = commands.add_parser("moves", help="print the legal moves, sorted, and the result")
     _add_position(moves)
     moves.set_defaults(command=_moves)
 
-    play = commands.add_parser("play", help="the position after MOVEs, and the result under the match rules")
+    play = commands.add_parser(
+        "play", help="print the position after MOVEs, and the result under the match rules"
+    )
     _add_position(play)
     play.add_argument("moves", metavar="MOVE", nargs="*")
     play.set_defaults(command=_play)
@@ -63,9 +65,13 @@ def _build_parser() -> argparse.ArgumentParser:
     show.add_argument("--svg", action="store_true", help="as an SVG document instead of text")
     show.set_defaults(command=_show)
 
-    bench = commands.add_parser("bench", help="how fast the rules are here, and in which form they run")
+    bench = commands.add_parser(
+        "bench", help="measure the speed of the rules, and show in which form they run"
+    )
     bench.add_argument("games", metavar="GAME", nargs="*", help="only these ladders")
-    bench.add_argument("--seconds", metavar="S", type=_seconds, default=1.0, help="a figure (default 1)")
+    bench.add_argument(
+        "--seconds", metavar="S", type=_seconds, default=1.0, help="time for each figure (default 1)"
+    )
     bench.set_defaults(command=_bench)
 
     verify = commands.add_parser("verify", help="replay records and name every disagreement")
@@ -76,11 +82,16 @@ def _build_parser() -> argparse.ArgumentParser:
     sending.add_argument("bundle", metavar="BOT.zip", type=Path, help="the zip, with bot.toml at its top")
     sending.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
     sending.add_argument(
-        "--token", help="a token that may upload (better: $DUARENA_TOKEN, which no history keeps)"
+        "--token",
+        help="a token that may upload (better: $DUARENA_TOKEN, which the shell history does not keep)",
     )
     sending.add_argument("--notes", default="", help="what is new in this version")
     sending.add_argument(
-        "--timeout", metavar="S", type=_patience, default=1800.0, help="to follow it (default 1800 s)"
+        "--timeout",
+        metavar="S",
+        type=_patience,
+        default=1800.0,
+        help="how long to follow it (default 1800 s)",
     )
     sending.set_defaults(command=_submit)
     return parser
@@ -132,7 +143,7 @@ def _perft(parsed: argparse.Namespace) -> int:
 
 def _moves(parsed: argparse.Namespace) -> int:
     _, position = _start(parsed)
-    for token in sorted(position.legal_moves()):  # tokens are ASCII: by characters is by bytes
+    for token in sorted(position.legal_moves()):  # tokens are ASCII, so this is bytewise order
         print(token)
     _print_result(position.outcome())
     return 0
@@ -179,12 +190,12 @@ def _submit(parsed: argparse.Namespace) -> int:
 
 
 def _verify(parsed: argparse.Namespace) -> int:
-    """Every file is looked at, also after one that cannot be read or disagrees."""
+    """Checks every file, also after one that cannot be read or has disagreements."""
     games = bad = 0
     code = 0
     for name in parsed.files:
         try:
-            for complaints in _complaints(name):
+            for complaints in _find_complaints(name):
                 games += 1
                 bad += bool(complaints)
                 if complaints:
@@ -197,15 +208,15 @@ def _verify(parsed: argparse.Namespace) -> int:
 
 
 class _UnreadableFile(Exception):
-    """A file that cannot be opened, or read to its end; not to be taken for an output that fails."""
+    """A file cannot be opened or read to its end; distinct from an ``OSError`` of the output."""
 
 
-def _complaints(name: str) -> Iterator[list[str]]:
-    """For each game of a file what is wrong with it, a line each."""
+def _find_complaints(name: str) -> Iterator[list[str]]:
+    """The disagreements of each game of a file, one a line."""
     from engines.records import RecordError, find_disagreements, read_records
 
     try:
-        # What is not UTF-8 shows as \xff in the complaint about it.
+        # Bytes that are not UTF-8 appear as \xff in the message.
         with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
             for record in read_records(lines, name):
                 if isinstance(record, RecordError):

@@ -1,15 +1,15 @@
-"""How fast the rules are here, in the form in which they are in use: ``python -m engines bench``.
+"""Measures the speed of the rules in the form in use: ``python -m engines bench``.
 
-All figures are for one process and of processor time, and each is that of the fastest of five parts,
-so that what else the machine does disturbs them little: it can only slow the others. A ladder's line
-holds, measured one after the other:
+All figures are for one process and in processor time. Each is that of the fastest of five parts, because
+other load of the machine can only slow a part down. The line of a ladder contains, measured one after the
+other:
 
 - random playouts a second, and their plies: games drawn by ``engines.rules.playout`` from the start
-  position to the end by the rules or the ply limit, each move made as a token and played;
-- perft leaves a second from the start position, at the deepest count that fits into the time.
+  position to the end by the rules or the ply limit, with each move spelled as a token and played;
+- perft leaves a second from the start position, at the greatest depth that fits into the time.
   The last ply is counted, not played, as is usual;
-- the referee's microseconds a move: ``History.play`` over random games drawn beforehand, which is
-  reading the token, playing it, the outcome by the rules, and counting repetitions.
+- the referee's microseconds a move: ``History.play`` over random games drawn beforehand. It parses
+  the token, plays it, finds the outcome by the rules and counts repetitions.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from engines.rules.registry import Variant
 
 SEED: Final = 1
 REPLAYED_MOVES: Final = 2_000
-"""Moves of the games the referee replays, at least; drawn once, so that drawing is not measured."""
+"""The least number of moves that the referee replays; drawn beforehand, so that drawing is not measured."""
 PARTS: Final = 5
-"""Of the time for a figure; the fastest counts, the others were disturbed."""
+"""Parts of the time for a figure; only the fastest counts."""
 STARTS: Final = 5
-"""Processes whose import of the rules is timed; the fastest counts, the others were disturbed."""
+"""Processes whose import of the rules is timed; only the fastest counts."""
 
 
 COLUMNS: Final = (
@@ -57,13 +57,13 @@ class Speed:
     plies: float
     leaves: float
     depth: int
-    """Plies of the perft."""
+    """The depth of the perft."""
     referee_us: float
-    """Microseconds of a referee for one move."""
+    """Microseconds for one move of a referee."""
 
 
 def run_benchmark(games: Sequence[Variant], seconds: float) -> Iterator[str]:
-    """The lines of the benchmark, each as soon as it is known; every figure takes about so many seconds."""
+    """Yields the benchmark's lines as they are measured; every figure takes about ``seconds``."""
     yield f"rules: {describe_form()}"
     yield f"importing them: {time_import() * 1000:.0f} ms"
     yield ""
@@ -85,14 +85,14 @@ def format_speed(speed: Speed) -> str:
 
 
 def describe_form() -> str:
-    """Compiled or not, why not, and in which Python."""
+    """Whether the rules run compiled, the reason if not, and the Python version."""
     why_plain = compiled.FINDER.why_plain
     machine = f"{platform.python_implementation()} {platform.python_version()} on {platform.machine()}"
     return f"plain Python, {machine}: {why_plain}" if why_plain else f"compiled, {machine}"
 
 
 def time_import() -> float:
-    """Seconds that a fresh process takes to import the rules, after its own start."""
+    """Seconds that a new process takes to import the rules, without its own start."""
     package = str(Path(__file__).parents[1])
     script = (
         f"import sys, time; sys.path.insert(0, {package!r}); start = time.process_time();"
@@ -121,7 +121,7 @@ def measure(game: Variant, seconds: float) -> Speed:
 
 
 def _repeat(work: Callable[[], int], seconds: float) -> tuple[int, int, float]:
-    """Repeat until the time is up: the times, what was done and the seconds, in the fastest part."""
+    """Repeat ``work`` for the time; returns calls, the sum of results and seconds of the fastest part."""
     return max(
         (_repeat_once(work, seconds / PARTS) for _ in range(PARTS)), key=lambda part: part[1] / part[2]
     )
@@ -139,7 +139,7 @@ def _repeat_once(work: Callable[[], int], seconds: float) -> tuple[int, int, flo
 
 
 def deepest_perft(start: Position, seconds: float) -> int:
-    """The deepest count that can be expected to take no longer than this."""
+    """The greatest depth at which a count can be expected to take at most ``seconds``."""
     leaves = 1
     for depth in count(1):
         _, counted, spent = _repeat_once(partial(perft, start, depth), 0)

@@ -1,14 +1,13 @@
-"""Finds the compiled form of the rules, and of other rooms, where there is one of exactly these sources.
+"""Finds the compiled modules of the rules, and of other packages, that belong to the present sources.
 
-``setup.py`` compiles the modules of ``engines/rules`` into a folder of ``engines/build``
-that is named after a digest of their sources and after the interpreter. The import hook
-here looks for the folder of the sources as they are now, so that a changed source never
-runs as its old compiled form: its folder is not there yet, and the rules run as plain
-Python. So they do where nothing was ever built, where a build is damaged, and where
-``DUARENA_PURE`` is set. Nobody who imports ``engines.rules`` sees which it was, but for the speed.
-Another room that is compiled (``workers.game.fastpath``) has a finder of its own.
+``setup.py`` compiles the modules of ``engines/rules`` into a folder in ``engines/build``. The folder is
+named by a digest of the sources and by the interpreter. The import hook of this module looks for the folder
+of the present sources, so a changed source never runs in its old compiled form: there is no folder for it
+yet, and the rules run as plain Python. They also run as plain Python if they were never compiled, if the
+build is damaged, or if ``DUARENA_PURE`` is set. Both forms behave the same, except in speed. The other
+compiled package (``workers.game.fastpath``) has a finder of its own.
 
-Nothing is looked for before a room is first imported. This module imports next to nothing,
+A build is looked for at the first import of its package. This module imports almost nothing,
 because every engine that uses the rules starts with it.
 """
 
@@ -24,24 +23,24 @@ from types import ModuleType
 from typing import Final
 
 PURE_VARIABLE: Final = "DUARENA_PURE"
-"""Set to anything but ``0``, it makes the rules run as plain Python."""
+"""If set to any value but ``0``, the compiled packages run as plain Python."""
 
 RULES: Final = "engines.rules"
 PLAIN_MODULES: Final = ("__init__", "conformance", "native", "registry")
-"""Modules of a room that stay plain Python; all others of its folder are compiled."""
+"""Modules that are not compiled; all other modules of a compiled package are."""
 
 SUFFIX: Final = EXTENSION_SUFFIXES[0]
-"""The end of a compiled module's file name, which names interpreter and platform."""
+"""The end of a compiled module's file name, with the interpreter and the platform."""
 
 DOCSTRING: Final = ".txt"
-"""The end of the name of the file beside a module that holds its docstring."""
+"""The suffix of the file that contains a compiled module's docstring."""
 
 MANIFEST: Final = "manifest.txt"
-"""In a build's folder: the checksum and the name of each of its other files, a line each."""
+"""The file of a build that lists the checksum and the name of each other file, one a line."""
 
 
 INTERPRETER: Final = SUFFIX.removesuffix(".so")
-"""What the names of all builds for this interpreter end in."""
+"""The suffix of the folders of all builds for this interpreter."""
 
 
 def pure_is_asked_for() -> bool:
@@ -49,45 +48,44 @@ def pure_is_asked_for() -> bool:
 
 
 def group_name(package: str) -> str:
-    """What mypyc calls a room's modules together: ``duarena_rules``."""
+    """mypyc's name for all modules of a package together: ``duarena_rules``."""
     return f"duarena_{package.rpartition('.')[2]}"
 
 
 def library_name(package: str) -> str:
-    """The one library that holds all compiled modules; mypyc's name for it, as a module that is imported."""
+    """The module name that mypyc gives to the library with all compiled modules of a package."""
     return f"{group_name(package)}__mypyc"
 
 
-def compiled_names(room: str) -> list[str]:
-    """The modules to compile of this folder, sorted."""
-    names = (name.removesuffix(".py") for name in os.listdir(room) if name.endswith(".py"))
-    # what editors leave there for a while is named so that nobody can import it
+def compiled_names(folder: str) -> list[str]:
+    """The names of the modules in a folder that are compiled, sorted."""
+    names = (name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py"))
+    # temporary files of editors have names that are not identifiers
     return sorted(name for name in names if name.isidentifier() and name not in PLAIN_MODULES)
 
 
-def build_name(room: str) -> str:
-    """The name of the folder that holds the compiled form of these sources for this interpreter."""
+def build_name(folder: str) -> str:
+    """The name of the build of the sources in ``folder`` for this interpreter."""
     sources = bytearray()
-    names = compiled_names(room)
-    if os.path.exists(os.path.join(room, "native.py")):
-        names.append("native")  # it says what the others mean
+    names = compiled_names(folder)
+    if os.path.exists(os.path.join(folder, "native.py")):
+        names.append("native")  # not compiled, but the other modules depend on it
     for name in names:
-        with open(os.path.join(room, f"{name}.py"), "rb") as source:
+        with open(os.path.join(folder, f"{name}.py"), "rb") as source:
             text = source.read()
         sources += b"%s %d\n" % (name.encode(), len(text)) + text
     return source_hash(bytes(sources)).hex() + INTERPRETER
 
 
 def checksum(content: bytes) -> str:
-    """What a manifest tells of a file."""
+    """The checksum of a file as in the manifest."""
     return f"{crc32(content):08x}"
 
 
 def read_build(build: str, library: str, names: Sequence[str]) -> dict[str, str]:
-    """The docstrings of these modules, by name, from the folder of a build that is whole.
+    """Verify a build and return the docstrings of its modules, by name.
 
-    Raises ``OSError`` or ``ValueError`` if a file is missing or not as it was made: loading it could be
-    fatal.
+    Raises ``OSError`` or ``ValueError`` if a file is missing or damaged: loading it could crash the process.
     """
     with open(os.path.join(build, MANIFEST), encoding="utf-8") as manifest:
         made = {name: check for check, name in map(str.split, manifest)}
@@ -96,7 +94,7 @@ def read_build(build: str, library: str, names: Sequence[str]) -> dict[str, str]
         with open(os.path.join(build, name), "rb") as file:
             content = file.read()
         if checksum(content) != made.get(name):
-            raise ValueError(f"{name} is not as it was made")
+            raise ValueError(f"{name} has another checksum than in the manifest")
         if name.endswith(DOCSTRING):
             docstrings[name.removesuffix(DOCSTRING)] = content.decode()
     return docstrings
@@ -108,48 +106,48 @@ NOT_COMPILED: Final = (
 
 
 class BuildFinder:
-    """Finds the compiled modules of a room, whose sources are in ``folder``; a finder for ``sys.meta_path``.
+    """A finder for ``sys.meta_path`` of the compiled modules of a package with its sources in ``folder``.
 
-    ``why_plain`` is empty while the compiled form is in use, else half a sentence for a user; it is
-    None until the room is first imported, when all is decided once for the process.
+    ``why_plain`` is empty if the compiled form is in use, else the reason, for users. It is None until the
+    first import of the package, which decides for the whole process.
     """
 
-    def __init__(self, room: str, folder: str) -> None:
+    def __init__(self, package: str, folder: str) -> None:
         self.why_plain: str | None = None
-        self._room = room
+        self._package = package
         self._folder = folder
-        self._library = library_name(room)
+        self._library = library_name(package)
         self._build = ""
         self._docstrings: dict[str, str] = {}
-        """Of the modules that are not loaded yet."""
+        """Those of modules that are not loaded yet, by name."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Where the compiled module of this name is, or None to have its source found."""
+        """The spec of a compiled module, or None if its source should be imported."""
         package, _, module = name.rpartition(".")
-        if (package != self._room and name != self._library) or module in PLAIN_MODULES:
+        if (package != self._package and name != self._library) or module in PLAIN_MODULES:
             return None
         if self.why_plain is None:
             self._decide()
         file = os.path.join(self._build, module + SUFFIX)
-        if self.why_plain or not os.path.exists(file):  # a process outlived its build: the rest runs plain
+        if self.why_plain or not os.path.exists(file):  # the build was removed while the process ran
             return None
         return spec_from_file_location(name, file, loader=_Loader(name, file, self))
 
     def restore_docstrings(self) -> None:
-        """Of all that is loaded: compiled modules import each other without asking a finder."""
+        """Set the docstrings of all loaded modules; compiled modules import each other without a finder."""
         for name in tuple(self._docstrings):
-            module = sys.modules.get(f"{self._room}.{name}")
+            module = sys.modules.get(f"{self._package}.{name}")
             if module is not None:
                 module.__doc__ = self._docstrings.pop(name)
 
     def _decide(self) -> None:
-        self.why_plain = ""  # the library is found by this finder, too
-        self.why_plain = self._objection()
+        self.why_plain = ""  # importing the library calls this finder again
+        self.why_plain = self._load_library()
 
-    def _objection(self) -> str:
-        """Why the room runs as plain Python; loads the library if nothing speaks against it."""
+    def _load_library(self) -> str:
+        """Load the library of the compiled form; returns the reason if that is not possible, else ""."""
         if pure_is_asked_for():
             return f"{PURE_VARIABLE} is set"
         builds = os.path.join(os.path.dirname(self._folder), "build")
@@ -161,13 +159,13 @@ class BuildFinder:
             self._docstrings = read_build(self._build, self._library, compiled_names(self._folder))
             __import__(self._library)
         except (OSError, ValueError, ImportError) as error:
-            _warn(self._room, self._build, error)
+            _warn(self._package, self._build, error)
             return f"the compiled form in {self._build} cannot be used"
         return ""
 
 
 class _Loader(ExtensionFileLoader):
-    """Loads a compiled module, and gives docstrings back, which the compiler drops."""
+    """Loads a compiled module and restores docstrings, which the compiler drops."""
 
     def __init__(self, name: str, file: str, finder: BuildFinder) -> None:
         super().__init__(name, file)
@@ -178,10 +176,10 @@ class _Loader(ExtensionFileLoader):
         self._finder.restore_docstrings()
 
 
-def _warn(room: str, build: str, error: Exception) -> None:
-    """To standard error, which is an engine's log; a process without one is not told."""
+def _warn(package: str, build: str, error: Exception) -> None:
+    """Print a warning to standard error, which is an engine's log, if the process has one."""
     if sys.stderr is not None:
-        print(f"{room} runs as plain Python: {build} is damaged ({error}); remove it", file=sys.stderr)
+        print(f"{package} runs as plain Python: {build} is damaged ({error}); remove it", file=sys.stderr)
 
 
 FINDER: Final = BuildFinder(RULES, os.path.join(os.path.dirname(os.path.abspath(__file__)), "rules"))
@@ -189,5 +187,5 @@ FINDER: Final = BuildFinder(RULES, os.path.join(os.path.dirname(os.path.abspath(
 
 
 def install(finder: BuildFinder = FINDER) -> None:
-    """Have a room imported in its compiled form from now on; asked for by the package that holds it."""
+    """Import a package in its compiled form from now on; called by its parent package."""
     sys.meta_path.insert(0, finder)

@@ -1,7 +1,6 @@
-"""What the commands of ``python -m engines`` and ``python -m workers`` share: how they end.
+"""Runs the commands of ``python -m engines`` and ``python -m workers``, and reports their errors.
 
-What was asked for goes to standard output and nothing else does; a complaint is
-one sentence on standard error with exit code 2.
+Only results go to standard output; an error is one sentence on standard error, with exit code 2.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ INTERRUPTED = 130
 
 
 def run_command(command: Callable[[], int], *refusals: type[Exception]) -> int:
-    """Run ``command``; returns the exit code, its own if all is well.
+    """Run ``command``; returns its exit code, or 2 after an error.
 
-    ``refusals`` are what it raises over bad input, each a sentence fit for a user. An ``OSError``
-    is taken for standard output's: files that cannot be read are to be told of where they are opened.
+    ``refusals`` are the exceptions that it raises for bad input; their texts are sentences for users. An
+    ``OSError`` is reported as one of standard output: ``command`` itself must handle those of files.
     """
     if sys.stdout is None:
         return complain("cannot write to standard output: it is closed")
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # boards, and names of files
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # for boards and file names
     try:
         code = command()
         sys.stdout.flush()
@@ -42,21 +41,21 @@ def run_command(command: Callable[[], int], *refusals: type[Exception]) -> int:
 
 
 def complain(sentence: str) -> int:
-    """Without a standard error there is nobody to tell: ``print`` would take standard output instead."""
+    """Print to standard error, if there is one: else ``print`` would use standard output."""
     if sys.stderr is not None:
         print(sentence, file=sys.stderr)
     return BAD_INPUT
 
 
 def _stop_writing() -> None:
-    """Nobody reads any more, as in ``| head``: what is left to flush goes nowhere."""
+    """Discard the rest of the output: the reader has closed the pipe, as ``| head`` does."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def format_duration(seconds: float, *, words: bool = False) -> str:
-    """Roughly, in two units at most: ``40 s``, ``12 min``, ``3 h 20 min``, ``2 d 5 h``.
+    """A duration, rounded to at most two units: ``40 s``, ``12 min``, ``3 h 20 min``, ``2 d 5 h``.
 
-    ``words`` spells single units out, for pages: ``40 seconds``, ``12 minutes``, ``2 days 5 h``.
+    ``words`` spells units out, for pages: ``40 seconds``, ``12 minutes``, ``2 days 5 h``.
     """
     second, minute, day = (" seconds", " minutes", " days") if words else (" s", " min", " d")
     if seconds < 90:

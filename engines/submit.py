@@ -1,60 +1,71 @@
-"""``python -m engines submit``: a bot's zip to a site, and its validation followed to the end.
+"""``python -m engines submit``: uploads a bot's zip to a site and follows its validation to the end.
 
-Standard library only. What the site answers is shown as text that cannot act on a terminal.
+Standard library only. Text from the site is printed escaped, so that it cannot act on a terminal.
 """
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
 import secrets
 import sys
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import urlsplit
 
 from engines.console import complain
+from engines.http_client import (
+    CHUNK_BYTES,
+    NO_HEADERS,
+    AddressError,
+    BadAnswer,
+    ErrorAnswer,
+    HttpClient,
+    NoAnswer,
+    is_safe_for_tokens,
+    parse_site_address,
+)
 from engines.visible import visible
 
 REFUSED = 1
 POLL_SECONDS = 1.0
 TIMEOUT_SECONDS = 60.0
-CHUNK_BYTES = 256 * 1024
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 SHOWN_LINES = 14
 SHOWN_WIDTH = 150
-MAX_TROUBLES = 10
-"""Polls in a row that a site may leave without an answer."""
+MAX_FAILURES = 10
+"""The most polls in a row that may fail."""
 TOKEN, SITE = "DUARENA_TOKEN", "DUARENA_SITE"
+
+NO_SITE = "the server at this address is not a Duarena site"
 
 Json = dict[str, Any]
 
 
 class CannotSubmit(Exception):
-    """The bundle did not arrive, or what became of it is not known; one sentence."""
+    """The upload failed, or its result is unknown; the text is a sentence."""
 
 
 class RefusedBundle(Exception):
-    """The site did not take the bundle; its own sentence."""
+    """The site refused the bundle; the text is the site's sentence."""
 
 
-class _NoAnswer(CannotSubmit):
-    """The site cannot be reached at the moment, or asks for patience."""
+class _Unavailable(CannotSubmit):
+    """The site does not answer at the moment; a retry may succeed."""
 
 
 def submit(bundle: Path, *, site: str | None, token: str | None, notes: str, seconds: float) -> int:
-    """Upload, follow for so many seconds, print; returns 0 for a valid version, 1 refused, 2 not known."""
+    """Upload a bundle, and print its validation for at most ``seconds``.
+
+    Returns 0 for a valid version, 1 for a refused one, 2 if the result is unknown. ``site`` and ``token``
+    default to the environment.
+    """
     try:
-        there = _Site(site or os.environ.get(SITE, ""), token or os.environ.get(TOKEN, ""))
-        version = there.upload(bundle, notes)
+        connection = _Site(site or os.environ.get(SITE, ""), token or os.environ.get(TOKEN, ""))
+        version = connection.upload(bundle, notes)
         print(f"{_name(version)} is uploaded: {visible(str(version['page']))}", flush=True)
-        return _verdict(_follow(there, version, time.monotonic() + seconds))
+        return _verdict(_follow(connection, version, time.monotonic() + seconds))
     except RefusedBundle as refusal:
         print(f"refused: {refusal}")
         return REFUSED
@@ -63,11 +74,11 @@ def submit(bundle: Path, *, site: str | None, token: str | None, notes: str, sec
 
 
 def _follow(site: _Site, version: Json, deadline: float) -> Json:
-    """Print each step as it is known, until the version's state is settled."""
-    told = _Told()
-    troubles = 0
+    """Print each step of the validation as it happens; returns the version when its state is final."""
+    printer = _StepPrinter()
+    failures = 0
     while True:
-        told.tell(version)
+        printer.print_new(version)
         if version["state"] != "validating":
             return version
         if time.monotonic() > deadline:
@@ -77,32 +88,32 @@ def _follow(site: _Site, version: Json, deadline: float) -> Json:
         time.sleep(POLL_SECONDS)
         try:
             version = site.version(str(version["slug"]), int(version["number"]))
-            troubles = 0
-        except _NoAnswer:
-            troubles += 1
-            if troubles > MAX_TROUBLES:
+            failures = 0
+        except _Unavailable:
+            failures += 1
+            if failures > MAX_FAILURES:
                 raise
 
 
-class _Told:
-    """What has been printed already, so that every step is a line once."""
+class _StepPrinter:
+    """Prints the steps of a validation, each once."""
 
     def __init__(self) -> None:
         self._findings = 0
         self._games: set[str] = set()
-        self._waits = False
+        self._has_announced_check = False
 
-    def tell(self, version: Json) -> None:
+    def print_new(self, version: Json) -> None:
         check = version.get("check") or {}
         findings = list(check.get("findings") or [])
-        if len(findings) < self._findings:  # it is examined once more
+        if len(findings) < self._findings:  # the check runs again
             self._findings = 0
         for finding in findings[self._findings :]:
             _print(*_finding_lines(finding))
         self._findings = len(findings)
-        if not findings and not self._waits and version["state"] == "validating":
-            self._waits = True
-            _print("It is examined first, by a worker that is free for it.")
+        if not findings and not self._has_announced_check and version["state"] == "validating":
+            self._has_announced_check = True
+            _print("A worker checks it first, as soon as one is free.")
         for game in version.get("games") or []:
             if game["state"] in {"done", "halted"} and game["ladder"] not in self._games:
                 self._games.add(game["ladder"])
@@ -112,9 +123,9 @@ class _Told:
 def _finding_lines(finding: Json) -> Iterator[str]:
     name = f"{finding['check']} ({finding['ladder']})" if finding.get("ladder") else str(finding["check"])
     if not finding.get("fault"):
-        yield f"{name}: {'ok' if finding.get('was_tried') else 'not tried, the time was up'}"
+        yield f"{name}: {'ok' if finding.get('was_tried') else 'not run: the time was up'}"
         return
-    weight = "FAULT" if finding.get("is_grave") else "fault, which does not keep it from playing"
+    weight = "FAULT" if finding.get("is_grave") else "fault, but the bot may play"
     yield f"{name}: {weight}: {finding['fault']}"
     yield f"    What to do: {finding.get('advice', '')}"
     yield from _log_lines("lines exchanged", finding.get("lines", ""))
@@ -157,65 +168,56 @@ def _name(version: Json) -> str:
 
 
 class _Site:
-    """The site's addresses for programs. Every method raises ``CannotSubmit``."""
+    """The API of a site. Every method raises ``CannotSubmit``."""
 
     def __init__(self, address: str, token: str) -> None:
         if not address:
             raise CannotSubmit(f"no site was named: give --site https://… or set {SITE}")
         if not token:
             raise CannotSubmit(f"no token was given: set {TOKEN}; the site makes one at /account/tokens/")
-        parts = urlsplit(address)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise CannotSubmit(
-                f"{visible(address, 200)!r} is no address of a site: it begins with https:// or http://"
-            )
-        if not token.isascii() or not token.isprintable():
-            raise CannotSubmit("the token has a character that no token has")
-        if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "localhost", "::1"}:
-            print("The token travels unencrypted: use https:// where the site has it.", file=sys.stderr)
-        self._address = address.rstrip("/")
-        self._token = token
-        self._opener = urllib.request.build_opener(_NoRedirects)
+        try:
+            self._address = parse_site_address(address)
+            self._client = HttpClient(timeout=TIMEOUT_SECONDS, token=token)
+        except AddressError as error:
+            raise CannotSubmit(str(error)) from None
+        if not is_safe_for_tokens(address):
+            print("The token is sent unencrypted: use https:// if the site offers it.", file=sys.stderr)
 
     def upload(self, bundle: Path, notes: str) -> Json:
         """The new version; also raises ``RefusedBundle``."""
-        # Asked first: a site that does not know the token closes the door in the middle of a large zip.
-        self._ask("/api/")
+        # First a short request: a site that refuses the token closes the connection during a large upload.
+        self._request("/api/")
         try:
             with bundle.open("rb") as file:
                 form = _Form(file, os.fstat(file.fileno()).st_size, notes)
-                headers = {"Content-Type": form.kind, "Content-Length": str(form.size)}
-                return _version_in(self._ask("/api/bots/", form.chunks(), headers))
+                headers = {"Content-Type": form.content_type, "Content-Length": str(form.size)}
+                return _version_in(self._request("/api/bots/", form.chunks(), headers))
         except OSError as error:
             raise CannotSubmit(f"cannot read {str(bundle)!r}: {error.strerror}") from None
 
     def version(self, slug: str, number: int) -> Json:
-        return _version_in(self._ask(f"/api/bots/{slug}/{number}/"))
+        return _version_in(self._request(f"/api/bots/{slug}/{number}/"))
 
-    def _ask(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Json:
-        known = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", **(headers or {})}
-        request = urllib.request.Request(self._address + path, data=body, headers=known)
+    def _request(
+        self, path: str, body: Iterable[bytes] | None = None, headers: Mapping[str, str] = NO_HEADERS
+    ) -> Json:
+        url = self._address + path
         try:
-            with self._opener.open(request, timeout=TIMEOUT_SECONDS) as answer:
-                return _answer_in(answer.read(MAX_ANSWER_BYTES))
-        except urllib.error.HTTPError as error:
-            with error:
-                raise _complaint(error) from None
-        except (OSError, http.client.HTTPException) as error:
-            why = getattr(error, "reason", None) or error
-            raise _NoAnswer(f"{self._address} does not answer: {visible(str(why), 200)}") from None
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A token is for the site it was made for, whatever that site says."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
+            answer = self._client.read_json(url, MAX_ANSWER_BYTES, body=body, headers=headers)
+        except NoAnswer as error:
+            raise _Unavailable(f"{self._address} does not answer: {error}") from None
+        except ErrorAnswer as refusal:
+            raise _refusal(refusal) from None
+        except BadAnswer:
+            raise CannotSubmit(NO_SITE) from None
+        if not isinstance(answer, dict) or answer.get("ok") is not True:
+            raise CannotSubmit(NO_SITE)
+        return answer
 
 
 @dataclass(slots=True)
 class _Form:
-    """A form of a zip and its notes, sent piece by piece."""
+    """A form with a zip and its notes, sent in pieces."""
 
     file: BinaryIO
     file_size: int
@@ -223,7 +225,7 @@ class _Form:
     _boundary: str = field(default_factory=lambda: secrets.token_hex(16), init=False)
 
     @property
-    def kind(self) -> str:
+    def content_type(self) -> str:
         return f"multipart/form-data; boundary={self._boundary}"
 
     @property
@@ -250,16 +252,6 @@ class _Form:
         return f"\r\n--{self._boundary}--\r\n".encode()
 
 
-def _answer_in(data: bytes) -> Json:
-    try:
-        answer = json.loads(data)
-        if answer["ok"] is True:
-            return dict(answer)
-    except (ValueError, TypeError, KeyError, RecursionError):
-        pass
-    raise CannotSubmit("what answers there is no Duarena site")
-
-
 def _version_in(answer: Json) -> Json:
     version = answer.get("version")
     if (
@@ -268,24 +260,18 @@ def _version_in(answer: Json) -> Json:
         and isinstance(version.get("number"), int)
     ):
         return version
-    raise CannotSubmit("what answers there is no Duarena site")
+    raise CannotSubmit(NO_SITE)
 
 
-def _complaint(error: urllib.error.HTTPError) -> Exception:
-    """What an answer that is no success means for the caller."""
-    try:
-        said = str(json.loads(error.read(MAX_ANSWER_BYTES))["error"])
-    except (ValueError, TypeError, KeyError, RecursionError):
-        said = ""
-    sentence = visible(said, 2000)
-    if error.code == 413 and not sentence:
-        return RefusedBundle("the zip is larger than the site takes")
-    if 300 <= error.code < 400:
-        return CannotSubmit(
-            f"the site redirects to {visible(error.headers.get('Location', ''), 200)}: name that"
-        )
-    if error.code in {429, 502, 503, 504}:
-        return _NoAnswer(sentence or f"the site answered {error.code}")
-    if error.code in {400, 413, 422} and sentence:
+def _refusal(answer: ErrorAnswer) -> Exception:
+    """The exception for an answer with an error status."""
+    sentence = visible(answer.sentence, 2000)
+    if answer.status == 413 and not sentence:
+        return RefusedBundle("the zip is larger than the site accepts")
+    if 300 <= answer.status < 400:
+        return CannotSubmit(f"the site redirects to {visible(answer.location, 200)}: give that address")
+    if answer.status in {429, 502, 503, 504}:
+        return _Unavailable(sentence or f"the site answered {answer.status}")
+    if answer.status in {400, 413, 422} and sentence:
         return RefusedBundle(sentence)
-    return CannotSubmit(sentence or f"the site answered {error.code}: is this a Duarena site?")
+    return CannotSubmit(sentence or f"the site answered {answer.status}: is this a Duarena site?")

@@ -1,7 +1,7 @@
 """A board as text, for terminals, messages and tests: ``draw(position)``.
 
 Holes are drawn as a grid, hexagons as staggered rows; contents are spelled as in
-the position string, and the cells the last move touched stand in brackets.
+the position string, and the cells of the last move are in brackets.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ HEXAGON_SIDES: Final = {"dualma": 5, "duploline": 4}
 
 
 def draw(position: Position, *, last_move: str = "", flip: bool = False) -> str:
-    """The board with its coordinates and what each player has, White below unless ``flip``.
+    """The board with its coordinates and each player's captures or supply, White below unless ``flip``.
 
     Lines end in newlines and have no trailing spaces. ``last_move`` may be any
-    text: what names no cell of the board is ignored.
+    text: names that are not cells of the board are ignored.
     """
     board = position.board()
     touched = {name for path in paths(last_move, board) for name in path}
@@ -41,7 +41,7 @@ def _player(position: Position, side: Side) -> str:
 
 
 def _holes(board: Mapping[str, str], touched: set[str], flip: bool) -> list[str]:
-    """A grid; between ranks 2 and 3, where two valleys meet, its line is double."""
+    """A grid; the line between ranks 2 and 3 of Duovallis is double."""
     files = sorted({name[0] for name in board}, reverse=flip)
     ranks = sorted({name[1] for name in board}, reverse=not flip)
     width = max(map(len, board.values())) + 2
@@ -93,7 +93,7 @@ def _row(name: str) -> int:
 
 
 def _edge(board: Mapping[str, str], flip: bool) -> list[str]:
-    """The cell of each diagonal that is seen lowest."""
+    """The lowest cell of each diagonal as drawn."""
     ends: dict[int, str] = {}
     for name in sorted(board, reverse=not flip):
         ends[int(name[1:])] = name

@@ -1,8 +1,8 @@
-"""How long an engine may think, as written in records and on the command line.
+"""Time controls, as written in records and on the command line.
 
 ``60+0.5`` is a clock of 60 seconds with half a second added after each move,
 ``0.1/move`` a time for each move, ``nodes=5000`` and ``depth=4`` limits of the
-search; several are joined by ``;`` and all hold. Nothing here measures time.
+search; several are joined by ``;`` and all apply. This module does not measure time.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _COUNT = re.compile(r"(nodes|depth)=([1-9][0-9]{0,8})")
 
 
 class TimeControlError(ValueError):
-    """A time control that is misspelled or impossible; one sentence fit for a user."""
+    """A time control that is misspelled or impossible; the text is a sentence for users."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """At least one limit; None is no such limit. Raises ``TimeControlError`` for anything else."""
+    """At least one limit; None means no such limit. Raises ``TimeControlError`` for other values."""
 
     base_ms: int | None = None
     increment_ms: int = 0
@@ -50,13 +50,13 @@ class TimeControl:
 
     @property
     def is_timed(self) -> bool:
-        """Whether a flag can fall; under nodes or depth alone none ever does."""
+        """Whether a flag can fall; it cannot under nodes or depth alone."""
         return self.base_ms is not None or self.move_ms is not None
 
 
 @lru_cache(maxsize=256)
 def parse_time_control(text: str) -> TimeControl:
-    """Read ``text``, its parts in any order; raises ``TimeControlError`` naming the part it cannot read."""
+    """Parse ``text``, its parts in any order; raises ``TimeControlError`` naming the offending part."""
     limits: dict[str, int] = {}
     for part in text.split(";"):
         for name, value in _parse_part(part, text).items():
@@ -87,7 +87,7 @@ def _parse_seconds(text: str) -> int:
 
 
 def format_time_control(control: TimeControl) -> str:
-    """The one spelling of ``control``: clock, move time, nodes, depth."""
+    """The canonical spelling of ``control``: clock, move time, nodes, depth."""
     parts = []
     if control.base_ms is not None:
         parts.append(f"{_format_seconds(control.base_ms)}+{_format_seconds(control.increment_ms)}")
@@ -107,9 +107,9 @@ def _format_seconds(ms: int) -> str:
 
 @lru_cache(maxsize=256)
 def go_pattern(control: TimeControl, increments_ms: tuple[int, int] | None = None) -> str:
-    """The ``go`` line under ``control``; if it has clocks, with a ``%d`` for what p1 and p2 have left in ms.
+    """The ``go`` line under ``control``; with clocks, it has a ``%d`` each for p1's and p2's time left in ms.
 
-    ``increments_ms`` are p1's and p2's, where they are not both the control's.
+    ``increments_ms`` are p1's and p2's, if they differ from the control's.
     """
     if control.base_ms is None:
         return format_message(Go(movetime_ms=control.move_ms, nodes=control.nodes, depth=control.depth))

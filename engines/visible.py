@@ -1,7 +1,7 @@
-"""What strangers wrote, fit to be shown: nothing in it can act on a terminal, a page or a reader's eye.
+"""Makes untrusted text safe to show: it cannot control a terminal or deceive a reader.
 
-Whatever does not print stands as its escape, as Python spells it: ``\\x1b``, ``\\u202e``, ``\\x00``.
-Markup is the business of whoever makes a page.
+Characters that do not print are replaced by their escapes, as in Python: ``\\x1b``, ``\\u202e``, ``\\x00``.
+Markup is not escaped: pages do that.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ _WITHOUT_SPACING = str.maketrans("", "", "\n\t")
 
 
 def visible(text: str, limit: int | None = None) -> str:
-    """``text`` as one line that prints, cut to ``limit`` characters."""
+    """``text`` as one printable line, cut to ``limit`` characters."""
     shown = text if text.isprintable() else "".join(map(_shown, text))
     return shown if limit is None or len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
 def visible_lines(text: str, limit: int | None = None) -> str:
-    """As ``visible`` for many lines: line ends and tabs stay; of a long text both ends do."""
+    """Like ``visible`` for many lines; keeps line ends, tabs, and of a long text both its ends."""
     shown = text.replace("\r\n", "\n")
     if not shown.translate(_WITHOUT_SPACING).isprintable():
         shown = "\n".join("\t".join(map(visible, line.split("\t"))) for line in shown.split("\n"))

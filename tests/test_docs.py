@@ -1,7 +1,7 @@
-"""The documents against the code: links, paths, names, commands, settings and numbers in them are true.
+"""Checks the documents against the code: links, paths, names, commands, settings and numbers.
 
-What the examples of a page print is tested in ``test_readme``, ``engines/test_pages`` and
-``workers/test_commands``.
+The output of the pages' examples is tested in ``test_readme``, ``engines/test_pages`` and
+``workers/commands/test_commands``.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ PAGES = sorted(
 ROOT_FILES = {path.name for path in ROOT.iterdir()}
 REPOSITORY_FILES = {path.name for folder in FOLDERS for path in (ROOT / folder).rglob("*.*")} | ROOT_FILES
 MADE = {"engines/build/", "workers/build/"}
-"""Folders that ``setup.py`` makes."""
+"""Folders that ``setup.py`` creates."""
 OTHERS_FILES = {
     "bot.zip", "book.txt", "main.py", "bot.toml", "match.toml", "sandbox.json", "db.sqlite3",
 }  # fmt: skip
-"""Files of authors and of data folders."""
+"""Files of engine authors, and files in data folders."""
 SUFFIXES = "c|cfg|css|html|js|json|md|pgn|py|sh|svg|toml|txt|yml|zip"
 WORDS = "none one two three four five six seven eight nine ten".split()
 
@@ -71,7 +71,7 @@ def read(page: str) -> str:
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
-    """The language and the text of each fenced block; those of lists without their indent."""
+    """The language and the text of each fenced block, without the indent of a list."""
     found = re.findall(r"^( *)```(\w*)\n(.*?)^ *```$", read(page), re.MULTILINE | re.DOTALL)
     return [
         (language, re.sub(rf"^{indent}", "", text, flags=re.MULTILINE)) for indent, language, text in found
@@ -79,12 +79,12 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 
 def prose(page: str) -> str:
-    """Without the fenced blocks."""
+    """The page without its fenced blocks."""
     return re.sub(r"^ *```\w*\n.*?^ *```$", "", read(page), flags=re.MULTILINE | re.DOTALL)
 
 
 def spans(page: str) -> list[str]:
-    """What stands in backticks, on one line."""
+    """The texts in backticks, each on one line."""
     found = re.findall(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", prose(page), re.DOTALL)
     return [" ".join(text.replace(r"\|", "|").split()) for _, text in found]
 
@@ -101,17 +101,18 @@ def long_lines(path: Path) -> list[str]:
     return [f"{name}:{number}" for number, line in enumerate(lines, start=1) if len(line) > MAX_COLUMNS]
 
 
-def test_no_line_of_a_template_or_of_the_readme_is_too_long() -> None:
+def test_no_line_of_a_template_or_document_is_too_long() -> None:
     templates = sorted((ROOT / "tournament" / "templates").rglob("*.html"))
     assert templates
-    assert [line for path in (ROOT / "README.md", *templates) for line in long_lines(path)] == []
+    documents = [ROOT / page for page in PAGES if page.startswith("docs/") or "/" not in page]
+    assert [line for path in (*documents, *templates) for line in long_lines(path)] == []
 
 
 # Links
 
 
 def anchors(page: str) -> set[str]:
-    """Of its headings, as GitHub makes them."""
+    """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
     plain = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings)
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
@@ -138,7 +139,7 @@ def test_the_readme_links_to_every_page_of_the_documents() -> None:
 
 
 def paths_in(page: str) -> Iterator[str]:
-    """What looks like a path of this repository, or like a file of it."""
+    """Texts in the form of a path or a file name of this repository."""
     folders = "|".join(FOLDERS)
     for text in (*spans(page), *(text for _, text in blocks(page))):
         yield from re.findall(
@@ -165,7 +166,7 @@ def names_in(page: str) -> Iterator[str]:
 
 
 def is_a_name(dotted: str) -> bool:
-    """Whether it is a module, or something in one."""
+    """Whether it names a module, or an attribute in one."""
     words = dotted.split(".")
     for cut in range(len(words), 0, -1):
         try:
@@ -190,7 +191,7 @@ def test_every_module_and_name_exists(document: str) -> None:
 
 
 def foreign_imports(package: str) -> dict[str, set[str]]:
-    """The packages beside the standard library and ours that its modules import, late imports too."""
+    """Third-party packages that the modules of ``package`` import, by package; late imports included."""
     found: dict[str, set[str]] = {}
     for path in (ROOT / package).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -202,18 +203,18 @@ def foreign_imports(package: str) -> dict[str, set[str]]:
     return found
 
 
-def test_only_the_modules_that_contributors_are_told_of_import_more_than_the_standard_library() -> None:
+def test_only_the_modules_named_in_contributing_import_more_than_the_standard_library() -> None:
     assert foreign_imports("engines") == {"mypy_extensions": {"rules/native.py"}}  # for the type checker
     workers = foreign_imports("workers")
     assert workers.pop("networkx") == {"pairing/swiss.py"}
     assert set(workers) == {"billiard", "celery", "kombu"}
     modules = sorted(set.union(*workers.values()))
-    told = f"only {', '.join(f'`{name}`' for name in modules[:-1])} and `{modules[-1]}` import Celery"
-    assert told in " ".join(read("CONTRIBUTING.md").split())
+    sentence = f"only {', '.join(f'`{name}`' for name in modules[:-1])} and `{modules[-1]}` import Celery"
+    assert sentence in " ".join(read("CONTRIBUTING.md").split())
 
 
 @pytest.mark.parametrize("document", PAGES)
-def test_every_address_of_the_site_is_one(document: str) -> None:
+def test_every_address_of_the_site_has_a_page(document: str) -> None:
     for text in spans(document):
         if re.fullmatch(r"/[a-z/-]+/", text):
             try:
@@ -230,7 +231,7 @@ WRAPPER = re.compile(
 
 
 def lines_in(page: str) -> Iterator[str]:
-    """Each line of its shell blocks; of a console's those after a ``$``."""
+    """Each line of the page's shell blocks; of a console only the lines after a ``$``."""
     for language, text in blocks(page):
         joined = text.replace("\\\n", " ")
         if language in ("sh", "shell"):
@@ -240,7 +241,7 @@ def lines_in(page: str) -> Iterator[str]:
 
 
 def split_command(line: str) -> list[str]:
-    """Its words; none of what is no command of ours."""
+    """The words of a command of this project; none for any other line."""
     line = WRAPPER.sub("", line.strip())
     if not re.match(r"(python3?|\.venv/bin/python|\./arena|systemd-run)\b", line):
         return []
@@ -249,7 +250,7 @@ def split_command(line: str) -> list[str]:
 
 
 def commands_in(page: str, whole: Sequence[str]) -> Iterator[list[str]]:
-    """The words of every command of ours in the lines ``whole``, chained ones apart."""
+    """The words of every command of this project in the lines ``whole``; ``&&`` separates two commands."""
     for line in whole:
         for part in line.split(" && "):
             words = split_command(part)
@@ -258,32 +259,32 @@ def commands_in(page: str, whole: Sequence[str]) -> Iterator[list[str]]:
 
 
 def help_of(module: str, words: Sequence[str]) -> str:
-    """What a program prints for ``--help``; it fails for words that it does not know."""
+    """The output of a program for ``--help``; fails for words that the program does not know."""
     main = importlib.import_module(module).main
-    before, said = sys.argv, io.StringIO()
+    before, output = sys.argv, io.StringIO()
     sys.argv = [module, *words, "--help"]
     code: object = 0
     try:
-        with redirect_stdout(said), redirect_stderr(said):
+        with redirect_stdout(output), redirect_stderr(output):
             main(*([sys.argv[1:]] if inspect.signature(main).parameters else []))
     except SystemExit as end:
         code = end.code
     finally:
         sys.argv = before
-    assert not code, said.getvalue()
-    return said.getvalue()
+    assert not code, output.getvalue()
+    return output.getvalue()
 
 
-HELPERS = {
+MAIN_MODULES = {
     "engines": "engines.__main__",
     "workers": "workers.__main__",
     "benchmarks.soak": "benchmarks.soak.__main__",
 }
-"""Where ``main`` is of a package that is run."""
+"""The modules with the ``main`` of packages that are run."""
 
 
 def options_of(words: Sequence[str]) -> list[str]:
-    """The options among the words of a command; what follows ``--`` is not its own."""
+    """The options among the words of a command, up to ``--``."""
     own = words[: words.index("--")] if "--" in words else words
     options = [word.partition("=")[0] for word in own if re.match(r"--?[a-zA-Z]", word)]
     return [option for option in options if option.lstrip("-") != "help"]
@@ -299,29 +300,29 @@ def check_module(module: str, words: Sequence[str]) -> None:
         assert not words
         return
     takes_command = module in ("engines", "workers") and words[:1] and re.fullmatch(r"[a-z]+", words[0])
-    told = help_of(HELPERS.get(module, module), words[:1] if takes_command else ())
+    help_text = help_of(MAIN_MODULES.get(module, module), words[:1] if takes_command else ())
     for option in options_of(words):
-        assert re.search(rf"(?<![\w-]){re.escape(option.replace('_', '-'))}(?![\w-])", told), option
+        assert re.search(rf"(?<![\w-]){re.escape(option.replace('_', '-'))}(?![\w-])", help_text), option
 
 
 def check_manage(words: Sequence[str]) -> None:
     name = words[0]
     assert name in get_commands(), name
     command = load_command_class(get_commands()[name], name)
-    told = command.create_parser("manage.py", name).format_help()
+    help_text = command.create_parser("manage.py", name).format_help()
     for option in options_of(words[1:]):
-        assert f"{option} " in told or f"{option}\n" in told, option
+        assert f"{option} " in help_text or f"{option}\n" in help_text, option
 
 
 def check_arena(words: Sequence[str]) -> None:
     if words[0] in ("test", "help"):
         assert words in (["test"], ["test", "--quick"], ["test", "--all"], ["help"]), words
         return
-    told = io.StringIO()
-    with redirect_stdout(told), pytest.raises(SystemExit, match="0"):
+    help_text = io.StringIO()
+    with redirect_stdout(help_text), pytest.raises(SystemExit, match="0"):
         parse_options([words[0], "--help"])
     for option in options_of(words):
-        assert re.search(rf"(?<![\w-]){option}(?![\w-])", told.getvalue()), option
+        assert re.search(rf"(?<![\w-]){option}(?![\w-])", help_text.getvalue()), option
 
 
 def check_command(words: Sequence[str]) -> None:
@@ -355,14 +356,14 @@ def test_every_command_in_a_sentence_is_accepted(document: str) -> None:
 
 @pytest.mark.parametrize("document", [page for page in PAGES if page != "CHANGELOG.md"])
 def test_commands_name_a_python_that_is_there(document: str) -> None:
-    """Many machines have no ``python``; a container of ours has."""
+    """Many machines have no ``python``; our containers have one."""
     for text in (*lines_in(document), *spans(document)):
         if "docker compose" not in text:
             assert not re.search(r"(?<![\w/.-])python (-m|setup\.py|manage\.py)", text), text
 
 
 @pytest.mark.parametrize("document", PAGES)
-def test_what_runs_on_python_alone_is_told_apart_from_what_needs_the_environment(document: str) -> None:
+def test_commands_with_python3_need_no_installed_packages(document: str) -> None:
     for words in commands_in(document, [*lines_in(document), *spans(document)]):
         if words[:2] == ["python3", "-m"]:
             module, command = words[2], words[3:4]
@@ -371,7 +372,7 @@ def test_what_runs_on_python_alone_is_told_apart_from_what_needs_the_environment
 
 
 @pytest.mark.parametrize("document", ["docs/match.md"])
-def test_every_match_that_is_shown_could_be_played(document: str, tmp_path: Path) -> None:
+def test_the_options_of_every_match_are_accepted(document: str, tmp_path: Path) -> None:
     shown = [
         words
         for words in commands_in(document, list(lines_in(document)))
@@ -393,7 +394,9 @@ def test_every_option_of_a_match_that_is_named_exists() -> None:
 
 SETTING = re.compile(r"\bDUARENA_[A-Z_]+\b")
 NO_SETTINGS = {"DUARENA_CALLED_FROM", "DUARENA_DECOY", "DUARENA_LADDER_"}
-"""What one program of ours tells another, and the beginning of several."""
+"""Variables that one of our programs sets for another, and a prefix of several settings."""
+TEST_SETTINGS = {"DUARENA_TESTS"}
+"""Variables that only the tests read."""
 
 
 def settings_of_the_code() -> set[str]:
@@ -408,7 +411,7 @@ def settings_of_the_code() -> set[str]:
 
 
 def settings_table() -> dict[str, str]:
-    """The mark of each setting in the table of the operations page."""
+    """The mark of each setting in the table of ``docs/operations.md``."""
     rows = re.findall(r"^\| `([A-Z_]+)` ?([●○]?) \|", read("docs/operations.md"), re.MULTILINE)
     return dict(rows)
 
@@ -421,12 +424,12 @@ def test_the_table_of_settings_is_complete() -> None:
 
 @pytest.mark.parametrize("document", PAGES)
 def test_every_setting_that_is_named_exists(document: str) -> None:
-    assert set(SETTING.findall(read(document))) <= settings_of_the_code()
+    assert set(SETTING.findall(read(document))) <= settings_of_the_code() | TEST_SETTINGS
 
 
 def test_the_marks_of_the_settings_are_what_the_start_script_does(tmp_path: Path) -> None:
     options, address = Options("up", tmp_path), Address(LOOPBACK, DEFAULT_PORT)
-    untouched = "as its user set it"
+    untouched = "set by the user"
     fresh: dict[str, str] = {}
     given = dict.fromkeys(settings_table(), untouched)
     for environment in (fresh, given):
@@ -503,7 +506,7 @@ def test_a_number_is_that_of_the_code(document: str, sentence: str) -> None:
 
 
 def test_the_floors_of_the_speeds_are_reached_where_the_page_says_so() -> None:
-    """By its own table of the compiled rules."""
+    """The speeds are those of the page's own table of the compiled rules."""
     page = read("docs/benchmarks.md")
     table = next(text for _, text in blocks("docs/benchmarks.md") if "rules: compiled" in text)
     floors = re.findall(r"^\| ([\w-]+) \| ([\d,]+) \| (reached|missed) \|$", page, re.MULTILINE)

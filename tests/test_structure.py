@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from engines import __version__
 from tests.support.structure import (
+    ROOT,
     SHORT_LINES,
     Module,
     cycles,
@@ -50,6 +54,10 @@ def modules() -> dict[str, Module]:
     return read_modules()
 
 
+REASON = re.compile("of its own|separate module", re.IGNORECASE)
+"""A docstring with these words says why a short module is not part of its importer."""
+
+
 def test_no_modules_import_each_other_in_a_circle_not_even_late(modules: dict[str, Module]) -> None:
     assert cycles(modules) == []
 
@@ -67,7 +75,7 @@ def test_a_short_module_with_one_importer_says_why_it_stands_alone(modules: dict
     unexplained = [
         module.name
         for module in short
-        if not module.name.startswith(ENTRY_POINTS) and "of its own" not in module.docstring
+        if not module.name.startswith(ENTRY_POINTS) and not REASON.search(module.docstring)
     ]
     assert unexplained == []
 
@@ -95,6 +103,12 @@ def test_every_part_of_a_package_has_a_layer(package: str, modules: dict[str, Mo
 def test_every_package_says_what_it_is(modules: dict[str, Module]) -> None:
     silent = [name for name, module in modules.items() if module.is_package and not module.docstring]
     assert silent == ["tournament.management", "tournament.management.commands"]  # names that Django asks for
+
+
+def test_the_version_stands_in_one_module(modules: dict[str, Module]) -> None:
+    files = [(ROOT / "pyproject.toml"), (ROOT / "setup.py"), *(module.path for module in modules.values())]
+    found = [path for path in files if re.search(rf"\b{re.escape(__version__)}\b", path.read_text("utf-8"))]
+    assert found == [ROOT / "engines" / "__init__.py"]
 
 
 def part_of(name: str, package: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workers.jobs import GameJob
-    from workers.service.compliance import ExamJob
+    from workers.service.compliance import ComplianceJob
 
 GAMES = "games"
 VALIDATION = "validation"
@@ -23,7 +23,7 @@ def send_jobs(jobs: Sequence[GameJob], queue: str = GAMES) -> None:
     _send("workers.play", [job.to_json() for job in jobs], queue)
 
 
-def send_check(job: ExamJob) -> None:
+def send_check(job: ComplianceJob) -> None:
     """Queue a bot's compliance check."""
     _send("workers.examine", job.to_json(), VALIDATION)
 

@@ -1,4 +1,7 @@
-"""What a page may load (only our own files) and how much a visitor may send."""
+"""What a page may load (only our own files) and how much a visitor may send.
+
+A module of its own, because the settings name its classes.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,9 @@ POLICY = "; ".join(
     )
 )
 """No inline script or style: text written by a bot's author can never run as code of a page."""
+
+FRAMABLE_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
+"""For pages that other sites may show in a frame."""
 
 
 class ContentSecurityPolicyMiddleware:

@@ -20,7 +20,7 @@ from tournament.services.dispatch.sweep import keeper_started
 from tournament.services.results import keeper
 from tournament.services.uploads import submission, validation
 from workers.jobs import GameReport, Progress, Release
-from workers.service.compliance import ExamNews
+from workers.service.compliance import ComplianceNews
 from workers.service.heartbeat import Heartbeat, Trouble
 
 
@@ -51,7 +51,7 @@ def release(message: Any) -> None:
 @app.task(name="tournament.news")
 def news(message: Any) -> None:
     """Receives the progress or the findings of a compliance check."""
-    if parsed := keeper.read(ExamNews, message):
+    if parsed := keeper.read(ComplianceNews, message):
         validation.record_news(parsed, timezone.now())
 
 

@@ -9,7 +9,7 @@ from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
 from tournament.api.envelope import not_found
 from tournament.views.bots import bots, versions
-from tournament.views.games import games
+from tournament.views.games import board, games
 from tournament.views.ladders import ladders, queue
 from tournament.views.people import accounts, tokens
 from tournament.views.site import documents, site, workers
@@ -46,6 +46,9 @@ urlpatterns = [
     path("queue/", queue.queue, name="queue"),
     path("games/engines.json", games.game_engines, name="game-engines"),
     path("games/<int:pk>/", games.game, name="game"),
+    path("games/<int:pk>/embed/", games.game_embed, name="game-embed"),
+    path("games/<int:pk>/<int:ply>.svg", board.game_svg, name="game-svg"),
+    path("games/<int:pk>/<int:ply>.png", board.game_png, name="game-png"),
     path("games/<int:pk>.pgn", games.game_record, name="game-record"),
     path("games/<int:pk>/log/<slug:side>/", games.game_log, name="game-log"),
     path("rules/", documents.rules_list, name="rules-list"),

@@ -9,12 +9,12 @@ from importlib import import_module
 
 COMMANDS = {
     "match": "play a match between engines on this machine",
-    "replay": "play a recorded game again, up to the first move that differs",
-    "start": "play a site's games, or examine its bots, until told to stop",
-    "sandbox": "which walls this machine gives engines, and what is missing",
-    "check": "what an engine does wrong, before anybody else finds out",
-    "elo": "how much stronger one engine is, from the counts of a match",
-    "sprt": "what those counts say for one hypothesis against another",
+    "replay": "play a recorded game again, up to the first difference",
+    "start": "play a site's games, or check its new bots, until stopped",
+    "sandbox": "show the sandbox level of this machine, and what is missing",
+    "check": "check that an engine follows the protocol",
+    "elo": "compute the Elo difference from the counts of a match",
+    "sprt": "compute the log-likelihood ratio of two hypotheses from those counts",
 }
 
 
@@ -29,12 +29,14 @@ def _parser() -> argparse.ArgumentParser:
     width = max(map(len, COMMANDS))
     parser = argparse.ArgumentParser(
         prog="python3 -m workers",
-        description="Play games between engines, for a Duarena site or by yourself.",
+        description="Play games between engines, for a Duarena site or without one.",
         epilog="\n".join(("commands:", *(f"  {name:{width}}  {does}" for name, does in COMMANDS.items()))),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", metavar="COMMAND", choices=COMMANDS, help="with --help: about it")
-    parser.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="the command's own words")
+    parser.add_argument("command", metavar="COMMAND", choices=COMMANDS, help="COMMAND --help explains it")
+    parser.add_argument(
+        "arguments", metavar="...", nargs=argparse.REMAINDER, help="the options of the command"
+    )
     return parser
 
 

@@ -23,9 +23,9 @@ BOOK = "book"
 """The comment of an opening move, which no engine chose."""
 
 MAX_VOIDS = 3
-"""A game that is void so many times is given up: it halts and says why."""
+"""A game that was void this many times is given up: it halts."""
 MAX_LOST = 10
-"""So is a game whose worker or slot was lost so many times."""
+"""A game whose worker or slot was lost this many times is given up as well."""
 
 
 class JobError(ValueError):
@@ -325,7 +325,7 @@ def _read_plain(kind: type, value: object, where: str) -> object:
     if type(value) is not kind:
         raise JobError(f"{where} must be {_KIND_NAMES[kind]}, not {_kind_name(value)}")
     if isinstance(value, str) and not _is_encodable(value):
-        raise JobError(f"{where} holds a lone surrogate, which no text does")
+        raise JobError(f"{where} contains a lone surrogate, which is not valid text")
     return value
 
 

@@ -1,10 +1,10 @@
-"""What a match between two engines says of their strengths: Elo, its error, superiority, and the SPRT.
+"""Statistics of a match between two engines: Elo, its error, likelihood of superiority, and the SPRT. Pure.
 
-Arithmetic only. Games of a pair share their opening and are no independent draws: where pairs were
-played, count pairs (``Pentanomial``), whose variance already holds what the two games have in common.
+The games of a pair have the same opening and are not independent. So where pairs were played, count pairs
+(``Pentanomial``), whose variance includes this dependence.
 
-A cell without games counts as ``PRIOR`` of one, as on fishtest: every number below then exists, for
-no games at all, for one result only, for nothing but wins.
+A cell without games counts as ``PRIOR`` of a game, as on fishtest, so that all numbers exist also for no
+games, or for wins only.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from typing import ClassVar
 from engines.rules.base import quote
 
 PRIOR = 1e-3
-"""Games, or pairs, in a cell where none was played."""
+"""The games, or pairs, that an empty cell counts as."""
 CONFIDENCE = 1.959963984540054
-"""Standard deviations of a two-sided 95 % interval."""
+"""Half the width of a two-sided 95 % interval, in standard deviations."""
 ELO = 400.0 / math.log(10.0)
 """One unit of the logistic scale, in Elo."""
 NORMALIZED_ELO = 800.0 / math.log(10.0)
 """One standard deviation of a game's score above even, in normalized Elo."""
 EXTREME_SCORE = 1e-3
-"""Scores nearer to none or all than this have the Elo of this one, 1199.8, as on fishtest."""
+"""Scores nearer than this to 0 or 1 count as this score, which is ±1199.8 Elo, as on fishtest."""
 
 _COUNTS = re.compile(r"[0-9]{1,9}(?:,[0-9]{1,9}){2}(?:(?:,[0-9]{1,9}){2})?")
 
 
 class StatisticsError(ValueError):
-    """Counts, hypotheses or risks that cannot be; one sentence fit for a user."""
+    """Invalid counts, hypotheses or error probabilities; the text is a sentence for the user."""
 
 
 class Counts:
-    """How often each score was reached, from none to all of the points: games, or pairs of games."""
+    """How many games, or pairs of games, had each score, from none to all of the points."""
 
     __slots__ = ()
 
     games_each: ClassVar[int]
-    """Games behind one count."""
+    """The number of games in one count."""
 
     @property
     @abstractmethod
     def cells(self) -> tuple[int, ...]:
-        """The counts, by rising and equally spaced scores."""
+        """The counts in the order of rising, equally spaced scores."""
 
     @property
     def games(self) -> int:
@@ -57,7 +57,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Wdl(Counts):
-    """Single games, by their result for the engine in question."""
+    """Single games, by their result for the first engine."""
 
     losses: int = 0
     draws: int = 0
@@ -72,7 +72,7 @@ class Wdl(Counts):
 
 @dataclass(frozen=True, slots=True)
 class Pentanomial(Counts):
-    """Pairs of games, by both results together; ``dd`` has the pairs of a win and a loss in it."""
+    """Pairs of games, by both results; ``dd`` includes the pairs of a win and a loss."""
 
     ll: int = 0
     ld: int = 0
@@ -88,24 +88,24 @@ class Pentanomial(Counts):
 
 
 def parse_counts(text: str) -> Wdl | Pentanomial:
-    """``L,D,W`` of games or ``LL,LD,DD,WD,WW`` of pairs; raises ``StatisticsError``."""
+    """Parse ``L,D,W`` of games or ``LL,LD,DD,WD,WW`` of pairs; raises ``StatisticsError``."""
     if not _COUNTS.fullmatch(text):
         raise StatisticsError(
-            f"cannot read the counts {quote(text)}: write L,D,W, or LL,LD,DD,WD,WW of pairs"
+            f"cannot read the counts {quote(text)}: write L,D,W of games, or LL,LD,DD,WD,WW of pairs"
         )
     cells = [int(word) for word in text.split(",")]
     return Wdl(*cells) if len(cells) == 3 else Pentanomial(*cells)
 
 
-# How strong
+# Elo
 
 
 @dataclass(frozen=True, slots=True)
 class EloEstimate:
-    """The difference of two strengths; errors are half the width of a 95 % interval.
+    """The difference in strength of two engines; errors are half the width of a 95 % interval.
 
-    ``elo`` is logistic; ``nelo`` normalized, in standard deviations of one game's score, which
-    openings and draws leave alone. ``los``, the likelihood of superiority, is from 0 to 1.
+    ``elo`` is logistic. ``nelo`` is normalized by the standard deviation of one game's score, so it depends
+    less on the openings and the number of draws. ``los``, the likelihood of superiority, is from 0 to 1.
     """
 
     elo: float
@@ -116,11 +116,11 @@ class EloEstimate:
 
 
 def estimate(counts: Counts) -> EloEstimate:
-    """Both Elos of ``counts``, of pairs by the variance of pairs.
+    """The Elo estimates of ``counts``; for pairs with the variance of pairs.
 
-    The interval of ``elo`` is the normal approximation's of the score, put on the Elo scale, as fishtest
-    and fastchess publish it. Normalized Elo: Van den Bergh, "Normalized Elo" (cantate.be/Fishtest);
-    its error takes the variance as known.
+    The interval of ``elo`` is the normal approximation for the score, converted to Elo, as fishtest and
+    fastchess publish it. Normalized Elo: Van den Bergh, "Normalized Elo" (cantate.be/Fishtest); its error
+    treats the variance as known.
     """
     number, scores, shares = _sample(counts)
     mean, variance = _moments(scores, shares)
@@ -137,22 +137,22 @@ def estimate(counts: Counts) -> EloEstimate:
 
 
 def elo_of_score(score: float) -> float:
-    """The Elo difference at which ``score`` (of one game, 0 to 1) is expected; see ``EXTREME_SCORE``."""
+    """The Elo difference with the expected ``score`` (of one game, 0 to 1); see ``EXTREME_SCORE``."""
     within = min(max(score, EXTREME_SCORE), 1.0 - EXTREME_SCORE)
     return ELO * math.log(within / (1.0 - within))
 
 
 def score_of_elo(elo: float) -> float:
-    """The score expected of whoever is ``elo`` stronger, by the logistic curve of Elo's."""
+    """The expected score of an engine that is ``elo`` stronger, by the logistic curve."""
     return 1.0 / (1.0 + math.exp(-elo / ELO))
 
 
 def superiority(deviations: float) -> float:
-    """The probability of being the stronger, for a normal estimate so many standard deviations above even."""
+    """The probability of being stronger, for a normal estimate ``deviations`` above an even score."""
     return math.erfc(-deviations / math.sqrt(2.0)) / 2.0
 
 
-# Which of two hypotheses
+# The sequential test
 
 
 class Model(enum.StrEnum):
@@ -163,34 +163,35 @@ class Model(enum.StrEnum):
 
 
 FARTHEST_ELO = {Model.LOGISTIC: 1000.0, Model.NORMALIZED: 200.0}
-"""Hypotheses are at most so far from zero; beyond it the normalized one cannot be fitted from everywhere."""
+"""The limit of hypotheses; beyond it the fit of the normalized model does not always converge."""
 _ROUNDS = 50
-_SETTLED = 1e-12
+_CONVERGED = 1e-12
 
 
 def bounds(alpha: float, beta: float) -> tuple[float, float]:
-    """Where an SPRT stops: at or below the first H0 is accepted, at or above the second H1.
+    """The bounds of an SPRT: it accepts H0 at or below the first, H1 at or above the second.
 
-    ``alpha`` is the risk to take H1 when H0 holds, ``beta`` the other. Wald, "Sequential Tests of
-    Statistical Hypotheses" (1945). Raises ``StatisticsError`` unless both are over 0 and together under 1.
+    ``alpha`` is the probability to accept H1 if H0 is true, ``beta`` to accept H0 if H1 is true. Wald,
+    "Sequential Tests of Statistical Hypotheses" (1945). Raises ``StatisticsError`` unless both are above 0
+    and their sum is below 1.
     """
     if not (alpha > 0.0 and beta > 0.0 and alpha + beta < 1.0):
-        raise StatisticsError(f"alpha and beta must be over 0 and together under 1, not {alpha} and {beta}")
+        raise StatisticsError(f"alpha and beta must be above 0 and their sum below 1, not {alpha} and {beta}")
     return math.log(beta / (1.0 - alpha)), math.log((1.0 - beta) / alpha)
 
 
 def llr(counts: Counts, elo0: float, elo1: float, model: Model) -> float:
-    """The generalized log-likelihood ratio of ``elo1`` against ``elo0``; above zero for ``elo1``.
+    """The generalized log-likelihood ratio of ``elo1`` against ``elo0``; positive values favour ``elo1``.
 
-    Each hypothesis speaks by the distribution most likely under it, found exactly and not by an
-    expansion: Van den Bergh, "Comments on Normalized Elo" (cantate.be/Fishtest), after Li, Liu and
-    Ying, "Generalized Sequential Probability Ratio Test" (2014). Raises ``StatisticsError`` for hypotheses
-    beyond ``FARTHEST_ELO``.
+    For each hypothesis the most likely distribution is computed exactly, not by an expansion: Van den Bergh,
+    "Comments on Normalized Elo" (cantate.be/Fishtest), after Li, Liu and Ying, "Generalized Sequential
+    Probability Ratio Test" (2014). Raises ``StatisticsError`` for hypotheses beyond ``FARTHEST_ELO``.
     """
+    limit = FARTHEST_ELO[model]
     for elo in (elo0, elo1):
-        if not abs(elo) <= FARTHEST_ELO[model]:
+        if not abs(elo) <= limit:
             raise StatisticsError(
-                f"a hypothesis of {elo} Elo is beyond the {FARTHEST_ELO[model]:.0f} of the {model} model"
+                f"a hypothesis of {elo} Elo is beyond {limit:g}, the limit of the {model} model"
             )
     number, scores, shares = _sample(counts)
     unit = math.sqrt(counts.games_each) / NORMALIZED_ELO
@@ -205,15 +206,15 @@ def llr(counts: Counts, elo0: float, elo1: float, model: Model) -> float:
 
 
 def _fit_mean(scores: Sequence[float], shares: Sequence[float], mean: float) -> list[float]:
-    """The most likely distribution of this mean (proposition 1.1 of the paper)."""
+    """The most likely distribution with this mean (proposition 1.1 of the paper)."""
     return _tilted(shares, [score - mean for score in scores])
 
 
 def _fit_deviations(scores: Sequence[float], shares: Sequence[float], deviations: float) -> list[float]:
-    """The most likely distribution whose mean is so many standard deviations above 1/2 (its section 4.1).
+    """The most likely distribution whose mean is ``deviations`` above 1/2 (section 4.1 of the paper).
 
-    The condition is made linear at the last distribution found, beginning with the uniform one;
-    that settles within a few rounds.
+    The condition is linearized at the last distribution, starting with the uniform one; this converges
+    within a few rounds.
     """
     fitted = [1.0 / len(scores)] * len(scores)
     for _ in range(_ROUNDS):
@@ -224,16 +225,16 @@ def _fit_deviations(scores: Sequence[float], shares: Sequence[float], deviations
             for score in scores
         ]
         last, fitted = fitted, _tilted(shares, condition)
-        if max(abs(new - old) for new, old in zip(fitted, last, strict=True)) < _SETTLED:
+        if max(abs(new - old) for new, old in zip(fitted, last, strict=True)) < _CONVERGED:
             break
     return fitted
 
 
 def _tilted(shares: Sequence[float], condition: Sequence[float]) -> list[float]:
-    """The distribution most likely to give ``shares`` among those under which ``condition`` is 0 on average.
+    """The distribution most likely to give ``shares`` among those for which the mean of ``condition`` is 0.
 
-    The condition must take both signs. The weight of the constraint is found by bisection:
-    what its slope decides falls without a break between the two poles.
+    The condition must have values of both signs. The multiplier of the constraint is found by bisection,
+    because its function is continuous and decreasing between the two poles.
     """
     low, high = -1.0 / max(condition), -1.0 / min(condition)
     while low < (weight := (low + high) / 2.0) < high:
@@ -245,7 +246,7 @@ def _tilted(shares: Sequence[float], condition: Sequence[float]) -> list[float]:
 
 
 def _sample(counts: Counts) -> tuple[float, list[float], list[float]]:
-    """How many counts there are, the score of each cell (0 to 1), and its share."""
+    """The total of the counts, the score of each cell (0 to 1), and the share of each cell."""
     cells = [cell or PRIOR for cell in counts.cells]
     number = sum(cells)
     return (
@@ -256,6 +257,6 @@ def _sample(counts: Counts) -> tuple[float, list[float], list[float]]:
 
 
 def _moments(scores: Sequence[float], shares: Sequence[float]) -> tuple[float, float]:
-    """Mean and variance."""
+    """The mean and the variance."""
     mean = sum(score * share for score, share in zip(scores, shares, strict=True))
     return mean, sum(share * (score - mean) ** 2 for score, share in zip(scores, shares, strict=True))

@@ -1,8 +1,8 @@
-"""The sample bots: each one file to read from top to bottom, to play against and to start from.
+"""The sample bots: examples to read, opponents, and starting points for your own bot.
 
-A bot is run as ``python -m engines.bots.random_bot``, or as a loose file with
-``engines`` on the path, which is how a server bundles it. What is told here of a
-bot is told without importing it.
+Each bot is one file. It is run as ``python -m engines.bots.random_bot``, or as a
+single file with ``engines`` on the path, which is how a server bundles it. This
+module describes the bots without importing them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engines.rules.registry import GAMES
 
 @dataclass(frozen=True, slots=True)
 class SampleBot:
-    """A bot to be found in this package; ``games`` are the codes of the ladders it plays."""
+    """A bot of this package; ``games`` are the codes of the ladders that it plays."""
 
     module: str
     name: str
@@ -25,17 +25,22 @@ class SampleBot:
 
     @property
     def path(self) -> Path:
-        """Its source, complete in one file."""
+        """Its source file."""
         return Path(__file__).with_name(f"{self.module}.py")
 
 
 SAMPLE_BOTS: Final = (
-    SampleBot("random_bot", "Random", "Plays any legal move, each as likely as another.", tuple(GAMES)),
-    SampleBot("greedy_bot", "Greedy", "Looks one move ahead and takes what looks best.", tuple(GAMES)),
+    SampleBot("random_bot", "Random", "Plays a random legal move.", tuple(GAMES)),
+    SampleBot(
+        "greedy_bot",
+        "Greedy",
+        "Looks one move ahead and plays the best move by its evaluation.",
+        tuple(GAMES),
+    ),
     SampleBot(
         "alphabeta_bot",
         "Alphabeta",
-        "Searches move by move deeper, as far as its clock allows.",
+        "Searches with alpha-beta pruning, as deep as its clock allows.",
         tuple(GAMES),
     ),
 )

@@ -1,23 +1,23 @@
 """Alphabeta: iterative deepening with alpha-beta pruning, within its clock.
 
-From top to bottom: ``choose`` looks one ply deep, then two, and so on, until the
-clock, the nodes or the depth run out, and answers with the best move it is sure
-of. ``AlphabetaSearch`` is the same for every game; what a position is worth is told by
-``evaluation``, which moves are looked at by ``candidates``, when to answer by ``pace``.
+``choose`` searches one ply deep, then two, and so on, until the clock, the nodes or
+the depth run out, and answers with the best move of the deepest search.
+``AlphabetaSearch`` is the same for every game: ``evaluation`` gives the score of a
+position, ``candidates`` the moves to search, ``pace`` the time to answer.
 
-What makes it look deeper than it could by trying everything:
+It saves work by:
 
-- A *table* of the positions searched: what they are worth, exactly or as a bound, and
-  the best move found.
-- The *order* of moves: the best move of the search before first, then those that
-  refuted a move elsewhere (killers, history). Only the first is searched in full;
-  of the others it is asked first whether they are better (principal variation search).
+- a *table* of the positions searched, with their scores, exact or as bounds, and the
+  best moves found;
+- the *order* of moves: first the best move of the previous search, then moves that
+  refuted others elsewhere (killers, history). Only the first move is searched with the
+  full window, the others with a window of one (principal variation search).
 
-Worth is in hundredths of what a game is won with, from the mover's side. A loss that
-rests on candidates alone is not proven, and is not announced as a mate.
+Scores are in hundredths of the unit of ``evaluation``, from the mover's side. A loss that
+rests on candidates alone is not proven, and is not announced.
 
-With ``go nodes`` or ``go depth`` and a seed its games can be repeated: chance only
-orders the moves that look equal at the root.
+With ``go nodes`` or ``go depth`` and a seed its games can be repeated: random numbers
+only order equal moves at the root.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from typing import Final
 
 from engines.bots.candidates import GUIDES, other_moves
 from engines.bots.endings import Endings
-from engines.bots.evaluation import EVALUATIONS, MATE, WIN_NEXT, worth_of
+from engines.bots.evaluation import EVALUATIONS, MATE, WIN_NEXT, final_score
 from engines.bots.pace import SearchPace
-from engines.bots.table import DECIDED, MAX_PLIES, PROVEN, Bound, TranspositionTable, disbelieved
+from engines.bots.table import DECIDED, MAX_PLIES, PROVEN, Bound, TranspositionTable, unproven
 from engines.rules.base import Position, Side
 from engines.sdk import BotTurn, run
 
-Merits = defaultdict[str, int]
+Cutoffs = defaultdict[str, int]
 INFINITY: Final = 2 * MATE
 MAX_DEPTH: Final = MAX_PLIES // 2
-NODES_BETWEEN_LOOKS: Final = 16
-"""A look at the clock costs as much as half a node; so many take some tenths of a millisecond."""
+NODES_BETWEEN_CHECKS: Final = 16
+"""Reading the clock costs as much as half a node; so many nodes take some tenths of a millisecond."""
 PACE: Final = SearchPace()
 
 
@@ -50,11 +50,11 @@ def choose(turn: BotTurn) -> str:
 
 
 class SearchStopped(Exception):
-    """Raised from the depths when the answer is due."""
+    """Ends the search when the answer is due."""
 
 
 class AlphabetaSearch:
-    """One search; nothing but the pace is remembered from one move to the next."""
+    """One search; only the pace is kept from one move to the next."""
 
     def __init__(self, turn: BotTurn) -> None:
         self.turn = turn
@@ -64,29 +64,29 @@ class AlphabetaSearch:
         self.most_nodes = INFINITY if nodes is None else nodes
         self.most_depth = MAX_DEPTH if depth is None else min(depth, MAX_DEPTH)
         self.nodes = 0
-        self.next_look = 0
-        """The nodes after which the limits are looked at again."""
+        self.next_check = 0
+        """The number of nodes at which the limits are checked again."""
         self.is_timed = turn.clock.budget_ms is not None
         self.table = TranspositionTable()
         self.proving = False
         """Whether losses are searched that rest on candidates alone."""
         self.killers = [""] * (MAX_DEPTH + 1)
-        """By distance from the root: the last move that refuted the one before it."""
-        self.merits: tuple[Merits, Merits] = (defaultdict(int), defaultdict(int))
-        """By side: how often, weighted by depth, a move has done so anywhere."""
+        """By distance from the root: the last move that refuted the move before it."""
+        self.cutoffs: tuple[Cutoffs, Cutoffs] = (defaultdict(int), defaultdict(int))
+        """By side: how often, weighted by depth, a move has refuted another anywhere."""
         self.endings = Endings(turn.history)
         self.limit_is_near = turn.position.ply + MAX_DEPTH >= self.endings.ply_limit
         self.best = next(turn.position.legal_moves())
 
     def choose(self) -> str:
-        """The best move of the deepest search, as far as that one came."""
+        """The best move of the deepest search, which may be incomplete."""
         with contextlib.suppress(SearchStopped):
             self.deepen()
         self.turn.info(nodes=self.nodes)
         return self.best
 
     def deepen(self) -> None:
-        """One ply deeper each time, until the game is decided or the search is broken off."""
+        """Search one ply deeper each time, until the game is decided or the search is stopped."""
         moves, complete = self.guide.candidates(self.turn.position)
         if complete:
             self.turn.random.shuffle(moves)
@@ -97,11 +97,11 @@ class AlphabetaSearch:
         for depth in range(1, self.most_depth + 1):
             score = self.search_root(moves, complete, depth)
             if DECIDED <= abs(score) < PROVEN:
-                self.report(depth, score)
                 if score < 0 and not complete:
                     moves, complete = [*moves, *other_moves(self.turn.position, moves)], True
                 score = self.prove(moves, complete, depth)
-            self.report(depth, score)
+            if not DECIDED <= abs(score) < PROVEN:
+                self.report(depth, score)
             if abs(score) >= DECIDED or not PACE.may_begin() or (len(moves) == 1 and self.is_timed):
                 return
 
@@ -118,13 +118,13 @@ class AlphabetaSearch:
         return self.try_moves(self.turn.position, moves, complete, depth, -INFINITY, INFINITY, 0)
 
     def search(self, position: Position, depth: int, alpha: int, beta: int, distance: int) -> int:
-        """The worth of ``position`` to its mover, exact between ``alpha`` and ``beta``, else a bound."""
-        if self.nodes >= self.next_look:
-            self.look()
+        """The score of ``position`` for its mover, exact between ``alpha`` and ``beta``, else a bound."""
+        if self.nodes >= self.next_check:
+            self.check_limits()
         self.nodes += 1
         outcome = self.endings.outcome(position)
         if outcome.decided:
-            return worth_of(outcome, position.side, distance)
+            return final_score(outcome, position.side, distance)
         if depth == 0:
             return self.evaluate_leaf(position, distance)
         entry = self.table.find(self.key_of(position))
@@ -143,18 +143,18 @@ class AlphabetaSearch:
             score = self.try_moves(position, moves, True, depth, alpha, beta, distance)
         return score
 
-    def look(self) -> None:
-        """At the limits of the search; raises ``SearchStopped`` when one is reached."""
+    def check_limits(self) -> None:
+        """Raises ``SearchStopped`` when a limit is reached."""
         if self.nodes >= self.most_nodes or PACE.must_answer():
             raise SearchStopped
-        self.next_look = min(self.nodes + NODES_BETWEEN_LOOKS, self.most_nodes)
+        self.next_check = min(self.nodes + NODES_BETWEEN_CHECKS, self.most_nodes)
 
     def evaluate_leaf(self, position: Position, distance: int) -> int:
-        """What the evaluation says; a win that it takes for near is made sure of."""
-        worth = self.evaluate(position)
-        if worth > WIN_NEXT // 2 and self.guide.winning_move(position) is not None:
+        """The evaluation; where it reports a winning move, the move is looked for."""
+        score = self.evaluate(position)
+        if score > WIN_NEXT // 2 and self.guide.winning_move(position) is not None:
             return MATE - distance - 1
-        return worth
+        return score
 
     def try_moves(
         self,
@@ -166,7 +166,7 @@ class AlphabetaSearch:
         beta: int,
         distance: int,
     ) -> int:
-        """The worth of the best of ``moves``, as ``search`` has it; what is found goes into the table."""
+        """The score of the best of ``moves``, as in ``search``; stores it in the table."""
         best, best_move, least = -INFINITY, "", alpha
         for token in moves:
             after = position.play(token)
@@ -182,30 +182,30 @@ class AlphabetaSearch:
                     if distance == 0:
                         self.best = token
                 if score >= beta:
-                    self.praise(token, position.side, depth, distance)
+                    self.record_refutation(token, position.side, depth, distance)
                     break
         if not complete:
-            best = disbelieved(best)
+            best = unproven(best)
         bound = Bound.AT_LEAST if best >= beta else Bound.EXACT if best > alpha else Bound.AT_MOST
         self.table.keep(self.key_of(position), depth, best, bound, best_move, distance)
         return best
 
     def key_of(self, position: Position) -> Hashable:
-        """Near the ply limit the same position is worth something else when it is reached later."""
+        """The key in the table; near the ply limit the score of a position depends on its ply too."""
         return (position.key(), position.ply) if self.limit_is_near else position.key()
 
     def order(self, moves: list[str], first: str, side: Side, distance: int) -> None:
-        """The best move known before, then what refuted most; equals stay as they are."""
-        moves.sort(key=self.merits[side].__getitem__, reverse=True)
+        """Sort moves: the best move known, then by refutations; equal ones keep their order."""
+        moves.sort(key=self.cutoffs[side].__getitem__, reverse=True)
         for token in (self.killers[distance], first):
             if token in moves:
                 moves.remove(token)
                 moves.insert(0, token)
 
-    def praise(self, token: str, side: Side, depth: int, distance: int) -> None:
-        """Take note that a move has refuted the one before it."""
+    def record_refutation(self, token: str, side: Side, depth: int, distance: int) -> None:
+        """Record that a move has refuted the move before it."""
         self.killers[distance] = token
-        self.merits[side][token] += depth * depth
+        self.cutoffs[side][token] += depth * depth
 
     def report(self, depth: int, score: int) -> None:
         plies = MATE - abs(score)
@@ -213,7 +213,7 @@ class AlphabetaSearch:
         self.turn.info(depth=depth, score=score, mate=mate, nodes=self.nodes, pv=self.line(depth))
 
     def line(self, depth: int) -> Iterator[str]:
-        """The best moves of both sides, as far as they were searched."""
+        """The best moves of both sides, as far as they are in the table."""
         position = self.turn.position
         for _ in range(depth):
             entry = self.table.find(self.key_of(position))
@@ -224,5 +224,5 @@ class AlphabetaSearch:
 
 
 if __name__ == "__main__":
-    gc.disable()  # a search makes no cycles, and looking for some in a large table takes too long
+    gc.disable()  # a search makes no reference cycles, and collecting over a large table takes too long
     run(choose, name="Alphabeta", author="Duarena")

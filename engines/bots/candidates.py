@@ -1,9 +1,9 @@
-"""The moves worth looking at, the most promising first, found without making them.
+"""Candidate moves for a search, the most promising first, found without playing them.
 
-Few moves are simply all of them. DuAlma has up to 3,540 placements and DuploLine a
-thousand turns: there every cell gets a worth once, the best cells are combined, and
-each combination is asked of the rules. A win at once may be missing: it is for
-``winning_move`` to find.
+Where there are few moves, all are candidates. DuAlma has up to 3,540 placements and
+DuploLine a thousand turns: there every cell gets a value, the best cells are combined,
+and the rules check each combination. An immediate win may be missing: ``winning_move``
+finds those.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final, cast
 
-from engines.bots.evaluation import BESIDE, BEYOND, CACHED, COMPANY, NEARNESS, THIRDS, rows_of_four
+from engines.bots.evaluation import ADJACENT, BESIDE, BEYOND, CACHED, THIRDS, TWO_APART, rows_of_four
 from engines.rules.base import Position, Side
 from engines.rules.cellsets import BOARD as LINE
 from engines.rules.cellsets import next_to
@@ -25,16 +25,16 @@ from engines.rules.duploline import KINDS, SUPPLY, DuplolinePosition
 from engines.rules.hexagon import cells_of
 
 Candidates = tuple[list[str], bool]
-"""Moves to look at, the most promising first, and whether these are all there are."""
+"""Moves to search, the most promising first, and whether these are all legal moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """What the search is told of a game's moves."""
+    """How a search finds the moves of a game."""
 
     candidates: Callable[[Position], Candidates]
     winning_move: Callable[[Position], str | None]
-    """A move that wins at once, if one is easily seen; None says nothing."""
+    """A move that wins at once, if one is easily found; None does not mean that there is none."""
 
 
 def all_moves(position: Position) -> Candidates:
@@ -47,14 +47,14 @@ def other_moves(position: Position, known: Collection[str]) -> Iterator[str]:
     return (token for token in position.legal_moves() if token not in known)
 
 
-def unseen(position: Position) -> None:
-    """Where a win is seen soon enough by playing the few moves there are."""
+def no_winning_move(position: Position) -> None:
+    """For games with few moves, where the search finds an immediate win quickly."""
 
 
 # DuAlma
 
 CELLS: Final = 5
-"""Cells that are looked at for each of the two discs of a placement."""
+"""Candidate cells for each of the two discs of a placement."""
 
 
 def candidates_dualma(position: Position) -> Candidates:
@@ -64,9 +64,9 @@ def candidates_dualma(position: Position) -> Candidates:
     white, black = dualma.tops
     empty = list(cells_of(ALMA.full & ~(white | black | 1 << ALMA.centre)))
     own, other = (white, black) if dualma.side is Side.WHITE else (black, white)
-    good = heapq.nlargest(CELLS, empty, key=lambda cell: company(cell, own))
+    good = heapq.nlargest(CELLS, empty, key=lambda cell: placement_value(cell, own))
     bad = heapq.nsmallest(
-        CELLS, (cell for cell in empty if cell not in good), key=lambda cell: company(cell, other)
+        CELLS, (cell for cell in empty if cell not in good), key=lambda cell: placement_value(cell, other)
     )
     names = ALMA.names
     if dualma.side is Side.WHITE:
@@ -74,13 +74,13 @@ def candidates_dualma(position: Position) -> Candidates:
     return [f"{names[a]}:{names[b]}" for a in good for b in bad], False
 
 
-def company(cell: int, discs: int) -> int:
-    """What discs of its colour are worth to one on this cell."""
-    return COMPANY * (BESIDE[cell] & discs).bit_count() + NEARNESS * (BEYOND[cell] & discs).bit_count()
+def placement_value(cell: int, discs: int) -> int:
+    """The value of a disc on this cell by its distance to other ``discs`` of its colour."""
+    return ADJACENT * (BESIDE[cell] & discs).bit_count() + TWO_APART * (BEYOND[cell] & discs).bit_count()
 
 
 def winning_movement(position: Position) -> str | None:
-    """A disc that can be put on a single one to complete a row of three stacks."""
+    """A movement that makes a stack and with it a row of three stacks."""
     dualma = cast(DualmaPosition, position)
     own, other = dualma.tops if dualma.side is Side.WHITE else dualma.tops[::-1]
     stacks = dualma.stacks
@@ -101,23 +101,23 @@ def winning_movement(position: Position) -> str | None:
 LETTERS: Final = "DR"
 """By kind, as in tokens."""
 WIDTH: Final = 16
-"""Turns that are looked at."""
+"""Candidate turns."""
 ACTIONS: Final = 8
-"""Actions of each kind that are combined to turns."""
+"""Actions of each kind that are combined into turns."""
 COMBINED: Final = [(i, j) for i in range(ACTIONS) for j in range(ACTIONS) if (i + 1) * (j + 1) <= WIDTH]
-"""Places in the order of worth of a disc and a ring action that can be one of the best turns together."""
+"""Ranks by value of a disc and a ring action that together can be one of the best turns."""
 BUILDING: Final = (1, 4, 20, 10_000)
-"""What it is worth to add to a row that holds so many own pieces of the kind, and none of the opponent's."""
+"""By the own pieces of the kind in a row without the opponent's: the value of adding another."""
 BLOCKING: Final = (0, 3, 15, 1_000)
-"""What it is worth to end a row that holds so many of the opponent's, and none of one's own."""
+"""By the opponent's pieces in a row without own ones: the value of blocking it."""
 ROWS: Final = tuple((row, tuple(cells_of(row))) for row in LINE.lines(4))
 
 ADDS: Final = [[letter + name for name in LINE.names] for letter in LETTERS]
 MOVES: Final = [[[f"{add}-{target}" for target in LINE.names] for add in adds] for adds in ADDS]
-"""Their tokens, by kind and cell numbers."""
+"""The tokens of adds and moves, by kind and cell numbers."""
 
 Actions = list[tuple[int, str]]
-"""Actions of one kind, each behind its worth."""
+"""Values and tokens of actions of one kind."""
 
 
 def candidates_duploline(position: Position) -> Candidates:
@@ -140,32 +140,32 @@ def candidates_duploline(position: Position) -> Candidates:
 
 
 def actions(mine: tuple[int, int], theirs: tuple[int, int], kind: int) -> Actions:
-    """What may be done with a piece of this kind, or nearly: groups torn and replacements are left out."""
-    worth = worth_of_cells(mine[kind], theirs[kind])
+    """The actions with a piece of this kind, without replacements; a move may break the connection rule."""
+    values = cell_values(mine[kind], theirs[kind])
     same, others = mine[kind] | theirs[kind], mine[1 - kind] | theirs[1 - kind]
     adds, moves = ADDS[kind], MOVES[kind]
     found: Actions = []
     if mine[kind].bit_count() < SUPPLY:
         beside = next_to(theirs[0] | theirs[1]) & ~(same | others)
-        found = [(worth[cell], adds[cell]) for cell in cells_of(beside)]
+        found = [(values[cell], adds[cell]) for cell in cells_of(beside)]
     joinable = others & ~same
     for cell in cells_of(mine[kind] & ~others & next_to(joinable)):
         for target in cells_of(LINE.around[cell] & joinable):
-            found.append((worth[target] - worth[cell], moves[cell][target]))
+            found.append((values[target] - values[cell], moves[cell][target]))
     return found
 
 
 @lru_cache(CACHED)
-def worth_of_cells(own: int, other: int) -> tuple[int, ...]:
-    """What a piece is worth on each cell: rows of four it builds, rows of the opponent's it ends."""
-    worth = [0] * len(LINE.names)
+def cell_values(own: int, other: int) -> tuple[int, ...]:
+    """The value of a piece on each cell, by the rows of four that it extends or blocks."""
+    values = [0] * len(LINE.names)
     for row, cells in ROWS:
         mine, theirs = (row & own).bit_count(), (row & other).bit_count()
         if mine and theirs:
             continue
         for cell in cells:
-            worth[cell] += BLOCKING[theirs] if theirs else BUILDING[mine - (own >> cell & 1)]
-    return tuple(worth)
+            values[cell] += BLOCKING[theirs] if theirs else BUILDING[mine - (own >> cell & 1)]
+    return tuple(values)
 
 
 def winning_turn(position: Position) -> str | None:
@@ -183,7 +183,7 @@ def winning_turn(position: Position) -> str | None:
 
 
 def ways_to_fill(gap: int, mine: tuple[int, int], theirs: tuple[int, int], kind: int) -> Iterator[str]:
-    """Turns that bring a piece of this kind to a cell; those that are legal are among them."""
+    """Turns that may bring a piece of this kind to a cell; some of them may be illegal."""
     letter, other = LETTERS[kind], LETTERS[1 - kind]
     names, cell = LINE.names, LINE.names[gap]
     others = mine[1 - kind] | theirs[1 - kind]
@@ -192,15 +192,15 @@ def ways_to_fill(gap: int, mine: tuple[int, int], theirs: tuple[int, int], kind:
         return
     moves = [f"{letter}{names[near]}-{cell}" for near in cells_of(LINE.around[gap] & mine[kind] & ~others)]
     yield from moves
-    if mine[1 - kind] >> gap & 1:  # what is in the way goes
+    if mine[1 - kind] >> gap & 1:  # first remove the piece in the way
         for near in cells_of(LINE.around[gap]):
             yield f"{other}{cell}-{names[near]}:{letter}{cell}"
     for empty in cells_of(LINE.full & ~(others | mine[kind] | theirs[kind]) if moves else 0):
-        for move in moves:  # what would be torn is tied together first
+        for move in moves:  # first add a piece that keeps the group connected
             yield f"{other}{names[empty]}:{move}"
 
 
-FEW: Final = Guide(all_moves, unseen)
+FEW: Final = Guide(all_moves, no_winning_move)
 GUIDES: Final = {
     "duovallis": FEW,
     "dualma": Guide(candidates_dualma, winning_movement),

@@ -1,7 +1,7 @@
-"""How a game stands that a search looks ahead into, the match rules included.
+"""The outcome of positions in a search, including the match rules.
 
-Repetitions are counted over the moves played, not over those imagined: a position
-that the game has seen twice ends it wherever the search meets it.
+Repetitions are counted over the moves played, not over those of the search: a position
+that has occurred twice in the game ends it anywhere in the search.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from engines.rules.history import REPETITIONS, History
 
 
 class Endings:
-    """The ends ahead of one position of a game, by the rules, by repetition and by the ply limit."""
+    """Outcomes after one position of a game: by the rules, by repetition and by the ply limit."""
 
     def __init__(self, history: History) -> None:
-        self.repeated = twice_seen(history)
+        self.repeated = repeated_positions(history)
         self.ply_limit = history.ply_limit
 
     def outcome(self, position: Position) -> Outcome:
@@ -31,8 +31,8 @@ class Endings:
         return outcome
 
 
-def twice_seen(history: History) -> frozenset[Hashable]:
-    """The positions of this game whose next occurrence ends it."""
+def repeated_positions(history: History) -> frozenset[Hashable]:
+    """The keys of positions whose next occurrence ends this game."""
     position = history.start
     seen = Counter([position.key()])
     for token in history.moves:

@@ -1,11 +1,11 @@
-"""What a position is worth to its mover, for every game: one number, found without looking ahead.
+"""Evaluation functions: the score of a position for its mover, found without a search.
 
-``EVALUATIONS`` has a function for each ladder. Worth is in hundredths of what the
-game is won with (a seed, a stone) or, in the games that are won by a row, of what
-such a unit would be; the search and the bot that looks one move ahead go by the
-same numbers. A position that is over has no worth here: its outcome says it all.
+``EVALUATIONS`` has a function for each ladder. Scores are in hundredths of a seed or a
+stone, and of a comparable unit in the games that are won by a row. Greedy and the
+searching bots use the same functions. They are not defined for decided positions: use
+``final_score``.
 
-The weights were found by playing one against another, a hundred games each, where nothing else is said.
+Unless stated otherwise, the weights were found by matches of a hundred games each.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from engines.rules.duploline import KINDS, SUPPLY, DuplolinePosition
 from engines.rules.hexagon import cells_of
 
 MATE: Final = 1_000_000
-"""A game won; a win in n plies is worth n less."""
+"""The score of a won game; a win in n plies scores n less."""
 WIN_NEXT: Final = 20_000
-"""What it is worth to be able to win with the next move, as far as can be seen without making it."""
+"""The value of a winning next move, as far as it can be found without playing it."""
 CACHED: Final = 1 << 14
-"""Results kept of what many turns of one position share, as they are combined of few actions."""
+"""Size of caches; many turns of a position share the same few actions."""
 
 
-def worth_of(outcome: Outcome, side: Side, plies: int = 0) -> int:
-    """A game that is over, to ``side``, so many plies from now; a win is better the sooner it comes."""
+def final_score(outcome: Outcome, side: Side, plies: int = 0) -> int:
+    """The score for ``side`` of a decided game that ends in ``plies``; a faster win scores more."""
     if outcome.result is Result.DRAW:
         return 0
     return MATE - plies if outcome.result is Result.win_for(side) else plies - MATE
@@ -46,68 +46,68 @@ HOME: Final = 30
 
 
 def evaluate_dogon(position: Position) -> int:
-    """Seeds captured, and a third of it for seeds at home: they are one's own if both sides dry up."""
+    """Captured seeds, and a third of their value for seeds in own holes, which their owner may receive."""
     dogon = cast(DogonPosition, position)
     holes = dogon.holes
     width = len(holes) // 2
     white, black = dogon.stores
-    worth = SEED * (white - black) + HOME * (sum(holes[:width]) - sum(holes[width:]))
-    return worth if dogon.side is Side.WHITE else -worth
+    score = SEED * (white - black) + HOME * (sum(holes[:width]) - sum(holes[width:]))
+    return score if dogon.side is Side.WHITE else -score
 
 
 # Duovallis
 
 STONE: Final = 100
 NEUTRAL: Final = 75
-"""What it is worth beyond that if it lies in a hole that is nobody's."""
+"""The additional value of a stone in a neutral hole."""
 OPENING: Final = 330
-"""What a hole of the back row is worth that its owner may start from."""
+"""The value of a hole of the back row that its owner may choose."""
 OWNED: Final = frozenset(name for row in (*BACK_ROWS, *FRONT_ROWS) for name in row)
 NEUTRAL_HOLES: Final = tuple(hole for hole, name in enumerate(NAMES) if name not in OWNED)
 WHITE_BACK, BLACK_BACK = (slice(NAMES.index(row[0]), NAMES.index(row[-1]) + 1) for row in BACK_ROWS)
 
 
 def evaluate_duovallis(position: Position) -> int:
-    """Stones of one's own colour, and holes to start from: who runs out of these has lost.
+    """Stones of the own colour, and holes that may be chosen: a player without any loses.
 
-    Those of the back row count alone. While there is one, the front row is kept in reserve.
-    The weights are those of a logistic regression over 400 games of Alphabeta against itself.
+    Only holes of the back row count: the front row cannot be chosen while there is one.
+    The weights come from a logistic regression over 400 games of Alphabeta against itself.
     """
     duovallis = cast(DuovallisPosition, position)
     white, black = duovallis.holes
     openings = count_openings(white[WHITE_BACK], black[WHITE_BACK])
     openings -= count_openings(black[BLACK_BACK], white[BLACK_BACK])
     neutral = sum([white[hole] - black[hole] for hole in NEUTRAL_HOLES])
-    worth = STONE * (sum(white) - sum(black)) + NEUTRAL * neutral + OPENING * openings
-    return worth if duovallis.side is Side.WHITE else -worth
+    score = STONE * (sum(white) - sum(black)) + NEUTRAL * neutral + OPENING * openings
+    return score if duovallis.side is Side.WHITE else -score
 
 
 def count_openings(own: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """How many of these holes hold two stones or more, at least half of them ``own``."""
+    """How many of these holes have two stones or more, at least half of them ``own``."""
     return sum([mine >= theirs and mine + theirs > 1 for mine, theirs in zip(own, other, strict=True)])
 
 
 # DuAlma
 
 ROW: Final = 3
-COMPANY: Final = 10
-"""What a disc of the same colour beside it is worth to a disc that was placed …"""
-NEARNESS: Final = 4
-"""… and one that is two cells away."""
+ADJACENT: Final = 10
+"""In the placement phase: the value of two adjacent discs of a colour."""
+TWO_APART: Final = 4
+"""The same for two discs with one cell between them."""
 FREE: Final = 20
-"""What a disc is worth that nothing lies upon."""
+"""The value of a disc on top."""
 STACK: Final = 30
-"""What a stack is worth to him who topped it."""
-HOPE: Final = 25
-"""What a row is worth that lacks one stack, on a cell that is empty as yet …"""
-CHANCE: Final = 60
-"""… on a single disc that none of one's own can reach yet …"""
-THREAT: Final = 200
-"""… and on one that can be reached, while the opponent is to move."""
+"""The value of a stack for the owner of its topmost disc."""
+EMPTY_GAP: Final = 25
+"""The value of a row that lacks one stack, if the missing cell is empty."""
+SINGLE_GAP: Final = 60
+"""The same if the missing cell holds a single disc and no own disc can reach it."""
+REACHABLE_GAP: Final = 200
+"""The same if an own disc can reach it, while the opponent is to move."""
 
 
 def _thirds() -> tuple[tuple[int, ...], ...]:
-    """By two cells: those that make a row of three with both."""
+    """By two cells: the cells that make a row of three with both."""
     thirds = [[0] * len(ALMA.cells) for _ in ALMA.cells]
     for row in ALMA.lines(ROW):
         for one in cells_of(row):
@@ -119,34 +119,34 @@ def _thirds() -> tuple[tuple[int, ...], ...]:
 THIRDS: Final = _thirds()
 BESIDE: Final = ALMA.around
 BEYOND: Final = tuple(sum(1 << cell for cell in ALMA.at_distance(centre, 2)) for centre in ALMA.cells)
-"""By cell: the cells two steps away in a straight line, from where a stack's top comes."""
+"""By cell: the cells two steps away in a straight line, from which the top of a stack can come."""
 
 
 def evaluate_dualma(position: Position) -> int:
-    """Free discs, stacks topped, and above all rows that lack one stack and can be completed."""
+    """Discs on top, stacks, and above all rows that lack one stack and can be completed."""
     dualma = cast(DualmaPosition, position)
     white, black = dualma.tops
     if dualma.placing:
-        worth = worth_of_discs(white) - worth_of_discs(black)
-        return worth if dualma.side is Side.WHITE else -worth
+        score = placement_score(white) - placement_score(black)
+        return score if dualma.side is Side.WHITE else -score
     mine, theirs = (white, black) if dualma.side is Side.WHITE else (black, white)
     stacks = dualma.stacks
-    return standing(mine, theirs, stacks, WIN_NEXT) - standing(theirs, mine, stacks, THREAT)
+    return evaluate_side(mine, theirs, stacks, WIN_NEXT) - evaluate_side(theirs, mine, stacks, REACHABLE_GAP)
 
 
 @lru_cache(CACHED)
-def worth_of_discs(discs: int) -> int:
-    """Discs placed near one another: from there they build stacks in a row."""
+def placement_score(discs: int) -> int:
+    """Discs near one another, which can later build stacks in a row."""
     return sum(
-        COMPANY * (BESIDE[cell] & discs).bit_count() + NEARNESS * (BEYOND[cell] & discs).bit_count()
+        ADJACENT * (BESIDE[cell] & discs).bit_count() + TWO_APART * (BEYOND[cell] & discs).bit_count()
         for cell in cells_of(discs)
     )
 
 
-def standing(own: int, other: int, stacks: int, threat: int) -> int:
-    """What one side's discs are worth, ``threat`` being what it is worth to be able to complete a row."""
+def evaluate_side(own: int, other: int, stacks: int, threat: int) -> int:
+    """The score of one side's discs; ``threat`` is the value of being able to complete a row."""
     tops = own & stacks
-    worth = FREE * own.bit_count() + STACK * tops.bit_count()
+    score = FREE * own.bit_count() + STACK * tops.bit_count()
     occupied = own | other
     free = own & ~stacks
     cells = list(cells_of(tops))
@@ -155,15 +155,15 @@ def standing(own: int, other: int, stacks: int, threat: int) -> int:
             lacking = THIRDS[one][two] & ~stacks
             if lacking:
                 movers = tops & ~(1 << one | 1 << two)
-                worth += sum(worth_of_gap(cell, occupied, free, movers, threat) for cell in cells_of(lacking))
-    return worth
+                score += sum(gap_value(cell, occupied, free, movers, threat) for cell in cells_of(lacking))
+    return score
 
 
-def worth_of_gap(cell: int, occupied: int, free: int, movers: int, threat: int) -> int:
-    """What it is worth that a row lacks a stack on this cell alone."""
+def gap_value(cell: int, occupied: int, free: int, movers: int, threat: int) -> int:
+    """The value of a row that lacks only a stack on this cell."""
     if not occupied >> cell & 1:
-        return HOPE
-    return threat if BESIDE[cell] & free or BEYOND[cell] & movers else CHANCE
+        return EMPTY_GAP
+    return threat if BESIDE[cell] & free or BEYOND[cell] & movers else SINGLE_GAP
 
 
 # DuploLine
@@ -172,10 +172,10 @@ AXES: Final = (1, PITCH, SLANT)
 SINGLE: Final = 10
 PAIR: Final = 40
 TRIPLE: Final = 120
-"""What a row of four is worth that holds one, two, three pieces of one kind, all of one colour."""
+"""The value of a row of four with one, two or three pieces of one kind, all of one colour."""
 READY: Final = (0, 400, 1_500, 6_000)
-"""What it is worth beyond that if so many of the missing pieces can be played, while the opponent is to
-move: against one of them he needs an action, against two his turn, against three nothing helps for long."""
+"""The additional value by the number of cells that complete a row, while the opponent is to move: to block
+one he needs an action, for two his whole turn, and three cannot be blocked."""
 STARTS: Final = tuple(
     sum(line & -line for line in LINE.lines(4) if line & line >> axis & line >> 2 * axis) for axis in AXES
 )
@@ -183,31 +183,31 @@ STARTS: Final = tuple(
 
 
 def evaluate_duploline(position: Position) -> int:
-    """Rows of four that one side has to itself, above all those that lack one piece, if it can be played."""
+    """Rows of four with pieces of one side only, above all those that can be completed."""
     duploline = cast(DuplolinePosition, position)
     white, black = duploline.pieces
     mine, theirs = (white, black) if duploline.side is Side.WHITE else (black, white)
-    worth = threats = 0
+    score = threats = 0
     for kind in KINDS:
         value, gaps = rows_of_four(mine[kind], theirs[kind])
-        worth += value
+        score += value
         if gaps and playable(gaps, mine, theirs, kind):
-            worth += WIN_NEXT
+            score += WIN_NEXT
         value, gaps = rows_of_four(theirs[kind], mine[kind])
-        worth -= value
+        score -= value
         if gaps:
             threats += playable(gaps, theirs, mine, kind).bit_count()
-    return worth - READY[min(threats, len(READY) - 1)]
+    return score - READY[min(threats, len(READY) - 1)]
 
 
 @lru_cache(CACHED)
 def rows_of_four(own: int, other: int) -> tuple[int, int]:
-    """What the rows of four are worth that ``other`` is not in, and the cells where one piece completes one.
+    """The score of the rows of four without ``other``, and the cells where one piece completes a row.
 
-    All rows along an axis are looked at together: shifted, their first, second, third
-    and fourth cells come to lie upon one another.
+    All rows along an axis are evaluated together: shifted sets align their first,
+    second, third and fourth cells.
     """
-    worth = gaps = 0
+    score = gaps = 0
     for axis, starts in zip(AXES, STARTS, strict=True):
         open_rows = starts & ~(other | other >> axis | other >> 2 * axis | other >> 3 * axis)
         first, second, third, fourth = own, own >> axis, own >> 2 * axis, own >> 3 * axis
@@ -217,11 +217,11 @@ def rows_of_four(own: int, other: int) -> tuple[int, int]:
         triples = one_left & two_right | two_left & one_right
         pairs = two_left & none_right | none_left & two_right | one_left & one_right
         singles = one_left & none_right | none_left & one_right
-        worth += SINGLE * singles.bit_count() + PAIR * pairs.bit_count() + TRIPLE * triples.bit_count()
+        score += SINGLE * singles.bit_count() + PAIR * pairs.bit_count() + TRIPLE * triples.bit_count()
         if triples:
             gaps |= triples & ~first | (triples & ~second) << axis
             gaps |= (triples & ~third) << 2 * axis | (triples & ~fourth) << 3 * axis
-    return worth, gaps
+    return score, gaps
 
 
 def playable(gaps: int, own: tuple[int, int], other: tuple[int, int], kind: int) -> int:

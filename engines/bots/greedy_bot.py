@@ -1,14 +1,14 @@
-"""Greedy: one ply of the evaluation that Alphabeta searches with.
+"""Greedy: a search of one ply with Alphabeta's evaluation.
 
-It plays each move, wins at once if it can, and else takes what leaves the opponent
-least; equals are drawn by lot. Of DuAlma's 3,540 placements and DuploLine's thousand
-turns these are the candidates that Alphabeta looks at, too.
+It plays each move on the board, wins at once if it can, and otherwise chooses the
+move with the lowest score for the opponent; among equal moves it chooses at random.
+In DuAlma and DuploLine it considers the same candidates as Alphabeta.
 """
 
 from __future__ import annotations
 
 from engines.bots.candidates import GUIDES
-from engines.bots.evaluation import EVALUATIONS, worth_of
+from engines.bots.evaluation import EVALUATIONS, final_score
 from engines.sdk import BotTurn, run
 
 
@@ -19,13 +19,13 @@ def choose(turn: BotTurn) -> str:
         return win
     evaluate = EVALUATIONS[turn.game.code]
 
-    def worth(token: str) -> int:
+    def score(token: str) -> int:
         after = position.play(token)
         outcome = after.outcome()
-        return -(worth_of(outcome, after.side) if outcome.decided else evaluate(after))
+        return -(final_score(outcome, after.side) if outcome.decided else evaluate(after))
 
     moves, _ = guide.candidates(position)
-    scores = {token: worth(token) for token in moves}
+    scores = {token: score(token) for token in moves}
     best = max(scores.values())
     return turn.random.choice([token for token, score in scores.items() if score == best])
 

@@ -1,18 +1,17 @@
-"""MCTS: a tree that grows where the good moves are (UCT), within its clock.
+"""MCTS: Monte Carlo tree search (UCT), within its clock.
 
-From top to bottom: ``choose`` has ``MctsSearch`` make one simulation after the other. A
-simulation goes down the tree to a position not looked at before, which is one node,
-adds its moves, and carries what they promise back up. What a move promises is what
-``evaluation`` says of the position after it, as a chance to win. How the tree is grown
-is told in ``tree``, which moves are looked at in ``candidates``, when to answer in
-``pace``.
+``choose`` makes simulations with ``MctsSearch``. A simulation descends the tree to a
+position that was not visited before, which counts as one node, adds its moves, and
+backs up their values. The value of a move is the chance to win that ``evaluation``
+gives for the position after it. ``tree`` defines how the tree grows, ``candidates``
+which moves are added, ``pace`` when to answer.
 
-No game is played on by lot. Against itself without, with six plies of that before the
-evaluation it had 48 % of the points in Duovallis and in Dogon kulei, 50 in DuAlma and 32 in
-DuploLine; with games played to the end 20 % in Dogon kulei.
+There are no random playouts. Against this version, one with six random plies before the
+evaluation scored 48 % of the points in Duovallis and in Dogon kulei, 50 in DuAlma and 32 in
+DuploLine; one with games played to the end 20 % in Dogon kulei.
 
-The score is the chance ``p`` to win, as the tree sees it, in hundredths of
-``ln(p / (1 - p))``: 0 is even, 100 is 73 %, 220 is 90 %. The percentage stands beside it.
+The score is the estimated chance ``p`` to win, in hundredths of ``ln(p / (1 - p))``:
+0 is even, 100 is 73 %, 220 is 90 %. The percentage is reported beside it.
 With ``go nodes`` or ``go depth`` and a seed its games can be repeated.
 """
 
@@ -25,9 +24,9 @@ from typing import Final
 
 from engines.bots.candidates import GUIDES, Candidates, other_moves
 from engines.bots.endings import Endings
-from engines.bots.evaluation import EVALUATIONS, MATE, worth_of
+from engines.bots.evaluation import EVALUATIONS, MATE, final_score
 from engines.bots.pace import SearchPace
-from engines.bots.tree import LOST, WON, Node, carry_up
+from engines.bots.tree import LOST, WON, Node, back_up
 from engines.rules.base import Position
 from engines.sdk import BotTurn, run
 
@@ -38,18 +37,18 @@ SCALES: Final = {
     "dogon-gagara": 800.0,
     "duploline": 900.0,
 }
-"""By the ladder's code: to be ahead by so much is a chance of 73 %.
+"""By the ladder's code: the evaluation that means a chance of 73 %.
 
-About what games of the bot against itself show; in Duovallis it plays better for believing less.
+Estimated from games of the bot against itself; in Duovallis a higher value plays better.
 """
-SURE: Final = 12.0
-"""The most that is believed of what is not proven, in such units."""
+MAX_SCORE: Final = 12.0
+"""The limit of an evaluation in these units, so that only proven results are certain."""
 BATCH: Final = 16
-"""Moves that are added at a time to those worth looking at first."""
-A_PLY: Final = 400
-"""Simulations that ``go depth`` gets for each ply: a tree has no depth that it is done with."""
-FULL: Final = 300_000
-"""Moves in a tree, at some 300 bytes each; a full one grows no more."""
+"""Moves that are added at a time after the first candidates."""
+NODES_A_PLY: Final = 400
+"""Simulations for each ply of ``go depth``, because a tree has no depth at which it is complete."""
+MAX_SIZE: Final = 300_000
+"""The most moves in a tree, at some 300 bytes each."""
 UNLIMITED: Final = 1 << 62
 PACE: Final = SearchPace()
 
@@ -60,7 +59,7 @@ def choose(turn: BotTurn) -> str:
 
 
 class Memory:
-    """The tree of a move, for the next of the same game."""
+    """Keeps the tree of a move for the next move of the same game."""
 
     def __init__(self) -> None:
         self.root: Node | None = None
@@ -69,7 +68,7 @@ class Memory:
         self.root = None
 
     def recall(self, position: Position) -> Node | None:
-        """The node of ``position``, two plies into the tree; the rest of it is forgotten."""
+        """The node of ``position``, two plies below the root; the rest of the tree is dropped."""
         old, self.root = self.root, None
         for child in old.children if old is not None else ():
             for answer in child.children:
@@ -82,7 +81,7 @@ MEMORY: Final = Memory()
 
 
 class MctsSearch:
-    """One search; its tree is left in the memory."""
+    """One search; it stores its tree in the memory."""
 
     def __init__(self, turn: BotTurn, memory: Memory) -> None:
         self.turn = turn
@@ -93,16 +92,16 @@ class MctsSearch:
         self.endings = Endings(turn.history)
         nodes, depth = turn.clock.nodes, turn.clock.depth
         self.most_depth = UNLIMITED if depth is None else max(depth, 0)
-        self.most_nodes = min(UNLIMITED if nodes is None else nodes, A_PLY * self.most_depth)
+        self.most_nodes = min(UNLIMITED if nodes is None else nodes, NODES_A_PLY * self.most_depth)
         self.nodes = 0
         known = memory.recall(turn.position)
-        # a tree grown before a position was seen twice knows nothing of the draw that has come near
+        # an older tree does not know that a repeated position is now a draw
         self.root = Node() if known is None or self.endings.repeated else known
         self.root.position = turn.position
         self.size = size_of(self.root)
 
     def choose(self) -> str:
-        """The best move of the tree when it has grown for as long as it may."""
+        """Grow the tree within the limits; returns its best move."""
         next_report = 64
         while self.nodes < self.most_nodes and self.is_open() and not PACE.must_answer():
             self.simulate()
@@ -116,13 +115,13 @@ class MctsSearch:
         return next(self.turn.position.legal_moves()) if best is None else best.token
 
     def is_open(self) -> bool:
-        """Whether there is anything to find out; with one move only, the clock could better be spared."""
+        """Whether a search is useful: the result is not proven, and there is more than one move."""
         root = self.root
         forced = root.complete and len(root.children) == 1 and self.turn.clock.budget_ms is not None
         return root.verdict is None and not forced
 
     def simulate(self) -> None:
-        """Go down to a position that was not looked at before, and tell what it promises."""
+        """Descend to a position that was not visited before, and back up its value."""
         node, position = self.root, self.turn.position
         path = [node]
         while not node.is_narrow() and node.undecided and len(path) <= self.most_depth:
@@ -131,13 +130,13 @@ class MctsSearch:
             if node.position is None:
                 node.position = position.play(node.token)
             position = node.position
-        if self.size < FULL and len(path) <= self.most_depth:
+        if self.size < MAX_SIZE and len(path) <= self.most_depth:
             self.expand(node, position)
         self.nodes += 1
-        carry_up(path)
+        back_up(path)
 
     def expand(self, node: Node, position: Position) -> None:
-        """Add the moves worth looking at first, or else some of the others."""
+        """Add the candidates, or if they are in the tree some of the other moves."""
         if node.children:
             tokens = list(islice(node.rest, BATCH))
             complete = len(tokens) < BATCH
@@ -145,23 +144,23 @@ class MctsSearch:
             tokens, complete = self.candidates(position)
             node.rest = other_moves(position, tokens)
             if node is self.root:
-                self.turn.random.shuffle(tokens)  # equals stay in this order
+                self.turn.random.shuffle(tokens)  # moves with equal values keep this order
         self.size += len(tokens)
-        node.grow([self.look(position, token) for token in tokens], complete)
+        node.grow([self.make_child(position, token) for token in tokens], complete)
 
     def candidates(self, position: Position) -> Candidates:
         win = self.guide.winning_move(position)
         return self.guide.candidates(position) if win is None else ([win], False)
 
-    def look(self, position: Position, token: str) -> Node:
-        """A move with what it promises."""
+    def make_child(self, position: Position, token: str) -> Node:
+        """The node of a move with its first value."""
         after = position.play(token)
         outcome = self.endings.outcome(after)
         if outcome.decided:
-            share = (1 + worth_of(outcome, position.side) / MATE) / 2
+            share = (1 + final_score(outcome, position.side) / MATE) / 2
             return Node(token, share, share)
-        promise = -self.evaluate(after) / self.scale
-        return Node(token, 1 / (1 + math.exp(-max(-SURE, min(SURE, promise)))))
+        score = -self.evaluate(after) / self.scale
+        return Node(token, 1 / (1 + math.exp(-max(-MAX_SCORE, min(MAX_SCORE, score)))))
 
     def report(self) -> None:
         root = self.root
@@ -178,7 +177,7 @@ class MctsSearch:
         )
 
     def line(self) -> list[str]:
-        """The best moves of both sides, as far as they were looked at."""
+        """The best moves of both sides, as far as they are in the tree."""
         line: list[str] = []
         node = self.root.best()
         while node is not None:
@@ -188,7 +187,7 @@ class MctsSearch:
 
 
 def size_of(tree: Node) -> int:
-    """The moves in a tree."""
+    """The number of moves in a tree."""
     size, nodes = 0, [tree]
     while nodes:
         children = nodes.pop().children
@@ -198,5 +197,5 @@ def size_of(tree: Node) -> int:
 
 
 if __name__ == "__main__":
-    gc.disable()  # a tree has no cycles, and looking for some in a large one takes longer than the margin
+    gc.disable()  # a tree has no reference cycles, and collecting over it takes longer than the margin
     run(choose, name="MCTS", author="Duarena", on_new_game=MEMORY.forget)

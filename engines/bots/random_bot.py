@@ -1,6 +1,6 @@
-"""Random: plays any legal move, each as likely as another.
+"""Random: plays a random legal move, all with equal probability.
 
-The shortest bot there is, and the zero of every rating list. With a seed
+It is the simplest bot and the reference point of a rating list. With a seed
 (``UGI_Seed``) its games can be repeated.
 """
 

@@ -1,8 +1,8 @@
-"""What a search remembers of the positions it has been to.
+"""The transposition table of a search.
 
-A score that stands for a win or a loss counts the plies to it. In the search these
-are counted from the root, in the table from the position itself, as it may be
-reached in another number of moves.
+The score of a win or a loss contains the number of plies to it. The search counts them
+from the root, the table from the position itself, because a position may be reached in
+different numbers of moves.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Final, NamedTuple
 
 from engines.bots.evaluation import MATE
 
-BELIEVED: Final = MATE // 2
-"""What a win at once is worth that was found by looking at some of the opponent's moves only."""
+UNPROVEN_WIN: Final = MATE // 2
+"""The score of an immediate win against candidates only, when other replies were not searched."""
 MAX_PLIES: Final = 128
-"""The longest win that is counted in plies."""
+"""The longest win in plies that a score can express."""
 PROVEN: Final = MATE - MAX_PLIES
-"""Scores from here on are wins that no reply can change."""
-DECIDED: Final = BELIEVED - MAX_PLIES
-"""Scores from here on count plies."""
+"""Scores from this one on are proven wins."""
+DECIDED: Final = UNPROVEN_WIN - MAX_PLIES
+"""Scores from this one on are wins, and contain a number of plies."""
 
 TABLE_SIZE: Final = 100_000
-"""Positions remembered, at up to a kilobyte each; what comes later is searched unremembered."""
+"""The most positions stored, at up to a kilobyte each; later ones are not stored."""
 
 
 class Bound(enum.IntEnum):
-    """What a score says of the true one."""
+    """The relation of a stored score to the true one."""
 
     AT_MOST = -1
     EXACT = 0
@@ -35,7 +35,7 @@ class Bound(enum.IntEnum):
 
 
 class TableEntry(NamedTuple):
-    """What is known of a position, to its mover, after a search of so many plies."""
+    """The result of a search of ``depth`` plies, from the mover's side."""
 
     depth: int
     score: int
@@ -43,17 +43,17 @@ class TableEntry(NamedTuple):
     move: str
 
     def settles(self, depth: int, alpha: int, beta: int, distance: int) -> int | None:
-        """The score for a search of ``depth`` within this window; None if it must be searched again."""
+        """The score for a search of ``depth`` in this window; None if the position must be searched again."""
         if self.depth < depth:
             return None
-        score, bound = seen_from_root(self.score, distance), self.bound
+        score, bound = from_table(self.score, distance), self.bound
         if bound is Bound.EXACT or (score >= beta if bound is Bound.AT_LEAST else score <= alpha):
             return score
         return None
 
 
 class TranspositionTable:
-    """Positions by their key; what is remembered of one is replaced by what is found later."""
+    """Entries by the keys of positions; a later entry replaces an earlier one."""
 
     def __init__(self, size: int = TABLE_SIZE) -> None:
         self._entries: dict[Hashable, TableEntry] = {}
@@ -66,23 +66,23 @@ class TranspositionTable:
 
     def keep(self, key: Hashable, depth: int, score: int, bound: Bound, move: str, distance: int) -> None:
         if len(self._entries) < self._size or key in self._entries:
-            self._entries[key] = TableEntry(depth, seen_from_here(score, distance), bound, move)
+            self._entries[key] = TableEntry(depth, to_table(score, distance), bound, move)
 
 
-def seen_from_here(score: int, distance: int) -> int:
-    """A score of the search as the table keeps it, for a position so many plies from the root."""
+def to_table(score: int, distance: int) -> int:
+    """Convert a score of the search to one of the table, for a position ``distance`` plies from the root."""
     if score >= DECIDED:
         return score + distance
     return score - distance if score <= -DECIDED else score
 
 
-def seen_from_root(score: int, distance: int) -> int:
-    """The inverse of ``seen_from_here``."""
+def from_table(score: int, distance: int) -> int:
+    """The inverse of ``to_table``."""
     if score >= DECIDED:
         return score - distance
     return score + distance if score <= -DECIDED else score
 
 
-def disbelieved(score: int) -> int:
-    """A loss that rests on some of the moves only, as such; other scores are as they were."""
-    return score + (MATE - BELIEVED) if score <= -PROVEN else score
+def unproven(score: int) -> int:
+    """Mark a loss as found by searching only some of the moves; other scores are unchanged."""
+    return score + (MATE - UNPROVEN_WIN) if score <= -PROVEN else score

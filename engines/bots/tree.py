@@ -1,18 +1,17 @@
-"""The tree of a search that tries good moves more often (UCT): what is known of each, how it is carried up.
+"""The tree of a Monte Carlo tree search (UCT): its nodes and how values are backed up.
 
-A node is a move and the position after it. Chances go from 0, lost, to 1, won; those
-of a node are the chances of the side that made its move, so from one node to the
-next they turn around.
+A node is a move and the position after it. Chances are from 0 (lost) to 1 (won), for
+the side that made the node's move, so they are inverted from one node to the next.
 
-- *Minimax.* A mean hides the one good reply. So the chance of a move is part mean of
-  all that was found beyond it, part what the best reply leaves of it (Lanctot and
-  others, "Monte Carlo Tree Search with Heuristic Evaluations using Implicit Minimax
-  Backups", 2014).
-- *Widening.* Of many moves, the most promising come first, and only as many as the
-  visits are worth (Chaslot and others, "Progressive Strategies for Monte-Carlo Tree
+- *Minimax.* A mean hides a single good reply. So the chance of a move is partly the mean
+  of all values below it, partly the value after the best reply (Lanctot and others,
+  "Monte Carlo Tree Search with Heuristic Evaluations using Implicit Minimax Backups",
+  2014).
+- *Widening.* Of many moves the most promising are added first, and more with the
+  number of visits (Chaslot and others, "Progressive Strategies for Monte-Carlo Tree
   Search", 2008).
-- *Proofs.* The end of the game is carried up as such, and what is proven is visited
-  no more (Winands, Björnsson and Saito, "Monte-Carlo Tree Search Solver", 2008).
+- *Proofs.* Decided games are backed up as proven values, and proven nodes are not
+  visited again (Winands, Björnsson and Saito, "Monte-Carlo Tree Search Solver", 2008).
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from typing import Final
 from engines.rules.base import Position
 
 EXPLORATION: Final = 0.05
-"""How much a move is worth trying only because it was tried less than others."""
+"""The weight of exploring moves with few visits."""
 MINIMAX: Final = 0.5
 """The part of a move's chance that comes from the best reply; the rest is the mean."""
 WIDENING: Final = 2.0
-"""The children that the first visit is worth; those that many are worth grow with their root."""
+"""The number of children after the first visit; it grows with the square root of the visits."""
 WON: Final = 1.0
 DRAWN: Final = 0.5
 LOST: Final = 0.0
@@ -36,7 +35,7 @@ NO_MORE: Final[Iterator[str]] = iter(())
 
 
 class Node:
-    """A move in the tree. What it promised when it was added counts as its first visit."""
+    """A move in the tree. Its initial value counts as its first visit."""
 
     __slots__ = (
         "assured",
@@ -60,39 +59,39 @@ class Node:
         """None before the node is visited."""
         self.visits = 1
         self.chance = chance
-        """What the move is taken to be worth; see ``count``."""
+        """The estimated chance of the move; see ``count``."""
         self.total = chance
-        """Of the chances found, one a visit."""
+        """The sum of the chances found, one a visit."""
         self.left = chance
-        """The chance that the best reply leaves."""
+        """The chance after the best reply."""
         self.verdict = verdict
-        """``WON``, ``DRAWN`` or ``LOST`` where that is proven, so many plies from here."""
+        """``WON``, ``DRAWN`` or ``LOST`` if proven, ``plies`` from here; else None."""
         self.plies = 0
         self.children: Sequence[Node] = ()
         self.undecided: list[Node] = []
-        """Those children that are not proven."""
+        """The children that are not proven."""
         self.assured = LOST
-        """What the best of the others gives to the side to move."""
+        """The best proven result of a child for the side to move."""
         self.rest = NO_MORE
-        """The moves that are not among the children, once there are any; the most promising first."""
+        """After the first expansion: the moves that are not among the children, most promising first."""
         self.complete = False
-        """Whether the children are all the moves there are."""
+        """Whether the children are all legal moves."""
 
     def is_narrow(self) -> bool:
-        """Whether the visits are worth more moves than were looked at, or all of those are proven."""
+        """Whether moves should be added: there are few for the number of visits, or all are proven."""
         if self.complete:
             return False
         return not self.undecided or len(self.children) < WIDENING * math.sqrt(self.visits)
 
     def select(self) -> Node:
-        """The child to visit next: a good one, or one that was visited little (UCB1)."""
-        curiosity = EXPLORATION * math.sqrt(math.log(self.visits + 1))
+        """The child to visit next: one with a high chance or with few visits (UCB1)."""
+        exploration = EXPLORATION * math.sqrt(math.log(self.visits + 1))
         sqrt = math.sqrt
-        hopes = [child.chance + curiosity / sqrt(child.visits) for child in self.undecided]
-        return self.undecided[hopes.index(max(hopes))]
+        bounds = [child.chance + exploration / sqrt(child.visits) for child in self.undecided]
+        return self.undecided[bounds.index(max(bounds))]
 
     def best(self) -> Node | None:
-        """The move to play: a win, else the most visited, but a draw before the worse half; None of none."""
+        """The move to play: a win, else the most visited, or a proven draw if better; None if none."""
         best = max(self.undecided, key=lambda child: (child.visits, child.chance), default=None)
         if best is not None and self.assured <= best.chance:
             return best
@@ -102,7 +101,7 @@ class Node:
         return min(proven, key=lambda child: child.plies)
 
     def grow(self, children: Sequence[Node], complete: bool) -> None:
-        """Add moves; ``complete`` if there are no others now."""
+        """Add children; ``complete`` if these are the last moves."""
         self.children = [*self.children, *children]
         self.complete = complete
         for child in children:
@@ -113,14 +112,14 @@ class Node:
         self.conclude()
 
     def settle(self, child: Node) -> None:
-        """Take note that a child is proven."""
+        """Record that a child is proven."""
         assert child.verdict is not None
         self.undecided.remove(child)
         self.assured = max(self.assured, child.verdict)
         self.conclude()
 
     def conclude(self) -> None:
-        """A side has won with one move that wins, and has not lost before all moves are lost."""
+        """Prove the node if possible: one winning move proves a win, a loss needs all moves to be lost."""
         if self.assured == WON or (self.complete and not self.undecided):
             best = self.best()
             assert best is not None
@@ -130,15 +129,15 @@ class Node:
             self.left = 1 - max([self.assured, *[child.left for child in self.undecided]])
 
     def count(self, chance: float) -> None:
-        """One visit more, which found this chance."""
+        """Record a visit that found this chance."""
         self.visits += 1
         self.total += chance
         mean = self.total / self.visits
         self.chance = mean + MINIMAX * (self.left - mean) if self.verdict is None else self.verdict
 
 
-def carry_up(path: Sequence[Node]) -> None:
-    """What the last node of a path turned out to be, to all those it was reached through."""
+def back_up(path: Sequence[Node]) -> None:
+    """Back up the value of the last node of a path to all nodes before it."""
     last = path[-1]
     chance = last.left if last.verdict is None else last.verdict
     last.count(chance)

@@ -1,4 +1,4 @@
-"""Messages into lines, one line each, without the line end."""
+"""Formats messages as lines, one each, without the line end."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from engines.protocol.messages import (
 
 
 class ProtocolError(ValueError):
-    """A message that cannot be said in one line."""
+    """A message does not fit into one line."""
 
 
 def format_message(message: ServerMessage | EngineMessage) -> str:
-    """The line that says ``message``; raises ``ProtocolError`` if its texts would break the line."""
+    """The line of ``message``; raises ``ProtocolError`` if one of its texts contains a line end."""
     line = _format(message)
     for character in "\n\r\0":
         if character in line:
@@ -43,7 +43,7 @@ def format_message(message: ServerMessage | EngineMessage) -> str:
 
 @singledispatch
 def _format(message: object) -> str:
-    raise TypeError(f"{message!r} is no message of the protocol")
+    raise TypeError(f"{message!r} is not a message of the protocol")
 
 
 def _constant(kind: type, word: str) -> None:

@@ -1,8 +1,7 @@
-"""The messages of UGI, one frozen value each; what is fixed about them is told in PROTOCOL.md.
+"""The messages of UGI, one frozen dataclass each; PROTOCOL.md specifies them.
 
-The values are dumb: reading them from a line is ``parse``, writing them is
-``format``. ``p1`` is the player who moves first from the game's initial position
-(``Game.first``), from whatever position a game starts.
+``parse`` reads them from lines, ``format`` writes them. ``p1`` is the player who moves first from
+the game's initial position (``Variant.first``), also if a game starts from another position.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from engines.protocol.score import Score
 
 RESIGN = "resign"
-"""The word in place of a move that gives the game up."""
+"""The word instead of a move that resigns."""
 
 VARIANT_OPTION = "UGI_Variant"
 SEED_OPTION = "UGI_Seed"
@@ -28,7 +27,7 @@ class OptionType(enum.StrEnum):
 
 
 class Winner(enum.StrEnum):
-    """How a game ended, in the protocol's words; ``NONE`` only answers ``query result``."""
+    """How a game ended, in the protocol's words; ``NONE`` is only an answer to ``query result``."""
 
     P1 = "p1win"
     P2 = "p2win"
@@ -47,22 +46,22 @@ class Question(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ugi:
-    """The first word said to an engine."""
+    """The first message to an engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class IsReady:
-    """Answered by ``ReadyOk`` once everything said before is done."""
+    """Answered by ``ReadyOk`` when all earlier messages are processed."""
 
 
 @dataclass(frozen=True, slots=True)
 class UgiNewGame:
-    """Nothing of earlier games is remembered after this."""
+    """A new game follows: the engine forgets earlier games."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetOption:
-    """``value`` is None for a button; runs of spaces in it travel as one."""
+    """``value`` is None for a button; several spaces in it are sent as one."""
 
     name: str
     value: str | None = None
@@ -70,7 +69,7 @@ class SetOption:
 
 @dataclass(frozen=True, slots=True)
 class SetPosition:
-    """``fen`` is None for the initial position; nothing in it is checked here."""
+    """``fen`` is None for the initial position; it is not checked here."""
 
     fen: str | None = None
     moves: tuple[str, ...] = ()
@@ -78,7 +77,7 @@ class SetPosition:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """The limits of one search; without any it lasts until ``Stop``."""
+    """The limits of one search; without limits it lasts until ``Stop``."""
 
     p1_time_ms: int | None = None
     p2_time_ms: int | None = None
@@ -109,7 +108,7 @@ class GameOver:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Asked by other runners; our server referees itself and never asks."""
+    """A query of other match runners; our server has the rules itself and never sends it."""
 
     what: Question
 
@@ -132,7 +131,7 @@ class IdAuthor:
 
 @dataclass(frozen=True, slots=True)
 class OptionDeclared:
-    """``default`` is the text as it was declared (None for a button); ``choices`` are a combo's ``var``s."""
+    """``default`` is the text as declared (None for a button); ``choices`` are a combo's ``var``s."""
 
     name: str
     type: OptionType
@@ -144,7 +143,7 @@ class OptionDeclared:
 
 @dataclass(frozen=True, slots=True)
 class UgiOk:
-    """Everything about the engine has been said."""
+    """The engine has sent its name and its options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ class ReadyOk:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What an engine says of its search; nothing of it is trusted, numbers may be negative."""
+    """An engine's report on its search. It is not trusted; numbers may be negative."""
 
     depth: int | None = None
     seldepth: int | None = None
@@ -168,7 +167,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class BestMove:
-    """``move`` is ``""`` when the line held none, and may be ``RESIGN``."""
+    """``move`` is ``""`` if the line had none, and may be ``RESIGN``."""
 
     move: str
 

@@ -1,8 +1,7 @@
-"""Lines into messages. Whatever the line holds, nothing is raised.
+"""Parses lines into messages. No line raises an exception.
 
-As in UCI, words that are not known are ignored, also in front of a message:
-``joho bestmove c1`` is a best move. Words are parted by spaces and tabs alone.
-Numbers of more than 19 digits are as if they had not been said.
+As in UCI, unknown words are ignored, also before a message: ``joho bestmove c1`` is a best move.
+Only spaces and tabs separate words. Numbers of more than 19 digits are ignored.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _QUESTIONS: dict[str, Question] = {question.value: question for question in Ques
 
 
 def parse_engine_line(line: str) -> EngineMessage | None:
-    """What an engine said, or None when the line holds nothing we know."""
+    """The message of an engine, or None if the line has none that we know."""
     words = _words(line)
     for index, word in enumerate(words):
         parser = _ENGINE_PARSERS.get(word)
@@ -70,7 +69,7 @@ def parse_engine_line(line: str) -> EngineMessage | None:
 
 
 def parse_server_line(line: str) -> ServerMessage | None:
-    """What the server said, or None when the line holds nothing we know."""
+    """The message of a server, or None if the line has none that we know."""
     words = _words(line)
     for index, word in enumerate(words):
         parser = _SERVER_PARSERS.get(word)
@@ -80,10 +79,10 @@ def parse_server_line(line: str) -> ServerMessage | None:
 
 
 def last_info(lines: Sequence[bytes | str]) -> Info:
-    """The last depth, score, time, nodes and pv said in ``lines``, each on its own.
+    """The last depth, the last score, the last time, nodes and pv in ``lines``.
 
-    Reads backwards and only as far as it must, so that a runner may keep the
-    raw lines of a search and look at them once, after the best move.
+    Reads backwards and only as far as needed, so that a runner can keep the
+    raw lines of a search and parse them once, after the best move.
     """
     found: Info | None = None
     for line in reversed(lines):
@@ -133,7 +132,7 @@ def _parse_id(words: list[str]) -> IdName | IdAuthor | None:
 
 
 def _parse_option(words: list[str]) -> OptionDeclared | None:
-    """None without a name or a type of UCI's."""
+    """None without a name or a known type."""
     fields: dict[str, list[str]] = {}
     choices: list[list[str]] = []
     current: list[str] = []
@@ -223,7 +222,7 @@ def _parse_set_option(words: list[str]) -> SetOption | None:
 
 
 def _parse_position(words: list[str]) -> SetPosition | None:
-    """None when neither ``startpos`` nor ``fen`` is said."""
+    """None if neither ``startpos`` nor ``fen`` is given."""
     end = words.index("moves") if "moves" in words else len(words)
     moves = tuple(words[end + 1 :])
     head = words[:end]

@@ -1,4 +1,4 @@
-"""A score as engines state it and records keep it."""
+"""A score, as in engines' reports and in records."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How the mover stands by his own reckoning: exactly one of the two is given.
+    """The mover's own evaluation; exactly one of the two is given.
 
-    ``centipawns`` is in hundredths of whatever the engine counts in; ``mate`` is
-    in plies to the end, negative when the mover loses.
+    ``centipawns`` is in hundredths of the engine's unit; ``mate`` is the number of plies to the
+    end, negative if the mover loses.
     """
 
     centipawns: int | None = None

@@ -1,10 +1,16 @@
-"""Game records: PGN with our moves. The page for users is RECORDS.md.
+"""Game records: PGN with the moves of our games. The page for users is RECORDS.md.
 
-``read_records`` and ``format_record`` are inverse to each other; ``verify_record``
-replays a record and says what of it is not true. ``build_record`` puts the headers
-of a game together.
+``build_record`` makes a record, ``format_record`` writes it and ``read_records`` reads it again.
+``verify_record`` replays a record and lists what is wrong with it.
 """
 
+from engines.records.build import (
+    RecordEvent,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    build_record,
+)
 from engines.records.headers import SIDE_CONTROLS, Disagreement, side_controls, start_history
 from engines.records.model import (
     Fault,
@@ -20,7 +26,7 @@ from engines.records.model import (
 from engines.records.notes import BOOK, format_note, parse_note
 from engines.records.reader import read_records
 from engines.records.verify import find_disagreements, replay_record, verify_record
-from engines.records.writer import build_record, clean_text, format_record, write_records
+from engines.records.writer import clean_text, format_record
 
 __all__ = [
     "BOOK",
@@ -30,7 +36,11 @@ __all__ = [
     "MoveNote",
     "Record",
     "RecordError",
+    "RecordEvent",
     "RecordMove",
+    "RecordOutcome",
+    "RecordPlayers",
+    "RecordSettings",
     "Source",
     "Termination",
     "build_record",
@@ -46,5 +56,4 @@ __all__ = [
     "side_controls",
     "start_history",
     "verify_record",
-    "write_records",
 ]

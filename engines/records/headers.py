@@ -1,7 +1,6 @@
-"""What a record's headers must say of each other and of the moves, short of replaying them.
+"""Checks the headers of a record against each other and against the number of moves, without a replay.
 
-The writer refuses a record for the first of these disagreements, the verifier
-lists them all and goes on to replay.
+The writer refuses a record at the first disagreement; the verifier lists all and then replays the moves.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl, TimeControlError, parse_time_control
 
 SIDE_CONTROLS = ("WhiteTimeControl", "BlackTimeControl")
-"""Headers of a game between players with a time control each."""
+"""The headers of a game in which the players have different time controls."""
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One thing that is wrong with a record; ``line`` is 0 where no line is to blame."""
+    """An error in a record; ``line`` is 0 if it belongs to no line."""
 
     field: str
     sentence: str
@@ -32,9 +31,9 @@ class Disagreement:
 
 
 def start_history(record: Record) -> History:
-    """The game of ``record`` before its first move, under the match rules it was played by.
+    """The game of ``record`` before its first move, with the match rules it was played under.
 
-    Raises ``RulesError`` when the headers name no game, position or ply limit that there is.
+    Raises ``RulesError`` for an unknown game, or an invalid position or ply limit.
     """
     game = find_game(record.header("Game"))
     start = game.position.parse(record.header("FEN")) if record.has("FEN") else None
@@ -50,7 +49,7 @@ def side_controls(record: Record) -> tuple[TimeControl, TimeControl]:
 
 
 def check_headers(record: Record) -> Iterator[Disagreement]:
-    """Everything the headers say wrongly, in the order of the headers."""
+    """All disagreements between headers, in the order of the headers."""
     for name in REQUIRED:
         if not record.has(name):
             yield Disagreement(name, f"header {name} is missing")
@@ -69,7 +68,9 @@ def _check_game(record: Record) -> Iterator[Disagreement]:
         yield Disagreement("FEN", f"header FEN: {error}")
     set_up = record.header("SetUp", "0")
     if set_up not in ("0", "1") or (set_up == "1") != record.has("FEN"):
-        yield Disagreement("SetUp", f'header SetUp is {quote(set_up)}: it is "1" exactly where FEN is given')
+        yield Disagreement(
+            "SetUp", f'header SetUp is {quote(set_up)}: it must be "1" if FEN is given, and missing otherwise'
+        )
     if record.has("TimeControl"):
         try:
             parse_time_control(record.header("TimeControl"))
@@ -91,10 +92,10 @@ def _check_numbers(record: Record) -> Iterator[Disagreement]:
     given = record.header("OpeningPlies", "0")
     marked = _count_book(record)
     if marked is None:
-        yield Disagreement("OpeningPlies", "a ply is marked as given after one that was chosen")
+        yield Disagreement("OpeningPlies", "there is a book move after a move that was chosen")
     elif given != str(marked):
         yield Disagreement(
-            "OpeningPlies", f"header OpeningPlies is {quote(given)}, but {marked} plies are marked as given"
+            "OpeningPlies", f"header OpeningPlies is {quote(given)}, but there are {marked} book moves"
         )
 
 
@@ -103,14 +104,14 @@ def _is_ply_limit(text: str) -> bool:
 
 
 def _count_book(record: Record) -> int | None:
-    """How many first plies are marked as given; None when a later one is as well."""
+    """The number of book moves at the start; None if there is a later one."""
     book = [move.book for move in record.moves]
     count = sum(book)
     return count if all(book[:count]) else None
 
 
 def _check_end(record: Record) -> Iterator[Disagreement]:
-    """Whether result, termination and fault can go together at all."""
+    """Check that result, termination and fault are compatible."""
     stated = record.header("Result")
     if record.has("Result") and stated != record.result:
         yield Disagreement(
@@ -119,10 +120,13 @@ def _check_end(record: Record) -> Iterator[Disagreement]:
     termination, fault = find_termination(record), find_fault(record)
     if record.has("Termination") and termination is None:
         yield Disagreement(
-            "Termination", f"header Termination is {quote(record.header('Termination'))}: no such word"
+            "Termination",
+            f"header Termination is {quote(record.header('Termination'))}: it is not a known value",
         )
     if record.has("Fault") and fault is None:
-        yield Disagreement("Fault", f"header Fault is {quote(record.header('Fault'))}: no such word")
+        yield Disagreement(
+            "Fault", f"header Fault is {quote(record.header('Fault'))}: it is not a known value"
+        )
     if termination is not None:
         yield from _check_reason(record, termination)
         yield from _check_result(record.result, termination)
@@ -131,12 +135,12 @@ def _check_end(record: Record) -> Iterator[Disagreement]:
 
 
 def find_termination(record: Record) -> Termination | None:
-    """The header, or None when it is missing or no word of ours."""
+    """The value of the header; None if it is missing or unknown."""
     return _TERMINATIONS.get(record.header("Termination"))
 
 
 def find_fault(record: Record) -> Fault | None:
-    """The header, or None when it is missing or no word of ours."""
+    """The value of the header; None if it is missing or unknown."""
     return _FAULTS.get(record.header("Fault"))
 
 
@@ -159,7 +163,7 @@ def _check_reason(record: Record, termination: Termination) -> Iterator[Disagree
 def _check_result(result: Result, termination: Termination) -> Iterator[Disagreement]:
     if (result is Result.UNDECIDED) != (termination is Termination.VOID):
         yield Disagreement(
-            "Result", f"the result {str(result)!r} does not go with termination {str(termination)!r}"
+            "Result", f"the result {str(result)!r} is impossible with termination {str(termination)!r}"
         )
 
 
@@ -168,7 +172,8 @@ def _check_fault(result: Result, termination: Termination, fault: Fault) -> Iter
         if not any(fault is Fault.of(side) and result is Result.win_for(side.other) for side in Side):
             yield Disagreement(
                 "Fault",
-                f"a forfeit by {str(termination)!r} at the fault of {str(fault)!r} is not {str(result)!r}",
+                f"a forfeit by {str(termination)!r} with fault {str(fault)!r} cannot have "
+                f"the result {str(result)!r}",
             )
         return
     expected = Fault.INFRASTRUCTURE if termination is Termination.VOID else Fault.NONE

@@ -1,4 +1,4 @@
-"""A record as values: what a game's file says, before anybody asks whether it is true."""
+"""The values of a record, as they stand in a file; ``engines.records.verify`` checks them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HEADERS = (
     "BlackScore",
     "Evidence",
 )
-"""The headers that mean something, in the order they are written; others follow them."""
+"""The known headers in the order in which they are written; other headers follow."""
 
 REQUIRED = (
     *ROSTER,
@@ -48,7 +48,7 @@ REQUIRED = (
 )
 
 MAX_TOKEN = 40
-"""Characters of a move; the longest of our games has thirteen."""
+"""The longest move in characters; the longest move of our games has 13."""
 MAX_PV = 12
 
 _TOKEN = re.compile(rf"[A-Za-z][A-Za-z0-9+\-:_#=]{{0,{MAX_TOKEN - 1}}}")
@@ -57,7 +57,7 @@ _PV_TOKEN = re.compile(r"[A-Za-z0-9+\-:_#=]+")
 
 
 class Termination(enum.StrEnum):
-    """Why a game stopped, apart from who won it and whose fault it was."""
+    """Why a game ended."""
 
     RULES = "rules"
     REPETITION = "repetition"
@@ -78,7 +78,7 @@ class Termination(enum.StrEnum):
 
     @property
     def is_forfeit(self) -> bool:
-        """Whether one engine lost by its own fault; counts like any other loss."""
+        """Whether an engine lost by its own fault; it counts like any other loss."""
         return self not in _NO_FORFEIT
 
 
@@ -95,7 +95,7 @@ _NO_FORFEIT = frozenset(
 
 
 class Fault(enum.StrEnum):
-    """Whose fault the end was: a player's in a forfeit, our own in a void."""
+    """Whose fault ended the game: a player's in a forfeit, the infrastructure's in a void."""
 
     WHITE = "white"
     BLACK = "black"
@@ -108,12 +108,12 @@ class Fault(enum.StrEnum):
 
 
 def is_token(text: str) -> bool:
-    """Whether ``text`` is spelled as a move could be, in the alphabet all games share."""
+    """Whether ``text`` could be a move: all games share one alphabet."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def are_tokens(texts: Sequence[str]) -> bool:
-    """Whether all of them are; a game's moves at once cost a third of what they cost one by one."""
+    """Whether all ``texts`` are tokens; three times as fast as checking them one by one."""
     line = "".join(f"{text} " for text in texts)
     return _TOKENS.fullmatch(line) is not None and line.count(" ") == len(texts)
 
@@ -132,11 +132,11 @@ class _NoteParts(NamedTuple):
 
 
 class MoveNote(_NoteParts):
-    """What is known of one search; every part may be missing.
+    """What is known about the search for a move; every part may be missing.
 
-    ``ms`` is the time as measured, ``cpu_ms`` the processor time. ``pv`` is cut here:
-    to ``MAX_PV`` tokens, and at the first that is none of the moves' alphabet.
-    A tuple, because one is made for every move: a frozen dataclass takes four times as long.
+    ``ms`` is the measured time, ``cpu_ms`` the processor time. ``pv`` is cut to ``MAX_PV`` tokens, and before
+    the first word that cannot be a move. A tuple, because each move has a note, and a frozen dataclass takes
+    four times as long to make.
     """
 
     __slots__ = ()
@@ -168,9 +168,9 @@ EMPTY_NOTE = MoveNote()
 
 
 def note_from_info(info: Info, ms: int | None = None, cpu_ms: int | None = None) -> MoveNote:
-    """What an engine said, as far as it makes sense, beside the times that were measured.
+    """A note from an engine's last ``info`` and the measured times; negative numbers are left out.
 
-    Without ``ms`` the engine's own time is taken.
+    None as ``ms`` takes the engine's own time.
     """
     return MoveNote(
         score=info.score,
@@ -184,7 +184,7 @@ def note_from_info(info: Info, ms: int | None = None, cpu_ms: int | None = None)
 
 @lru_cache(maxsize=1024)
 def note_of_time(ms: int, cpu_ms: int | None = None) -> MoveNote:
-    """The note of a search of which nothing else is known; the same one for all that took as long."""
+    """A note with times only. Cached: equal times give the same object."""
     return MoveNote(ms=ms, cpu_ms=cpu_ms)
 
 
@@ -194,10 +194,10 @@ def _not_negative(number: int | None) -> int | None:
 
 @dataclass(init=False, slots=True)
 class RecordMove:
-    """One ply. ``book`` is a given one, which has no note; an empty note is none.
+    """One ply. ``book``: the move was given by the opening, and has no note. An empty note becomes None.
 
-    ``line`` is where it was read, for complaints, and 0 if it was not. Not to be changed, and not
-    frozen only because one is made for every move, as of ``MoveNote``.
+    ``line`` is its line in a file, for error messages; 0 if it was not read from one. Do not change a move;
+    the class is not frozen because that would take longer, as with ``MoveNote``.
     """
 
     token: str
@@ -214,20 +214,20 @@ class RecordMove:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a record was read: the file, its first line there, and its number in it from 1."""
+    """The place of a record in a file: the file's name, the first line, and the number of the game from 1."""
 
     name: str
     line: int
     number: int
 
     def at(self, line: int = 0) -> str:
-        """``games.pgn:120: game 3``, to begin a complaint with."""
+        """The beginning of an error message: ``games.pgn:120: game 3``."""
         return f"{self.name}:{line or self.line}: game {self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One game as written down; ``headers`` in the order of the file, names not twice."""
+    """A record of one game; ``headers`` are in the order of the file, each name once."""
 
     headers: tuple[tuple[str, str], ...]
     moves: tuple[RecordMove, ...]
@@ -236,7 +236,7 @@ class Record:
     _values: dict[str, str] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_values", dict(reversed(self.headers)))  # of two the first counts
+        object.__setattr__(self, "_values", dict(reversed(self.headers)))  # the first of two counts
 
     def header(self, name: str, default: str = "") -> str:
         return self._values.get(name, default)
@@ -246,10 +246,10 @@ class Record:
 
 
 class RecordError(ValueError):
-    """A record that cannot be written or read; the text is one sentence with the place in front.
+    """A record that cannot be written or read; the text is a sentence that begins with the place.
 
-    Of the attributes those that are not known are empty: ``ply`` counts from 1,
-    ``field`` is the header or part of the record, ``position`` that before the ply.
+    Unknown attributes are empty. ``ply`` counts from 1, ``field`` is a header or a part of the record, and
+    ``position`` is the position before the ply.
     """
 
     def __init__(

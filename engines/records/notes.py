@@ -1,6 +1,6 @@
 """The comment after a move: ``+0.35/12 0.104s 12034n cpu 0.090s pv b1 c4``, without its braces.
 
-Every part may be missing, the order is fixed, and nothing else stands in it.
+Every part is optional, their order is fixed, and nothing else is allowed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from engines.protocol.score import Score
 from engines.records.model import MAX_PV, MoveNote
 
 BOOK = "book"
-"""The comment of a given ply."""
+"""The comment of a book move."""
 SHORT = 24
-"""Characters of a note that may well come again: a time, a depth and a score, no line of moves."""
+"""Notes up to this length often repeat and are cached: a score, a depth and a time, no line of moves."""
 
 _NUMBER = r"(?:0|[1-9][0-9]{0,18})"
 _SECONDS = rf"{_NUMBER}\.[0-9]{{3}}"
@@ -29,7 +29,7 @@ _NOTE = re.compile(
 
 
 def format_note(note: MoveNote) -> str:
-    """The one spelling of ``note``; ``""`` when it says nothing."""
+    """The text of ``note``; ``""`` if it is empty. Equal notes have equal texts."""
     return _format_note(note) if note.pv else _format_short_note(note)
 
 
@@ -50,7 +50,7 @@ def _format_note(note: MoveNote) -> str:
 
 
 def parse_note(text: str) -> MoveNote | None:
-    """The note that ``format_note`` writes as ``text``, or None: then it is somebody's remark."""
+    """The note that ``format_note`` writes as ``text``; None for any other comment."""
     if not text:
         return None
     return _parse_short_note(text) if len(text) <= SHORT else _parse_note(text)
@@ -76,13 +76,13 @@ def _parse_note(text: str) -> MoveNote | None:
 
 @lru_cache(maxsize=1024)
 def _parse_short_note(text: str) -> MoveNote | None:
-    """Kept for a while: engines that answer at once say the same of most of their moves."""
+    """Cached: engines that answer at once give equal notes for most moves."""
     return _parse_note(text)
 
 
 @lru_cache(maxsize=1024)
 def _format_short_note(note: MoveNote) -> str:
-    """Kept for a while, as ``_parse_short_note`` is."""
+    """Cached, like ``_parse_short_note``."""
     return _format_note(note)
 
 
@@ -104,7 +104,7 @@ def _parse_score(text: str) -> Score:
 
 @lru_cache(maxsize=1024)
 def _format_seconds(ms: int) -> str:
-    """Kept for a while: most moves of a game take about as long as one before."""
+    """Cached: most moves of a game take about as long as an earlier one."""
     return f"{ms // 1000}.{ms % 1000:03}s"
 
 

@@ -1,8 +1,8 @@
-"""PGN text to records: lazily, whatever the size of the file, and whoever wrote it.
+"""Reads records from PGN text, one at a time, so that files may have any size.
 
-Unknown headers are kept; comments that are no notes, annotation glyphs and
-variations are skipped. A game that cannot be read becomes a ``RecordError`` in
-its place, and reading goes on with the next. The moves are not replayed here.
+Unknown headers are kept. Other comments than notes, annotation glyphs and variations are skipped. A game that
+cannot be read gives a ``RecordError`` in its place, and reading continues with the next game. The moves
+are not replayed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _RESULTS: dict[str, Result] = {result.value: result for result in Result}
 
 
 def read_records(lines: Iterable[str], name: str) -> Iterator[Record | RecordError]:
-    """Every game of ``lines``, in order; ``name`` is the file's name for complaints.
+    """The games of ``lines`` in order; ``name`` is the file's name for error messages.
 
-    Lines may end in CRLF or nothing, and begin with a byte order mark.
+    Line ends and a byte order mark are removed.
     """
     reader = _Reader(name)
     for line in lines:
@@ -35,7 +35,7 @@ def read_records(lines: Iterable[str], name: str) -> Iterator[Record | RecordErr
 
 
 class _Draft:
-    """A game of which not everything has been read yet."""
+    """A game that is being read."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -45,7 +45,7 @@ class _Draft:
         self.error: RecordError | None = None
 
     def fail(self, why: str, line: int, word: str = "", ply: int = 0) -> None:
-        """Remember what is wrong; only the first thing counts."""
+        """Record an error; only the first one counts."""
         if self.error is None:
             position = self._position() if ply else ""
             self.error = RecordError(
@@ -53,7 +53,7 @@ class _Draft:
             )
 
     def _position(self) -> str:
-        """After the moves read so far; empty when they lead nowhere."""
+        """The position after the moves read so far; empty if they are illegal."""
         try:
             history = start_history(self._record(Result.UNDECIDED))
             for move in self.moves:
@@ -68,7 +68,7 @@ class _Draft:
         self.headers[name] = value
 
     def add_move(self, token: str, word: str, line: int) -> None:
-        """``word`` is how it stands in the file, perhaps with a number and a ``!``."""
+        """``word`` is the move as in the file, possibly with a number and a ``!``."""
         if self.error is not None:
             return
         if is_token(token):
@@ -77,7 +77,7 @@ class _Draft:
             self.fail(f"{_quote(word)} is not spelled as a move", line, word, len(self.moves) + 1)
 
     def add_comment(self, text: str) -> None:
-        """The first comment after a move that is a note, or marks it as given, belongs to it."""
+        """Use the first comment after a move that is a note or marks a book move."""
         if not self.moves or self.error is not None:
             return
         move = self.moves[-1]
@@ -95,7 +95,7 @@ class _Draft:
 
 
 class _Reader:
-    """Where in the grammar the line before has left us."""
+    """The state of the parser between two lines."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -105,7 +105,7 @@ class _Reader:
         self._comment: list[str] | None = None
         self._depth = 0
         self._opened = 0
-        self._after_blank = True
+        self._is_after_blank = True
 
     def take(self, text: str) -> Iterator[Record | RecordError]:
         self._line += 1
@@ -119,10 +119,10 @@ class _Reader:
             yield from self._read_headers(text)
         elif not text.startswith("%"):
             yield from self._read_movetext(text)
-        self._after_blank = not text.strip()
+        self._is_after_blank = not text.strip()
 
     def end(self) -> Iterator[Record | RecordError]:
-        """Give up the game that is not finished, if there is one."""
+        """End the input: an unfinished game is an error."""
         draft = self._draft
         if draft is not None:
             if self._comment is not None:
@@ -136,12 +136,12 @@ class _Reader:
 
     @property
     def _is_open(self) -> bool:
-        """Whether a comment or a variation goes on from the line before."""
+        """Whether a comment or a variation continues from the previous line."""
         return self._comment is not None or self._depth > 0
 
     def _begins_game(self, text: str) -> bool:
-        """A header in the middle of a comment means that the comment was never closed."""
-        is_first = text.startswith("[Event ") or (self._after_blank and text.startswith("["))
+        """Whether a header begins a game. Within a comment it means that the comment was never closed."""
+        is_first = text.startswith("[Event ") or (self._is_after_blank and text.startswith("["))
         return is_first and _TAG.fullmatch(text) is not None
 
     def _current(self) -> _Draft:
@@ -152,7 +152,9 @@ class _Reader:
 
     def _read_headers(self, text: str) -> Iterator[Record | RecordError]:
         begun = self._draft
-        if begun is not None and (begun.has_movetext or (self._after_blank and text.startswith("[Event "))):
+        if begun is not None and (
+            begun.has_movetext or (self._is_after_blank and text.startswith("[Event "))
+        ):
             yield from self.end()
         draft = self._current()
         end = 0
@@ -174,7 +176,7 @@ class _Reader:
             yield from self._take_piece(piece[0])
 
     def _read_comment(self, text: str, start: int) -> int:
-        """Take what belongs to the open comment; returns where the rest of the line begins."""
+        """Read the open comment up to its end; returns the offset of the rest of the line."""
         assert self._comment is not None
         end = text.find("}", start)
         self._comment.append(text[start:] if end < 0 else text[start:end])

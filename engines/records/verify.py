@@ -1,4 +1,4 @@
-"""Whether a record is true: its moves are replayed and everything it says is held against them."""
+"""Verifies records: replays the moves and compares the headers with the result."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, 
 from engines.rules.history import History
 
 _BY_MOVER = frozenset({Termination.ILLEGAL_MOVE, Termination.TIME})
-"""Forfeits only of the side to move; a crash or a flood may be of either."""
+"""Forfeits that only the side to move can cause; a crash or a flood may be caused by either side."""
 
 
 def verify_record(record: Record) -> list[str]:
-    """Every disagreement as a sentence; none means that moves, end, scores and counts all agree."""
+    """All disagreements as sentences; empty if moves, result, scores and counts agree."""
     return [disagreement.sentence for disagreement in find_disagreements(record)]
 
 
 def find_disagreements(record: Record) -> Iterator[Disagreement]:
-    """The headers' first, then those of the replay."""
+    """All disagreements: those between headers first, then those found by the replay."""
     yield from check_headers(record)
     yield from replay_record(record)
 
 
 def replay_record(record: Record) -> Iterator[Disagreement]:
-    """Those of the replay alone, where the headers are known to agree; none after an illegal move."""
+    """The disagreements found by the replay, for headers that are consistent; stops at an illegal move."""
     try:
         history = start_history(record)
     except RulesError:
-        return  # which the headers' check tells
+        return  # reported by the check of the headers
     for ply, move in enumerate(record.moves, 1):
         try:
             history.play(move.token)
@@ -57,7 +57,7 @@ def _check_scores(record: Record, outcome: Outcome) -> Iterator[Disagreement]:
         if stated is None:
             yield Disagreement(name, f"header {name} is missing: the game ended with {expected}")
         elif expected is None:
-            yield Disagreement(name, f"header {name} is {quote(stated)}, but this end has no score")
+            yield Disagreement(name, f"header {name} is {quote(stated)}, but this result has no score")
         else:
             yield Disagreement(name, f"header {name} is {quote(stated)}, but the game ended with {expected}")
 
@@ -88,7 +88,7 @@ _ENDS_ON_THE_BOARD = frozenset({Termination.RULES, Termination.REPETITION, Termi
 
 
 def _termination_of(outcome: Outcome) -> Termination | None:
-    """What ended the game on the board, or None when nothing did."""
+    """The termination by the rules or the match rules; None while the game is undecided."""
     if not outcome.decided:
         return None
     if outcome.reason is Reason.REPETITION:
@@ -97,7 +97,7 @@ def _termination_of(outcome: Outcome) -> Termination | None:
 
 
 def _check_mover(record: Record, mover: Side, termination: Termination) -> Iterator[Disagreement]:
-    """What only the side to move can do: resign, move illegally, overstep the time."""
+    """Check what only the side to move can do: resign, move illegally, exceed its time."""
     if termination is Termination.RESIGNATION and record.result is not Result.win_for(mover.other):
         yield Disagreement(
             "Result", f"{mover.name.lower()} was to move and resigned, which is not {record.result!s}"
@@ -109,18 +109,19 @@ def _check_mover(record: Record, mover: Side, termination: Termination) -> Itera
 
 
 def _check_agreement(record: Record, first: Side) -> Iterator[Disagreement]:
-    """An adjudicated win is the one both players' last scores speak of; ``first`` made the first move."""
+    """Check an adjudicated win against both players' last scores; ``first`` made the first move."""
     if record.result not in (Result.WHITE_WINS, Result.BLACK_WINS):
         return
     for player in Side:
         score = _last_score(record.moves[player is not first :: 2])
         if score is None:
             continue
-        hope = score.centipawns if score.mate is None else score.mate
+        value = score.centipawns if score.mate is None else score.mate
         won = record.result is Result.win_for(player)
-        if not hope or (hope > 0) is not won:
+        if not value or (value > 0) is not won:
             yield Disagreement(
-                "Result", f"the result is {record.result}, which {player.name.lower()}'s last score denies"
+                "Result",
+                f"the result is {record.result}, but {player.name.lower()}'s last score contradicts it",
             )
 
 

@@ -1,17 +1,16 @@
-"""Records to PGN text: the export grammar, with our moves and our comments."""
+"""Writes records as PGN: the export grammar, with the moves and comments of our games."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import count, islice
 
 from engines.records.headers import check_headers, start_history
 from engines.records.model import (
     HEADERS,
-    Fault,
     Record,
     RecordError,
     RecordMove,
@@ -20,90 +19,22 @@ from engines.records.model import (
     is_token,
 )
 from engines.records.notes import BOOK, format_note
-from engines.rules.base import Reason, Result
 from engines.rules.history import History
-from engines.rules.registry import find_game
 
 LINE_LENGTH = 79
-UNKNOWN = "?"
-UNKNOWN_DATE = "????.??.??"
 MAX_EVIDENCE = 500
 
 _NAME = re.compile(r"[A-Za-z0-9_]{1,255}")
 _DATE = re.compile(r"[0-9?]{4}\.[0-9?]{2}\.[0-9?]{2}")
 _BREAKING = frozenset({"Cc", "Cs", "Zl", "Zp"})
-"""Unicode categories that would not survive as part of one line of UTF-8."""
+"""Unicode categories of characters that cannot stand within one line of UTF-8."""
 _RANK = {name: rank for rank, name in enumerate(HEADERS)}
 
 
-def build_record(
-    *,
-    game: str,
-    white: str,
-    black: str,
-    moves: Iterable[RecordMove],
-    result: Result,
-    termination: Termination,
-    fault: Fault,
-    time_control: str,
-    reason: Reason = Reason.NONE,
-    white_version: str = "",
-    black_version: str = "",
-    game_id: str = "",
-    event: str = "",
-    site: str = "",
-    date: str = UNKNOWN_DATE,
-    round_name: str = "",
-    fen: str | None = None,
-    ply_limit: int | None = None,
-    white_score: int | None = None,
-    black_score: int | None = None,
-    evidence: str = "",
-    more: Iterable[tuple[str, str]] = (),
-) -> Record:
-    """A record with all headers it needs, and none that would only repeat a default.
-
-    ``date`` is ``YYYY.MM.DD``; empty texts become ``?``. ``reason`` is kept only when the
-    rules ended the game; ``evidence`` is cut and cleaned; ``more`` are headers of others.
-    Raises ``UnknownGame``. What else is wrong is found by ``format_record``.
-    """
-    played = tuple(moves)
-    ladder = find_game(game)
-    given = sum(move.book for move in played)
-    is_start = fen is None or fen == str(ladder.position.initial())
-    headers: list[tuple[str, str | None]] = [
-        ("Event", event or UNKNOWN),
-        ("Site", site or UNKNOWN),
-        ("Date", date),
-        ("Round", round_name or UNKNOWN),
-        ("White", white or UNKNOWN),
-        ("Black", black or UNKNOWN),
-        ("Result", str(result)),
-        ("Game", game),
-        ("Termination", str(termination)),
-        ("Reason", str(reason) if termination is Termination.RULES else None),
-        ("Fault", str(fault)),
-        ("PlyCount", str(len(played))),
-        ("PlyLimit", None if ply_limit in (None, ladder.ply_limit) else str(ply_limit)),
-        ("TimeControl", time_control),
-        ("WhiteVersion", white_version or UNKNOWN),
-        ("BlackVersion", black_version or UNKNOWN),
-        ("GameId", game_id or UNKNOWN),
-        ("FEN", None if is_start else fen),
-        ("SetUp", None if is_start else "1"),
-        ("OpeningPlies", str(given) if given else None),
-        ("WhiteScore", None if white_score is None else str(white_score)),
-        ("BlackScore", None if black_score is None else str(black_score)),
-        ("Evidence", clean_text(evidence) or None),
-    ]
-    known = [(name, value) for name, value in headers if value is not None]
-    return Record((*known, *more), played, result)
-
-
 def clean_text(text: str, limit: int = MAX_EVIDENCE) -> str:
-    """``text`` fit for a header: one line, at most ``limit`` characters, what cannot be written replaced.
+    """``text`` for a header: one line of at most ``limit`` characters.
 
-    So is what does not print, such as characters that turn the direction of reading.
+    Replaces characters that cannot be written or printed, such as those that change the reading direction.
     """
     cleaned = "".join(c if c.isprintable() and not _breaks(c) else "\ufffd" for c in " ".join(text.split()))
     return cleaned if len(cleaned) <= limit else f"{cleaned[: limit - 1]}…"
@@ -113,16 +44,10 @@ def _breaks(character: str) -> bool:
     return unicodedata.category(character) in _BREAKING
 
 
-def write_records(records: Iterable[Record]) -> Iterator[str]:
-    """The pieces of one PGN file, a game each, an empty line after every game."""
-    for record in records:
-        yield format_record(record) + "\n"
-
-
 def format_record(record: Record) -> str:
-    """One game as PGN, ending in a newline; raises ``RecordError`` naming the field that is wrong.
+    """One game as PGN, ending in a newline; raises ``RecordError`` with the field that is wrong.
 
-    Headers are put into their order. The moves are not replayed: that is ``verify_record``.
+    Sorts the headers. Does not replay the moves: ``verify_record`` does.
     """
     _check_texts(record)
     _check_moves(record.moves)
@@ -132,8 +57,8 @@ def format_record(record: Record) -> str:
     _check_spelling(record, start)
     headers = sorted(record.headers, key=lambda header: _RANK.get(header[0], len(_RANK)))
     tags = "".join([f'[{name} "{_escape(value)}"]\n' for name, value in headers])
-    starts_behind = start.position.side is not start.game.first
-    return f"{tags}\n{_fill(_movetext(record, starts_behind))}"
+    second_moves_first = start.position.side is not start.game.first
+    return f"{tags}\n{_fill(_movetext(record, second_moves_first))}"
 
 
 def _escape(value: str) -> str:
@@ -144,7 +69,7 @@ def _check_texts(record: Record) -> None:
     names = set()
     for name, value in record.headers:
         if not _NAME.fullmatch(name):
-            raise RecordError(f"{name!r} is no name of a header", field=name, word=name)
+            raise RecordError(f"{name!r} is not the name of a header", field=name, word=name)
         if name in names:
             raise RecordError(f"header {name} is given twice", field=name)
         if not value.isprintable() and any(map(_breaks, value)):
@@ -163,29 +88,29 @@ def _check_moves(moves: Sequence[RecordMove]) -> None:
                 f"{move.token!r} is not spelled as a move", ply=ply, field="moves", word=move.token
             )
         if move.book and move.note is not None:
-            raise RecordError("a given ply has no note", ply=ply, field="moves", word=move.token)
+            raise RecordError("a book move must not have a note", ply=ply, field="moves", word=move.token)
 
 
 def _check_spelling(record: Record, start: History) -> None:
-    """What a reader would understand, but a record has only one spelling for."""
+    """Check values that a reader accepts in several spellings, but that are written in one."""
     if not _DATE.fullmatch(record.header("Date")):
         raise RecordError(f"header Date is {record.header('Date')!r}, not YYYY.MM.DD", field="Date")
     if record.has("FEN") and start.position == start.game.position.initial():
-        raise RecordError("header FEN is the initial position: it is left out then", field="FEN")
+        raise RecordError("header FEN is the initial position: it must be left out", field="FEN")
     if record.header("PlyLimit") == str(start.game.ply_limit):
-        raise RecordError("header PlyLimit is the game's own: it is left out then", field="PlyLimit")
+        raise RecordError("header PlyLimit is the game's default: it must be left out", field="PlyLimit")
     if record.has("Reason") and record.header("Termination") != Termination.RULES:
-        raise RecordError("header Reason is left out unless the rules ended the game", field="Reason")
+        raise RecordError("header Reason must be left out unless the rules ended the game", field="Reason")
 
 
-def _movetext(record: Record, starts_behind: bool) -> str:
-    """The movetext on one line, which may be broken at any of its spaces.
+def _movetext(record: Record, second_moves_first: bool) -> str:
+    """The movetext on one line, which may be broken at any space.
 
-    ``starts_behind`` when the second player of a round is to move at the start.
+    ``second_moves_first``: at the start, the second player of a round is to move.
     """
     pieces = []
     needs_number = True
-    numbers = _numbers(starts_behind, len(record.moves).bit_length())
+    numbers = _numbers(second_moves_first, len(record.moves).bit_length())
     for move, (number, dotted) in zip(record.moves, numbers, strict=False):
         note, prefix = move.note, number or (dotted if needs_number else "")
         if note is not None:
@@ -198,18 +123,18 @@ def _movetext(record: Record, starts_behind: bool) -> str:
 
 
 @lru_cache(maxsize=64)
-def _numbers(starts_behind: bool, bits: int) -> tuple[tuple[str, str], ...]:
-    """What stands before each of the plies that fit into so many bits: always, or after a comment."""
+def _numbers(second_moves_first: bool, bits: int) -> tuple[tuple[str, str], ...]:
+    """The number before each ply, always and after a comment, for all plies below two to the ``bits``."""
     plies = (
         (f"{number}. ", "") if first else ("", f"{number}... ")
         for number in count(1)
         for first in (True, False)
     )
-    return tuple(islice(plies, starts_behind, (1 << bits) + starts_behind))
+    return tuple(islice(plies, second_moves_first, (1 << bits) + second_moves_first))
 
 
 def _fill(text: str) -> str:
-    """Lines as full as they can be; a word longer than a line has one to itself."""
+    """Break lines as late as possible; a word longer than a line gets its own line."""
     lines, start = [], 0
     while len(text) - start > LINE_LENGTH:
         end = text.rfind(" ", start, start + LINE_LENGTH + 1)

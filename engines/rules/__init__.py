@@ -1,4 +1,4 @@
-"""The rules of the four games: positions, moves, outcomes. A game is one module; ``registry`` lists them."""
+"""The rules of the four games, one module each: positions, moves, outcomes. ``registry`` lists them."""
 
 from engines.rules.base import (
     MAX_NUMBER,

@@ -1,8 +1,7 @@
-"""What every game says to the rest of the house: positions, outcomes, errors.
+"""The interface of a game: positions, outcomes, errors.
 
-A game is one module beside this one with one immutable class derived from
-``Position``. Nothing here knows a particular game, and nothing here knows of
-engines, clocks, records or pages.
+A game is a module of this package with one immutable class derived from ``Position``.
+This module does not depend on any game, nor on engines, clocks, records or pages.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from typing import Final, Self
 from engines.rules.native import i64, mypyc_attr
 
 MAX_NUMBER: Final = 999_999_999
-"""The largest number a position string may hold, in any field."""
+"""The largest number in any field of a position string."""
 
 QUOTED_LENGTH = 80
-"""Characters of an offending text that are quoted in a complaint; the rest is cut off."""
+"""Characters of an offending text that are quoted in a message; the rest is cut off."""
 
 
 class Side(enum.IntEnum):
-    """A player by colour; who moves first is a rule of each game."""
+    """A player by colour; each game defines who moves first."""
 
     WHITE = 0
     BLACK = 1
@@ -69,7 +68,7 @@ class Reason(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game stands: ``UNDECIDED``, or a result with its reason.
+    """The state of a game: ``UNDECIDED``, or a result with its reason.
 
     ``white_score`` and ``black_score`` are Dogon's seeds, else None.
     """
@@ -88,12 +87,12 @@ UNDECIDED: Final = Outcome(Result.UNDECIDED, Reason.NONE)
 
 
 def quote(text: str) -> str:
-    """``text`` as ``repr`` writes it, cut to a length fit for a message."""
+    """The ``repr`` of ``text``, shortened for a message."""
     return repr(text) if len(text) <= QUOTED_LENGTH else f"{text[:QUOTED_LENGTH]!r}…"
 
 
 class RulesError(ValueError):
-    """Bad input to the rules; its text is one sentence fit for a user."""
+    """Bad input to the rules; its text is a sentence for users."""
 
 
 class UnknownGame(RulesError):
@@ -105,7 +104,7 @@ class PositionError(RulesError):
 
 
 class IllegalMove(RulesError):
-    """A token that is no legal move in the position it was offered in."""
+    """A token that is not a legal move in ``position``."""
 
     def __init__(self, token: str, position: Position, why: str = "") -> None:
         because = f": {why}" if why else ""
@@ -117,19 +116,20 @@ class IllegalMove(RulesError):
 def next_ply(ply: i64) -> i64:
     """The ply after this one.
 
-    No position string can count beyond ``MAX_NUMBER``, and no game gets there. From a position
-    given there play goes on all the same: the ply goes back by one, which fits the side to move, and
-    comes again.
+    Position strings cannot contain numbers beyond ``MAX_NUMBER``, which no game reaches. In a game from a
+    position with that ply, it alternates with the ply before it, so that it still fits the side to move.
     """
     return ply + 1 if ply < MAX_NUMBER else ply - 1
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)  # of this class; a compiled game cannot be derived from
+@mypyc_attr(
+    allow_interpreted_subclasses=True
+)  # only of this class; interpreted code cannot derive from a compiled game
 class Position(metaclass=ABCMeta):
-    """One immutable position of one game, with everything its rules depend on.
+    """One immutable position of one game, with everything that its rules depend on.
 
     Equal positions have equal position strings. Match rules (repetition, ply
-    limit) need a history and live in ``engines.rules.history``.
+    limit) need a history and are in ``engines.rules.history``.
     """
 
     __slots__ = ()
@@ -142,17 +142,17 @@ class Position(metaclass=ABCMeta):
     @property
     @abstractmethod
     def ply(self) -> int:
-        """Plies played, the position string's last field; ``next_ply`` tells where counting ends."""
+        """Plies played, the position string's last field; see ``next_ply`` for its limit."""
 
     @classmethod
     @abstractmethod
     def initial(cls) -> Self:
-        """The position a game starts from."""
+        """The position at the start of a game."""
 
     @classmethod
     @abstractmethod
     def parse(cls, text: str) -> Self:
-        """Read a canonical position string; raises ``PositionError`` for anything else."""
+        """Parse a canonical position string; raises ``PositionError`` for any other text."""
 
     @abstractmethod
     def __str__(self) -> str:
@@ -160,16 +160,16 @@ class Position(metaclass=ABCMeta):
 
     @abstractmethod
     def legal_moves(self) -> Iterator[str]:
-        """The legal tokens, lazily, each once, in a fixed order; none when the game is over."""
+        """The legal tokens, lazily, each once, in a fixed order; none if the game is over."""
 
     def count_moves(self) -> int:
-        """How many legal tokens there are; a game with many counts them without making them."""
+        """The number of legal tokens; games with many moves count them without generating them."""
         return sum(1 for _ in self.legal_moves())
 
     def move_at(self, index: int) -> str:
-        """The legal token at ``index`` of ``legal_moves``, from 0 on; raises ``IndexError`` beyond them.
+        """The legal token at ``index`` of ``legal_moves``, from 0; raises ``IndexError`` beyond the last.
 
-        With ``count_moves`` a move is drawn uniformly without listing thousands of others.
+        With ``count_moves`` a random move can be drawn uniformly without generating all moves.
         """
         for place, token in enumerate(self.legal_moves()):
             if place == index:
@@ -178,7 +178,7 @@ class Position(metaclass=ABCMeta):
 
     @abstractmethod
     def is_legal(self, token: str) -> bool:
-        """Whether ``token`` is legal, without enumerating the moves."""
+        """Whether ``token`` is legal; does not generate the moves."""
 
     @abstractmethod
     def play(self, token: str) -> Self:
@@ -186,19 +186,19 @@ class Position(metaclass=ABCMeta):
 
     @abstractmethod
     def outcome(self) -> Outcome:
-        """How the game stands by its own rules; looks for one legal move, never for all."""
+        """The outcome by the rules of the game; looks for one legal move at most, not for all."""
 
     @abstractmethod
     def key(self) -> Hashable:
-        """Equal exactly for positions that count as the same for repetition (all but the ply)."""
+        """Equal for positions that are the same for repetition: all fields except the ply."""
 
     @abstractmethod
     def outcome_by_match_rule(self, reason: Reason) -> Outcome:
-        """The outcome when ``REPETITION`` or ``PLY_LIMIT`` ends the game here."""
+        """The outcome if ``REPETITION`` or ``PLY_LIMIT`` ends the game in this position."""
 
     @abstractmethod
     def board(self) -> Mapping[str, str]:
-        """Every cell's name to its contents, spelled as in the position string (empty cells too).
+        """The contents of every cell by its name, spelled as in the position string.
 
         An empty mancala hole is ``"0"``, an empty cell of a hexagon ``""``.
         """

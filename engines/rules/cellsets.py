@@ -1,9 +1,8 @@
 """Sets of cells of the hexagon with four to a side: neighbours, steps, connection and lines.
 
 A set is a machine word, with the cells numbered by a pitch (see ``hexagon``): one
-shift moves all its cells one step, so that most questions are answered for every
-cell of the board at once, by some twenty operations and no loop. What a game
-makes of the answers is not told here.
+shift moves all its cells one step, so that most functions compute their result for
+every cell of the board at once, by some twenty operations and no loop.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from engines.rules.hexagon import Hexagon
 from engines.rules.native import i64
 
 PITCH: Final = 8
-"""Longest row plus one: the eighth column is no cell and stops what is shifted off a row."""
+"""Longest row plus one: the eighth column has no cells and absorbs bits that are shifted off a row."""
 
 SLANT: Final = PITCH + 1
 """The step to the row above at the next number; the two other steps are 1 and ``PITCH``."""
@@ -29,10 +28,10 @@ _NIBBLES: Final = 0x0F_0F0F_0F0F_0F0F
 
 
 def count_steps(origins: i64, targets: i64) -> i64:
-    """How many steps lead from a cell of one set to a neighbour in the other; they must share no cell.
+    """The number of steps from a cell of one set to a neighbour in the other; the sets must be disjoint.
 
-    A step along an axis, there or back, is marked at its upper end. As the sets share no
-    cell, no mark stands for two steps, and three sets of marks take the place of six.
+    A step along an axis, in either direction, is marked at its upper end. As the sets are
+    disjoint, no mark stands for two steps, and three sets of marks are enough instead of six.
     """
     along = (origins << 1 & targets) | (targets << 1 & origins)
     upright = (origins << PITCH & targets) | (targets << PITCH & origins)
@@ -41,18 +40,18 @@ def count_steps(origins: i64, targets: i64) -> i64:
 
 
 def _by_fours(cells: i64) -> i64:
-    """The bits of every four counted in their place; three such words can be added without a carry."""
+    """The bit counts of each group of four bits; three such words can be added without a carry."""
     pairs = cells - (cells >> 1 & _EVEN)
     return (pairs & _PAIRS) + (pairs >> 2 & _PAIRS)
 
 
 def _total(fours: i64) -> i64:
-    """The sum of numbers of four bits each, at most 254: 256 leaves 1, so bytes add up in the remainder."""
+    """The sum of the groups of four bits, at most 254; the remainder by 255 adds up the bytes."""
     return ((fours & _NIBBLES) + (fours >> 4 & _NIBBLES)) % 255
 
 
 def next_to(cells: i64) -> i64:
-    """The cells that have a neighbour in the set; they may belong to the set themselves."""
+    """The cells with a neighbour in the set; they may be in the set themselves."""
     along = cells << 1 | cells >> 1
     upright = cells << PITCH | cells >> PITCH
     aslant = cells << SLANT | cells >> SLANT
@@ -60,7 +59,7 @@ def next_to(cells: i64) -> i64:
 
 
 def joined(goal: i64, within: i64) -> bool:
-    """Whether one connected group of ``within`` holds all of ``goal``: a flood fill from one of its cells."""
+    """Whether one connected group of ``within`` contains all of ``goal``; a flood fill."""
     reached = goal & -goal
     while goal & ~reached:
         grown = (reached | next_to(reached)) & within
@@ -73,18 +72,18 @@ def joined(goal: i64, within: i64) -> bool:
 def may_leave(cell: i64, group: i64) -> bool:
     """Whether a connected group stays connected without one of its cells, given as a set.
 
-    Every way through the cell leads over its neighbours: the rest stays one group
-    if these are joined without it.
+    Every path through the cell passes its neighbours, so the rest is one group
+    if these are connected without it.
     """
     rest = group ^ cell
     return joined(rest & next_to(cell), rest)
 
 
 def leavers(cells: i64, group: i64) -> i64:
-    """Those of ``cells`` that may leave the connected group they belong to, each by itself.
+    """Those of ``cells`` without which their connected group stays connected, each considered alone.
 
-    Where the neighbours of a cell that belong to the group stand in one row around it,
-    they are joined without it. Only the few others need a flood fill.
+    If the neighbours of a cell that belong to the group are consecutive around it, they
+    are connected without it. Only the few other cells need a flood fill.
     """
     doubtful = cells & parting(group)
     found = cells ^ doubtful
@@ -97,11 +96,11 @@ def leavers(cells: i64, group: i64) -> i64:
 
 
 def parting(group: i64) -> i64:
-    """The cells of the board around which members of the group stand in more than one row.
+    """The cells of the board around which the members of the group form more than one run.
 
-    A row begins at each member whose predecessor, going round, is none. Rows cannot begin
-    at two successive neighbours, so of the six at most one in each of three pairs begins
-    one, and there is more than one row where two of the three pairs have a beginning.
+    A run begins at each member whose predecessor around the cell is not a member. Two successive
+    neighbours cannot both begin a run, so in each of three pairs of neighbours at most one does,
+    and there is more than one run if two of the three pairs have a beginning.
     """
     right, upper_right, upper_left = group >> 1, group >> SLANT, group >> PITCH
     left, lower_left, lower_right = group << 1, group << SLANT, group << PITCH
@@ -112,7 +111,7 @@ def parting(group: i64) -> i64:
 
 
 def has_line(cells: i64) -> bool:
-    """Whether the set has four consecutive cells on a line: a pair, and another pair two steps on."""
+    """Whether the set has four consecutive cells on a line: a pair, and another pair two steps further."""
     along = cells & cells >> 1
     upright = cells & cells >> PITCH
     aslant = cells & cells >> SLANT

@@ -1,8 +1,8 @@
-"""What every game must keep to, checked by playing it at random.
+"""Checks the interface of a game by playing it at random.
 
-For whoever adds a game: ``check_game`` knows no game, only ``Position`` and the
-registry. It tells what contradicts them; it cannot tell whether the rules are
-the right ones (perft tables and playthroughs can).
+Use it when adding a game: ``check_game`` uses only ``Position`` and the registry. It
+reports contradictions; it cannot find out whether the rules are the right ones (perft
+tables and playthroughs can).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TRIED_MOVES: Final = 12
 
 
 def check_game(game: Variant, seed: int, games: int = 10) -> list[str]:
-    """Play random games and return every disagreement as a sentence; an empty list is a conforming game.
+    """Play random games; returns every disagreement as a sentence, an empty list for a conforming game.
 
     The same seed plays the same games. Stops at the first game with a disagreement.
     """
@@ -113,7 +113,7 @@ def _check_moves(position: Position, moves: list[str]) -> Iterator[str]:
 
 
 def _spaced(length: int) -> range:
-    """Indices over the whole of a list, the first and nearly the last among them."""
+    """Indices spread over a list, including the first and nearly the last."""
     return range(0, length, max(1, length // TRIED_MOVES))
 
 
@@ -132,7 +132,7 @@ def _check_outcome(position: Position, moves: list[str]) -> Iterator[str]:
 
 
 def _check_steps(position: Position, moves: list[str], rng: random.Random) -> Iterator[str]:
-    """A legal move gives the turn to the other side and leaves the position it was made in alone."""
+    """A legal move passes the turn to the other side and does not change the position it is played in."""
     text = str(position)
     for token in rng.sample(moves, min(TRIED_MOVES, len(moves))):
         after = position.play(token)
@@ -161,7 +161,7 @@ def _check_illegal(position: Position, moves: list[str], rng: random.Random) -> 
 
 
 def _unlikely_tokens(moves: list[str], rng: random.Random) -> Iterator[str]:
-    """Tokens that are illegal nearly everywhere: nonsense first, then legal moves slightly misspelled."""
+    """Tokens that are illegal in nearly every position: nonsense, then slightly misspelled legal moves."""
     yield from ("", " ", "pass", "PASS", "0", "a1", "a1+", "a1-", "a1:b1", "resign", "\u0661")
     for token in rng.sample(moves, min(TRIED_MOVES, len(moves))):
         place = rng.randrange(len(token))

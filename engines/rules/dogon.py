@@ -51,25 +51,25 @@ A pass costs two captured seeds, paid to the opponent.
 
 ## The end
 
-The game ends in the moment when a player would have to pass, and
+The game ends at the moment when a player would have to pass, and
 
 * the opponent could not sow after that pass either: nothing is paid, and each player
   receives the seeds in his own holes (`seeds`); or else
 * he has fewer than two captured seeds to pay with: all seeds on the board go to the
   opponent (`cannot-pay`).
 
-In both cases there is no `pass` to play any more: it is legal exactly when it is paid
-and the game goes on. Whoever has more seeds wins; with equal numbers the game is drawn.
+In both cases there is no `pass` to play any more: it is legal only if it is paid
+and the game goes on. The player with more seeds wins; with equal numbers the game is drawn.
 
 ## Match rules
 
-These are rules of this server, not of the game. **[reading]** The source knows no other
+These are rules of this server, not of the game. **[reading]** The source has no other
 end, but a game need not come to one. When a position occurs for the third time, or the
 game has lasted 500 plies (gagara 700), each player receives the seeds in his own holes,
 and the seeds are counted.
 
-A position is the same when its string is, all but the ply; the position before the first move
-counts. A game ends first by its own rules, then by repetition, then by the ply limit.
+Positions are the same if their strings agree in all fields but the ply; the position before the
+first move counts. A game ends first by its own rules, then by repetition, then by the ply limit.
 
 ## Notation
 
@@ -92,7 +92,7 @@ After the last move the seeds stay where they lie; the result counts them.
 ## Source
 
 Dogon was invented by Ralf Gering in 2010; these are its rules as he changed them in
-July 2023, told in our own words.
+July 2023, in our own words.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ ONLY_PASS: Final = (PASS,)
 PASS_PRICE: Final = 2
 """Captured seeds that a pass costs."""
 NO_SOWING: Final = -1
-"""What stands for the number of a sowing in a token that is none."""
+"""The number of a sowing for a token that is not one."""
 
 FIELDS: Final = ("rank2/rank1", "side", "whiteStore", "blackStore", "passed", "run", "ply")
 
@@ -130,11 +130,11 @@ TURNS: Final[dict[str, tuple[str, str]]] = {
     "-1": ("+2", "-1"),
     "-2": ("", "-2"),
 }
-"""What a further sowing in each direction makes of a run; ``""`` where the turning limit forbids it."""
+"""The run after a further sowing in each direction; ``""`` if the turning limit forbids it."""
 
 # A row is one word, so that a sowing is one addition to each row. Holes are numbered counterclockwise,
-# which is from the left to the right of the player who sits before them: turned round the board is
-# the same, so that one set of tables serves both sides.
+# from their owner's left to his right. Rotated the board is the same, so one set of tables serves both
+# sides.
 
 FIRST_BACK: Final = 0b10
 """The sowing out of a row's first hole back, clockwise, as a set of sowings."""
@@ -142,11 +142,11 @@ FIRST_BACK: Final = 0b10
 
 @final
 class Board:
-    """One size of board: its names, what each sowing does there, and which are allowed.
+    """One size of board: the names of holes, and tables of the sowings.
 
     A sowing is numbered 2·hole + direction, with the hole counted from the mover's left; a set of
-    sowings has bit k for the one numbered k. The tables of what a sowing does are indexed by
-    sowing · (``seeds`` + 1) + the seeds sown.
+    sowings has bit k for the sowing numbered k. The tables of changes are indexed by
+    sowing · (``seeds`` + 1) + the number of seeds sown.
     """
 
     def __init__(self, files: str, seeds_a_hole: int) -> None:
@@ -159,14 +159,14 @@ class Board:
             self._name_sowings(0, left_to_right),
             self._name_sowings(len(files), left_to_right[::-1]),
         )
-        """For each side: a sowing's token to its number, in the order in which moves are offered."""
+        """For each side: the number of a sowing by its token, in the order of ``legal_moves``."""
         done = [change for sowing in range(2 * len(files)) for change in self._sow(sowing)]
         self.own_changes = tuple([own for own, _, _ in done])
-        """What is added to the mover's row: the seeds that fall there less those taken up."""
+        """The change of the mover's row: the seeds sown there less the seeds taken."""
         self.opponent_changes = tuple([opponent for _, opponent, _ in done])
-        """What is added to the opponent's row."""
+        """The change of the opponent's row."""
         self.ends = tuple([end for _, _, end in done])
-        """The first bit of the opponent's hole in which the last seed falls; -1 if that is the mover's."""
+        """The first bit of the opponent's hole in which the last seed falls; -1 for a hole of the mover."""
         self.last: i64 = HOLE_BITS * (self.width - 1)
         """The first bit of a row's last hole."""
         self.last_forth: i64 = 1 << 2 * (len(files) - 1)
@@ -185,7 +185,7 @@ class Board:
         }
 
     def _sow(self, sowing: int) -> Iterator[tuple[int, int, int]]:
-        """For 0, 1, 2 … seeds: what is added to the two rows, and where the last seed falls."""
+        """For 0, 1, 2 … seeds: the changes of the two rows, and where the last seed falls."""
         start, direction = divmod(sowing, 2)
         row = HOLE_BITS * int(self.width)
         step = -HOLE_BITS if direction else HOLE_BITS
@@ -200,7 +200,7 @@ class Board:
             taken += 1 << HOLE_BITS * start
 
     def spell(self, side: i64, legal: i64) -> tuple[str, ...]:
-        """The tokens of a set of sowings; each set is spelled once and remembered."""
+        """The tokens of a set of sowings; cached."""
         spelled = self._spelled[side]
         tokens = spelled.get(legal)
         if tokens is None:
@@ -209,10 +209,10 @@ class Board:
         return tokens
 
     def can_sow(self, own: i64, opponent: i64, passed: bool) -> bool:
-        """Whether the owner of the row ``own`` has a legal sowing, found without visiting each hole.
+        """Whether the owner of the row ``own`` has a legal sowing; does not visit each hole.
 
-        ``passed``: the other side passed immediately before. The turning limit never takes a
-        player's last sowing: the direction he sowed in stays open.
+        ``passed``: the other side passed immediately before. The turning limit never forbids a
+        player's last sowing, because he may always keep his direction.
 
         The nearer end of a row is one to four seeds away. A hole holds at least two if any bit but
         the lowest is set, at least four if any but the lowest two, and three if both of these are.
@@ -223,7 +223,7 @@ class Board:
         return self.find_captures_with_one(own, opponent) != 0
 
     def find_captures_with_one(self, own: i64, opponent: i64) -> i64:
-        """The set of legal sowings of a single seed: out of the ends of the row ``own``, and capturing."""
+        """The set of legal sowings of a single seed: from an end of the row ``own``, with a capture."""
         captures: i64 = 0
         if own & HOLE_MASK == 1 and _becomes_capturable(opponent >> self.last):
             captures = FIRST_BACK
@@ -232,7 +232,7 @@ class Board:
         return captures
 
     def find_sowings(self, own: i64, opponent: i64, free_forth: bool, free_back: bool) -> i64:
-        """The set of legal sowings; a direction is free if no seed need reach the opponent's row."""
+        """The set of legal sowings; in a free direction no seed needs to reach the opponent's row."""
         legal = self.find_captures_with_one(own, opponent)
         forth: i64 = 1
         reach_back: i64 = 1
@@ -254,7 +254,7 @@ GAGARA: Final = Board("abcdefgh", 6)
 
 
 class DogonPosition(SowingPosition):
-    """What kulei and gagara have in common: everything but the size of the board."""
+    """A position of kulei or gagara, which differ only in the size of the board."""
 
     __slots__ = ("_opponent", "_opponent_store", "_own", "_own_store", "_passed", "_run", "_tables")
 
@@ -270,7 +270,7 @@ class DogonPosition(SowingPosition):
         run: str,
         ply: i64,
     ) -> None:
-        """For this module; everybody else calls ``initial`` or ``parse``, which check what they read.
+        """Private to this module: other code calls ``initial`` or ``parse``, which check their input.
 
         ``rows`` and ``stores`` are the mover's and the opponent's, ``side`` the mover.
         """
@@ -283,10 +283,10 @@ class DogonPosition(SowingPosition):
 
     @abstractmethod
     def _after(self, rows: tuple[i64, i64], stores: tuple[i64, i64], passed: bool, run: str) -> Self:
-        """The position one ply later, ``rows`` and ``stores`` those of the next mover first.
+        """The position one ply later, with ``rows`` and ``stores`` of the next mover first.
 
-        Each size of board says this for itself: compiled, a call of ``type(self)`` takes as long as all the
-        rest of a ply.
+        Each size of board implements it: compiled, a call of ``type(self)`` takes as long as the rest of
+        a ply.
         """
 
     @property
@@ -369,11 +369,11 @@ class DogonPosition(SowingPosition):
         return self._pass() if sowing == NO_SOWING else self._sow(sowing)
 
     def outcome_by_match_rule(self, reason: Reason) -> Outcome:
-        """Each player receives the seeds in his own holes, and the seeds are counted."""
+        """The outcome when each player receives the seeds in his own holes."""
         return self._count(self._own_store + add_up(self._own), reason)
 
     def key(self) -> Hashable:
-        # the other store holds all other seeds
+        # the other store has all other seeds
         return self._own, self._opponent, self._own_store, self._side, self._passed, self._run
 
     def board(self) -> Mapping[str, str]:
@@ -392,7 +392,7 @@ class DogonPosition(SowingPosition):
         return self._tables.sowings[self._side].get(token, NO_SOWING)
 
     def _objection(self, token: str, sowing: i64) -> str:
-        """Why the side to move may not play this token, numbered so; empty if it may."""
+        """Why the side to move may not play ``token``; empty if it may."""
         if sowing != NO_SOWING:
             return self._objection_to_sowing(sowing)
         if token == PASS:
@@ -431,7 +431,7 @@ class DogonPosition(SowingPosition):
         return self._count(self._own_store, Reason.CANNOT_PAY)
 
     def _count(self, own: i64, reason: Reason) -> Outcome:
-        """The outcome when the side to move ends with so many seeds, and the opponent with the others."""
+        """The outcome if the side to move ends with ``own`` seeds, and the opponent with the others."""
         others = self._tables.seeds - own
         white, black = (others, own) if self._side else (own, others)
         if white == black:
@@ -448,7 +448,7 @@ class DogonPosition(SowingPosition):
         reached: i64 = tables.opponent_changes[entry]
         opponent = self._opponent + reached
         captured = _find_captured(opponent, tables.ends[entry], HOLE_BITS if direction else -HOLE_BITS)
-        # a legal sowing that stays in its own row is one after a pass
+        # a legal sowing that stays in its own row follows a pass
         run = NO_RUN if reached else TURNS[self._run][direction]
         stores = self._opponent_store, self._own_store + add_up(captured)
         return self._after((opponent - captured, own), stores, False, run)
@@ -483,12 +483,12 @@ class GagaraPosition(DogonPosition):
 
 
 def _becomes_capturable(seeds: i64) -> bool:
-    """Whether a hole holding so many seeds will hold 2 or 3 with one more."""
+    """Whether a hole with ``seeds`` seeds has 2 or 3 after one more."""
     return 1 <= seeds <= 2
 
 
 def _find_captured(row: i64, end: i64, back: i64) -> i64:
-    """The seeds captured by a sowing that ended at this bit of the opponent's ``row``, each in its hole.
+    """The seeds captured by a sowing that ended at this bit of the opponent's ``row``, as a row.
 
     ``back`` leads to the first bit of the hole before; an ``end`` of -1 lies in the mover's own row.
     """

@@ -33,8 +33,8 @@ are on the board.
 White starts; then turns alternate. The mover moves one active disc of his colour. A disc is active when
 it is the topmost of its stack, which is one or two discs high; the disc beneath another is not.
 
-- An active disc moves in one of the six directions, in a straight line, over exactly as many cells as
-  its stack is high. What lies between does not matter.
+- An active disc moves in one of the six directions, in a straight line, by exactly as many cells as
+  its stack is high. The cell between does not matter.
 - It ends on an empty cell, or on a single disc of either colour, which makes a stack of two. It never
   leaves the board and never ends on a stack of two. The centre may be used.
 - **Bounce**: a disc that leaves a stack of two and lands on a single disc may, instead of staying there,
@@ -46,27 +46,27 @@ it is the topmost of its stack, which is one or two discs high; the disc beneath
 
 A player with no legal move must pass; nobody else may.
 
-**[reading]** What a player without a move does is left open by the source; here he passes, which neither
+**[reading]** The source does not say what a player without a move does; here he passes, which neither
 ends the game nor costs anything.
 
-## End
+## The end
 
 A player wins at once when three stacks of two with his colour on top stand in a row: consecutive cells
-on one line. More than three is also a win. What lies beneath does not matter.
+on one line. More than three is also a win. The lower discs do not matter.
 
 A move uncovers at most a single disc and builds at most a stack of its own colour, so it can give a row
-to the mover alone. A given position may still show a row at the start: its owner has won, whoever is to
-move; if both players have one, the player who moved last has.
+to the mover alone. A given start position may still have a row: its owner has won, even if he is not to
+move; if both players have a row, the player who moved last has won.
 
 It cannot happen that both players are stuck. *Proof.* Suppose it did. A disc on top of a stack of two
 cannot jump, so every cell two steps away from it in a straight line, and on the board, holds a stack of
-two; of that stack the same is true, whoever is on top. So stacks fill every cell that can be reached
+two; the same is true of that stack, with either colour on top. So stacks fill every cell that can be reached
 from the first by such jumps. A jump changes the row by 0 or 2 and the number by 0 or 2; the 61 cells
 thus fall into four classes, by the row and the number being even or odd. The class of the centre (a1,
 a3, a5, c1, ..., i9) has 19 cells and each of the other three has 14, and within a class every cell is
 reached from every other. But 22 discs make at most 11 stacks, too few for any class. So there is no
 stack at all, and each of the 22 single discs has a neighbouring cell with no stack of two on it, where
-it could go: somebody is not stuck after all.
+it could go: so one of the players is not stuck.
 
 Match rules, **[reading]**, of this server and not of the game: a position that occurs for the third time
 (board and side to move; the position before the first move counts) is a draw, and so is a game that
@@ -88,14 +88,14 @@ move and must pass:
 
 `5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21`
 
-Refused are positions that cannot be: more than eleven discs of a colour or unequal numbers of them; in
+Impossible positions are refused: more than eleven discs of a colour or unequal numbers of them; in
 the placement phase a stack, a disc on the centre, or a ply that is not the number of discs of a colour;
-in the movement phase a ply under 11; a side to move that does not fit the ply, Black moving at even
-plies. Whether play can lead to a position is not checked.
+in the movement phase a ply under 11; a side to move that does not agree with the ply (Black moves at even
+plies). Whether a position can be reached in play is not checked.
 
 ## Source
 
-The rules published by Paschalis Antoniou, the inventor, told here in our own words.
+The rules published by Paschalis Antoniou, the inventor, in our own words.
 """
 
 from __future__ import annotations
@@ -121,13 +121,13 @@ _FULL: Final[i64] = BOARD.full
 _ROWS: Final = BOARD.lines(3)
 _CONTENTS: Final = frozenset(["w", "b", "ww", "wb", "bw", "bb"])
 _SIDES: Final = (Side.BLACK, Side.WHITE)
-"""Who is to move, by the ply being even or odd."""
+"""The side to move at even and at odd plies."""
 _WINS: Final = tuple(Outcome(Result.win_for(side), Reason.THREE_IN_A_ROW) for side in _SIDES)
-"""By the ply of the winning move being even or odd."""
+"""The outcome if a move at an even or at an odd ply wins."""
 
 
 class _Move:
-    """One spelling of a movement and the cells it means, as sets of one cell."""
+    """A movement: its token and its cells, as sets of one cell."""
 
     __slots__ = ("height", "landing", "origin", "target", "token")
 
@@ -135,11 +135,11 @@ class _Move:
         self.token = "-".join(BOARD.names[cell] for cell in path)
         self.origin: i64 = 1 << path[0]
         self.target: i64 = 1 << path[1]
-        """The cell moved to; in a bounce the single disc's."""
+        """The cell moved to; in a bounce that of the single disc."""
         self.landing: i64 = 1 << path[-1]
-        """Where the disc comes to rest: ``target``, but for a bounce."""
+        """The final cell of the disc: ``target``, except in a bounce."""
         self.height: i64 = height
-        """How high the stack must be that the disc leaves."""
+        """The required height of the stack that the disc leaves."""
 
 
 class _Jump:
@@ -154,10 +154,10 @@ class _Jump:
 
 
 class _Cell:
-    """What the board tells of a cell, whatever stands there.
+    """Tables for one cell of the board, independent of its contents.
 
-    Sets of cells stand in attributes here, for these hold bare machine words when
-    compiled; a tuple of such numbers would hold each as an object.
+    Sets of cells are attributes, which are machine words when compiled; a tuple would
+    store each number as an object.
     """
 
     __slots__ = ("far", "jumps", "name", "near", "only", "rows", "steps")
@@ -166,7 +166,7 @@ class _Cell:
         far = BOARD.at_distance(cell, 2)
         self.name = BOARD.names[cell]
         self.only: i64 = 1 << cell
-        """The set of this cell alone."""
+        """The set of only this cell."""
         self.near: i64 = BOARD.around[cell]
         """Where a single disc may step."""
         self.far: i64 = sum(1 << to for to in far)
@@ -174,26 +174,26 @@ class _Cell:
         self.steps = tuple(_Move((cell, to), 1) for to in BOARD.at_distance(cell, 1))
         self.jumps = tuple(_Jump(cell, to) for to in far)
         self.rows = tuple(row for row in _ROWS if row >> cell & 1)
-        """The rows of three that hold it."""
+        """The rows of three that contain it."""
 
 
 _CELLS: Final = tuple(_Cell(cell) for cell in BOARD.cells)
 _PLACES: Final = {here.name: here.only for here in _CELLS}
-"""By name: the set of the cell alone."""
+"""By name: the set of only this cell."""
 
 _MOVES: Final = {
     move.token: move
     for here in _CELLS
     for move in (*here.steps, *(move for jump in here.jumps for move in (jump.move, *jump.bounces)))
 }
-"""Every movement that an empty board has room for; reading a token is looking it up."""
+"""Every movement that is possible on some board, by its token."""
 
 
 def _makes_row(stacks: i64, landing: i64) -> bool:
-    """Whether these stacks make three in a row with the one on the cell in ``landing``."""
+    """Whether these stacks make three in a row with the one on ``landing``, a set of one cell."""
     here = _CELLS[lowest_cell(landing)]
     if not stacks & here.near:
-        return False  # any row through a cell holds a neighbour of it
+        return False  # any row through a cell contains a neighbour of it
     return any(row & stacks == row for row in here.rows)
 
 
@@ -202,12 +202,12 @@ class DualmaPosition(Position):
     """A position as four sets of cells, the ply and the outcome.
 
     ``_white`` and ``_black`` are the cells whose topmost disc is that side's, ``_stacks``
-    the cells with two discs, ``_white_under`` those stacks whose lower disc is White's.
-    ``_verdict`` is the outcome, known when a position is made: only a move that builds
-    a row ends this game.
+    the cells with two discs, ``_white_under`` the stacks whose lower disc is White's.
+    ``_verdict`` is the outcome, which is known when a position is created: only a move that
+    builds a row ends this game.
 
-    Moves are counted cell by cell without spelling them, and the one at an index is
-    found by these counts: only the moves of one disc are spelled for it.
+    Moves are counted cell by cell without generating them, and the move at an index is
+    found by these counts: only the moves of one disc are generated.
     """
 
     __slots__ = ("_black", "_ply", "_stacks", "_verdict", "_white", "_white_under")
@@ -247,7 +247,7 @@ class DualmaPosition(Position):
 
     @property
     def white_under(self) -> int:
-        """Those of the stacks whose lower disc is White's."""
+        """The stacks whose lower disc is White's."""
         return self._white_under
 
     @classmethod
@@ -320,7 +320,7 @@ class DualmaPosition(Position):
         return self._moved(_MOVES[token])
 
     def _moved(self, move: _Move) -> DualmaPosition:
-        """The position after a legal movement: the disc is taken off its cell, then put down."""
+        """The position after a legal movement: the disc is removed from its cell, then added to another."""
         black_under = self._stacks ^ self._white_under
         white = self._white & ~move.origin | self._white_under & move.origin
         black = self._black & ~move.origin | black_under & move.origin
@@ -345,7 +345,7 @@ class DualmaPosition(Position):
 
     @property
     def _places_left(self) -> int:
-        """How many cells there are for the next disc of the placement phase: never the centre."""
+        """The number of cells for the next disc of the placement phase, without the centre."""
         return len(_CELLS) - 1 - 2 * self._ply
 
     @property
@@ -361,7 +361,7 @@ class DualmaPosition(Position):
                     yield f"{black}:{white}"
 
     def _placement_at(self, index: int) -> str:
-        """The placement at this index, empty beyond them."""
+        """The placement at this index; empty beyond the last."""
         others = self._places_left - 1
         if index >= (others + 1) * others:
             return ""
@@ -375,7 +375,7 @@ class DualmaPosition(Position):
         return self._white if self._ply & 1 else self._black
 
     def _is_stuck(self) -> bool:
-        """Whether no active disc has a cell to go to; a bounce starts with a jump that is legal too."""
+        """Whether no active disc can move; where a bounce is legal, the jump without it is legal too."""
         left = self._own
         while left:
             here = _CELLS[lowest_cell(left)]
@@ -386,7 +386,7 @@ class DualmaPosition(Position):
         return True
 
     def _count_movements(self) -> i64:
-        """How many movements there are, without spelling any."""
+        """The number of movements; generates none."""
         count: i64 = 0
         left = self._own
         while left:
@@ -395,7 +395,7 @@ class DualmaPosition(Position):
         return count
 
     def _count_from(self, here: _Cell) -> i64:
-        """How many movements the active disc of this cell has."""
+        """The number of movements of the active disc of this cell."""
         if not here.only & self._stacks:
             return count_cells(here.near & ~self._stacks)
         count: i64 = 0
@@ -409,11 +409,11 @@ class DualmaPosition(Position):
         return count
 
     def _movement_at(self, index: int) -> str:
-        """The movement at this index, or the pass; empty beyond them."""
+        """The movement at this index, or the pass; empty beyond the last."""
         left = self._own
         while left:
             here = _CELLS[lowest_cell(left)]
-            count: int = self._count_from(here)  # no machine word: the index may be larger than any
+            count: int = self._count_from(here)  # an object: the index may not fit into a machine word
             if index < count:
                 return list(self._movements(here.only))[index]
             index -= count
@@ -442,7 +442,7 @@ class DualmaPosition(Position):
                             yield bounce.token
 
     def _objection(self, token: str) -> str:
-        """Why ``token`` is illegal, or an empty text when it is legal."""
+        """Why ``token`` is illegal; empty if it is legal."""
         if self._verdict is not UNDECIDED:
             return "the game is over"
         if self.placing:
@@ -518,7 +518,7 @@ def _check_discs(rows: str, held: dict[int, str], ply_text: str, ply: int) -> No
 
 
 def _find_verdict(white: int, black: int, stacks: int, ply: int) -> Outcome:
-    """The outcome of a position that was not reached by a move; the side that moved last comes first."""
+    """The outcome of a parsed position; the side that moved last takes precedence."""
     for parity in (1 - ply % 2, ply % 2):
         own = (white if parity else black) & stacks
         if any(_makes_row(own, 1 << cell) for cell in cells_of(own)):

@@ -39,15 +39,16 @@ half of them of his colour. A hole of the front row may be chosen only if none o
 row can be. A neutral hole is never chosen.
 
 He takes all its stones and drops them, one at a time, into the following holes of his
-path: first the opponent's colour, then his own. The hole he started from is not left out
+path: first the opponent's colour, then his own. The hole he started from is included
 when the sowing comes round to it. **[reading]** The source does not say.
 
 What happens next depends on the hole in which the last stone falls, as it was just before
 that stone. **[reading]** So a hole refilled by its own fourteenth stone was empty.
 
-* It was occupied and now holds at least half stones of the mover's colour: all of it is
-  sown on, another lap.
-* It was occupied and now holds more stones of the opponent's colour: the move ends.
+* It was occupied, and now at least half of its stones are of the mover's colour: all of
+  them are sown in another lap.
+* It was occupied, and now more than half of its stones are of the opponent's colour: the
+  move ends.
 * It was empty and is neutral: the move ends.
 * It was empty and is the mover's: the move ends, with a capture if the hole opposite
   holds any stones.
@@ -55,15 +56,15 @@ that stone. **[reading]** So a hole refilled by its own fourteenth stone was emp
 **Capture.** Opposite are, on the same file, b3–e3 and b4–e4, b1–e1 and b2–e2. The corner
 holes a1, f1, a4 and f4 have a neutral hole beside them and never capture. The opponent's
 hole is emptied, even if it held only stones of the mover. The mover's own stones in it go
-into the capturing hole. The opponent's are laid before the mover, and each three that lie
-there are exchanged for one stone of the mover's colour, put into the capturing hole; none,
+into the capturing hole. The opponent's are kept by the mover, and each three kept stones
+are exchanged for one stone of the mover's colour, put into the capturing hole; none,
 one or two remain. **[reading]** The supply of stones for the exchange is unlimited.
 
-**Endless sowings.** A sowing of more than 10,000 laps is no legal move, and its hole does
-not count as one that can be chosen. **[reading]** The source does not know that some
-sowings never end (met about once in a million positions of random play), and that others
-would end only after millions of laps. The longest that ended in nine million sowings of
-random play took 853.
+**Endless sowings.** A sowing of more than 10,000 laps is not a legal move, and its hole does
+not count as one that can be chosen. **[reading]** The source does not mention that some
+sowings never end (about one in a million positions of random play), and that others
+end only after millions of laps. Among nine million sowings of random play that ended, the
+longest took 853 laps.
 
 ## The end
 
@@ -72,16 +73,16 @@ not move either.
 
 ## Match rules
 
-These are rules of this server, not of the game. **[reading]** The source knows no other
+These are rules of this server, not of the game. **[reading]** The source has no other
 end, but a game need not come to one. A game is drawn when a position occurs for the third
 time, or when it has lasted 500 plies.
 
-A position is the same when its string is, all but the ply; the position before the first move
-counts. A game ends first by its own rules, then by repetition, then by the ply limit.
+Positions are the same if their strings agree in all fields but the ply; the position before the
+first move counts. A game ends first by its own rules, then by repetition, then by the ply limit.
 
 ## Notation
 
-A move is the hole it starts from, as `c1`.
+A move is the hole where it starts, such as `c1`.
 
 A position is `rank4/rank3/rank2/rank1 side whiteKept blackKept ply`, for example the start:
 
@@ -90,16 +91,16 @@ A position is `rank4/rank3/rank2/rank1 side whiteKept blackKept ply`, for exampl
 * `rank4` to `rank1`: the holes from left to right; `0` is empty, `4w` are four white
   stones, `3b` three black ones, `2w3b` are both;
 * `side`: the side to move, `w` or `b`;
-* `whiteKept`, `blackKept`: the black stones that lie before White and the white ones
-  before Black, 0 to 2;
+* `whiteKept`, `blackKept`: the black stones kept by White and the white ones
+  kept by Black, 0 to 2;
 * `ply`: moves made so far.
 
-Counting all stones, the kept ones too, white + 3·black and 3·white + black are 160 at the
-start and never grow.
+Counted with the kept stones, white + 3·black and 3·white + black are 160 at the
+start and never increase.
 
 ## Source
 
-Duovallis was invented by Frederik Adams in 2012; the rules are told in our own words.
+Duovallis was invented by Frederik Adams in 2012; the rules are in our own words.
 """
 
 from __future__ import annotations
@@ -133,17 +134,17 @@ FILES: Final = "abcdef"
 
 MAX_LAPS: Final = 10_000
 ENDLESS: Final = -1
-"""What stands for the last hole of a sowing that takes more laps than that."""
+"""The last hole of a sowing of more than ``MAX_LAPS`` laps."""
 FIRST_LANDMARK: Final = 32
-"""The lap at which looking for a cycle begins; nearly all sowings are over by then."""
+"""The lap at which the search for a cycle begins; nearly all sowings are shorter."""
 EXCHANGE: Final = 3
-"""Captured stones that buy one of the captor's colour; fewer are kept."""
+"""Captured stones that are exchanged for one of the mover's colour; fewer are kept."""
 MAX_WEIGHT: Final = 160
-"""The most that white + 3·black or 3·white + black can come to: what they are at the start."""
+"""The maximum of white + 3·black and of 3·white + black: their values at the start."""
 MAX_STONES: Final = MAX_WEIGHT // 2
-"""The most stones, of both colours together, that this leaves room for."""
+"""The maximum number of stones of both colours, by ``MAX_WEIGHT``."""
 
-# The layout of the board: who sows where, who owns what, what faces what. Tables of two are indexed by side.
+# The layout of the board: paths, owners, facing holes. Tables with two entries are indexed by side.
 
 PATHS: Final = (
     "a1 b1 c1 d1 e1 f1 f2 f3 e3 d3 c3 b3 a3 a2".split(),
@@ -155,12 +156,12 @@ FACING: Final = {
     **{file + "1": file + "2" for file in "bcde"},
     **{file + "3": file + "4" for file in "bcde"},
 }
-"""What White captures from each of his holes."""
+"""The hole that White captures from each of his holes."""
 
 NAMES: Final = tuple(file + rank for rank in "4321" for file in FILES)
-# What is computed from it. A player's holes are numbered by their places on his path, from 0 on: the
+# Tables computed from the layout. A player's holes are numbered by their places on his path, from 0: the
 # back row, two neutral holes, the front row, and the other two neutral holes; these two follow the
-# opponent's back row on his path. Turned round the board is the same: one set of tables serves both sides.
+# opponent's back row on his path. Rotated the board is the same, so one set of tables serves both sides.
 
 RING: Final = 14
 BACK_HOLES: Final = 6
@@ -174,16 +175,16 @@ OWN: Final = tuple(
     {name: path.index(name) for name in (*back, *front)}
     for path, back, front in zip(PATHS, BACK_ROWS, FRONT_ROWS, strict=True)
 )
-"""For each side: the holes he owns to their places, in the order in which moves are offered."""
+"""For each side: the places of its own holes by name, in the order of ``legal_moves``."""
 OWN_PLACES: Final = tuple(tuple(own.values()) for own in OWN)
 OPPOSITE: Final = tuple(
     PATHS[Side.BLACK].index(FACING[name]) if name in FACING else -1 for name in PATHS[Side.WHITE]
 )
-"""For each place: that place of the opponent's path which is captured from it, or -1."""
+"""For each place: the place of the opponent's path that is captured from it, or -1."""
 
 Stones = tuple[i64, i64, i64, i64]
-"""The stones of one colour, in four words: the first eight places of the mover's path, the other six,
-and what he never sows, the opponent's back row and front row, in the order of the opponent's path."""
+"""The stones of one colour in four words: the first eight places of the mover's path, the other six,
+and the opponent's back row and front row, in the order of the opponent's path."""
 
 
 def _lay_out(side: Side) -> tuple[str, ...]:
@@ -194,13 +195,13 @@ def _lay_out(side: Side) -> tuple[str, ...]:
 
 LAYOUTS: Final = (_lay_out(Side.WHITE), _lay_out(Side.BLACK))
 IN_NAMES_ORDER: Final = tuple(itemgetter(*[layout.index(name) for name in NAMES]) for layout in LAYOUTS)
-"""For each side to move: takes the holes from the order of ``Stones`` to that of ``NAMES``."""
+"""For each side to move: reorders holes from the order of ``Stones`` to that of ``NAMES``."""
 IN_STONES_ORDER: Final = tuple(itemgetter(*[NAMES.index(name) for name in layout]) for layout in LAYOUTS)
 """The reverse."""
 
 
 def _sow_lap(place: int) -> Iterator[tuple[int, int]]:
-    """For 0, 1, 2 … stones taken from this place: what is added to the two words of the path."""
+    """For 0, 1, 2 … stones taken from this place: the changes of the two words of the path."""
     ring = [0] * RING
     yield 0, 0
     for stones in range(1, MAX_STONES + 1):
@@ -214,11 +215,11 @@ STRIDE: Final = MAX_STONES + 1
 _LAPS: Final = [words for place in range(RING) for words in _sow_lap(place)]
 LOW: Final = tuple([low for low, _ in _LAPS])
 HIGH: Final = tuple([high for _, high in _LAPS])
-"""What a lap adds to the two words of the path, indexed by place · ``STRIDE`` + the stones taken there."""
+"""The changes of the two words of the path by a lap, indexed by place · ``STRIDE`` + the stones taken."""
 
 NOWHERE: Final = -1
 UNKNOWN: Final = -2
-"""What stands for the place of the first legal move: there is none; nobody has looked yet."""
+"""Values for the place of the first legal move: there is none; it is not computed yet."""
 
 
 @final
@@ -228,10 +229,10 @@ class DuovallisPosition(SowingPosition):
     __slots__ = ("_first", "_kept", "_other", "_own")
 
     def __init__(self, own: Stones, other: Stones, kept: tuple[i64, i64], side: i64, ply: i64) -> None:
-        """For this module; everybody else calls ``initial`` or ``parse``, which check what they read.
+        """Private to this module: other code calls ``initial`` or ``parse``, which check their input.
 
-        ``own`` are the stones of the mover's colour, ``other`` those of the opponent's; ``kept`` lie
-        before the mover and before the opponent; ``side`` is the mover.
+        ``own`` are the stones of the mover's colour, ``other`` those of the opponent's; ``kept`` are
+        kept by the mover and by the opponent; ``side`` is the mover.
         """
         self._own = own
         self._other = other
@@ -241,7 +242,7 @@ class DuovallisPosition(SowingPosition):
 
     @property
     def stones(self) -> tuple[int, int]:
-        """All white and all black stones in holes, whoever owns the hole."""
+        """The numbers of white and black stones in all holes."""
         own, other = _add_up_all(self._own), _add_up_all(self._other)
         return (other, own) if self._side else (own, other)
 
@@ -254,7 +255,7 @@ class DuovallisPosition(SowingPosition):
 
     @property
     def kept(self) -> tuple[int, int]:
-        """The captured stones that lie before White and before Black, 0 to 2."""
+        """The captured stones kept by White and by Black, 0 to 2."""
         own, other = self._kept
         return (other, own) if self._side else (own, other)
 
@@ -335,7 +336,7 @@ class DuovallisPosition(SowingPosition):
         return ""
 
     def _is_eligible(self, place: i64) -> bool:
-        """Whether an own hole holds at least two stones, at least half of the mover's colour."""
+        """Whether an own hole has at least two stones, at least half of the mover's colour."""
         own, other = _look(self._own[0], self._own[1], self._other[0], self._other[1], place)
         return own >= other and own + other > 1
 
@@ -343,7 +344,7 @@ class DuovallisPosition(SowingPosition):
         return NOWHERE < self._find_first() < BACK_HOLES
 
     def _find_first(self) -> i64:
-        """The place of the first legal move, or ``NOWHERE``; found once."""
+        """The place of the first legal move, or ``NOWHERE``; computed once."""
         if self._first == UNKNOWN:
             self._first = NOWHERE
             for place in OWN_PLACES[self._side]:
@@ -371,13 +372,13 @@ class DuovallisPosition(SowingPosition):
 
 
 def _sow(own: Stones, other: Stones, place: i64, max_laps: i64 = MAX_LAPS) -> tuple[Stones, Stones, i64]:
-    """Sow lap after lap; returns the stones then and the place in which the last one falls; it holds
-    that stone alone if it was empty. ``ENDLESS`` if that takes more than ``max_laps`` laps.
+    """Sow lap after lap; returns the stones and the place in which the last one falls, which has only
+    that stone if it was empty; ``ENDLESS`` instead of the place after more than ``max_laps`` laps.
 
-    What follows depends on nothing but the stones on the board and the hole to be sown next. So
-    when both come back as they were at an earlier lap, the sowing never ends, and the remaining
-    laps need not be made. Laps are compared with a landmark that moves on at each power of two
-    (Brent's cycle detection); ten thousand laps, the worst case, take some five milliseconds uncompiled.
+    A sowing depends only on the stones on the board and the hole to be sown next. So if both are the
+    same as at an earlier lap, the sowing never ends, and the remaining laps are skipped. Laps are
+    compared with a landmark that moves at each power of two (Brent's cycle detection); ten thousand
+    laps, the worst case, take some five milliseconds uncompiled.
     """
     own_low, own_high, own_back, own_front = own
     other_low, other_high, other_back, other_front = other
@@ -388,7 +389,7 @@ def _sow(own: Stones, other: Stones, place: i64, max_laps: i64 = MAX_LAPS) -> tu
     for lap in range(max_laps):
         stones = mine + theirs
         entry = place * STRIDE
-        # the opponent's stones are sown first: all stones fall where these leave off
+        # the opponent's stones are sown first, the own ones after them
         low: i64 = LOW[entry + theirs]
         high: i64 = HIGH[entry + theirs]
         other_low += low
@@ -396,7 +397,7 @@ def _sow(own: Stones, other: Stones, place: i64, max_laps: i64 = MAX_LAPS) -> tu
         own_low += LOW[entry + stones] - low
         own_high += HIGH[entry + stones] - high
         place = (place + stones) % RING
-        # what _look does, without the call, which takes a fifth of a compiled lap
+        # the body of _look: a call would take a fifth of a compiled lap
         if place < WORD_HOLES:
             shift = HOLE_BITS * place
             mine, theirs = own_low >> shift & HOLE_MASK, other_low >> shift & HOLE_MASK
@@ -415,13 +416,13 @@ def _sow(own: Stones, other: Stones, place: i64, max_laps: i64 = MAX_LAPS) -> tu
 
 
 def _is_alone(own: Stones, other: Stones, place: i64) -> bool:
-    """Whether a single stone lies there."""
+    """Whether a place has a single stone."""
     mine, theirs = _look(own[0], own[1], other[0], other[1], place)
     return mine + theirs == 1
 
 
 def _capture(own: Stones, other: Stones, place: i64, kept: i64) -> tuple[Stones, Stones, i64]:
-    """Capture from ``place`` whatever lies opposite; returns the stones then, and what the mover keeps."""
+    """Capture the hole opposite ``place``; returns the stones after it, and those that the mover keeps."""
     own_low, own_high, own_back, own_front = own
     other_low, other_high, other_back, other_front = other
     captured: i64 = OPPOSITE[place]
@@ -435,7 +436,7 @@ def _capture(own: Stones, other: Stones, place: i64, kept: i64) -> tuple[Stones,
 
 
 def _turn_round(stones: Stones) -> Stones:
-    """The same stones with the other player to move: the rows change their places, the neutral holes stay."""
+    """The same stones with the other player to move: the rows are exchanged, the neutral holes stay."""
     low, high, back, front = stones
     behind_back, behind_front = low >> BACK_BITS, high >> FRONT_BITS
     return (
@@ -447,7 +448,7 @@ def _turn_round(stones: Stones) -> Stones:
 
 
 def _look(own_low: i64, own_high: i64, other_low: i64, other_high: i64, place: i64) -> tuple[i64, i64]:
-    """The stones of both colours at a place of a path, given as words of eight holes and of the others."""
+    """The stones of both colours at a place of a path, given as words of the first eight holes and others."""
     if place < WORD_HOLES:
         shift = HOLE_BITS * place
         return own_low >> shift & HOLE_MASK, other_low >> shift & HOLE_MASK
@@ -456,7 +457,7 @@ def _look(own_low: i64, own_high: i64, other_low: i64, other_high: i64, place: i
 
 
 def _put(low: i64, high: i64, place: i64, stones: i64) -> tuple[i64, i64]:
-    """The two words with so many more stones at a place."""
+    """The two words with ``stones`` added at a place."""
     if place < WORD_HOLES:
         return low + (stones << HOLE_BITS * place), high
     return low, high + (stones << HOLE_BITS * (place - WORD_HOLES))
@@ -468,7 +469,7 @@ def _add_up_all(stones: Stones) -> i64:
 
 
 def _pack_all(holes: Sequence[int]) -> Stones:
-    """The stones of 24 holes that follow each other in the order of ``Stones``."""
+    """The stones of 24 holes, given in the order of ``Stones``."""
     beyond = holes[RING:]
     return (
         pack(holes[:WORD_HOLES]),
@@ -479,7 +480,7 @@ def _pack_all(holes: Sequence[int]) -> Stones:
 
 
 def _unpack_all(stones: Stones) -> bytes:
-    """The reverse of ``_pack_all``."""
+    """The inverse of ``_pack_all``."""
     low, high, back, front = stones
     path = unpack(low, WORD_HOLES) + unpack(high, RING - WORD_HOLES)
     return path + unpack(back, BACK_HOLES) + unpack(front, FRONT_HOLES)
@@ -500,14 +501,14 @@ def _parse_holes(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 LONGEST_HOLE: Final = len(f"{MAX_NUMBER}w{MAX_NUMBER}b")
-"""Longer texts are refused unread, so that none of them stays in the cache."""
+"""Longer texts are refused first, so that none of them is cached."""
 HOLE_GRAMMAR: Final = f"not spelled as '0', '4w', '3b' or '2w3b', with numbers up to {MAX_NUMBER}"
 _HOLE: Final = re.compile(r"0|(?=[1-9])(?:([1-9][0-9]{0,8})w)?(?:([1-9][0-9]{0,8})b)?")
 
 
 @lru_cache(maxsize=4096)
 def _parse_hole(text: str) -> tuple[int, int] | None:
-    """The white and the black stones of a hole; None if it is not spelled as it must be."""
+    """The white and the black stones of a hole; None if it is misspelled."""
     match = _HOLE.fullmatch(text)
     return match and (int(match[1] or 0), int(match[2] or 0))
 
@@ -520,7 +521,5 @@ def _format_hole(white: int, black: int) -> str:
 def _parse_kept(text: str, field: str) -> int:
     kept = parse_number(text, field)
     if kept >= EXCHANGE:
-        raise field_error(
-            field, text, f"each {EXCHANGE} kept stones are exchanged, so no more than 2 can lie there"
-        )
+        raise field_error(field, text, f"each {EXCHANGE} kept stones are exchanged, so at most 2 can be kept")
     return kept

@@ -50,14 +50,14 @@ mover may begin with either kind that has a legal form or a replacement at that 
 action then has neither, the turn ends after one action; such a turn may be chosen even if another choice
 would have allowed two.
 
-## End
+## The end
 
 A player wins at once, even after the first action of his turn, with a line of four or more of his discs,
-or of four or more of his rings: consecutive cells on one line. What shares these cells does not matter.
+or of four or more of his rings: consecutive cells on one line. Other pieces on these cells do not matter.
 
-An action puts down a piece of the mover's, so it can give a line to the mover alone, and only of that
-kind. A given position may still show several lines at the start: the player who moved last comes first,
-discs before rings.
+An action places a piece of the mover, so it can give a line to the mover alone, and only of that
+kind. A given start position may still have several lines: the player who moved last takes precedence,
+and discs take precedence over rings.
 
 If a turn ends without a win and every cell holds at least one piece, the game is drawn.
 
@@ -88,13 +88,13 @@ many empty cells in a row. A supply is 18 less the pieces on the board. The game
 
 `4/5/2,d,r,2/3,D,3/6/5/4 w 2`
 
-Refused are positions that cannot be: more than eighteen pieces of a kind and colour, pieces in more than
-one group, an empty board at any other ply than 0, a side to move that does not fit the ply, White moving
-at even plies. Whether play can lead to a position is not checked.
+Impossible positions are refused: more than eighteen pieces of a kind and colour, pieces in more than
+one group, an empty board at any other ply than 0, a side to move that does not agree with the ply (White
+moves at even plies). Whether a position can be reached in play is not checked.
 
 ## Source
 
-The rules published by José Manuel Astilleros García-Monge, the inventor, told here in our own words.
+The rules published by José Manuel Astilleros García-Monge, the inventor, in our own words.
 """
 
 from __future__ import annotations
@@ -133,10 +133,10 @@ _LETTERS: Final = ("DR", "dr")
 _SPELLINGS: Final = tuple(
     "".join(letter for place, letter in enumerate("DdRr") if pieces >> place & 1) for pieces in range(16)
 )
-"""What stands in a cell, by the bits of a white disc, a black disc, a white ring and a black ring."""
+"""The contents of a cell, by the bits of a white disc, a black disc, a white ring and a black ring."""
 
 _SIDES: Final = (Side.WHITE, Side.BLACK)
-"""By the ply's parity: who moves."""
+"""The side to move at even and at odd plies."""
 
 _WINS: Final = tuple(
     tuple(Outcome(Result.win_for(side), reason) for reason in (Reason.FOUR_DISCS, Reason.FOUR_RINGS))
@@ -151,13 +151,12 @@ _Pieces = tuple[i64, i64]
 """One side's pieces: the cells of its discs, the cells of its rings."""
 
 _Choices = tuple[i64, i64, i64]
-"""The actions of one kind that may be made: the cells of the adds (or of the replacements), the pieces
-that may move, and the cells where a piece may join another; a move leads from such a piece to such a cell
-beside it."""
+"""The legal actions of one kind: the cells of the adds (or of the replacements), the pieces that may move,
+and the cells where a piece may join another. A move leads from such a piece to such a cell beside it."""
 
 
 class _Action:
-    """One spelling of an action and the cells it means, as sets of one cell."""
+    """An action: its token and its cells, as sets of one cell."""
 
     __slots__ = ("kind", "origin", "target", "token")
 
@@ -173,7 +172,7 @@ _ADDS: Final = tuple(
     tuple(_Action(letter + name, kind, 0, 1 << cell) for cell, name in enumerate(BOARD.names))
     for kind, letter in enumerate(_LETTERS[Side.WHITE])
 )
-"""By kind and cell number; those at a number that is no cell are never used."""
+"""By kind and cell number; entries for numbers without a cell are not used."""
 
 _MOVES: Final = tuple(
     tuple(
@@ -193,14 +192,14 @@ _ACTIONS: Final = {
     for cell in BOARD.cells
     for action in (_ADDS[kind][cell], *_MOVES[kind][cell])
 }
-"""Every action that the board has room for; reading one is looking it up."""
+"""Every action that is possible on some board, by its token."""
 
 _FIRST_TURNS: Final = [_ADDS[kind][cell].token for kind in KINDS for cell in BOARD.cells]
 """The legal turns of the empty board."""
 
 
 def _read(token: str) -> list[_Action]:
-    """The one or two actions of a turn; none when it is not spelled like a turn."""
+    """The one or two actions of a turn; none if ``token`` is not spelled like a turn."""
     words = token.split(":", 2)
     found = [_ACTIONS[word] for word in words if word in _ACTIONS]
     return found if len(found) == len(words) < 3 else []
@@ -214,7 +213,7 @@ def _acted(mine: _Pieces, action: _Action) -> _Pieces:
 
 
 class _Due:
-    """An action of one kind that is due, and the board as its rules see it."""
+    """The legal actions of one kind, for a turn in which such an action is due."""
 
     __slots__ = ("_joinable", "_kind", "_leavers", "_mine", "_occupied", "_opponent", "_same", "_unlocked")
 
@@ -228,19 +227,19 @@ class _Due:
         self._occupied = same | others
         self._unlocked = self._mine & ~others
         self._joinable = others & ~same
-        """Where a piece of this kind may join one of the other kind."""
+        """The cells where a piece of this kind may join one of the other kind."""
         self._opponent = theirs[DISC] | theirs[RING]
         self._leavers: i64 = -1
-        """The unlocked pieces that may leave their cells; -1 until somebody asks."""
+        """The unlocked pieces that may leave their cells; -1 until computed."""
 
     def possible(self) -> bool:
-        """Whether there is any action, or a replacement of one."""
+        """Whether there is any legal action or replacement."""
         if self._in_supply() and (self._joinable or self._beside()):
-            return True  # a joinable cell takes a replacement, unless an add or a move makes that needless
+            return True  # a joinable cell allows a replacement, if there is no add or move
         return self._can_move()
 
     def objection(self, action: _Action) -> str:
-        """Why an action of this kind is not legal now, or an empty text when it is."""
+        """Why an action of this kind is illegal; empty if it is legal."""
         if action.origin:
             return self._objection_to_move(action)
         if not self._in_supply():
@@ -277,20 +276,20 @@ class _Due:
         return has_line((self._mine ^ action.origin) | action.target)
 
     def actions(self) -> list[_Action]:
-        """The legal adds and moves, or the replacements where there are none."""
+        """The legal adds and moves, or the replacements if there are none."""
         return _listed(self._kind, self._choices_after(0, 0))
 
     def actions_after(self, first: _Action) -> list[_Action]:
-        """The same once an action of the other kind has been made, which is legal and has not won."""
+        """The same after ``first``, a legal action of the other kind that did not win."""
         return _listed(self._kind, self._choices_after(first.origin, first.target))
 
     def count_after(self, first: _Action) -> i64:
-        """How many actions ``actions_after`` lists."""
+        """The number of actions in ``actions_after``."""
         adds, movers, joinable = self._choices_after(first.origin, first.target)
         return count_cells(adds) + count_steps(movers, joinable)
 
     def _choices_after(self, origin: i64, target: i64) -> _Choices:
-        """The choices once a piece of the other kind has left ``origin`` and come to ``target``."""
+        """The choices after a piece of the other kind has moved from ``origin`` to ``target``."""
         movers = self._leavers_after(origin, target)
         joinable = (self._joinable ^ origin) | (target & ~self._same)
         if not self._in_supply():
@@ -301,12 +300,12 @@ class _Due:
         return joinable, 0, 0
 
     def _leavers_after(self, origin: i64, target: i64) -> i64:
-        """The unlocked pieces that may leave their cells then.
+        """The unlocked pieces that may leave their cells after that.
 
-        All are tried anew only where a cell has been left empty. A replacement locks a piece
-        and does no more. After an add who could leave still can: the new piece touches one of
-        the opponent's, so none of the mover's is its only neighbour. But it may have joined
-        what one of them alone held together.
+        All are computed again only if a cell was left empty. A replacement only locks a piece.
+        After an add, pieces that could leave still can: the new piece touches one of the
+        opponent's, so it does not depend on a piece of the mover. But others may now be able
+        to leave, because the new piece connects their neighbours.
         """
         if origin:
             return leavers(self._unlocked & ~target, self._occupied ^ origin)
@@ -320,7 +319,7 @@ class _Due:
 
 
 def _listed(kind: int, choices: _Choices) -> list[_Action]:
-    """The actions of a kind, always in the same order: adds by their cells, then moves by the cells left."""
+    """The actions of a kind in a fixed order: adds by their cells, then moves by their origins."""
     adds, movers, joinable = choices
     movers &= next_to(joinable)
     found: list[_Action] = []
@@ -336,10 +335,10 @@ def _listed(kind: int, choices: _Choices) -> list[_Action]:
 class _Turns:
     """The legal turns of a position whose board is not empty, by their first actions.
 
-    There are hundreds of turns, but some thirty first actions alone. Counting goes through
-    these and counts the second ones of each as sets of cells, without listing them; the turn
-    at an index is then found by the counts. What both kinds of action share with the board at
-    the start of the turn is found once, and the first action changes it a little.
+    There are hundreds of turns, but only about thirty first actions. ``count`` counts the second
+    actions of each as sets of cells, without listing them; the turn at an index is found by
+    these counts. The sets of cells at the start of the turn are computed once, and updated
+    for each first action.
     """
 
     __slots__ = ("_counts", "_discs", "_firsts", "_rings", "_total")
@@ -358,7 +357,7 @@ class _Turns:
         return self._total
 
     def at(self, index: int) -> str:
-        """The turn at an index below ``count``, which must have been asked for before."""
+        """The turn at an index below ``count()``, which must be called first."""
         place = 0
         while index >= self._counts[place]:
             index -= self._counts[place]
@@ -376,7 +375,7 @@ class _Turns:
                 yield f"{first.token}:{second.token}"
 
     def _count_with(self, first: _Action) -> i64:
-        """How many turns begin with this action; where no second one follows, it is a turn by itself."""
+        """The number of turns that begin with this action; it is a complete turn if no second one follows."""
         due, other = self._dues(first)
         if due.wins(first):
             return 1
@@ -387,7 +386,7 @@ class _Turns:
         return [] if due.wins(first) else other.actions_after(first)
 
     def _dues(self, first: _Action) -> tuple[_Due, _Due]:
-        """The kind of the first action, and the other."""
+        """The actions of the kind of ``first``, and of the other kind."""
         return (self._discs, self._rings) if first.kind == DISC else (self._rings, self._discs)
 
 
@@ -396,9 +395,9 @@ class DuplolinePosition(Position):
     """A position as four sets of cells and the ply, which tells the side to move.
 
     ``_mine`` are the cells with the mover's discs and rings, ``_theirs`` the opponent's.
-    ``_verdict`` is what the last turn settled, a line or a full board; whether the side to
-    move has any action is looked for only when the outcome is asked for. ``_turns`` are kept
-    once they have been counted, since who counts turns mostly goes on to draw one.
+    ``_verdict`` is the outcome of the last turn, by a line or a full board; ``outcome`` also checks
+    whether the side to move has any action. ``_turns`` are kept after they are counted, since
+    a caller that counts turns usually draws one.
     """
 
     __slots__ = ("_mine", "_ply", "_theirs", "_turns", "_verdict")
@@ -420,7 +419,7 @@ class DuplolinePosition(Position):
 
     @property
     def pieces(self) -> tuple[_Pieces, _Pieces]:
-        """For White and Black: the cells of his discs and those of his rings, as bitboards of ``BOARD``."""
+        """For White and for Black: the cells of discs and of rings, as bitboards of ``BOARD``."""
         return (self._theirs, self._mine) if self._ply % 2 else (self._mine, self._theirs)
 
     @classmethod
@@ -504,7 +503,7 @@ class DuplolinePosition(Position):
         return self._turns
 
     def _objection(self, turn: list[_Action]) -> str:
-        """Why a turn as it was read is illegal, or an empty text when it is legal."""
+        """Why a parsed turn is illegal; empty if it is legal."""
         if self._verdict is not UNDECIDED:
             return "the game is over"
         if not turn:
@@ -562,7 +561,7 @@ def _check_pieces(rows: str, held: dict[int, str], ply: int) -> None:
 
 
 def _find_verdict(mine: _Pieces, theirs: _Pieces, side: Side) -> Outcome:
-    """The verdict on a position that was not reached by a turn; the side that moved last comes first."""
+    """The verdict on a parsed position; the side that moved last takes precedence."""
     for owner, pieces in ((side.other, theirs), (side, mine)):
         for kind in KINDS:
             if has_line(pieces[kind]):

@@ -15,15 +15,15 @@ n), (row above, n+1), (row below, n) and (row below, n−1). Side 4::
 A set of cells is an int with bit k set for the cell numbered k (a bitboard),
 and no set needs more than 61 bits. There are two ways to number the cells:
 
-- packed (``pitch=None``): one after the other from a1 on. Any board of up to
-  63 cells fits into a machine word; everything about neighbours is a table.
+- packed (``pitch=None``): one after the other from a1. Any board of up to
+  63 cells fits into a machine word; neighbours are found in tables.
 - with a pitch: row × pitch + (n − 1). Then a step in a given direction is the
   same shift everywhere (1 along the row, ``pitch`` to the row above at the
   same n, ``pitch + 1`` to the row above at n+1), so that a whole set moves at
-  once. A pitch one above the longest row leaves a column that no cell uses:
-  what is shifted off one side falls there and not onto the next row.
+  once. A pitch one above the longest row leaves an unused column:
+  bits that are shifted off one side are there and not in the next row.
 
-Everything here is made once, at import, and never changes.
+All tables are made at import and never change.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ AXES: Final = DIRECTIONS[:3]
 """One direction for each of the three lines through a cell."""
 
 _PRIME: Final = 67
-"""The powers of two from 1 to 2**65 all leave different remainders by it: 2 is a primitive root."""
+"""The powers of two from 1 to 2**65 have different remainders by it: 2 is a primitive root."""
 
 _BY_REMAINDER: Final = {(1 << cell) % _PRIME: cell for cell in range(63)}
 _NUMBERS: Final = tuple(_BY_REMAINDER.get(remainder, -1) for remainder in range(_PRIME))
-"""The number of a cell by the remainder of the set of it alone."""
+"""The number of a cell by the remainder of the set with only this cell."""
 
 
 def cells_of(bits: int) -> Iterator[int]:
     """The numbers of the cells in a set, ascending."""
     while bits:
-        lowest = bits & -bits  # two's complement: all bits but the lowest set one cancel out
+        lowest = bits & -bits  # two's complement: only the lowest set bit remains
         yield lowest.bit_length() - 1
         bits ^= lowest
 
@@ -60,22 +60,22 @@ def cells_of(bits: int) -> Iterator[int]:
 def lowest_cell(bits: i64) -> i64:
     """The number of the first cell in a set, which must not be empty.
 
-    By a table, as ``bit_length`` is a method of objects and slow where ``bits`` is a machine word.
+    Uses a table: compiled, ``bit_length`` would have to convert the machine word to an object.
     """
     return _NUMBERS[(bits & -bits) % _PRIME]
 
 
 def cell_at(bits: i64, index: i64) -> i64:
-    """The number of the cell at ``index`` of a set, from 0 on; there must be one."""
+    """The number of the cell at ``index`` of a set, from 0; there must be one."""
     for _ in range(index):
-        bits &= bits - 1  # takes the lowest cell out
+        bits &= bits - 1  # removes the lowest cell
     return lowest_cell(bits)
 
 
 def count_cells(bits: i64) -> i64:
-    """How many cells are in a set, counted in all its pairs of bits at once, then in fours, then in bytes.
+    """The number of cells in a set: counts bits in pairs, then in groups of four, then in bytes.
 
-    The bytes add up in the remainder, for 256 leaves 1. ``bit_count`` is slow as ``bit_length`` is.
+    The remainder by 255 adds up the bytes. ``bit_count`` is slow for the same reason as ``bit_length``.
     """
     bits -= bits >> 1 & 0x1555555555555555
     bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333)
@@ -113,13 +113,13 @@ class Hexagon:
         )
 
     def at_distance(self, cell: int, distance: int) -> tuple[int, ...]:
-        """The cells exactly so many steps away in a straight line, in the order of ``DIRECTIONS``."""
+        """The cells exactly ``steps`` away in a straight line, in the order of ``DIRECTIONS``."""
         row, n = self._coordinates(cell)
         found = (self._places.get((row + up * distance, n + on * distance)) for up, on in DIRECTIONS)
         return tuple(target for target in found if target is not None)
 
     def lines(self, length: int) -> tuple[int, ...]:
-        """The set of cells of every straight line of so many consecutive cells, each once."""
+        """The set of cells of every straight line of ``length`` consecutive cells, each once."""
         found = []
         for row, n in self._places:
             for up, on in AXES:
@@ -133,10 +133,10 @@ class Hexagon:
         return self.letters.index(name[0]), int(name[1:])
 
     def parse_rows(self, field: str, contents: Collection[str]) -> dict[int, str]:
-        """Read the first field of a position string: the occupied cells and what they hold.
+        """Parse the first field of a position string: the occupied cells and their contents.
 
-        ``contents`` are the spellings a cell may have. Raises ``PositionError``
-        for anything but the one canonical spelling: as many rows as the board
+        ``contents`` are the allowed contents of a cell. Raises ``PositionError``
+        unless the spelling is canonical: as many rows as the board
         has, each exactly filled, a run of empty cells written as one number.
         """
         rows = split_parts(field, "/", len(self.rows), "rows", "rows")
@@ -165,7 +165,7 @@ def _parse_row(
                 "rows", text, f"in row {letter}, {quote(word)} is no cell and no run of empty cells"
             )
         if not is_run and column < len(cells):
-            yield cells[column], word  # a row too long is refused below, with its whole length
+            yield cells[column], word  # a row that is too long is refused below
         column += runs.get(word, 1)
         after_run = is_run
     if column != len(cells):

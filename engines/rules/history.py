@@ -1,8 +1,8 @@
-"""The match rules: a game being played, ended by its rules, by repetition or by the ply limit.
+"""The match rules: a game that ends by its rules, by repetition or by the ply limit.
 
-The order of endings is: the rules of the game, then a position's third
-occurrence, then the ply limit. The start position is judged too and is a first
-occurrence. These are rules of this server, not of the games.
+The order is: the rules of the game, then a position's third occurrence, then the ply
+limit. They apply to the start position too, which is a first occurrence. Repetition and
+the ply limit are rules of this server, not of the games.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ REPETITIONS: Final = 3
 
 
 class History:
-    """One game being played; ``moves`` are the tokens played since ``start``.
+    """A game in progress; ``moves`` are the tokens played since ``start``.
 
-    ``ply_limit`` is compared with the position's own ply, which counts the
-    plies before a given ``start`` as well. ``outcome`` is always up to date.
+    ``ply_limit`` is compared with the position's own ply, which includes the
+    plies before ``start``. ``outcome`` is always up to date.
     """
 
     game: Variant
@@ -41,9 +41,9 @@ class History:
         self.outcome = self._judge()
 
     def play(self, token: str) -> Outcome:
-        """Make a move and return how the game stands; raises ``IllegalMove``, after the end for every token.
+        """Play a move and return the outcome; raises ``IllegalMove``, after the end for every token.
 
-        A refused move changes nothing.
+        An illegal move changes nothing.
         """
         if self.outcome.decided:
             raise IllegalMove(token, self.position, f"the game is over ({self.outcome.reason})")
@@ -53,7 +53,7 @@ class History:
         return self.outcome
 
     def _judge(self) -> Outcome:
-        """How the game stands at a position just reached, counting this occurrence of it."""
+        """Count this occurrence of the position, and return the outcome."""
         key = self.position.key()
         occurrence = self._occurrences.get(key, 0) + 1
         self._occurrences[key] = occurrence

@@ -1,8 +1,8 @@
-"""Names the compiled rules are written with, which mean nothing where they run as plain Python.
+"""Names for the compiler in the rules; they have no effect in plain Python.
 
-The rules are one set of .py files that run as they stand, or compiled by mypyc.
-``i64`` is a machine word to the compiler: it wraps silently, so nothing may outgrow it;
-as plain Python it is ``int``. This module itself is never compiled.
+The same files run as plain Python or compiled by mypyc. Compiled, ``i64`` is a machine
+word that wraps silently, so no value may exceed it; in plain Python it is ``int``. This
+module itself is never compiled.
 """
 
 from __future__ import annotations
@@ -17,5 +17,5 @@ else:
     i64 = int
 
     def mypyc_attr(*names: str, **values: Any) -> Callable[[type], type]:
-        """What the compiler is told of a class; the class stays as it is."""
+        """A class decorator for the compiler; returns the class unchanged."""
         return lambda decorated: decorated

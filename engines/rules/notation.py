@@ -1,8 +1,7 @@
-"""The grammar all position strings share: fields, numbers, side and ply.
+"""The grammar of all position strings: fields, numbers, side and ply.
 
-One canonical spelling is read, anything else is a ``PositionError`` that names
-the field and quotes the offending text. What stands in a game's own fields is
-the business of that game's module.
+Only the canonical spelling is accepted; for any other a ``PositionError`` names the
+field and quotes the offending text. Each game's module parses its own fields.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _SIDES: Final = {side.letter: side for side in Side}
 
 
 def field_error(field: str, text: str, why: str) -> PositionError:
-    """The error to raise about ``text`` in ``field``; ``why`` is the rest of the sentence."""
+    """The error for ``text`` in ``field``; ``why`` is the rest of the sentence."""
     return PositionError(f"bad {field} {quote(text)}: {why}")
 
 
@@ -64,7 +63,7 @@ def _parse_large_number(text: str, field: str) -> int:
 
 
 def parse_turn(side_text: str, ply_text: str, first: Side) -> tuple[Side, int]:
-    """The side to move and the ply, which must fit each other: ``first`` moves at even plies."""
+    """The side to move and the ply, which must agree: ``first`` moves at even plies."""
     side = _SIDES.get(side_text)
     if side is None:
         raise field_error("side", side_text, "neither 'w' nor 'b'")

@@ -1,4 +1,4 @@
-"""Counting move sequences: the usual check of one move generator against another."""
+"""Counts move sequences, to compare one move generator with another."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from engines.rules.base import Position
 
 
 def perft(position: Position, depth: int) -> int:
-    """How many sequences of exactly ``depth`` tokens the rules of the game allow from here.
+    """The number of sequences of exactly ``depth`` legal tokens from ``position``.
 
     Two tokens that lead to the same position are two moves; match rules do not
-    apply. The cost is the count of the depth before, in played moves: the last ply is counted, not played.
+    apply. The last ply is counted, not played, so the cost is that of playing ``depth - 1`` plies.
     """
     if depth == 0:
         return 1

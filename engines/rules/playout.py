@@ -1,8 +1,8 @@
-"""Games played at random, each legal move as likely as any other: the usual measure of a game's speed.
+"""Random games, with all legal moves equally likely; used to measure the speed of the rules.
 
-Moves are drawn by a small generator of its own, so that the chances cost next to nothing
-compiled, and so that a seed gives the same games in either form of the rules. A module of its own,
-because what is in this folder is compiled.
+Moves are drawn by a small random generator of this module, which costs almost nothing when
+compiled and gives the same games for a seed in both forms of the rules. A separate module, because
+what is in this folder is compiled.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ _WORD: Final = 0xFFFFFFFF
 
 
 class Dice:
-    """Numbers by chance: xorshift on 32 bits (Marsaglia 2003), good for games, not for secrets."""
+    """A random generator: xorshift on 32 bits (Marsaglia 2003), not for secrets."""
 
     _state: i64
 
     def __init__(self, seed: int) -> None:
-        """The same seed gives the same numbers; of it only 32 bits count, and 0 counts as 1."""
+        """The same seed gives the same numbers; only its lowest 32 bits are used, and 0 means 1."""
         self._state = (seed & _WORD) or 1
 
     def draw(self, count: i64) -> i64:
-        """A number from 0 to below ``count``, at most 2**31; the likelihoods differ by 2**-32 at most."""
+        """A number from 0 to ``count - 1``; ``count`` is at most 2**31, probabilities differ by 2**-32."""
         state = self._state
         state ^= (state << 13) & _WORD
         state ^= state >> 17
@@ -37,7 +37,7 @@ class Dice:
 def draw_game(start: Position, ply_limit: int, dice: Dice) -> list[str]:
     """The moves of a random game from ``start`` to the end by the rules of the game, or to the ply limit.
 
-    Repetition ends no game here: it takes a history.
+    Repetition does not end these games.
     """
     moves: list[str] = []
     position = start

@@ -1,4 +1,4 @@
-"""The ladders: one table of games, which every generic tool and test runs over."""
+"""The registry of games and ladders, used by every generic tool and test."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from engines.rules.base import Position, Side, UnknownGame, quote
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What there is to know of a game before a move is made.
+    """A game on one ladder.
 
     ``code`` is the ladder's code, the ``UGI_Variant`` value and the record's
-    ``Variant`` header. ``first`` is who moves first from the initial position (p1
-    of the protocol). ``ply_limit`` is the default one. ``rules`` is the rules page,
+    ``Game`` header. ``first`` moves first from the initial position (p1
+    of the protocol). ``ply_limit`` is the default. ``rules`` is the rules page,
     in Markdown; ``credit`` names the inventor, in one line. ``draw_probability`` is the expected share of
-    draws between equals: a changed one rates all games anew. ``typical_plies`` is the length of an ordinary
+    draws between equals; a change of it changes all ratings. ``typical_plies`` is the usual length of a
     game.
     """
 
@@ -95,7 +95,7 @@ GAMES: Final[dict[str, Variant]] = {game.code: game for game in _LADDERS}
 
 
 def find_game(code: str) -> Variant:
-    """The game of this code, spelled exactly; raises ``UnknownGame`` naming those there are."""
+    """The game of this code, spelled exactly; raises ``UnknownGame`` naming the known ones."""
     game = GAMES.get(code)
     if game is None:
         raise UnknownGame(f"unknown game {quote(code)}: the games are {', '.join(GAMES)}")

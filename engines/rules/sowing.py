@@ -1,8 +1,8 @@
-"""What the sowing games share: words of holes, and positions with few moves.
+"""The common part of the sowing games: words of holes, and positions with few moves.
 
-A word is a machine word that holds a byte a hole, the first hole lowest. So a sowing is an
-addition, whatever the number of stones. No hole may ever hold more than 127: then no byte runs
-over, and the eighth does not make the word negative.
+A word is a machine word with one byte for each hole, the first hole lowest. So a sowing of any number of
+stones is one addition. No hole may contain more than 127 stones: then no byte overflows, and
+the eighth byte does not make the word negative.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ HOLE_BITS: Final = 8
 HOLE_MASK: Final = 255
 """The first hole of a word."""
 WORD_HOLES: Final = 8
-"""The most holes that a word has room for."""
+"""The number of holes that fit into a word."""
 WORD_BITS: Final = WORD_HOLES * HOLE_BITS
 
 
 def pack(holes: Sequence[int]) -> int:
-    """The word of up to ``WORD_HOLES`` holes that hold so many stones."""
+    """The word of up to ``WORD_HOLES`` holes with these numbers of stones."""
     return int.from_bytes(bytes(holes), "little")
 
 
@@ -33,7 +33,7 @@ def unpack(word: i64, holes: i64) -> bytes:
 
 
 def add_up(word: i64) -> i64:
-    """All stones of a word, if they are under 255: that leaves 1 of 256, and so of a word its bytes' sum."""
+    """The number of stones in a word, if under 255: the remainder by 255 is the sum of the bytes."""
     return word % 255
 
 
@@ -41,7 +41,7 @@ SIDES: Final = tuple(Side)
 
 
 class SowingPosition(Position):
-    """A position with a dozen moves or so: they are found all together and once, as is the outcome."""
+    """A position with about a dozen moves; the moves and the outcome are computed once and kept."""
 
     __slots__ = ("_judged", "_moves", "_ply", "_side")
 
@@ -53,11 +53,11 @@ class SowingPosition(Position):
 
     @abstractmethod
     def _find_moves(self) -> tuple[str, ...]:
-        """The legal tokens in their order, found anew."""
+        """Compute the legal tokens in their order."""
 
     @abstractmethod
     def _judge(self) -> Outcome:
-        """What ``outcome`` says, found anew."""
+        """Compute the outcome."""
 
     @property
     def side(self) -> Side:
@@ -68,13 +68,13 @@ class SowingPosition(Position):
         return self._ply
 
     def legal_moves(self) -> Iterator[str]:
-        return iter(self._remember_moves())
+        return iter(self._known_moves())
 
     def count_moves(self) -> int:
-        return len(self._remember_moves())
+        return len(self._known_moves())
 
     def move_at(self, index: int) -> str:
-        moves = self._remember_moves()
+        moves = self._known_moves()
         if 0 <= index < len(moves):
             return moves[index]
         raise IndexError(f"no legal move at index {index}")
@@ -84,7 +84,7 @@ class SowingPosition(Position):
             self._judged = self._judge()
         return self._judged
 
-    def _remember_moves(self) -> tuple[str, ...]:
+    def _known_moves(self) -> tuple[str, ...]:
         if self._moves is None:
             self._moves = self._find_moves()
         return self._moves

@@ -1,4 +1,4 @@
-"""Everything an engine in Python needs but the choice of a move.
+"""Everything that an engine in Python needs, except the choice of a move.
 
     from engines.sdk import run
 
@@ -8,11 +8,11 @@
     run(choose, name="First Move")
 
 ``run`` speaks UGI (PROTOCOL.md) on standard input and output and calls ``choose`` in
-the main thread, one search at a time. A second thread only reads: that is how a
-``stop`` or the end of the input reaches a search that is under way, and an
-``isready`` is answered during one. (The other way round an exception of ``choose``
-would die in a thread, and signals would not reach it.) What the engine prints
-goes to standard error, its log, so that a stray ``print`` cannot lose a game.
+the main thread, one search at a time. A second thread reads the input, so that a
+``stop`` or the end of the input can end a running search, and an ``isready`` is
+answered during it. (With ``choose`` in the second thread its exceptions would not end
+the process, and it would receive no signals.) What the engine prints goes to standard
+error, its log, so that a stray ``print`` cannot lose a game.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from engines.sdk.session import Session
 from engines.sdk.turn import BotTurn, Clock
 
 Turn = BotTurn
-"""The name by which bots import it."""
+"""The name under which bots import ``BotTurn``."""
 
 __all__ = [
     "RESIGN",
@@ -57,10 +57,10 @@ def run(
 ) -> None:
     """Play until ``quit`` or the end of the input; ``choose`` returns a move, or ``RESIGN``.
 
-    ``games`` are the ladders' codes, the first being the default; None is all of
-    them. ``options`` come from ``spin``, ``check``, ``text`` and ``combo``, their values
-    are in ``BotTurn.options``. ``on_new_game`` is called where everything learnt from the
-    game before must be forgotten. An exception of ``choose`` ends the process with
+    ``games`` are the ladders' codes, the first being the default; None means all of
+    them. ``options`` come from ``spin``, ``check``, ``text`` and ``combo``; their values
+    are in ``BotTurn.options``. ``on_new_game`` is called before each game: everything learnt
+    from earlier games must be forgotten. An exception of ``choose`` ends the process with
     its traceback on standard error.
     """
     known = [find_game(code) for code in (GAMES if games is None else games)]
@@ -70,7 +70,7 @@ def run(
 
 
 def _read_lines(descriptor: int) -> Iterator[str]:
-    """Straight from the descriptor: a thread waiting in a buffered read would hold up the exit."""
+    """Reads from the descriptor: a thread waiting in a buffered read would delay the exit."""
     pending = b""
     while chunk := os.read(descriptor, 65536):
         *lines, pending = (pending + chunk).split(b"\n")
@@ -83,7 +83,7 @@ _STANDARD_OUTPUT = 1
 
 
 def _write_line(line: str) -> None:
-    """At once and past ``sys.stdout``, which is the log while an engine runs."""
+    """Writes at once and to the descriptor; ``sys.stdout`` is the log while an engine runs."""
     data = f"{line}\n".encode("utf-8", "replace")
     while data:
         data = data[os.write(_STANDARD_OUTPUT, data) :]

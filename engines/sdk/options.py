@@ -1,4 +1,4 @@
-"""Options an engine declares, and the values a server sets them to."""
+"""The options that an engine declares, and their values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OptionValue = int | bool | str
 
 
 def spin(name: str, default: int, minimum: int, maximum: int) -> OptionDeclared:
-    """A whole number between two others, both allowed."""
+    """An option with a whole number in a range, both ends included."""
     return OptionDeclared(name, OptionType.SPIN, str(default), minimum, maximum)
 
 
@@ -27,7 +27,7 @@ def text(name: str, default: str = "") -> OptionDeclared:
 
 
 def parse_value(option: OptionDeclared, value: str) -> OptionValue:
-    """Raises ``ValueError`` with a sentence when ``value`` is none of the option's."""
+    """Convert ``value``; raises ``ValueError`` with a sentence if the option does not allow it."""
     match option.type:
         case OptionType.SPIN:
             number = parse_number(value)

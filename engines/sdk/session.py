@@ -1,4 +1,4 @@
-"""The conversation of one engine process: a thread that reads, and the main one that answers and searches."""
+"""The protocol session of an engine process: one thread reads, the main thread answers and searches."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ from engines.sdk.options import combo, parse_value
 from engines.sdk.turn import BotTurn, Clock, InputLine, Search, one_line
 
 NO_MOVE = "none"
-"""The word after ``bestmove`` when there is nothing to choose from."""
+"""The word after ``bestmove`` if there is no legal move or no position."""
 
 MAX_SEED = 2**63 - 1
 QUIT_GRACE_S = 2.0
-"""How long a search may ignore ``should_stop()`` after ``quit`` or the end of the input."""
+"""The time that a search may continue after ``quit`` or the end of the input."""
 
 
 class Session:
-    """The conversation of one engine process; ``say_line`` writes one line to the server at once."""
+    """The protocol session of an engine process; ``write_line`` writes one line to the server at once."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Session:
         games: Sequence[Variant],
         options: Sequence[OptionDeclared],
         on_new_game: Callable[[], None] | None,
-        say_line: Callable[[str], None],
+        write_line: Callable[[str], None],
     ) -> None:
         self._choose = choose
         self._name = name
@@ -68,7 +68,7 @@ class Session:
         self._games = games
         self._own_options = {option.name.casefold(): option for option in options}
         self._on_new_game = on_new_game
-        self._say_line = say_line
+        self._write_line = write_line
         self._values = {option.name: parse_value(option, option.default or "") for option in options}
         self._game = games[0]
         self._seed: int | None = None
@@ -78,8 +78,8 @@ class Session:
         self._finished = threading.Event()
 
     def serve(self, lines: Iterable[str]) -> None:
-        """Answer ``lines`` until ``quit`` or their end; returns quietly when nobody listens any more."""
-        threading.Thread(target=self._listen, args=(lines,), daemon=True).start()
+        """Answer ``lines`` until ``quit`` or their end; returns without an error if the output is closed."""
+        threading.Thread(target=self._read, args=(lines,), daemon=True).start()
         try:
             while not isinstance(message := self._messages.get(), Quit):
                 self._answer(message)
@@ -88,15 +88,15 @@ class Session:
         finally:
             self._finished.set()
 
-    def _listen(self, lines: Iterable[str]) -> None:
-        """The reading thread: hands the messages on in order, all but those meant for a running search."""
+    def _read(self, lines: Iterable[str]) -> None:
+        """The reading thread: queues the messages in order, except those that concern a running search."""
         try:
             for line in lines:
                 message = parse_server_line(line)
                 if isinstance(message, Quit):
                     break
                 if message is not None:
-                    self._take(message)
+                    self._receive(message)
         finally:
             self._messages.put(Quit())
             if self._search is not None:
@@ -104,7 +104,7 @@ class Session:
         if not self._finished.wait(QUIT_GRACE_S):
             os._exit(0)
 
-    def _take(self, message: ServerMessage) -> None:
+    def _receive(self, message: ServerMessage) -> None:
         search = self._search
         match message:
             case Go():
@@ -114,22 +114,22 @@ class Session:
                 if search is not None:
                     search.stopped = True
             case IsReady() if search is not None and not search.over:
-                self._say(ReadyOk())
+                self._send(ReadyOk())
             case _:
                 self._messages.put(message)
 
-    def _say(self, message: EngineMessage) -> None:
-        self._say_line(format_message(message))
+    def _send(self, message: EngineMessage) -> None:
+        self._write_line(format_message(message))
 
     def _complain(self, sentence: str) -> None:
-        self._say(Info(string=one_line(sentence)))
+        self._send(Info(string=one_line(sentence)))
 
     def _answer(self, message: ServerMessage | Search) -> None:
         match message:
             case Ugi():
                 self._introduce()
             case IsReady():
-                self._say(ReadyOk())
+                self._send(ReadyOk())
             case SetOption():
                 self._set_option(message.name.casefold(), message.value or "")
             case UgiNewGame():
@@ -141,18 +141,18 @@ class Session:
             case Search():
                 self._move(message)
             case Query():
-                self._say(Response(self._answer_query(message.what)))
+                self._send(Response(self._answer_query(message.what)))
 
     def _introduce(self) -> None:
-        self._say(IdName(self._name))
-        self._say(IdAuthor(self._author or "unknown"))
+        self._send(IdName(self._name))
+        self._send(IdAuthor(self._author or "unknown"))
         codes = [game.code for game in self._games]
         if len(codes) > 1:
-            self._say(combo(VARIANT_OPTION, codes[0], codes))
-        self._say(OptionDeclared(SEED_OPTION, OptionType.SPIN, "0", 0, MAX_SEED))
+            self._send(combo(VARIANT_OPTION, codes[0], codes))
+        self._send(OptionDeclared(SEED_OPTION, OptionType.SPIN, "0", 0, MAX_SEED))
         for option in self._own_options.values():
-            self._say(option)
-        self._say(UgiOk())
+            self._send(option)
+        self._send(UgiOk())
 
     def _set_option(self, name: str, value: str) -> None:
         if name == VARIANT_OPTION.casefold():
@@ -174,7 +174,7 @@ class Session:
         self._complain(f"{self._name} does not play {code!r}")
 
     def _set_position(self, message: SetPosition) -> None:
-        """A position the rules refuse is said to be so, and there is none to search until the next."""
+        """Set the position; if the rules refuse it, report that and have no position until the next one."""
         line, self._line = self._line, None
         try:
             if line is None or not line.leads_to(message):
@@ -189,7 +189,7 @@ class Session:
     def _move(self, search: Search) -> None:
         move = self._find_move(search)
         search.over = True
-        self._say(BestMove(move))
+        self._send(BestMove(move))
 
     def _find_move(self, search: Search) -> str:
         line = self._line
@@ -207,7 +207,7 @@ class Session:
             go.depth,
             mover_is_p1=line.position.side is line.game.first,
         )
-        return self._choose(BotTurn(line, clock, self._values, self._seed, search, self._say))
+        return self._choose(BotTurn(line, clock, self._values, self._seed, search, self._send))
 
     def _answer_query(self, question: Question) -> str:
         if self._line is None:

@@ -1,4 +1,4 @@
-"""What ``choose`` is given: the game so far, the limits of the search, and a way to talk meanwhile."""
+"""The argument of ``choose``: the game so far, the limits of the search, and reports to the server."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from random import Random
 
 MOVES_TO_GO = 25
-"""The moves a clock is expected to last for; games here rarely have an end in sight."""
+"""The number of moves over which the clock is spread; the end of a game can rarely be foreseen."""
 INCREMENT_SHARE = 0.75
 CLOCK_SHARE = 0.8
-"""The most of a clock that one move may take; the rest is for the way to the server."""
+"""The largest part of the clock for one move; the rest is for the way to the server."""
 MOVE_TIME_SHARE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Clock(Go):
-    """The limits of this search as the server sent them; None is no such limit."""
+    """The limits of this search as the server sent them; None means no such limit."""
 
     mover_is_p1: bool = True
 
@@ -38,7 +38,7 @@ class Clock(Go):
 
     @property
     def increment_ms(self) -> int:
-        """What the mover's own clock gains after this move."""
+        """Added to the mover's own clock after this move."""
         return (self.p1_inc_ms if self.mover_is_p1 else self.p2_inc_ms) or 0
 
     @property
@@ -54,11 +54,11 @@ class Clock(Go):
 
 
 class BotTurn:
-    """One search: the position, what is known of the game, and what the search may use.
+    """One search: the position, the game so far, and the limits of the search.
 
-    ``history`` holds the moves so far under the match rules and is not to be changed;
-    should a runner play on after the match rules ended the game, it stays at that
-    end while ``position`` goes on. ``seed`` is None unless the runner sent one.
+    ``history`` contains the moves so far under the match rules; do not change it. If a runner continues
+    a game that the match rules have ended, it stays at that end while ``position`` goes on. ``seed`` is
+    None unless the runner sent one.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class BotTurn:
         options: Mapping[str, OptionValue],
         seed: int | None,
         search: Search,
-        say: Callable[[EngineMessage], None],
+        send: Callable[[EngineMessage], None],
     ) -> None:
         self.game: Variant = line.game
         self.position: Position = line.position
@@ -78,7 +78,7 @@ class BotTurn:
         self.options = options
         self.seed = seed
         self._search = search
-        self._say = say
+        self._send = send
         budget_ms = clock.budget_ms
         self._deadline = None if budget_ms is None else search.started + budget_ms / 1000
 
@@ -90,13 +90,13 @@ class BotTurn:
 
     @property
     def elapsed_ms(self) -> int:
-        """Since the search was asked for."""
+        """Milliseconds since the start of the search."""
         return int((time.monotonic() - self._search.started) * 1000)
 
     @cached_property
     def random(self) -> Random:
-        """A source of chance; the same seed and ply give the same numbers, without a seed none do."""
-        from random import Random  # an engine without chance starts faster
+        """A random generator; its numbers depend on the seed and the ply. Without a seed they are new."""
+        from random import Random  # engines that do not use it start faster
 
         return Random() if self.seed is None else Random(f"{self.seed}/{self.position.ply}")
 
@@ -110,7 +110,7 @@ class BotTurn:
         pv: Iterable[str] = (),
         string: str = "",
     ) -> None:
-        """Tell how the search goes; the last of each goes into the record.
+        """Report on the search; the last value of each kind is stored in the record.
 
         ``score`` is in hundredths and ``mate`` in plies, both from the mover's side;
         ``mate`` takes precedence. The time is added.
@@ -118,7 +118,7 @@ class BotTurn:
         stated = None if mate is None and score is None else Score(None if mate is not None else score, mate)
         elapsed_ms = self.elapsed_ms
         nps = None if nodes is None else nodes * 1000 // max(1, elapsed_ms)
-        self._say(
+        self._send(
             Info(
                 depth=depth,
                 score=stated,
@@ -132,7 +132,7 @@ class BotTurn:
 
 
 class Search:
-    """One ``go``, as the reading thread and the searching one share it."""
+    """One ``go``; shared by the reading and the searching thread."""
 
     __slots__ = ("go", "over", "started", "stopped")
 
@@ -144,7 +144,7 @@ class Search:
 
 
 class InputLine:
-    """The moves of the current game, played once each however often they are repeated."""
+    """The moves of the current game; each is played once, though every ``position`` repeats them."""
 
     def __init__(self, game: Variant, fen: str | None) -> None:
         self.game = game
@@ -158,7 +158,7 @@ class InputLine:
         return self.fen == message.fen and self.moves == list(message.moves[: len(self.moves)])
 
     def play(self, token: str) -> None:
-        """The match rules do not stop a runner that has others; the rules of the game do."""
+        """Play a move, also after the match rules ended the game: other runners may have other rules."""
         if self.history.outcome.decided:
             self.position = self.position.play(token)
         else:

@@ -1,6 +1,6 @@
 """A board as SVG: ``draw(position)``, for pages, records and the command line.
 
-The drawing holds classes, not colours. On a page, include ``STYLE`` (or your own
+The drawing contains classes, not colours. On a page, include ``STYLE`` (or your own
 rules for the same classes) once; its colours are CSS variables set on ``.board``
 for light and dark, and a later ``.board { --board-face: … }`` overrides them.
 ``standalone=True`` embeds ``STYLE``, for a file of its own.
@@ -13,6 +13,8 @@ Classes, all inside ``svg.board.board-<game>``:
 - ``count`` (``total`` in a store), ``label`` a coordinate;
 - ``strip`` a player's line, ``to-move`` on it, with his ``name``, ``standing`` and ``holding``;
 - the last move: ``last from`` and ``last way`` on holes; ``tile last``, ``path``, its ``start`` on hexagons;
+- with ``before``: ``last track`` the way of the stones, ``last to`` the last hole, ``last captured``;
+  ``change`` with a ``badge`` and its ``delta``; ``ghost`` where a piece stood;
 - ``tile win`` the cells of the line that won.
 
 Rules never import this package.
@@ -27,10 +29,10 @@ from engines.rules.base import Position, Side
 from engines.svg.elements import circle, element, lettering
 from engines.svg.hexagons import draw_dualma, draw_duploline
 from engines.svg.mancala import draw_dogon, draw_duovallis, small_stones
-from engines.svg.style import STYLE
+from engines.svg.style import STYLE, flat_style
 from engines.svg.words import NAMES, describe, game_code, holding, standing, stores
 
-__all__ = ["STYLE", "describe", "draw"]
+__all__ = ["STYLE", "describe", "draw", "flat_style"]
 
 STRIP: Final = 40.0
 """Height of a player's line above or beneath the board."""
@@ -39,7 +41,7 @@ PADDING: Final = 8.0
 
 MARGIN_LEFT: Final = 18.0
 
-Drawing = Callable[[Position, str, bool], tuple[float, float, str]]
+Drawing = Callable[[Position, str, bool, Position | None], tuple[float, float, str]]
 
 _DRAWINGS: Final[dict[str, Drawing]] = {
     "duovallis": draw_duovallis,
@@ -54,16 +56,19 @@ def draw(
     position: Position,
     *,
     last_move: str = "",
+    before: Position | None = None,
     flip: bool = False,
     size: int = 480,
     standalone: bool = False,
 ) -> str:
     """The board as one well-formed ``<svg>`` element, ``size`` pixels wide, White below unless ``flip``.
 
-    ``last_move`` may be any text: what names no cell of the board is ignored.
+    ``last_move`` may be any text: names that are not cells are ignored. With ``before``, the position
+    that ``last_move`` was played in, the whole move is shown: the way of a sowing with every change of a
+    hole, the cell that a piece left.
     """
     code = game_code(position)
-    width, height, board = _DRAWINGS[code](position, last_move, flip)
+    width, height, board = _DRAWINGS[code](position, last_move, flip, before)
     far, near = (Side.WHITE, Side.BLACK) if flip else (Side.BLACK, Side.WHITE)
     full_width, full_height = width + 2 * PADDING, height + 2 * STRIP + 2 * PADDING
     spoken = describe(position, last_move)
@@ -85,7 +90,7 @@ def draw(
 
 
 def _strip(position: Position, side: Side, y: float, width: float) -> str:
-    """A player's line: his piece, name and standing at the left, what he holds at the right."""
+    """A player's line: piece, name and standing at the left, captures or supply at the right."""
     said = standing(position, side)
     parts = [
         circle(MARGIN_LEFT, y, 9, f"disc {side.name.lower()}"),
@@ -104,7 +109,7 @@ def _strip(position: Position, side: Side, y: float, width: float) -> str:
 
 
 def _held(position: Position, side: Side, x: float, y: float) -> str:
-    """Kept stones are drawn; all else a player holds is told (Dogon's stores stand on the board)."""
+    """Kept stones are drawn, supplies are written; Dogon's stores are on the board itself."""
     code = game_code(position)
     if code == "duovallis" and (kept := stores(position)[side]):
         colour = "black" if side is Side.WHITE else "white"

@@ -1,4 +1,4 @@
-"""SVG text, element by element: the one place where anything is escaped."""
+"""Makes SVG elements; all escaping is done here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 Spot = tuple[float, float]
 
 _SPELLINGS: Final = {"kind": "class", "rule": "fill-rule", "anchor": "text-anchor"}
-"""Attributes whose SVG names are no Python names."""
+"""Attributes whose SVG names are not Python names."""
 
 
 def element(tag: str, *children: str, **attributes: str | float) -> str:
@@ -42,7 +42,7 @@ def polyline(corners: Iterable[Spot]) -> str:
 
 
 def number(value: float) -> str:
-    """A coordinate to a tenth of a unit, as short as can be."""
+    """A coordinate, rounded to a tenth, in its shortest form."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 

@@ -1,8 +1,8 @@
 """The hexagonal boards: DuAlma's stacks and DuploLine's discs in rings.
 
 A stack of two is drawn as two discs, the upper one shifted up, so that both
-colours are seen; a black piece carries a second line, so that it is known
-where colours are not.
+colours are visible; a black piece has a second line, so that it is recognizable
+without colours.
 """
 
 from __future__ import annotations
@@ -25,23 +25,25 @@ ROW: Final = math.sqrt(0.75)
 AXES: Final = ((0, 1), (1, 0), (1, 1))
 """One step along each of the three lines through a cell: rows up, numbers up."""
 
-TOPS: Final = {"ww": "white", "bw": "white", "wb": "black", "bb": "black"}
-
 Piece = Callable[[Spot, str, float], str]
 
 
-def draw_dualma(position: Position, last_move: str, flip: bool) -> tuple[float, float, str]:
+def draw_dualma(
+    position: Position, last_move: str, flip: bool, before: Position | None
+) -> tuple[float, float, str]:
     """Width, height and drawing."""
-    return _draw(position, last_move, flip, 5, _stack)
+    return _draw(position, last_move, flip, before, 5, _stack)
 
 
-def draw_duploline(position: Position, last_move: str, flip: bool) -> tuple[float, float, str]:
+def draw_duploline(
+    position: Position, last_move: str, flip: bool, before: Position | None
+) -> tuple[float, float, str]:
     """Width, height and drawing."""
-    return _draw(position, last_move, flip, 4, _disc_and_ring)
+    return _draw(position, last_move, flip, before, 4, _disc_and_ring)
 
 
 def _draw(
-    position: Position, last_move: str, flip: bool, side: int, piece: Piece
+    position: Position, last_move: str, flip: bool, before: Position | None, side: int, piece: Piece
 ) -> tuple[float, float, str]:
     radius = WIDTH / 2 - EDGE
     height = 2 * radius * ROW + 2 * EDGE
@@ -61,7 +63,12 @@ def _draw(
     drawing = [
         element("path", kind="face rounded", d=polygon(_corners(middle, radius, 0))),
         *_tiles(spots, pitch, centre, {name for path in touched for name in path}, winning),
-        *(piece(spots[name], content, pitch) for name, content in board.items() if content),
+        *(_ghost(spots[path[0]], pitch) for path in touched if before is not None and len(path) > 1),
+        *(
+            element("g", piece(spots[name], content, pitch), **_motion(name, touched, spots))
+            for name, content in board.items()
+            if content
+        ),
         *(_arrow([spots[name] for name in path], pitch) for path in touched if len(path) > 1),
         *_labels(place, side),
     ]
@@ -69,7 +76,7 @@ def _draw(
 
 
 def winning_cells(board: Mapping[str, str], reason: Reason) -> set[str]:
-    """The cells of every line that won; empty when ``reason`` is no line."""
+    """The cells of every line that won; empty if ``reason`` is not a line."""
     kinds, length = {
         Reason.THREE_IN_A_ROW: (("ww bw", "wb bb"), 3),
         Reason.FOUR_DISCS: (("D DR Dr", "d dR dr"), 4),
@@ -118,6 +125,20 @@ def _stack(spot: Spot, content: str, pitch: float) -> str:
         return _disc(x, y, pitch * 0.36, content)
     below = _disc(x - pitch * 0.05, y + pitch * 0.1, pitch * 0.35, content[0])
     return below + _disc(x + pitch * 0.05, y - pitch * 0.1, pitch * 0.35, content[1])
+
+
+def _ghost(spot: Spot, pitch: float) -> str:
+    """Where a piece stood that was moved."""
+    return circle(*spot, pitch * 0.3, "ghost")
+
+
+def _motion(name: str, touched: Iterable[tuple[str, ...]], spots: Mapping[str, Spot]) -> dict[str, str]:
+    """For the cell that a piece moved to: the way there from its origin, for pages that animate it."""
+    for path in touched:
+        if len(path) > 1 and path[-1] == name:
+            (x1, y1), (x2, y2) = spots[path[0]], spots[name]
+            return {"data-from": f"{x1 - x2:.1f} {y1 - y2:.1f}"}
+    return {"data-new": "1"} if (name,) in touched else {}
 
 
 def _disc_and_ring(spot: Spot, content: str, pitch: float) -> str:

@@ -1,7 +1,7 @@
 """The boards with holes: Dogon's two rows between two stores, Duovallis' two valleys.
 
 A hole shows its contents as dots, up to ``MOST_DOTS``, and always as a number.
-White stones are round, black ones are diamonds, so that nobody needs the colours.
+White stones are round, black ones are diamonds, so that colours are not needed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Final
 
 from engines.rules import duovallis
 from engines.rules.base import Position, Side
-from engines.svg.elements import Spot, circle, element, lettering, polygon
+from engines.svg.elements import Spot, circle, element, lettering, polygon, polyline
+from engines.svg.sowings import Sowing, trace_sowing
 from engines.svg.trace import direction, paths
-from engines.svg.words import stores
+from engines.svg.words import NAMES, stores
 
 PITCH: Final = 64.0
 RADIUS: Final = 27.0
@@ -31,7 +32,9 @@ Place = Callable[[str], Spot]
 """Where the middle of a hole is drawn."""
 
 
-def draw_dogon(position: Position, last_move: str, flip: bool) -> tuple[float, float, str]:
+def draw_dogon(
+    position: Position, last_move: str, flip: bool, before: Position | None
+) -> tuple[float, float, str]:
     """Width, height and drawing; Black's store is left of the holes, White's right, unless flipped."""
     board = position.board()
     files = len(board) // 2
@@ -46,21 +49,27 @@ def draw_dogon(position: Position, last_move: str, flip: bool) -> tuple[float, f
         above = (name[1] == "2") != flip
         return x, y + (-1 if above else 1) * (PITCH / 2 + COUNT_ROOM / 2 - 3)
 
+    sowing = None if before is None else trace_sowing(before, position, last_move)
     left, right = (Side.WHITE, Side.BLACK) if flip else (Side.BLACK, Side.WHITE)
     drawing = [
         _panel(MARGIN, 0, width - MARGIN, height - MARGIN),
         _store(MARGIN + PITCH / 2, height - MARGIN, position, left),
         _store(width - PITCH / 2, height - MARGIN, position, right),
         *(_hole(place(name), f"hole {_owner_by_rank(name)}") for name in board),
-        *_marks(board, last_move, place, _next_in_dogon(files, direction(last_move))),
+        *_marks(board, last_move, place, _next_in_dogon(files, direction(last_move)), sowing),
         *(_seeds(place(name), int(content)) for name, content in board.items()),
         *(lettering(*count_at(name), content, "count") for name, content in board.items()),
         *_coordinates(place, files, (1, 2), height),
+        lettering(MARGIN + PITCH / 2, height - MARGIN / 2, NAMES[left], "label"),
+        lettering(width - PITCH / 2, height - MARGIN / 2, NAMES[right], "label"),
+        *_changes(sowing, place),
     ]
     return width, height, "".join(drawing)
 
 
-def draw_duovallis(position: Position, last_move: str, flip: bool) -> tuple[float, float, str]:
+def draw_duovallis(
+    position: Position, last_move: str, flip: bool, before: Position | None
+) -> tuple[float, float, str]:
     """Width, height and drawing; the gap lies between the two valleys."""
     board = position.board()
     row, gap = PITCH + COUNT_ROOM, 12.0
@@ -73,14 +82,16 @@ def draw_duovallis(position: Position, last_move: str, flip: bool) -> tuple[floa
         y = row_from_top * row + (valley + gap - 2 * row) * (row_from_top // 2) + PITCH / 2 + 4
         return MARGIN + 8 + PITCH * (file + 0.5), y
 
+    sowing = None if before is None else trace_sowing(before, position, last_move)
     drawing = [
         _panel(MARGIN, 0, width - MARGIN, valley),
         _panel(MARGIN, valley + gap, width - MARGIN, valley),
         *(_hole(place(name), f"hole {_owner_in_valleys(name)}") for name in board),
-        *_marks(board, last_move, place, _next_in_valleys),
+        *_marks(board, last_move, place, _next_in_valleys, sowing),
         *(_stones(place(name), *stones_in(content)) for name, content in board.items()),
         *(_stone_counts(place(name), *stones_in(content)) for name, content in board.items()),
         *_coordinates(place, 6, (1, 2, 3, 4), height),
+        *_changes(sowing, place, ("white", "black")),
     ]
     return width, height, "".join(drawing)
 
@@ -97,7 +108,7 @@ def small_stones(x: float, y: float, count: int, colour: str) -> str:
 
 
 def _square(name: str, files: int, ranks: int, flip: bool) -> tuple[int, int]:
-    """File from the left and rank from the bottom, as they are seen."""
+    """File from the left and rank from the bottom, as drawn."""
     file, rank = ord(name[0]) - ord("a"), int(name[1]) - 1
     return (files - 1 - file, ranks - 1 - rank) if flip else (file, rank)
 
@@ -119,7 +130,7 @@ def _hole(spot: Spot, kind: str) -> str:
 
 
 def _store(x: float, height: float, position: Position, side: Side) -> str:
-    """A tall pit with its seeds heaped from its middle, and their number at its foot."""
+    """A tall pit with seeds around its middle, and their number at its lower end."""
     held = stores(position)[side]
     top, bottom = 14.0, height - 14
     pit = element("rect", kind=f"store {_name(side)}", x=x - 22, y=top, width=44, height=bottom - top, rx=22)
@@ -140,7 +151,7 @@ def _name(side: Side) -> str:
 
 
 def _heap(count: int) -> tuple[list[Spot], float]:
-    """Places for ``count`` dots around a hole's middle, as a sunflower sets its seeds, and their radius."""
+    """Places for ``count`` dots in a hole, in the spiral of sunflower seeds, and their radius."""
     dot = min(6.2, 0.78 * RADIUS / math.sqrt(count + 1.5))
     if count == 1:
         return [(0.0, 0.0)], dot
@@ -202,13 +213,53 @@ def _coordinates(place: Place, files: int, ranks: tuple[int, ...], height: float
     return beneath + [lettering(MARGIN / 2, place(f"a{rank}")[1], str(rank), "label") for rank in ranks]
 
 
-def _marks(board: Mapping[str, str], token: str, place: Place, after: Callable[[str], str]) -> Iterator[str]:
-    """The last move: a ring round the hole it started from, and a wedge toward the hole sown first."""
+def _marks(
+    board: Mapping[str, str],
+    token: str,
+    place: Place,
+    after: Callable[[str], str],
+    sowing: Sowing | None,
+) -> Iterator[str]:
+    """The last move: a ring round its origin and a wedge toward the hole sown first.
+
+    With ``sowing`` also the way of the stones, the hole of the last one, and the captured holes.
+    """
+    if sowing:
+        track = "".join(polyline(place(name) for name in lap) for lap in sowing.laps)
+        yield element("path", kind="last track", d=track)
     for path in paths(token, board)[:1]:
         start = path[0]
         yield circle(*place(start), RADIUS + 2.5, "last from")
         if following := after(start):
             yield _wedge(place(start), place(following))
+    if sowing:
+        yield circle(*place(sowing.last), RADIUS + 2.5, "last to")
+        yield from (circle(*place(name), RADIUS + 2.5, "last captured") for name in sowing.captured)
+
+
+def _changes(sowing: Sowing | None, place: Place, colours: tuple[str, ...] = ("seeds",)) -> Iterator[str]:
+    """A badge at each hole whose count changed, one a colour: ``+2``, ``−4``.
+
+    ``data-order`` is the number of the stone that fell there first; pages animate by it.
+    """
+    order = sowing.order if sowing else {}
+    for name, changes in (sowing.changes if sowing else {}).items():
+        x, y = place(name)
+        for colour, change, side in zip(colours, changes, (1 if len(colours) == 1 else -1, 1), strict=False):
+            if change:
+                text = f"{change:+}".replace("-", "−")
+                yield element(
+                    "g",
+                    _badge(x + side * RADIUS * 0.72, y - RADIUS * 0.86, text, colour),
+                    kind="change",
+                    **{"data-order": str(order.get(name, 0))},
+                )
+
+
+def _badge(x: float, y: float, text: str, colour: str) -> str:
+    half = 5 + 4.2 * len(text)
+    box = element("rect", kind=f"badge {colour}", x=x - half, y=y - 9, width=2 * half, height=18, rx=9)
+    return box + lettering(x, y, text, f"delta {colour}")
 
 
 def _wedge(start: Spot, end: Spot) -> str:

@@ -1,8 +1,15 @@
-"""The default stylesheet of a drawn board, light and dark. A module of its own: it is data, not code."""
+"""The default stylesheet of a drawn board, light and dark."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
+
+_PARTS: Final = re.compile(r"\s*\.board \{(.*?)\}\s*@media[^{]*\{\s*\.board \{(.*?)\}\s*\}(.*)", re.DOTALL)
+"""The light colours, the dark ones, and all other rules."""
+_VARIABLE: Final = re.compile(r"(--[a-z-]+): ([^;]+);")
+_USE: Final = re.compile(r"var\((--[a-z-]+)\)")
+_IS: Final = re.compile(r"(.*?):is\(([^)]*)\)([^{]*?) (\{.*)")
 
 STYLE: Final = """
 .board {
@@ -11,6 +18,7 @@ STYLE: Final = """
   --board-seed: #6d4526; --board-seed-edge: #4a2d16;
   --board-white: #fffdf6; --board-white-edge: #6b5f4c; --board-black: #2f2a27; --board-black-edge: #14110f;
   --board-groove: #8d8175; --board-last: #1f62ad; --board-last-cell: #bcd3e6; --board-win: #8cc98f;
+  --board-captured: #b3261e;
   font-family: system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; max-width: 100%; height: auto;
 }
 @media (prefers-color-scheme: dark) {
@@ -20,6 +28,7 @@ STYLE: Final = """
     --board-seed: #e8bd80; --board-seed-edge: #54381a;
     --board-white: #f4ecdc; --board-white-edge: #1a1613; --board-black: #0e0c0b; --board-black-edge: #c9b99f;
     --board-groove: #978973; --board-last: #7fbcf7; --board-last-cell: #3d6288; --board-win: #3f8049;
+    --board-captured: #ff9a8d;
   }
 }
 .board .face { fill: var(--board-face); stroke: var(--board-edge); stroke-width: 2; }
@@ -37,7 +46,18 @@ STYLE: Final = """
 .board .white:is(.stone, .disc, .ring) { fill: var(--board-white); stroke: var(--board-white-edge); }
 .board .black:is(.stone, .disc, .ring) { fill: var(--board-black); stroke: var(--board-black-edge); }
 .board .groove { fill: none; stroke: var(--board-groove); stroke-width: 1.4; }
-.board .last.from { fill: none; stroke: var(--board-last); stroke-width: 4; }
+.board :is(.from, .to, .captured, .track, .ghost) { fill: none; stroke: var(--board-last); }
+.board .last.from { stroke-width: 4; }
+.board .last.to { stroke-width: 4; stroke-dasharray: 2 6; stroke-linecap: round; }
+.board .last.captured { stroke: var(--board-captured); stroke-width: 4; stroke-dasharray: 9 5; }
+.board .last.track { stroke-width: 7; stroke-linejoin: round; stroke-linecap: round; opacity: .28; }
+.board .ghost { stroke-width: 2; stroke-dasharray: 4 4; }
+.board .badge { fill: var(--board-face); stroke: var(--board-last); stroke-width: 1.5; }
+.board .badge.white { fill: var(--board-white); stroke: var(--board-white-edge); }
+.board .badge.black { fill: var(--board-black); stroke: var(--board-black-edge); }
+.board .delta { font-size: 13px; font-weight: 600; font-variant-numeric: tabular-nums; }
+.board .delta.white { fill: #2f2a27; }
+.board .delta.black { fill: #fffdf6; }
 .board .path { stroke-linecap: round; stroke-linejoin: round; }
 .board .last.way, .board .start { fill: var(--board-last); }
 .board .path { fill: none; stroke: var(--board-last); stroke-width: 5; }
@@ -50,3 +70,21 @@ STYLE: Final = """
 .board .standing { fill: var(--board-last); font-weight: 600; }
 """
 """Colours are variables of ``.board``; the contrast of text to board is over 4.5 to 1 in both."""
+
+
+def flat_style(*, dark: bool = False) -> str:
+    """``STYLE`` for programs that know neither CSS variables nor ``:is`` nor media queries."""
+    light_part, dark_part, rules = _PARTS.match(STYLE).groups()  # type: ignore[union-attr]
+    colours = dict(_VARIABLE.findall(light_part)) | (dict(_VARIABLE.findall(dark_part)) if dark else {})
+    head = _VARIABLE.sub("", light_part).strip()
+    flat = _USE.sub(lambda use: colours[use[1]], f".board {{ {head} }}\n{rules}")
+    return "\n".join(_expand(line) for line in flat.splitlines())
+
+
+def _expand(line: str) -> str:
+    """A rule with one ``:is(…)`` as a rule with a list of selectors."""
+    found = _IS.fullmatch(line)
+    if found is None:
+        return line
+    before, options, after, body = found.groups()
+    return ", ".join(f"{before}{option.strip()}{after}" for option in options.split(",")) + " " + body

@@ -1,7 +1,6 @@
 """A position in words, for screen readers and for the strips beside a board.
 
-What is not on the board (stores, kept stones, supplies) is told here too, for
-both drawings.
+It includes stores, kept stones and supplies, for both drawings.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def supplies(board: Mapping[str, str]) -> tuple[tuple[int, int], tuple[int, int]
 
 
 def holding(position: Position, side: Side) -> str:
-    """What ``side`` has beside the board, in a few words; "" where a game has nothing such."""
+    """The captures or supply of ``side`` in a few words; "" if the game has none."""
     code = game_code(position)
     if code.startswith("dogon"):
         return f"store {stores(position)[side]}"
@@ -58,9 +57,9 @@ def holding(position: Position, side: Side) -> str:
 
 
 def standing(position: Position, side: Side) -> str:
-    """What there is to say beside a player's name: "to move", "wins (no-move)" or nothing.
+    """The text beside a player's name: "to move", "wins (no-move)" or "".
 
-    In Dogon with the seeds: "wins 27 to 21 (seeds)". A draw is said beside both names.
+    In Dogon with the seeds: "wins 27 to 21 (seeds)". A draw is shown beside both names.
     """
     outcome = position.outcome()
     if not outcome.decided:
@@ -72,7 +71,7 @@ def standing(position: Position, side: Side) -> str:
 
 
 def _score(outcome: Outcome, side: Side) -> str:
-    """The seeds of ``side`` to those of the other, where seeds are counted."""
+    """The seeds of ``side`` to those of the other, if the outcome counts seeds."""
     own, other = outcome.white_score, outcome.black_score
     if side is Side.BLACK:
         own, other = other, own
@@ -82,7 +81,7 @@ def _score(outcome: Outcome, side: Side) -> str:
 def describe(position: Position, last_move: str = "") -> str:
     """The whole position in a few sentences, every occupied cell named.
 
-    ``last_move`` is told only if it is made of the characters of move tokens.
+    ``last_move`` is included only if it has the characters of move tokens.
     """
     sentences = [f"{game_name(position)} after {_count(position.ply, 'ply', 'plies')}, {_state(position)}"]
     sentences += [f"Last move {last_move}"] if TOKEN.fullmatch(last_move) else []

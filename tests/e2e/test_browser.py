@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
@@ -135,8 +136,102 @@ def test_a_page_at_the_end_of_a_live_game_follows_it(site: Site, page: Page) -> 
     page.keyboard.press("Home")
     expect(page.locator("#board")).to_have_attribute("data-ply", "0")
     go_live(site.live, plies=9)
-    expect(page.locator("#moves")).to_have_attribute("data-plies", "9", timeout=20_000)
+    expect(page.locator("#headline")).to_have_attribute("data-plies", "9", timeout=20_000)
     expect(page.locator("#board")).to_have_attribute("data-ply", "0")
+
+
+def test_the_moves_of_a_live_game_are_appended(site: Site, page: Page) -> None:
+    page.goto(f"/games/{site.live.pk}/")
+    expect(page.locator("#headline")).to_contain_text("(Black) is to move.")
+    page.evaluate("document.querySelector('#row-1').dataset.mark = 'kept'")
+    go_live(site.live, plies=8)
+    expect(page.locator("#headline")).to_have_attribute("data-plies", "8", timeout=20_000)
+    plies = page.locator("#move-list a").evaluate_all("links => links.map(link => Number(link.dataset.ply))")
+    assert plies == list(range(1, 9))
+    expect(page.locator("#row-1")).to_have_attribute("data-mark", "kept")
+
+
+def test_a_click_on_the_chart_leads_to_its_ply(site: Site, page: Page) -> None:
+    page.goto(f"/games/{site.played.pk}/?ply=0")
+    plots = page.locator("#chart .u-over")
+    expect(plots).to_have_count(2)
+    box = plots.first.bounding_box()
+    assert box is not None
+    plots.first.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    expect(page.locator("#board")).not_to_have_attribute("data-ply", "0")
+    middle = int(page.locator("#board").get_attribute("data-ply") or "")
+    assert abs(middle - site.played.plies / 2) <= 1
+    expect(page.locator("[data-readout]")).to_contain_text(f"Ply {middle}:")
+    page.click('[data-effort="nodes"]')
+    expect(page.locator('[data-effort="nodes"]')).to_have_attribute("aria-pressed", "true")
+    expect(plots).to_have_count(2)
+
+
+def test_the_expected_line_shows_its_positions(site: Site, page: Page) -> None:
+    page.goto(f"/games/{site.played.pk}/?ply=5")
+    played = board(page)
+    page.click(".line a >> nth=1")
+    expect(page.locator(".line [aria-current]")).to_have_attribute("data-line", "2")
+    expect(page.locator(".line [aria-current]")).to_be_focused()
+    assert board(page) != played
+    assert "line=2" in page.url
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#board")).to_have_attribute("data-ply", "6")
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_space_plays_the_game_and_pauses(
+    site: Site, browser: Browser, live_server: LiveServer, motion: Literal["no-preference", "reduce"]
+) -> None:
+    context = browser.new_context(base_url=live_server.url, reduced_motion=motion)
+    page = context.new_page()
+    page.add_init_script(
+        "Element.prototype.animate = ((old) => function (...how) {"
+        " window.animated = (window.animated || 0) + 1; return old.apply(this, how);"
+        "})(Element.prototype.animate)"
+    )
+    page.goto(f"/games/{site.played.pk}/?ply=2")
+    page.select_option("[data-speed]", "400")
+    page.locator("h1").click()
+    page.keyboard.press("Space")
+    expect(page.locator("[data-autoplay]")).to_have_text("Pause")
+    expect(page.locator("#board")).to_have_attribute("data-ply", "5")
+    page.keyboard.press("Space")
+    expect(page.locator("[data-autoplay]")).to_have_text("Play")
+    expect(page.locator("[data-speed]")).to_have_value("400")
+    assert bool(page.evaluate("window.animated || 0")) is (motion == "no-preference")
+    context.close()
+
+
+def test_the_replay_works_on_a_phone_in_the_dark(
+    site: Site, browser: Browser, live_server: LiveServer
+) -> None:
+    context = browser.new_context(
+        base_url=live_server.url, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True
+    )
+    page = context.new_page()
+    page.goto(f"/games/{site.played.pk}/?ply=3")
+    expect(page.locator("#chart .u-over")).to_have_count(2)
+    page.tap('[data-step="next"]')
+    expect(page.locator("#board")).to_have_attribute("data-ply", "4")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+
+
+def test_a_game_can_be_shown_in_a_frame_elsewhere(site: Site, page: Page, live_server: LiveServer) -> None:
+    page.goto("/about/")
+    frame = f"{live_server.url}/games/{site.played.pk}/embed/?ply=1"
+    page.route(
+        "**/elsewhere",
+        lambda route: route.fulfill(
+            content_type="text/html",
+            body=f"<title>x</title><iframe src='{frame}' width=600 height=800></iframe>",
+        ),
+    )
+    page.goto("/elsewhere")
+    inside = page.frame_locator("iframe")
+    inside.locator('[data-step="next"]').click()
+    expect(inside.locator("#board")).to_have_attribute("data-ply", "2")
 
 
 def test_a_page_that_follows_a_live_game_shows_its_end(site: Site, page: Page) -> None:

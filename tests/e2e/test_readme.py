@@ -18,10 +18,10 @@ import pytest
 
 from tests.support.checkouts import PORT, START_S, Checkout, Up, eventually, new_checkout
 from tournament.embedded.plan import ROOT
+from workers.sandbox.bwrap import OUTER_ENVIRONMENT
 from workers.sandbox.host import NEEDED, find_program
-from workers.sandbox.walls import OUTER_ENVIRONMENT
 
-pytestmark = [pytest.mark.slow, pytest.mark.walls]
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 SECTION = "An engine in eight lines"
 ENOUGH_AT_B = (
@@ -136,7 +136,7 @@ def programs(checkout: Checkout) -> Iterator[Path]:
     for name in NEEDED:
         if name != "bwrap":
             (folder / name).symlink_to(str(find_program(name)))
-    module = checkout.folder / "workers" / "sandbox" / "walls.py"
+    module = checkout.folder / "workers" / "sandbox" / "bwrap.py"
     shipped = module.read_text()
     assert OUTER_ENVIRONMENT["PATH"] in shipped
     module.write_text(shipped.replace(OUTER_ENVIRONMENT["PATH"], str(folder)))

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engines.__main__ import main
-from engines.records import format_record, write_records
+from engines.records import format_record
 from engines.rules import GAMES
 from tests.support.records import finished_record, record_of
 
@@ -141,7 +141,7 @@ def test_a_command_that_makes_no_sense_is_exit_code_2(
 
 def test_verify_counts_the_games_that_agree(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     good = tmp_path / "good.pgn"
-    good.write_text("".join(write_records(finished_record(code) for code in GAMES)), encoding="utf-8")
+    good.write_text("\n".join(format_record(finished_record(code)) for code in GAMES), encoding="utf-8")
     single = tmp_path / "single.pgn"
     single.write_text(format_record(finished_record("dualma")), encoding="utf-8")
     assert Printed(capsys, "verify", str(good), str(single)).out == "6 games, none with disagreements\n"

@@ -310,7 +310,7 @@ def test_what_does_not_compile_runs_as_plain_python_and_a_file_tells_why(built: 
     source = built / "engines" / "rules" / "counting.py"
     source.write_text(f"{COUNTING}\nwrong: int = 'a word'\n")
     log = built / "engines" / "build" / "failure.log"
-    assert refused(built) == f"compiling them failed, {log} tells why"
+    assert refused(built) == f"compiling them failed, see {log}"
     assert "Incompatible types in assignment" in log.read_text()
     assert builds_of(built) == old
 

@@ -150,7 +150,7 @@ def test_a_valid_version_is_followed_to_its_end(site: Site, submit: Submit) -> N
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "Stone Age v2 is uploaded: https://site.example/bots/stone-age/2/",
-        "It is examined first, by a worker that is free for it.",
+        "A worker checks it first, as soon as one is free.",
         "handshake: ok",
         "game against itself on dualma: White won.",
         "Stone Age v2 is valid: it plays from now on.",
@@ -177,9 +177,9 @@ def test_a_fault_is_printed_with_what_led_to_it_and_nothing_acts_on_the_terminal
 
 
 def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, submit: Submit) -> None:
-    site.answers = [(422, refusal("Entry '../x' leads out of the bundle."))]
+    site.answers = [(422, refusal("Entry '../x' points outside the bundle."))]
     done = submit()
-    assert (done.returncode, done.stdout) == (1, "refused: Entry '../x' leads out of the bundle.\n")
+    assert (done.returncode, done.stdout) == (1, "refused: Entry '../x' points outside the bundle.\n")
 
 
 @pytest.mark.parametrize(
@@ -188,9 +188,9 @@ def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, submit:
         (403, refusal("This token lacks the scope upload."), "This token lacks the scope upload."),
         (302, b"", "redirects to http://127.0.0.1:1/elsewhere"),
         (404, b"<html>", "answered 404: is this a Duarena site"),
-        (200, b"<html>", "is no Duarena site"),
-        (200, {"ok": True, "version": {}}, "is no Duarena site"),
-        (200, version(number=NASTY), "is no Duarena site"),
+        (200, b"<html>", "is not a Duarena site"),
+        (200, {"ok": True, "version": {}}, "is not a Duarena site"),
+        (200, version(number=NASTY), "is not a Duarena site"),
         (200, version(state="waiting", reason="There is no sandbox."), "is waiting. There is no sandbox."),
         (429, refusal("Too many requests: try again in 9 s."), "try again in 9 s"),
     ],
@@ -223,7 +223,7 @@ def test_a_version_that_takes_too_long_is_left_with_its_address(site: Site, subm
 @pytest.mark.parametrize(
     ("words", "token", "complaint"),
     [
-        (["--site", "ftp://x"], TOKEN, "'ftp://x' is no address of a site"),
+        (["--site", "ftp://x"], TOKEN, "'ftp://x' is not the address of a site"),
         (["--site", "http://127.0.0.1:1"], TOKEN, "http://127.0.0.1:1 does not answer"),
         ([], "", "no token was given: set DUARENA_TOKEN"),
         ([], "two\nlines", "has a character that no token has"),

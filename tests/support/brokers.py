@@ -24,7 +24,7 @@ from tests.support.jobs import wait_until
 from tournament.embedded.processes.redis_server import answers, broker_url, find_redis_server
 from workers.jobs import GameJob, GameReport
 from workers.sandbox.policy import TRUST
-from workers.service.compliance import ExamJob
+from workers.service.compliance import ComplianceJob
 from workers.service.heartbeat import Heartbeat
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -58,7 +58,7 @@ class Broker:
         """As the dispatcher does."""
         self._app.send_task("workers.play", args=[[job.to_json() for job in jobs]], queue=queue)
 
-    def send_exam(self, job: ExamJob) -> None:
+    def send_check(self, job: ComplianceJob) -> None:
         self._app.send_task("workers.examine", args=[job.to_json()], queue="validation")
 
     def tell_worker(self, heartbeat: Heartbeat, admitted: bool, why: str = "") -> None:
@@ -165,7 +165,7 @@ def without_django(folder: Path) -> dict[str, str]:
 
 QUICK = {
     "workers.service.heartbeat.HEARTBEAT_SECONDS": 1.0,
-    "workers.service.heartbeat.KNOCK_SECONDS": 0.2,
+    "workers.service.heartbeat.WAITING_HEARTBEAT_SECONDS": 0.2,
     "workers.service.self_test.FIRST_PAUSE_SECONDS": 0.2,
     "workers.service.reports.PAUSE_SECONDS": 0.1,
     "workers.play.runner.PROGRESS_SECONDS": 0.2,

@@ -6,11 +6,23 @@ import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from django.utils import timezone
 
 from engines.protocol.score import Score
-from engines.records import Fault, MoveNote, RecordMove, Termination, build_record, format_record
+from engines.records import (
+    Fault,
+    MoveNote,
+    RecordEvent,
+    RecordMove,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    Termination,
+    build_record,
+    format_record,
+)
 from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tournament.models import (
@@ -112,7 +124,7 @@ def round_robin(owner: User | None, name: str, versions: Sequence[BotVersion], p
 
 
 def played_moves(game: Game, most: int = 400) -> tuple[History, list[RecordMove]]:
-    """A game between players of the first legal move, half a second each."""
+    """A game between players of the first legal move, half a second each; each expects the move after it."""
     history = History(GAMES[game.ladder_id])
     moves = [RecordMove(token, book=True) for token in game.pairing.opening_moves]
     for move in moves:
@@ -120,7 +132,8 @@ def played_moves(game: Game, most: int = 400) -> tuple[History, list[RecordMove]
     while not history.outcome.decided and len(moves) < most:
         token = next(history.position.legal_moves())
         history.play(token)
-        moves.append(RecordMove(token, MoveNote(Score(centipawns=35), 12, 500, 1234, None, (token,))))
+        line = (token, *islice(history.position.legal_moves(), 1))
+        moves.append(RecordMove(token, MoveNote(Score(centipawns=35), 12, 500, 1234, None, line)))
     return history, moves
 
 
@@ -129,18 +142,18 @@ def finish(game: Game, sequence: int = 1) -> None:
     history, moves = played_moves(game)
     outcome = history.outcome
     record = build_record(
-        game=game.ladder_id,
-        white=game.white.bot.name,
-        black=game.black.bot.name,
-        moves=moves,
-        result=outcome.result,
-        termination=Termination.RULES,
-        fault=Fault.NONE,
-        time_control=game.tournament.time_control,
-        reason=outcome.reason,
-        game_id=game.key,
-        white_score=outcome.white_score,
-        black_score=outcome.black_score,
+        moves,
+        players=RecordPlayers(game.white.bot.name, game.black.bot.name),
+        settings=RecordSettings(game.ladder_id, game.tournament.time_control),
+        outcome=RecordOutcome(
+            outcome.result,
+            Termination.RULES,
+            Fault.NONE,
+            outcome.reason,
+            outcome.white_score,
+            outcome.black_score,
+        ),
+        event=RecordEvent(game_id=game.key),
     )
     Game.objects.filter(pk=game.pk).update(
         state=Game.State.DONE,

@@ -21,7 +21,7 @@ from workers.sandbox.policy import Policy
 
 PATIENCE_SECONDS = 30.0
 """Only a test that fails waits so long, or one on a machine with much else to do."""
-NO_WALLS = Policy()
+NO_SANDBOX = Policy()
 MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
 
 
@@ -32,7 +32,7 @@ def bad_engine(
     options: tuple[tuple[str, str], ...] = (),
     control: str | None = None,
 ) -> EngineSpec:
-    """``plan`` is WHEN, WHAT and DETAIL as ``bad_engines`` has them, as often as wanted. Needs no walls.
+    """``plan`` is WHEN, WHAT and DETAIL as ``bad_engines`` has them, as often as wanted. Needs no sandbox.
 
     ``control`` is a time control of its own.
     """
@@ -80,7 +80,7 @@ def play_job(
     *,
     is_stopping: Callable[[], bool] = lambda: False,
     folder: Path = Path("/nowhere"),
-    policy: Policy = NO_WALLS,
+    policy: Policy = NO_SANDBOX,
 ) -> Played:
     played = Played()
     line = Callbacks(played.reports.append, played.progress.append, is_stopping)

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from engines.protocol import Go, SetPosition, Winner, parse_server_line
-from engines.records import MoveNote, Record, build_record
+from engines.records import (
+    MoveNote,
+    Record,
+    RecordEvent,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    build_record,
+)
 from engines.rules import find_game
 from engines.rules.history import History
 from engines.timecontrol import parse_time_control
@@ -99,19 +107,17 @@ def record_of_played(
 ) -> Record:
     """The record that the site would make of it."""
     return build_record(
-        game=code,
-        white="A",
-        black="B",
-        moves=played.moves,
-        result=played.result,
-        termination=played.termination,
-        reason=played.reason,
-        fault=played.fault,
-        time_control=control,
-        fen=fen,
-        ply_limit=ply_limit,
-        white_score=played.white_score,
-        black_score=played.black_score,
-        evidence=played.evidence,
-        date="2026.11.21",
+        played.moves,
+        players=RecordPlayers("A", "B"),
+        settings=RecordSettings(code, control, fen, ply_limit),
+        outcome=RecordOutcome(
+            played.result,
+            played.termination,
+            played.fault,
+            played.reason,
+            played.white_score,
+            played.black_score,
+            played.evidence,
+        ),
+        event=RecordEvent(date="2026.11.21"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import random
@@ -9,7 +10,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from engines.records import Fault, Record, RecordMove, Termination, build_record, read_records
+from engines.records import (
+    Fault,
+    Record,
+    RecordEvent,
+    RecordMove,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    Termination,
+    build_record,
+    read_records,
+)
 from engines.rules import GAMES, History
 from engines.rules.base import Reason, Result
 
@@ -61,7 +73,6 @@ def record_of(
         "game": code,
         "white": "Stone Age",
         "black": 'The "Quoted" \\ Bot',
-        "moves": tuple(RecordMove(token, book=ply < book) for ply, token in enumerate(moves)),
         "result": result,
         "termination": termination,
         "reason": outcome.reason,
@@ -76,7 +87,19 @@ def record_of(
         "white_score": outcome.white_score,
         "black_score": outcome.black_score,
     }
-    return build_record(**{**fields, **more})
+    further = more.pop("more", ())
+    fields |= more
+    groups = [_taken(group, fields) for group in (RecordPlayers, RecordSettings, RecordOutcome, RecordEvent)]
+    assert not fields, f"no header is made of {fields}"
+    players, settings, ending, event = groups
+    played = [RecordMove(token, book=ply < book) for ply, token in enumerate(moves)]
+    return build_record(played, players=players, settings=settings, outcome=ending, event=event, more=further)
+
+
+def _taken(group: Any, fields: dict[str, Any]) -> Any:
+    """A group of values made of those fields that it has, which are taken out."""
+    names = [field.name for field in dataclasses.fields(group) if field.name in fields]
+    return group(**{name: fields.pop(name) for name in names})
 
 
 def with_headers(record: Record, changes: Mapping[str, str | None]) -> Record:

@@ -27,7 +27,7 @@ from tournament.services.schedule.tournaments import (
 from tournament.services.uploads import validation
 from workers.bundles.store import pack_bundle
 from workers.jobs import BOOK, GameJob, GameReport, JobGame, Progress, SideLog
-from workers.service.compliance import ExamEnding, ExamJob, ExamNews, Found
+from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews, Found
 
 LADDER = "duploline"
 """The ladder with the shortest games."""
@@ -43,7 +43,7 @@ class FakeBroker:
     """Where each message of jobs was sent, all that ever were."""
     batches: list[list[GameJob]] = field(default_factory=list)
     """What each of them held."""
-    exams: list[ExamJob] = field(default_factory=list)
+    exams: list[ComplianceJob] = field(default_factory=list)
     sweeps: list[object] = field(default_factory=list)
     lengths: dict[str, int] = field(default_factory=dict)
     told: list[tuple[str, str, bool]] = field(default_factory=list)
@@ -54,7 +54,7 @@ class FakeBroker:
         self.batches.append(list(jobs))
         self.queues.append(queue)
 
-    def send_check(self, job: ExamJob) -> None:
+    def send_check(self, job: ComplianceJob) -> None:
         self.exams.append(job)
 
     def send_sweep(self, as_of: object) -> None:
@@ -116,14 +116,14 @@ def make_worker(slots: int = 2, **changes: Any) -> Worker:
 
 def news(
     version: BotVersion,
-    ending: ExamEnding = ExamEnding.DONE,
+    ending: ComplianceEnding = ComplianceEnding.DONE,
     *found: Found,
     why: str = "",
     unpacked: bool = True,
-) -> ExamNews:
+) -> ComplianceNews:
     """A worker's word of the version's latest examination."""
     exam = version.exams.latest("sent_at")
-    return ExamNews(str(exam.pk), "host/1", unpacked, "Stone Age", found, ending, why)
+    return ComplianceNews(str(exam.pk), "host/1", unpacked, "Stone Age", found, ending, why)
 
 
 def pass_exam(version: BotVersion) -> None:

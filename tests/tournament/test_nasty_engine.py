@@ -34,7 +34,7 @@ from workers.bundles.store import pack_bundle
 from workers.jobs import GameJob, GameReport, Progress
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext
-from workers.service.compliance import ExamJob, ExamNews, examine
+from workers.service.compliance import ComplianceJob, ComplianceNews, check_bot
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -93,8 +93,8 @@ def played(
     assert answer.status_code == 302, answer.content.decode()
     nasty = BotVersion.objects.get()
     (exam,) = queues.exams
-    job = ExamJob.from_json(_travelled(exam.to_json()))
-    examine(replace(job, seconds=4), worker, _hear)
+    job = ComplianceJob.from_json(_travelled(exam.to_json()))
+    check_bot(replace(job, seconds=4), worker, _hear)
     play()
     nasty.refresh_from_db()
     assert nasty.state == BotVersion.State.VALID, nasty.state_reason
@@ -138,8 +138,8 @@ def _travelled(value: object) -> object:
     return json.loads(json.dumps(value))
 
 
-def _hear(news: ExamNews) -> None:
-    validation.record_news(ExamNews.from_json(_travelled(news.to_json())), timezone.now())
+def _hear(news: ComplianceNews) -> None:
+    validation.record_news(ComplianceNews.from_json(_travelled(news.to_json())), timezone.now())
 
 
 def _record(report: GameReport) -> None:

@@ -96,7 +96,7 @@ def altered(value: JsonValue, **changes: Any) -> dict[str, Any]:
         (EngineSpec, altered(SPEC, command=[]), "command must not be empty"),
         (EngineSpec, altered(SPEC, options=[["Hash"]]), r"options\[0\] must have 2 items, not 1"),
         (GameReport, altered(REPORT, result="2-0"), "result must be one of '1-0'.* not '2-0'"),
-        (GameReport, altered(REPORT, evidence="\ud800"), "evidence holds a lone surrogate"),
+        (GameReport, altered(REPORT, evidence="\ud800"), "evidence contains a lone surrogate"),
         (GameReport, altered(REPORT, white={"stderr": 1}), "SideLog.stderr must be text"),
     ],
 )

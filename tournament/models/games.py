@@ -38,10 +38,6 @@ class GameQuerySet(models.QuerySet["Game"]):
         )
         return [Tally(white, black, Result(result), count) for white, black, result, count in rows]
 
-    def of_bot(self, bot: int) -> GameQuerySet:
-        """All games of any version of a bot, newest first."""
-        return self.filter(models.Q(white__bot_id=bot) | models.Q(black__bot_id=bot)).order_by("-id")
-
 
 class Game(models.Model):
     """One game: scheduled, claimed by an attempt, recorded once."""

@@ -12,17 +12,20 @@ const fragments = new Map(); // address -> promise of the fragment's HTML
 let wanted = ""; // the latest requested address; late answers to earlier requests are dropped
 
 const panel = () => document.getElementById("board");
+const headline = () => document.getElementById("headline");
 const shown = () => Number(panel().dataset.ply);
-const last = () => Number(document.getElementById("moves").dataset.plies);
+const last = () => Number(headline().dataset.plies);
 const flipped = () => panel().dataset.flip === "1";
 
-function address(ply, flip) {
+function address(ply, flip, line = 0) {
   const query = new URLSearchParams(ply === null ? {} : { ply });
+  if (line) query.set("line", line);
   if (flip) query.set("flip", "1");
   return `${location.pathname}?${query}`.replace(/\?$/, "");
 }
 
-const follows = (ply) => document.getElementById("moves").hasAttribute("hx-get") && ply === last();
+const isLive = () => headline().hasAttribute("hx-get");
+const follows = (ply, line) => isLive() && ply === last() && !line;
 
 function fragment(url) {
   if (!fragments.has(url)) {
@@ -60,34 +63,45 @@ function mark(ply) {
 
 // A selector for the control of the board that has the focus; the next fragment has the same control.
 function control(element) {
-  const { step, copy, keys } = element?.closest("#board") ? element.dataset : {};
+  const { step, copy, keys, autoplay, speed, line } = element?.closest("#board") ? element.dataset : {};
   if (step) return `[data-step="${step}"]`;
   if (copy) return `[data-copy="${copy}"]`;
+  if (line) return `.line [data-line="${line}"]`;
+  if (autoplay !== undefined) return "[data-autoplay]";
+  if (speed !== undefined) return "[data-speed]";
   return keys === undefined ? "" : "[data-keys]";
 }
 
-// The button is hidden in every fragment, because it does nothing without this file.
-function showKeyButtons() {
-  document.querySelectorAll("[data-keys]").forEach((button) => { button.hidden = false; });
+// These controls are hidden in every fragment, because they do nothing without this file.
+function showControls() {
+  panel().querySelectorAll("[data-keys], .autoplay").forEach((part) => { part.hidden = false; });
+  const button = panel().querySelector("[data-autoplay]");
+  button.setAttribute("aria-pressed", String(timer !== 0));
+  button.textContent = timer ? "Pause" : "Play";
+  panel().querySelector("[data-speed]").value = pause;
+  startClock();
 }
 
-async function show(ply, flip = flipped()) {
+async function show(ply, flip = flipped(), line = 0) {
   const to = Math.max(0, Math.min(last(), ply));
-  const url = address(to, flip);
+  const url = address(to, flip, line);
+  const steps = [shown(), Number(panel().dataset.line)];
   const focused = control(document.activeElement);
   wanted = url;
   try {
     const html = await fragment(url);
     if (wanted !== url) return;
     panel().outerHTML = html;
-    showKeyButtons();
+    showControls();
+    if (line ? steps[1] === line - 1 : to === steps[0] + 1) animate();
   } catch {
     location.assign(url); // the server's answer shows the error
     return;
   }
   // At the end of a live game the address has no ply, so that a reload after the game shows its end.
-  history.replaceState(null, "", follows(to) ? address(null, flip) : url);
+  history.replaceState(null, "", follows(to, line) ? address(null, flip) : url);
   mark(to);
+  document.dispatchEvent(new CustomEvent("replay:shown", { detail: to }));
   if (focused) panel().querySelector(focused)?.focus({ preventScroll: true });
   fetchAhead(to, flip);
 }
@@ -98,6 +112,62 @@ function requestedPly() {
   return ply === null ? shown() : Number(ply);
 }
 
+// Moves in motion: a piece slides from where it stood, the changes of holes appear in the order of sowing.
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const SLIDE_MS = 300;
+const SOW_MS = 600; // a whole sowing, however many stones
+
+function animate() {
+  if (still.matches) return;
+  const appear = [{ opacity: 0 }, { opacity: 1 }];
+  for (const piece of panel().querySelectorAll("[data-from]")) {
+    const [x, y] = piece.dataset.from.split(" ");
+    const slide = [{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }];
+    piece.animate(slide, { duration: SLIDE_MS, easing: "ease-in-out" });
+  }
+  panel().querySelectorAll("[data-new]").forEach((piece) => piece.animate(appear, SLIDE_MS));
+  const changes = [...panel().querySelectorAll("[data-order]")];
+  const most = Math.max(1, ...changes.map((change) => Number(change.dataset.order)));
+  for (const change of changes) {
+    const delay = (Number(change.dataset.order) / most) * SOW_MS;
+    change.animate(appear, { duration: 120, delay, fill: "backwards" });
+  }
+}
+
+// Autoplay: a move at a time until the end; of a live game until the newest move.
+let timer = 0;
+let pause = "1000";
+
+function autoplay(on) {
+  clearInterval(timer);
+  timer = 0;
+  if (on) {
+    if (requestedPly() >= last()) show(0);
+    timer = setInterval(() => (requestedPly() < last() ? show(requestedPly() + 1) : autoplay(false)), Number(pause));
+  }
+  showControls();
+}
+
+// The clock of whoever is to move in a live game; the server's number counts down from when it came.
+let ticking = 0;
+
+function startClock() {
+  clearInterval(ticking);
+  const clock = panel().querySelector("[data-tick]");
+  if (!clock) return;
+  const end = performance.now() + Number(clock.dataset.tick);
+  ticking = setInterval(() => { clock.textContent = clockText(Math.max(0, end - performance.now())); }, 200);
+}
+
+function clockText(ms) {
+  const seconds = Math.floor(ms / 1000);
+  const two = (number) => String(number).padStart(2, "0");
+  const tenths = ms < 20000 ? `.${Math.floor((ms % 1000) / 100)}` : "";
+  const minutes = Math.floor(seconds / 60);
+  if (minutes >= 60) return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
+  return `${minutes}:${two(seconds % 60)}${tenths}`;
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
   if (event.target.closest("input, textarea, select, dialog[open]")) return;
@@ -106,6 +176,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key in KEYS) show(requestedPly() + KEYS[event.key]);
   else if (event.key === "Home") show(0);
   else if (event.key === "End") show(last());
+  else if (event.key === " " && !event.target.closest("button, a, summary")) autoplay(!timer);
   else if (event.key === "f") show(requestedPly(), !flipped());
   else if (event.key === "?") keys.showModal();
   else return;
@@ -115,16 +186,30 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   if (event.target.closest("[data-keys]")) return document.getElementById("keys").showModal();
+  if (event.target.closest("[data-autoplay]")) return autoplay(!timer);
   const link = event.target.closest("a[data-ply]");
   if (!link) return;
   event.preventDefault();
-  show(Number(link.dataset.ply), link.dataset.flip ? link.dataset.flip === "1" : flipped());
+  const flip = link.dataset.flip ? link.dataset.flip === "1" : flipped();
+  show(Number(link.dataset.ply), flip, Number(link.dataset.line ?? 0));
 });
 
-// A live game: the list of moves polls. If the end was shown, the new end is shown after a poll.
+document.addEventListener("change", (event) => {
+  if (!event.target.closest("[data-speed]")) return;
+  pause = event.target.value;
+  if (timer) autoplay(true);
+});
+
+document.addEventListener("replay:show", (event) => show(event.detail));
+
+// A live game: its headline polls and brings the new moves. If the end was shown, the new end is shown after a poll.
 let before = last();
 document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.target.id !== "moves" && event.detail.elt?.id !== "moves") return;
+  if (event.target.id !== "headline" && event.detail.elt?.id !== "headline") return;
+  const more = document.getElementById("chart-more");
+  if (!more) return;
+  document.dispatchEvent(new CustomEvent("replay:more", { detail: JSON.parse(more.textContent) }));
+  more.remove();
   const showedEnd = requestedPly() >= before;
   before = last();
   fragments.clear(); // "last" and the clocks of the newest ply have changed
@@ -132,6 +217,6 @@ document.addEventListener("htmx:afterSwap", (event) => {
   else mark(shown());
 });
 
-showKeyButtons();
+showControls();
 mark(shown());
 fetchAhead(shown(), flipped());

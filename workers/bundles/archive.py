@@ -64,24 +64,24 @@ def opened(source: bytes | BinaryIO | Path) -> Iterator[BinaryIO]:
 def read_zip(file: BinaryIO, *, max_bytes: int | None = None) -> Iterator[zipfile.ZipFile]:
     """The archive in ``file``; errors of ``zipfile`` inside the block are raised as ``BundleError``."""
     count = _check_end(file, max_bytes)
-    with complaining("the zip"), zipfile.ZipFile(file) as archive:
+    with zip_errors("the zip"), zipfile.ZipFile(file) as archive:
         if len(archive.infolist()) != count:
             found = len(archive.infolist())
-            raise BundleError(f"the zip says that it has {count} entries, and has {found}")
+            raise BundleError(f"the zip declares {count} entries, but has {found}")
         yield archive
 
 
 @contextmanager
-def complaining(what: str) -> Iterator[None]:
+def zip_errors(what: str) -> Iterator[None]:
     """Raises errors of ``zipfile`` inside the block as a ``BundleError`` about ``what``."""
     try:
         yield
     except UnicodeDecodeError as error:
-        raise BundleError(f"{what} has a name that is not UTF-8: {_cut(repr(error.object))}") from None
+        raise BundleError(f"{what} has a name that is not UTF-8: {_shortened(repr(error.object))}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, struct.error) as error:
-        raise BundleError(f"{what} is damaged: {_cut(str(error) or 'it ends too early')}") from None
+        raise BundleError(f"{what} is damaged: {_shortened(str(error) or 'it ends too early')}") from None
     except (NotImplementedError, RuntimeError) as error:
-        raise BundleError(f"{what} cannot be read: {_cut(str(error))}") from None
+        raise BundleError(f"{what} cannot be read: {_shortened(str(error))}") from None
 
 
 def _check_end(file: BinaryIO, max_bytes: int | None) -> int:
@@ -101,9 +101,9 @@ def _check_end(file: BinaryIO, max_bytes: int | None) -> int:
         raise BundleError("this is not a zip file")
     _, disk, first_disk, here, count, length, offset, comment = _END.unpack_from(tail, at)
     if tail[max(0, at - _ZIP64_LOCATOR_BYTES) :].startswith(_ZIP64_LOCATOR_SIGNATURE):
-        raise BundleError("the zip is in zip64 format, which bundles have no need of")
+        raise BundleError("the zip is in the zip64 format, which bundles do not need")
     if disk or first_disk or here != count:
-        raise BundleError("the zip is one part of several")
+        raise BundleError("the zip is one part of a multi-part archive")
     if at + _END.size + comment != len(tail) or offset + length != tail_start + at:
         raise BundleError("the zip has data before or after the archive")
     if count > MAX_PATHS:
@@ -121,7 +121,7 @@ def check_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     for entry in archive.infolist():
         name = _checked_name(entry)
         if name in seen:
-            raise BundleError(f"the zip has two entries named {_cut(name)!r}")
+            raise BundleError(f"the zip has two entries named {_shortened(name)!r}")
         seen.add(name)
         _check_kind(entry)
         if entry.is_dir():
@@ -145,13 +145,15 @@ def check_layout(file: BinaryIO, archive: zipfile.ZipFile) -> None:
         file.seek(entry.header_offset)
         header = file.read(_LOCAL.size)
         if len(header) < _LOCAL.size or not header.startswith(_LOCAL_SIGNATURE):
-            raise BundleError(f"entry {_cut(entry.filename)!r} is not where the zip's directory says")
+            raise BundleError(f"entry {_shortened(entry.filename)!r} is not where the zip's directory says")
         _, _, flags, *_, name_bytes, extra_bytes = _LOCAL.unpack(header)
         gap = end - entry.header_offset - _LOCAL.size - name_bytes - extra_bytes - entry.compress_size
         if gap < 0:
-            raise BundleError(f"entry {_cut(entry.filename)!r} overlaps another part of the zip")
+            raise BundleError(f"entry {_shortened(entry.filename)!r} overlaps another part of the zip")
         if gap and not (flags & _DESCRIPTOR_FLAG and gap in _DESCRIPTOR_BYTES):
-            raise BundleError(f"entry {_cut(entry.filename)!r} is followed by {gap} bytes of nothing's")
+            raise BundleError(
+                f"entry {_shortened(entry.filename)!r} is followed by {gap} bytes that belong to no entry"
+            )
 
 
 def _checked_name(entry: zipfile.ZipInfo) -> str:
@@ -159,36 +161,34 @@ def _checked_name(entry: zipfile.ZipInfo) -> str:
     raw = entry.orig_filename
     name = raw.removesuffix("/")
     if not raw.isprintable() or raw != entry.filename:
-        raise BundleError(
-            f"entry {_cut(raw)!r} has a character in its name that no file of a bundle may have"
-        )
+        raise BundleError(f"entry {_shortened(raw)!r} has a character in its name that is not allowed")
     if not (raw.isascii() or entry.flag_bits & _UTF8_FLAG):
-        raise BundleError(f"entry {_cut(raw)!r} has a name that is not marked as UTF-8")
+        raise BundleError(f"entry {_shortened(raw)!r} has a name that is not marked as UTF-8")
     if "\\" in raw:
-        raise BundleError(f"entry {_cut(raw)!r} has a backslash in its name")
+        raise BundleError(f"entry {_shortened(raw)!r} has a backslash in its name")
     if raw.startswith("/") or name[1:2] == ":":
-        raise BundleError(f"entry {_cut(raw)!r} has an absolute path")
+        raise BundleError(f"entry {_shortened(raw)!r} has an absolute path")
     parts = name.split("/")
     if ".." in parts:
-        raise BundleError(f"entry {_cut(raw)!r} leads out of the bundle")
+        raise BundleError(f"entry {_shortened(raw)!r} points outside the bundle")
     if "" in parts or "." in parts:
-        raise BundleError(f"entry {_cut(raw)!r} is not a plain path")
+        raise BundleError(f"entry {_shortened(raw)!r} is not a plain path")
     if len(parts) > MAX_DEPTH:
-        raise BundleError(f"entry {_cut(raw)!r} is nested deeper than {MAX_DEPTH}")
+        raise BundleError(f"entry {_shortened(raw)!r} is nested deeper than {MAX_DEPTH}")
     if len(raw.encode()) > MAX_PATH_BYTES or any(len(part.encode()) > MAX_PART_BYTES for part in parts):
-        raise BundleError(f"entry {_cut(raw)!r} has too long a name")
+        raise BundleError(f"entry {_shortened(raw)!r} has too long a name")
     return name
 
 
 def _check_kind(entry: zipfile.ZipInfo) -> None:
-    name = _cut(entry.filename)
+    name = _shortened(entry.filename)
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
         raise BundleError(f"entry {name!r} is a symbolic link")
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise BundleError(f"entry {name!r} is neither a file nor a folder")
     if kind and entry.is_dir() != (kind == stat.S_IFDIR):
-        raise BundleError(f"entry {name!r} is a folder by its name or by its mode, but not by both")
+        raise BundleError(f"entry {name!r} is a folder by its name only, or by its mode only")
     if entry.flag_bits & _ENCRYPTED_FLAGS:
         raise BundleError(f"entry {name!r} is encrypted")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -202,7 +202,7 @@ def _check_kind(entry: zipfile.ZipInfo) -> None:
 def _check_together(files: Mapping[str, zipfile.ZipInfo], folders: set[str]) -> None:
     both = folders.intersection(files)
     if both:
-        raise BundleError(f"the zip has {_cut(min(both))!r} both as a file and as a folder")
+        raise BundleError(f"the zip has {_shortened(min(both))!r} both as a file and as a folder")
     if len(files) + len(folders) > MAX_PATHS:
         raise BundleError(f"the zip has {len(files) + len(folders)} files and folders, more than {MAX_PATHS}")
     size = sum(entry.file_size for entry in files.values())
@@ -217,7 +217,7 @@ def _check_alike(paths: Iterable[str]) -> None:
         other = known.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
         if other != path:
             raise BundleError(
-                f"entries {_cut(other)!r} and {_cut(path)!r} differ in nothing but case or accents"
+                f"entries {_shortened(other)!r} and {_shortened(path)!r} differ only in case or accents"
             )
 
 
@@ -225,7 +225,7 @@ def _check_overlaps(archive: zipfile.ZipFile) -> None:
     """Refuse entries that overlap each other or the directory."""
     for entry, end in _spans(archive):
         if entry.header_offset + _LOCAL.size + len(entry.filename.encode()) + entry.compress_size > end:
-            raise BundleError(f"entry {_cut(entry.filename)!r} overlaps another part of the zip")
+            raise BundleError(f"entry {_shortened(entry.filename)!r} overlaps another part of the zip")
 
 
 def _spans(archive: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, int]]:
@@ -243,5 +243,5 @@ def _parents(name: str) -> Iterator[str]:
         yield name
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= 120 else text[:117] + "..."

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import http.client
-import json
-import os
-import tempfile
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
-from urllib.parse import urlsplit
 
+from engines.files import atomic_file
+from engines.http_client import (
+    AnswerTooLong,
+    ErrorAnswer,
+    HttpClient,
+    NoAnswer,
+    is_safe_for_tokens,
+    parse_site_address,
+)
 from engines.visible import visible
 from workers.bundles.archive import MAX_ZIP_BYTES
 from workers.bundles.store import BundleError, bundle_path
@@ -30,7 +32,6 @@ TIMEOUT_SECONDS = 30.0
 """The longest time without receiving a byte."""
 PAUSES_SECONDS = (0.5, 2.0)
 """Pauses between the tries of one call; callers try again later."""
-CHUNK_BYTES = 256 * 1024
 MAX_ANSWER_BYTES = 64 * 1024
 
 
@@ -50,27 +51,19 @@ class BundleSite:
     """A site that sends bundles to workers with a token; raises ``ValueError`` for a bad address or token."""
 
     def __init__(self, address: str, token: str) -> None:
-        parts = urlsplit(address)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError(
-                f"{visible(address, 200)!r} is no address of a site: it begins with https:// or http://"
-            )
-        if not token or not token.isascii() or not token.isprintable():
-            raise ValueError("the token has a character that no token has" if token else "there is no token")
-        self.is_encrypted = parts.scheme == "https" or parts.hostname in {"127.0.0.1", "localhost", "::1"}
-        self._address = address.rstrip("/")
-        self._token = token
-        self._opener = urllib.request.build_opener(_NoRedirects)
+        if not token:
+            raise ValueError("there is no token")
+        self._address = parse_site_address(address)
+        self._client = HttpClient(timeout=TIMEOUT_SECONDS, token=token)
+        self.is_encrypted = is_safe_for_tokens(address)
 
     def check(self) -> None:
         """Check that the site sends bundles to this worker; raises ``SiteAway`` if not."""
         try:
-            with self._open("") as answer:
-                json.loads(answer.read(MAX_ANSWER_BYTES))
-        except (BundleError, ValueError):
+            with self._errors():
+                self._client.read_json(self._url(""), MAX_ANSWER_BYTES)
+        except ValueError:  # also a BundleError
             raise TokenRefused(f"{self._address} does not answer as a Duarena site does") from None
-        except (OSError, http.client.HTTPException) as error:
-            raise self._away(error) from None
 
     def fetch(self, sha256: str, store: Path, on_wait: Callable[[], None] = lambda: None) -> None:
         """Put a bundle into the store folder atomically, unless it is there.
@@ -94,78 +87,47 @@ class BundleSite:
         self._fetch(sha256, path, on_wait)
 
     def _fetch(self, sha256: str, path: Path, on_wait: Callable[[], None]) -> None:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-            try:
-                try:
-                    with self._open(sha256) as answer:
-                        found = _copy(answer, file, on_wait)
-                except (http.client.HTTPException, TimeoutError, ConnectionError) as error:
-                    raise self._away(error) from None
-                if found != sha256:
-                    raise BundleError(f"the site sent another bundle: its SHA-256 is {found}, not {sha256}")
-                file.flush()
-                os.fsync(file.fileno())
-                os.chmod(file.name, 0o644)
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+        digest = hashlib.sha256()
+        with atomic_file(path, mode=0o644) as file:
+            for chunk in self._chunks(sha256):
+                digest.update(chunk)
+                file.write(chunk)
+                on_wait()
+            if (found := digest.hexdigest()) != sha256:
+                raise BundleError(f"the site sent another bundle: its SHA-256 is {found}, not {sha256}")
 
-    def _open(self, what: str) -> http.client.HTTPResponse:
-        headers = {"Authorization": f"Bearer {self._token}", "Accept-Encoding": "identity"}
-        request = urllib.request.Request(f"{self._address}{BUNDLES_PATH}{what}", headers=headers)
+    def _chunks(self, sha256: str) -> Iterator[bytes]:
         try:
-            answer: http.client.HTTPResponse = self._opener.open(request, timeout=TIMEOUT_SECONDS)
-        except urllib.error.HTTPError as error:
-            with error:
-                raise self._refusal(error) from None
-        except (OSError, http.client.HTTPException) as error:
-            raise self._away(error) from None
-        return answer
+            with self._errors():
+                yield from self._client.stream(self._url(sha256), MAX_ZIP_BYTES)
+        except AnswerTooLong:
+            raise BundleError(
+                f"the site sends more than the {MAX_ZIP_BYTES} bytes that a bundle may have"
+            ) from None
 
-    def _refusal(self, error: urllib.error.HTTPError) -> Exception:
+    def _url(self, what: str) -> str:
+        return f"{self._address}{BUNDLES_PATH}{what}"
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Raises errors of the HTTP client as errors of this module."""
+        try:
+            yield
+        except NoAnswer as error:
+            raise SiteAway(f"{self._address} does not answer: {error}") from None
+        except ErrorAnswer as answer:
+            raise self._refusal(answer) from None
+
+    def _refusal(self, answer: ErrorAnswer) -> Exception:
         """The exception for an answer that is not a bundle."""
-        if error.code in {301, 302, 303, 307, 308}:
-            where = visible(str(error.headers.get("Location", "")), 200)
-            return TokenRefused(f"{self._address} sends on to {where}: name that site, if you trust it")
-        try:
-            message = json.loads(error.read(MAX_ANSWER_BYTES))["error"]
-        except (ValueError, KeyError, TypeError, OSError):
-            message = None
-        reason = visible(str(message), 500) if message else f"it answers {error.code}"
-        if error.code in {401, 403}:
+        if answer.status in {301, 302, 303, 307, 308}:
+            where = visible(answer.location, 200)
+            return TokenRefused(f"{self._address} redirects to {where}: give that address if you trust it")
+        reason = visible(answer.sentence, 500) or f"it answers {answer.status}"
+        if answer.status in {401, 403}:
             return TokenRefused(f"{self._address} does not let this worker in: {reason}")
-        if error.code == 404:
-            if message:
+        if answer.status == 404:
+            if answer.sentence:
                 return BundleError(f"the site does not have it: {reason}")
             return TokenRefused(f"{self._address} does not answer as a Duarena site does")
         return SiteAway(f"{self._address} gives no bundles now: {reason}")
-
-    def _away(self, error: Exception) -> SiteAway:
-        if isinstance(error, SiteAway):
-            return error
-        why = getattr(error, "reason", None) or error
-        return SiteAway(f"{self._address} does not answer: {visible(str(why), 200)}")
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects, so that a token is only sent to the site that issued it."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
-def _copy(answer: http.client.HTTPResponse, file: IO[bytes], on_wait: Callable[[], None]) -> str:
-    """Write all of an answer to a file; returns its SHA-256."""
-    expected = answer.length
-    digest, size = hashlib.sha256(), 0
-    while chunk := answer.read(CHUNK_BYTES):
-        size += len(chunk)
-        if size > MAX_ZIP_BYTES:
-            raise BundleError(f"the site sends more than the {MAX_ZIP_BYTES} bytes that a bundle may have")
-        digest.update(chunk)
-        file.write(chunk)
-        on_wait()
-    if expected is not None and size < expected:
-        raise ConnectionError(f"it broke off after {size} of {expected} bytes")
-    return digest.hexdigest()

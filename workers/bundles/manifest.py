@@ -93,17 +93,17 @@ def check_command(manifest: Manifest, files: Collection[str], find: FindInterpre
     if word not in INTERPRETERS:
         raise BundleError(
             f"bot.command in {MANIFEST_NAME} starts with {_shown(word)}, which is neither a file of the "
-            f"bundle nor one of {_offered(find)}"
+            f"bundle nor one of {_available(find)}"
         )
     if find(word) is None:
         raise BundleError(
-            f"bot.command in {MANIFEST_NAME} needs {word!r}, which is not offered here: "
-            f"there is {_offered(find)}"
+            f"bot.command in {MANIFEST_NAME} needs {word!r}, which is not available here: "
+            f"there is {_available(find)}"
         )
     _check_script(manifest, files)
 
 
-def _offered(find: FindInterpreter) -> str:
+def _available(find: FindInterpreter) -> str:
     return ", ".join(word for word in INTERPRETERS if find(word) is not None)
 
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode, urljoin
 
+from engines.http_client import AnswerTooLong, ErrorAnswer, HttpClient, NoAnswer
 from engines.rules.base import quote
 from workers.bundles.archive import MAX_ZIP_BYTES
 from workers.bundles.store import bundle_path, store_bundle
@@ -48,12 +47,12 @@ def ask_engines(site: str, game_id: str) -> dict[str, SiteEngine]:
     ``site`` is an address such as ``https://duarena.example``. Raises ``SiteError``.
     """
     base = _base(site)
-    url = f"{base}{ENGINES_PATH}?{urllib.parse.urlencode({'id': game_id})}"
+    url = f"{base}{ENGINES_PATH}?{urlencode({'id': game_id})}"
     data = _get(url, MAX_ANSWER_BYTES, f"{base} has no game {quote(game_id)} that everybody may see")
     try:
         answer = json.loads(data)
         return {side: _engine(base, answer[side]) for side in ("white", "black")}
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise SiteError(f"{base} did not answer as a Duarena site does") from None
 
 
@@ -62,21 +61,21 @@ def fetch_site_bundle(engine: SiteEngine, store: Path) -> Path:
     path = bundle_path(store, engine.sha256)
     if path.exists():
         return path
-    not_yours = f"the site lets the owner of {quote(engine.name)} alone have its bundle"
+    not_yours = f"the site gives the bundle of {quote(engine.name)} to its owner only"
     if engine.bundle is None:
         raise SiteError(
-            f"{not_yours}: if that is you, log in, download it from {engine.page} and give it by "
+            f"{not_yours}: if you are the owner, log in, download it from {engine.page} and pass it as "
             f"-engine cmd=FILE.zip"
         )
     if store_bundle(store, _get(engine.bundle, MAX_ZIP_BYTES, not_yours)) != engine.sha256:
-        raise SiteError(f"{engine.bundle} is another bundle than the game was played with")
+        raise SiteError(f"{engine.bundle} is not the bundle that the game was played with")
     return path
 
 
 def _base(site: str) -> str:
     found = _SITE.match(site)
     if found is None:
-        raise SiteError(f"{quote(site)} is no address of a site: write https://HOST")
+        raise SiteError(f"{quote(site)} is not the address of a site: write https://HOST")
     return found[0]
 
 
@@ -86,21 +85,15 @@ def _engine(base: str, value: Mapping[str, Any]) -> SiteEngine:
     )
     if not all(isinstance(word, str) for word in (name, version, page)) or not is_sha256(sha256):
         raise TypeError
-    return SiteEngine(
-        name, version, sha256, base + page, None if bundle is None else urllib.parse.urljoin(base, bundle)
-    )
+    return SiteEngine(name, version, sha256, base + page, None if bundle is None else urljoin(base, bundle))
 
 
-def _get(url: str, most_bytes: int, not_found: str) -> bytes:
+def _get(url: str, max_bytes: int, not_found: str) -> bytes:
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
-            data: bytes = answer.read(most_bytes + 1)
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise SiteError(not_found if error.code == 404 else f"{url} answers {error.code}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise SiteError(f"{url} cannot be had: {reason}") from None
-    if len(data) > most_bytes:
-        raise SiteError(f"{url} is longer than {most_bytes} bytes")
-    return data
+        return HttpClient(timeout=TIMEOUT_SECONDS).read(url, max_bytes)
+    except ErrorAnswer as answer:
+        raise SiteError(not_found if answer.status == 404 else f"{url} answers {answer.status}") from None
+    except NoAnswer as error:
+        raise SiteError(f"{url} cannot be fetched: {error}") from None
+    except AnswerTooLong:
+        raise SiteError(f"{url} is longer than {max_bytes} bytes") from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import os
 import shutil
 import stat
 import tempfile
@@ -18,14 +17,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from engines.files import atomic_file
 from workers.bundles.archive import (
     MAX_UNPACKED_BYTES,
     MAX_ZIP_BYTES,
     check_entries,
     check_layout,
-    complaining,
     opened,
     read_zip,
+    zip_errors,
 )
 from workers.bundles.manifest import (
     MANIFEST_NAME,
@@ -96,8 +96,9 @@ def store_bundle(store: Path, source: bytes | BinaryIO | Path) -> str:
     path = bundle_path(store, sha256)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with opened(source) as file:
-            _write_atomically(path, file)
+        with opened(source) as file, atomic_file(path, mode=0o644) as stored:
+            for chunk in _chunks(file):
+                stored.write(chunk)
     return sha256
 
 
@@ -168,7 +169,7 @@ def pack_bundle(files: Mapping[str, bytes]) -> bytes:
 def _read_manifest(archive: zipfile.ZipFile, files: Mapping[str, zipfile.ZipInfo]) -> Manifest:
     if MANIFEST_NAME not in files:
         raise BundleError(f"the zip has no {MANIFEST_NAME} at its top{_misplaced(files)}")
-    with complaining(f"entry {MANIFEST_NAME!r}"), archive.open(files[MANIFEST_NAME]) as file:
+    with zip_errors(f"entry {MANIFEST_NAME!r}"), archive.open(files[MANIFEST_NAME]) as file:
         return parse_manifest(file.read(MAX_MANIFEST_BYTES + 1))
 
 
@@ -176,7 +177,7 @@ def _misplaced(files: Mapping[str, zipfile.ZipInfo]) -> str:
     """A hint for the most common mistake: zipping the folder instead of its content."""
     for name in files:
         if name.endswith("/" + MANIFEST_NAME):
-            return f", but {name!r}: zip what is in the folder, not the folder"
+            return f", but it has {name!r}: zip the content of the folder, not the folder"
     return ""
 
 
@@ -210,14 +211,16 @@ def _unpack(file: BinaryIO, folder: Path) -> None:
 def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, limit: int) -> int:
     """Write one file and return its real size, which may differ from the size in the directory."""
     size = 0
-    with complaining(f"entry {entry.filename!r}"), archive.open(entry) as packed, path.open("xb") as file:
+    with zip_errors(f"entry {entry.filename!r}"), archive.open(entry) as packed, path.open("xb") as file:
         while chunk := packed.read(CHUNK_BYTES):
             size += len(chunk)
             if size > limit:
                 raise BundleError(f"the zip unpacks to more than {MAX_UNPACKED_BYTES} bytes")
             file.write(chunk)
     if size != entry.file_size:
-        raise BundleError(f"entry {entry.filename!r} is {size} bytes, not {entry.file_size} as it says")
+        raise BundleError(
+            f"entry {entry.filename!r} is {size} bytes, not {entry.file_size} as its header says"
+        )
     return size
 
 
@@ -229,17 +232,3 @@ def _move_into_place(folder: Path, target: Path) -> Path:
         if not target.is_dir():
             raise
     return target
-
-
-def _write_atomically(path: Path, source: BinaryIO) -> None:
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-        try:
-            for chunk in _chunks(source):
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-            os.chmod(file.name, 0o644)
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise

@@ -1,6 +1,6 @@
-"""Checks of an engine's play: legal, in time and repeatable, on each of its ladders.
+"""Checks of an engine's play on each of its ladders: legal, in time and repeatable.
 
-Each raises ``Misconduct``, or returns if all is well.
+Each raises ``CheckFailed``, or returns if the engine passes.
 """
 
 from __future__ import annotations
@@ -12,64 +12,64 @@ from dataclasses import dataclass
 from engines.protocol import RESIGN, SEED_OPTION, Go, format_message
 from engines.rules.history import History
 from engines.rules.registry import Variant
-from workers.check.bench import CheckedEngines
-from workers.check.protocol_checks import LIGHT, LONG, PATIENCE_SECONDS, judge
+from workers.check.checked_engine import CheckedEngine
+from workers.check.checked_process import CheckedProcess, CheckFailed
+from workers.check.protocol_checks import ANSWER_SECONDS, LONG_SEARCH, SHORT_SEARCH, fail_if
 from workers.check.situations import Situation, draw_long_situation, draw_situation, given_as_text, start_of
-from workers.check.subject import Misconduct, Subject
 from workers.check.verdicts import judge_info, judge_log, judge_time
 
 GRACE_SECONDS = 2.0
-"""After its time an answer is waited for so long, to tell a late one from none."""
+"""The extra wait for an answer after its time, to distinguish a late answer from none."""
 LATE_TIMES = 3
-"""So often in a row an answer must be late: this machine may have other work."""
+"""An answer must be late this many times in a row, because the machine may be busy."""
 STOP_SECONDS = 1.0
-"""For the answer to ``stop``, which is to come at once."""
+"""The time limit for the answer to ``stop``."""
 SEARCHING_SECONDS = 0.2
-"""How long a search has been going on when it is stopped."""
+"""The time of a search before it is stopped."""
 GAME_PLIES = 40
 GAME_SECONDS = 5.0
-"""A whole game is broken off after either."""
+"""The whole game ends after this time, or after ``GAME_PLIES``."""
 FEW_NODES = Go(nodes=50)
 _SEED = 2026
 
 
-def plays_legally(bench: CheckedEngines, game: Variant) -> None:
-    """From the start and later, for either side, from position strings too."""
-    subject = bench.take()
-    subject.begin_game(game)
+def plays_legally(engine: CheckedEngine, game: Variant) -> None:
+    """Positions at the start and later, for both sides, also given as position strings."""
+    process = engine.running()
+    process.begin_game(game)
     for situation in _some_situations(game):
-        subject.search(situation, LIGHT, PATIENCE_SECONDS)
+        process.search(situation, SHORT_SEARCH, ANSWER_SECONDS)
     for situation in given_as_text(draw_situation(game, 6, _SEED), game):
-        subject.search(situation, LIGHT, PATIENCE_SECONDS)
+        process.search(situation, SHORT_SEARCH, ANSWER_SECONDS)
 
 
-def tells_readable_lines(bench: CheckedEngines, game: Variant) -> None:
-    subject = bench.take()
-    subject.begin_game(game)
+def writes_readable_info(engine: CheckedEngine, game: Variant) -> None:
+    process = engine.running()
+    process.begin_game(game)
     for situation in _some_situations(game):
-        answer = subject.search(situation, LIGHT, PATIENCE_SECONDS)
+        answer = process.search(situation, SHORT_SEARCH, ANSWER_SECONDS)
         for line in answer.lines:
-            judge(judge_info(line, situation.position))
+            fail_if(judge_info(line, situation.position))
 
 
-def follows_long_games(bench: CheckedEngines, game: Variant) -> None:
-    subject = bench.take()
-    subject.begin_game(game)
+def follows_long_games(engine: CheckedEngine, game: Variant) -> None:
+    process = engine.running()
+    process.begin_game(game)
     situation = draw_long_situation(game, _SEED)
-    subject.search(situation, LIGHT, PATIENCE_SECONDS)
+    process.search(situation, SHORT_SEARCH, ANSWER_SECONDS)
 
 
-def keeps_its_time(bench: CheckedEngines, game: Variant) -> None:
-    """By either clock, a time for the move, nodes, depth, and several at once."""
-    subject = bench.take()
-    subject.begin_game(game)
+def obeys_time_controls(engine: CheckedEngine, game: Variant) -> None:
+    """With either side's clock, a time for the move, nodes, depth, and several at once."""
+    process = engine.running()
+    process.begin_game(game)
     for limits in _time_controls(game):
-        _search_in_time(subject, limits)
+        _search_in_time(process, limits)
 
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """A search and the milliseconds it may take; None is as long as patience lasts."""
+    """A search and its time limit in milliseconds; None is only the limit of ``ANSWER_SECONDS``."""
 
     situation: Situation
     go: Go
@@ -87,90 +87,90 @@ def _time_controls(game: Variant) -> Iterator[_Limits]:
     yield _Limits(second, Go(movetime_ms=1000, nodes=50, depth=2), 1000)
 
 
-def _search_in_time(subject: Subject, limits: _Limits) -> None:
+def _search_in_time(process: CheckedProcess, limits: _Limits) -> None:
     if limits.limit_ms is None:
-        subject.search(limits.situation, limits.go, PATIENCE_SECONDS)
+        process.search(limits.situation, limits.go, ANSWER_SECONDS)
         return
     for _ in range(LATE_TIMES):
-        answer = subject.search(limits.situation, limits.go, limits.limit_ms / 1000 + GRACE_SECONDS)
+        answer = process.search(limits.situation, limits.go, limits.limit_ms / 1000 + GRACE_SECONDS)
         late = judge_time(answer.used_ms, limits.limit_ms)
         if late is None:
             return
-    raise Misconduct(f"to '{format_message(limits.go)}' {late}, {LATE_TIMES} times in a row")
+    raise CheckFailed(f"to '{format_message(limits.go)}' {late}, {LATE_TIMES} times in a row")
 
 
-def stops_when_told(bench: CheckedEngines, game: Variant) -> None:
-    """An answer that comes before it is stopped will do as well."""
-    subject = bench.take()
-    subject.begin_game(game)
+def answers_stop(engine: CheckedEngine, game: Variant) -> None:
+    """An answer before the ``stop`` passes as well."""
+    process = engine.running()
+    process.begin_game(game)
     situation = draw_situation(game, 4, _SEED)
-    asked_ns = time.monotonic_ns()
-    subject.ask(situation, LONG)
-    if subject.take_answer(situation, asked_ns, SEARCHING_SECONDS) is not None:
+    sent_ns = time.monotonic_ns()
+    process.start_search(situation, LONG_SEARCH)
+    if process.take_answer(situation, sent_ns, SEARCHING_SECONDS) is not None:
         return
-    subject.send("stop")
-    if subject.take_answer(situation, asked_ns, STOP_SECONDS) is None:
-        raise Misconduct(f"no bestmove within {STOP_SECONDS:g} second of stop")
+    process.send("stop")
+    if process.take_answer(situation, sent_ns, STOP_SECONDS) is None:
+        raise CheckFailed(f"no bestmove within {STOP_SECONDS:g} second of stop")
 
 
-def plays_a_game(bench: CheckedEngines, game: Variant) -> None:
-    """Both sides of it, as far as time allows; its log must be fit for the longest game."""
-    subject = bench.take()
-    subject.begin_game(game)
-    subject.take_stderr()
-    before = subject.stderr_size
+def plays_a_game(engine: CheckedEngine, game: Variant) -> None:
+    """The engine plays both sides; its standard error must stay small enough for the longest game."""
+    process = engine.running()
+    process.begin_game(game)
+    process.take_stderr()
+    before = process.stderr_size
     history = History(game)
     end = time.monotonic() + GAME_SECONDS
     while not history.outcome.decided and len(history.moves) < GAME_PLIES and time.monotonic() < end:
         situation = Situation(None, tuple(history.moves), history.position)
-        answer = subject.search(situation, LIGHT, PATIENCE_SECONDS)
+        answer = process.search(situation, SHORT_SEARCH, ANSWER_SECONDS)
         if answer.move == RESIGN:
             break
         history.play(answer.move)
-    subject.take_stderr()
-    judge(judge_log(subject.stderr_size - before, len(history.moves), game.ply_limit))
+    process.take_stderr()
+    fail_if(judge_log(process.stderr_size - before, len(history.moves), game.ply_limit))
 
 
-def repeats_itself(bench: CheckedEngines, game: Variant) -> None:
-    """The same seed gives the same moves in another process; asked only of engines that take a seed."""
-    if SEED_OPTION not in bench.take().declared:
+def is_repeatable(engine: CheckedEngine, game: Variant) -> None:
+    """The same seed gives the same moves in another process; only for engines with ``UGI_Seed``."""
+    if SEED_OPTION not in engine.running().declared:
         return
-    first, second = (_moves_of(bench.fresh(), game) for _ in range(2))
+    first, second = (_moves_of(engine.restart(), game) for _ in range(2))
     if first != second:
-        raise Misconduct(
-            f"with the same {SEED_OPTION} and '{format_message(FEW_NODES)}' it played {_told(first)} "
-            f"in one process and {_told(second)} in another"
+        raise CheckFailed(
+            f"with the same {SEED_OPTION} and '{format_message(FEW_NODES)}' it played {_quoted(first)} "
+            f"in one process and {_quoted(second)} in another"
         )
 
 
-def forgets_earlier_games(bench: CheckedEngines, game: Variant) -> None:
-    """What it plays after another game is what a fresh process plays.
+def forgets_earlier_games(engine: CheckedEngine, game: Variant) -> None:
+    """After another game it plays the same moves as a new process.
 
-    Where two fresh processes differ anyway, nothing can be said.
+    Passes if two new processes differ from each other.
     """
-    subject = bench.fresh()
-    before = _moves_of(subject, game)
-    subject.begin_game(game, _SEED + 1)
+    process = engine.restart()
+    before = _moves_of(process, game)
+    process.begin_game(game, _SEED + 1)
     for plies in (2, 5):
-        subject.search(draw_situation(game, plies, _SEED + 1), FEW_NODES, PATIENCE_SECONDS)
-    after = _moves_of(subject, game)
-    if after != before and _moves_of(bench.fresh(), game) == before:
-        raise Misconduct(
-            f"after another game and uginewgame it played {_told(after)}, but {_told(before)} when fresh"
+        process.search(draw_situation(game, plies, _SEED + 1), FEW_NODES, ANSWER_SECONDS)
+    after = _moves_of(process, game)
+    if after != before and _moves_of(engine.restart(), game) == before:
+        raise CheckFailed(
+            f"after another game and uginewgame it played {_quoted(after)}, but {_quoted(before)} when fresh"
         )
 
 
-def _moves_of(subject: Subject, game: Variant) -> list[str]:
-    """Its choices in a new game, under few nodes and always the same seed."""
-    subject.begin_game(game, _SEED)
+def _moves_of(process: CheckedProcess, game: Variant) -> list[str]:
+    """Its moves in a new game, with few nodes and always the same seed."""
+    process.begin_game(game, _SEED)
     situations = _some_situations(game)
-    return [subject.search(situation, FEW_NODES, PATIENCE_SECONDS).move for situation in situations]
+    return [process.search(situation, FEW_NODES, ANSWER_SECONDS).move for situation in situations]
 
 
 def _some_situations(game: Variant) -> list[Situation]:
-    """The start, and positions for both sides a little later."""
+    """The start, and later positions for both sides."""
     return [start_of(game), *(draw_situation(game, plies, _SEED) for plies in (1, 6, 15))]
 
 
-def _told(moves: Sequence[str]) -> str:
+def _quoted(moves: Sequence[str]) -> str:
     return f"'{' '.join(moves)}'"

@@ -1,4 +1,4 @@
-"""What is told of a check: values, and their words."""
+"""The findings of a compliance check, and their text form."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from engines.visible import visible
 
 SHOWN_LINES = 14
-"""The last of a conversation, and of standard error."""
+"""How many of the last lines are shown, of the exchanged lines and of standard error."""
 SHOWN_WIDTH = 150
 NAME_WIDTH = 34
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How one check went on one ladder (``""``: it is about none).
+    """The result of one check on one ladder (``""``: the check does not depend on the ladder).
 
-    ``fault`` is a sentence, ``""`` if all is well; ``lines`` (``>`` to the engine, ``<`` from it, each with
-    its seconds) and ``stderr`` are what led to it. ``was_tried`` is False when there was no time left for it,
-    or too little: then ``lines`` are what there was time for.
+    ``fault`` is a sentence, ``""`` if the engine passed; ``lines`` (``>`` to the engine, ``<`` from it, with
+    times in seconds) and ``stderr`` are the logs of a fault. ``was_tried`` is False if the time limit ended
+    the check before or during this test; then ``lines`` are those up to the end.
     """
 
     check: str
@@ -29,15 +29,15 @@ class Finding:
     stderr: str = ""
     was_tried: bool = True
     is_grave: bool = False
-    """A fault that loses games or takes something from others."""
+    """Whether the fault loses games or disturbs others; a site refuses such an engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """All of a check, in the order it was tried."""
+    """All findings of a compliance check, in order."""
 
     engine: str
-    """As it calls itself; ``""`` when it did not come to that."""
+    """The name from ``id name``; ``""`` if the engine sent none."""
     findings: tuple[Finding, ...]
     seconds: float
 
@@ -47,12 +47,12 @@ class CheckReport:
 
     @property
     def is_clean(self) -> bool:
-        """Everything was tried and went well."""
+        """Whether every check ran and found no fault."""
         return all(finding.was_tried and not finding.fault for finding in self.findings)
 
 
 def format_finding(finding: Finding) -> str:
-    """A line for what went well; for a fault what came, what to do, and the lines exchanged."""
+    """One line for a passed check; for a fault also the advice and the last lines exchanged."""
     name = f"{finding.check} ({finding.ladder})" if finding.ladder else finding.check
     parts = [f"{name:{NAME_WIDTH}} {_outcome(finding)}"]
     if finding.fault:
@@ -71,11 +71,11 @@ def _outcome(finding: Finding) -> str:
         return f"FAULT: {visible(finding.fault)}"
     if finding.was_tried:
         return "ok"
-    return "broken off when the time was up" if finding.lines else "not tried"
+    return "aborted when the time was up" if finding.lines else "not tried"
 
 
 def format_summary(report: CheckReport) -> str:
-    """The last line: what was tried, and how it came out."""
+    """The last line of a report: the number of faults and checks."""
     untried = sum(not finding.was_tried for finding in report.findings)
     tried = _counted(len(report.findings) - untried, "check")
     faults = _counted(len(report.faults), "fault") if report.faults else "no fault"
@@ -89,7 +89,7 @@ def _counted(number: int, thing: str) -> str:
 
 
 def _last_lines(text: str) -> list[str]:
-    """The last of ``text``, each cut to a width fit for a terminal and free of its controls."""
+    """The last lines of ``text``, cut to ``SHOWN_WIDTH`` and without control characters."""
     lines = text.splitlines()[-SHOWN_LINES:]
     cut = [line if len(line) <= SHOWN_WIDTH else f"{line[:SHOWN_WIDTH]}…" for line in lines]
     return [f"      {visible(line)}" for line in cut]

@@ -1,4 +1,4 @@
-"""What an engine is asked about: positions reached by chance from a seed, none of them decided."""
+"""The positions of the compliance check: reached by random moves from a seed, and not decided."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engines.rules.registry import Variant
 
 LONG_PLIES = 400
 _ATTEMPTS = 6
-"""Games drawn to find a long one, and moves drawn to find one that does not end the game."""
+"""How many random games are tried to find a long one, and moves to find one that does not end the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +29,23 @@ def start_of(game: Variant) -> Situation:
 
 
 def draw_situation(game: Variant, plies: int, seed: int) -> Situation:
-    """A game so many plies old, or fewer if it cannot be drawn out so long."""
+    """The position after ``plies`` random plies, or fewer if the game ends earlier."""
     history = History(game)
-    dice = random.Random(f"{game.code}/{seed}")
+    rng = random.Random(f"{game.code}/{seed}")
     drawn = start_of(game)
-    while len(drawn.moves) < plies and not history.play(_draw_move(history.position, dice)).decided:
+    while len(drawn.moves) < plies and not history.play(_draw_move(history.position, rng)).decided:
         drawn = Situation(None, tuple(history.moves), history.position)
     return drawn
 
 
 def draw_long_situation(game: Variant, seed: int) -> Situation:
-    """The longest of a few games: hundreds of plies where a game can last so long."""
+    """The longest of a few random games, of at most ``LONG_PLIES`` plies."""
     drawn = (draw_situation(game, LONG_PLIES, seed + attempt) for attempt in range(_ATTEMPTS))
     return max(drawn, key=lambda situation: len(situation.moves))
 
 
 def given_as_text(situation: Situation, game: Variant) -> Iterator[Situation]:
-    """The same position as a ``fen``: alone, and an earlier one with the last moves after it."""
+    """The same position given as a ``fen`` alone, and as an earlier ``fen`` with the last moves."""
     yield Situation(str(situation.position), (), situation.position)
     position = game.position.initial()
     kept = len(situation.moves) // 2
@@ -54,11 +54,11 @@ def given_as_text(situation: Situation, game: Variant) -> Iterator[Situation]:
     yield replace(situation, fen=str(position), moves=situation.moves[kept:])
 
 
-def _draw_move(position: Position, dice: random.Random) -> str:
-    """A move drawn by lot, one that does not end the game if a few draws find any."""
+def _draw_move(position: Position, rng: random.Random) -> str:
+    """A random move; it does not end the game, if a few attempts find such a move."""
     count = position.count_moves()
     for _ in range(_ATTEMPTS):
-        token = position.move_at(dice.randrange(count))
+        token = position.move_at(rng.randrange(count))
         if not position.play(token).outcome().decided:
             break
     return token

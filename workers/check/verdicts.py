@@ -1,4 +1,4 @@
-"""Judgements on what an engine said, without any process: a sentence on what is wrong, or None."""
+"""Judges the output of an engine; pure. Each function returns a sentence on what is wrong, or None."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engines.visible import visible
 from workers.engine.process import MAX_STDERR_BYTES
 
 MARGIN_MS = 50
-"""What a tournament grants on every move unless it says otherwise."""
+"""The default margin of a tournament on every move."""
 
 _NUMBERS = (
     ("depth", "depth"),
@@ -30,31 +30,30 @@ _NUMBERS = (
     ("nodes", "nodes"),
     ("nps", "nps"),
 )
-"""Words of an ``info`` line and the fields they are read into."""
-
+"""Words of an ``info`` line and the fields of ``Info``."""
 
 _FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?')
-"""A line of a Python traceback that says where."""
+"""A line of a Python traceback that names a place."""
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
-"""Its last line."""
-_NOT_THE_AUTHOR_S = ("<frozen ", "/lib/python3", "/site-packages/", "/engines/")
-"""In the names of files that come with Python, with other packages or with our kit."""
+"""The last line of a traceback."""
+_FOREIGN_FILES = ("<frozen ", "/lib/python3", "/site-packages/", "/engines/")
+"""Parts of the paths of files from Python, from other packages or from our SDK."""
 _SHOWN = 200
-"""Characters of what an exception says, and of each name in its traceback."""
+"""The most characters of an exception's message, and of each name in its traceback, that are shown."""
 
 
 def judge_introduction(lines: Sequence[str]) -> str | None:
-    """On everything up to ``ugiok``, options apart."""
+    """Judge the lines up to ``ugiok``, except options."""
     messages = [parse_engine_line(line) for line in lines]
     if not any(isinstance(message, IdName) and message.name for message in messages):
-        return "it says no 'id name'"
+        return "it sends no 'id name'"
     if sum(isinstance(message, UgiOk) for message in messages) > 1:
-        return "it says ugiok more than once"
+        return "it sends ugiok more than once"
     return None
 
 
 def judge_options(lines: Sequence[str]) -> str | None:
-    """On the ``option`` lines among these."""
+    """Judge the ``option`` lines among ``lines``."""
     seen: set[str] = set()
     for line in lines:
         if line.split()[:1] != ["option"]:
@@ -73,7 +72,7 @@ def judge_options(lines: Sequence[str]) -> str | None:
 def _option_faults(option: OptionDeclared) -> Iterator[str]:
     """What is wrong with one declaration, as the rest of a sentence."""
     if not all(map(str.isprintable, (option.name, option.default or "", *option.choices))):
-        yield "has a character that no message can hold"
+        yield "has a character that is not printable"
     match option.type:
         case OptionType.CHECK:
             if option.default not in ("true", "false"):
@@ -82,7 +81,7 @@ def _option_faults(option: OptionDeclared) -> Iterator[str]:
             yield from _spin_faults(option)
         case OptionType.COMBO:
             if option.default not in option.choices:
-                yield "is a combo whose default is none of its vars"
+                yield "is a combo whose default is not one of its vars"
     if option.name == VARIANT_OPTION:
         if option.type is not OptionType.COMBO:
             yield "must be a combo"
@@ -99,7 +98,7 @@ def _spin_faults(option: OptionDeclared) -> Iterator[str]:
 
 
 def judge_info(line: str, position: Position) -> str | None:
-    """On one line of a search of ``position``; None for a line that is no ``info``, too."""
+    """Judge one line of a search of ``position``; lines other than ``info`` are ignored."""
     info = parse_engine_line(line)
     if not isinstance(info, Info):
         return None
@@ -113,10 +112,10 @@ def judge_info(line: str, position: Position) -> str | None:
 
 
 def _judge_line_of_play(pv: Sequence[str], position: Position) -> str | None:
-    """On a pv: its moves must be playable one after the other, up to the game's end at most."""
+    """Judge a pv: its moves must be legal one after the other, and must not go past the end of the game."""
     for place, token in enumerate(pv, start=1):
         if position.outcome().decided:
-            return f"the pv {quote(' '.join(pv))} goes on after the game's end"
+            return f"the pv {quote(' '.join(pv))} continues after the end of the game"
         try:
             position = position.play(token)
         except IllegalMove as error:
@@ -125,27 +124,27 @@ def _judge_line_of_play(pv: Sequence[str], position: Position) -> str | None:
 
 
 def judge_time(used_ms: int, limit_ms: int) -> str | None:
-    """On an answer's time against what was left for it."""
+    """Judge the time of an answer."""
     if used_ms <= limit_ms + MARGIN_MS:
         return None
-    return f"the answer took {used_ms} ms of {limit_ms}, and {MARGIN_MS} ms are granted on top"
+    return f"the answer took {used_ms} ms of {limit_ms}; only {MARGIN_MS} ms more are granted"
 
 
 def judge_log(stderr_bytes: int, moves: int, ply_limit: int) -> str | None:
-    """On standard error in so many of its own moves, were a game to last until the ply limit."""
+    """Judge the amount of standard error in ``moves`` of its own moves, extrapolated to the ply limit."""
     expected = stderr_bytes * (ply_limit / 2) / moves if moves else 0
     if expected <= MAX_STDERR_BYTES:
         return None
     return (
         f"{stderr_bytes} bytes of standard error in {moves} moves: in a long game that would be over the "
-        f"{MAX_STDERR_BYTES >> 20} MiB at which it loses"
+        f"{MAX_STDERR_BYTES >> 20} MiB with which it loses"
     )
 
 
 def explain_exception(stderr: str) -> str | None:
-    """What to do about the last Python exception that standard error shows; None if it shows none.
+    """Advice on the last Python exception in standard error; None if there is none.
 
-    It names the author's own line that is nearest to the exception.
+    It names the line of the author's own code that is nearest to the exception.
     """
     frames: list[re.Match[str]] = []
     found = None
@@ -159,7 +158,7 @@ def explain_exception(stderr: str) -> str | None:
     if found is None:
         return None
     said, frames = found
-    own = [frame for frame in frames if not any(part in frame["file"] for part in _NOT_THE_AUTHOR_S)]
+    own = [frame for frame in frames if not any(part in frame["file"] for part in _FOREIGN_FILES)]
     last = (own or frames)[-1]
     place = f"line {last['line']} of {visible(last['file'], _SHOWN)}"
     if last["function"] not in (None, "<module>"):

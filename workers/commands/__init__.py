@@ -1,4 +1,4 @@
-"""The commands of ``python -m workers``, one module each, read when it is asked for.
+"""The commands of ``python -m workers``, one module each, imported only when it is run.
 
-A module has ``main(arguments) -> int``: the words after the command, and the exit code.
+A module has ``main(arguments) -> int``, which takes the words after the command and returns the exit code.
 """

@@ -1,4 +1,4 @@
-"""``python -m workers check``: what an engine does wrong, told before anybody else finds out."""
+"""``python -m workers check``: the compliance check of an engine."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Print what is found as it is found."""
+    """Run the check; each finding is printed at once."""
     command = options.words[1:] if options.words[:1] == ["--"] else options.words
     if not command:
         return complain("no command was given: write it after --, as in check -- python3 main.py")
     folder = Path.cwd()
     program = find_program(command[0], folder)
     if program is None:
-        raise CannotCheck(f"cannot start {command[0]!r}: there is no such program that may be run")
+        raise CannotCheck(f"cannot start {command[0]!r}: there is no such executable program")
     spec = EngineSpec("engine", "", (program, *command[1:]), directory=str(folder))
     report = check_engine(
         lambda: plan_launch(spec, folder),
@@ -52,11 +52,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python3 -m workers check",
         usage="%(prog)s [-h] [--game GAME]... [--option NAME=VALUE]... [--timeout SECONDS] -- COMMAND...",
-        description="Check that an engine keeps to the protocol; exit code 0 if it does, 1 if it does not, "
+        description="Check that an engine follows the protocol; exit code 0 if it does, 1 if it does not, "
         "2 if it cannot be started.",
     )
     parser.add_argument(
-        "--game", action="append", default=[], metavar="GAME", help="a ladder to try (default: all it claims)"
+        "--game",
+        action="append",
+        default=[],
+        metavar="GAME",
+        help="a ladder to check (default: all that the engine declares)",
     )
     parser.add_argument(
         "--option",
@@ -64,16 +68,18 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         type=_option,
         metavar="NAME=VALUE",
-        help="to set in the engine, as in [options] of bot.toml",
+        help="an option to set in the engine, as in [options] of bot.toml",
     )
     parser.add_argument(
         "--timeout",
         type=_seconds,
         default=DEFAULT_SECONDS,
         metavar="SECONDS",
-        help="for everything together (default: %(default)g)",
+        help="the time limit of the whole check (default: %(default)g)",
     )
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="what starts the engine")
+    parser.add_argument(
+        "words", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command that starts the engine"
+    )
     return parser
 
 
@@ -91,6 +97,6 @@ def _seconds(text: str) -> float:
         seconds = 0.0
     if not 0.0 < seconds <= MAX_SECONDS:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of seconds over 0 and up to {MAX_SECONDS:.0f}"
+            f"{text!r} is not a number of seconds above 0 and up to {MAX_SECONDS:.0f}"
         )
     return seconds

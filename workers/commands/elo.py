@@ -1,4 +1,4 @@
-"""``python -m workers elo``: how much stronger one engine is, from the counts of a match."""
+"""``python -m workers elo``: the Elo difference of two engines, from the counts of a match."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def with_counts(arguments: Sequence[str]) -> list[str]:
-    """The arguments with ``--counts`` and what follows it as one: a count below zero looks like an option."""
+    """The arguments with ``--counts`` and its value joined, because a negative count looks like an option."""
     words = list(arguments)
     if "--counts" in words[:-1]:
         place = words.index("--counts")

@@ -1,4 +1,4 @@
-"""``python -m workers match``: a match of many games between engines of this machine."""
+"""``python -m workers match``: plays a match between engines on this machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workers.match.output.game_logs import GameLogs
 from workers.match.output.recordfile import RecordFile
 from workers.match.output.reports import EventReport, LineReport, MatchEnding, MatchReport, ScreenReport
 from workers.match.output.state import check_state, write_state
+from workers.match.sandbox import find_sandbox_level
 from workers.match.slots.pool import SlotPool, choose_cores
-from workers.match.walls import find_walls
 
 ALL_PLAYED, GAMES_MISSING, STOPPED = 0, 1, 3
-"""Exit codes, beside 2 for bad input: nothing was played then."""
+"""Exit codes; 2 is for bad input, and then nothing was played."""
 HELP = {"-h", "-help", "--help"}
 
 
@@ -43,18 +43,18 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _play(options: MatchOptions) -> int:
     books = make_books(options.terms)
-    walls = find_walls(options.terms) if options.sandbox else ""
+    sandbox_level = find_sandbox_level(options.terms) if options.sandbox else ""
     game_logs = GameLogs(options.records, options.log)
     ledger = Ledger(options.terms, options.withdraw)
     file = RecordFile(options.records)
     try:
-        _go_on(options, ledger, file)
-        pool = SlotPool(usual_store(), choose_cores(options.concurrency, pin=options.pin), walls)
+        _restore(options, ledger, file)
+        pool = SlotPool(usual_store(), choose_cores(options.concurrency, pin=options.pin), sandbox_level)
         director = Director(options, ledger, books, pool, file, _report(options), game_logs)
         try:
             ending = director.run()
-        except MatchError as error:  # of a file: what it holds by now stays
-            complain(f"{error}; -resume goes on once it can be")
+        except MatchError as error:  # a file cannot be written; its content so far stays
+            complain(f"{error}; continue with -resume when it can be")
             return STOPPED
     finally:
         file.close()
@@ -63,11 +63,11 @@ def _play(options: MatchOptions) -> int:
     return GAMES_MISSING if ledger.left_out or ledger.halted else ALL_PLAYED
 
 
-def _go_on(options: MatchOptions, ledger: Ledger, file: RecordFile) -> None:
-    """Take over what the record file holds; raises ``MatchOptionError`` when that was not asked for."""
+def _restore(options: MatchOptions, ledger: Ledger, file: RecordFile) -> None:
+    """Restore the games of the record file; raises ``MatchOptionError`` if it has any without ``-resume``."""
     if not options.resume and not file.is_empty:
         raise MatchOptionError(
-            f"-records {options.records}: it holds games already; -resume goes on with them"
+            f"-records {options.records}: the file already has games; continue them with -resume"
         )
     if options.resume:
         check_state(options.records, options.terms)

@@ -1,4 +1,4 @@
-"""``python -m workers replay``: a recorded game played again, up to the first move that differs."""
+"""``python -m workers replay``: plays a recorded game again, up to the first difference."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ USAGE = """\
 usage: python3 -m workers replay FILE.pgn [--game ID] -engine cmd=… -engine cmd=… [-each KEY=VALUE…]
        python3 -m workers replay FILE.pgn [--game ID] --site URL [-engine cmd=… name=…]
 
-Play a recorded game again under its limits and seed, and tell the first move that differs. The first
-engine is White, unless both have the names (name=…) that the record has the other way round; their keys
-are those of 'match'. --game is the record's GameId, needed where the file has more than one game.
---site fetches the bundles of a game that was played on a site, as far as the site gives them away; an
-engine given beside it plays for the player of its name.
+Play a recorded game again with its limits and seed, and print the first difference. The first engine is
+White, unless the names of both engines (name=…) are those of Black and White in the record. The keys of
+-engine are those of 'match'. --game is the record's GameId, needed if the file has more than one game.
+--site fetches the bundles of a game that was played on a site, as far as the site allows it; an engine
+that is given as well plays for the player with its name.
 
-exit codes: 0 the same game; 1 another; 2 bad input"""
+exit codes: 0 the same game; 1 a difference; 2 bad input"""
 HELP = {"-h", "-help", "--help"}
 FLAGS = ("game", "engine", "each", "site")
 
@@ -42,17 +42,17 @@ def _run(arguments: Sequence[str]) -> int:
         print(USAGE)
         return SAME
     if not arguments or arguments[0].startswith("-"):
-        raise MatchOptionError("FILE.pgn comes first: the file with the game's record")
+        raise MatchOptionError("the first word must be FILE.pgn, the file with the game's record")
     settings = split_arguments(arguments[1:])
     for setting in settings:
         if setting.flag not in FLAGS:
             setting.refuse(f"unknown option (known are {', '.join(f'-{flag}' for flag in FLAGS)})")
     record = _read_game(arguments[0], _one_word(settings, "game"))
-    return _tell(record, _replay(record, _read_players(record, settings)))
+    return _print_result(record, _replay(record, _read_players(record, settings)))
 
 
 def _one_word(settings: Sequence[Setting], flag: str) -> str | None:
-    """That of the last such flag; None where there is none."""
+    """The word of the last ``flag``; None if the flag is not given."""
     wanted = None
     for setting in settings:
         if setting.flag == flag:
@@ -63,7 +63,7 @@ def _one_word(settings: Sequence[Setting], flag: str) -> str | None:
 
 
 def _read_game(name: str, wanted: str | None) -> Record:
-    """The game of this id, or the only one there is."""
+    """The game with the id ``wanted``; with None the only game of the file."""
     found: list[Record] = []
     try:
         with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
@@ -77,12 +77,12 @@ def _read_game(name: str, wanted: str | None) -> Record:
     if len(found) == 1:
         return found[0]
     if wanted is None:
-        raise ReplayError(f"{name} has {len(found)} games: name one by --game and its GameId")
+        raise ReplayError(f"{name} has {len(found)} games: choose one with --game and its GameId")
     raise ReplayError(f"{name} has {len(found)} games with the id {quote(wanted)}")
 
 
 def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[Entrant, Entrant]:
-    """White's and Black's engine."""
+    """The engines of White and Black."""
     store, ladders = usual_store(), (record.header("Game"),)
     engines = [setting for setting in settings if setting.flag == "engine"]
     each = [setting for setting in settings if setting.flag == "each"]
@@ -99,11 +99,11 @@ def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[Entrant,
 
 
 def _fetch_others(record: Record, given: set[str], site: str, store: Path) -> list[Setting]:
-    """The players of the record that were not ``given``, as engines; their bundles are fetched."""
+    """The engines of the record that are not ``given``; their bundles are fetched from the site."""
     names = {"white": record.header("White"), "black": record.header("Black")}
     for name in given - set(names.values()):
         raise MatchOptionError(
-            f"-engine name={quote(name)}: beside --site an engine has the name of one of the two"
+            f"-engine name={quote(name)}: with --site the name must be that of one of the two players"
         )
     engines = ask_engines(site, record.header("GameId"))
     fetched = []
@@ -127,9 +127,9 @@ def _replay(record: Record, players: tuple[Entrant, Entrant]) -> Difference | No
             engine.kill()
 
 
-def _tell(record: Record, difference: Difference | None) -> int:
+def _print_result(record: Record, difference: Difference | None) -> int:
     if seed_of(record) is None:
-        print(f"the record has no {SEED_HEADER}: engines that draw lots will draw others")
+        print(f"the record has no {SEED_HEADER}: engines that use random numbers may play differently")
     if difference is None:
         print(f"the same game: {len(record.moves)} plies, {record.header('Termination')}, {record.result}")
         return SAME

@@ -1,4 +1,4 @@
-"""``python -m workers sandbox``: which walls this machine gives engines, and what to run on."""
+"""``python -m workers sandbox``: the sandbox level of this machine, and its interpreters for bots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workers.sandbox.runtimes import offered_runtimes
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Try the walls out; exit code 0 at level A, else 1."""
+    """Probe the sandbox; exit code 0 at level A, else 1."""
     options = _parser().parse_args(arguments)
     verdict, _ = probe(socket.gethostname())
     if options.keep is not None:
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python3 -m workers sandbox",
-        description="Try out which walls this machine gives engines: see docs/sandbox.md.",
+        description="Test which sandbox this machine has for engines: see docs/sandbox.md.",
     )
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what was found in this folder")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="store the result in this folder")
     return parser

@@ -1,4 +1,4 @@
-"""``python -m workers sprt``: what the counts of a match say for one hypothesis against another."""
+"""``python -m workers sprt``: the log-likelihood ratio of two hypotheses, from the counts of a match."""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python3 -m workers sprt",
         description="Print the generalized log-likelihood ratio of ELO1 against ELO0. "
-        "At risks of 5 % a test ends at -2.9444 and 2.9444.",
+        "With error probabilities of 5 % a test ends at -2.9444 and 2.9444.",
     )
-    parser.add_argument("--model", required=True, choices=[str(model) for model in Model], help="Elo's scale")
+    parser.add_argument(
+        "--model", required=True, choices=[str(model) for model in Model], help="the Elo scale"
+    )
     parser.add_argument("--elo0", required=True, type=float, metavar="ELO0", help="the null hypothesis")
-    parser.add_argument("--elo1", required=True, type=float, metavar="ELO1", help="the alternative")
+    parser.add_argument(
+        "--elo1", required=True, type=float, metavar="ELO1", help="the alternative hypothesis"
+    )
     parser.add_argument("--counts", required=True, metavar="COUNTS", help=COUNTS_HELP)
     return parser

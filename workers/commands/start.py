@@ -1,4 +1,4 @@
-"""``python -m workers start``: a worker of a site, for its games or its validations, until told to stop."""
+"""``python -m workers start``: a worker of a site, which plays games or checks new bots."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from workers.sandbox.host import missing_programs
 from workers.service.restart import RESTART, start_again
 
 _NAMES = {"games": "players", "validation": "validators"}
-"""By queue: what a worker is called, before the host's name, unless it is told."""
+"""The default name of a worker, by queue; ``@`` and the host's name follow."""
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,40}(@[A-Za-z0-9._-]{1,60})?")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Become a worker; SIGTERM and Ctrl-C give what is under way back before it ends."""
+    """Run a worker; on SIGTERM and Ctrl-C it returns its running games before it ends."""
     options = _parser().parse_args(arguments)
-    if complaint := _look_at_site(options):
+    if complaint := _check_site(options):
         return complain(complaint)
     if options.queue == "validation":
-        # It has no core of its own: mostly it has nothing to do, and then its core is a game's.
+        # Not pinned to a core: it is idle most of the time, and games can use the core.
         os.environ.setdefault("DUARENA_PIN", "0")
     name = _name(options.name, options.queue)
     settings = {
@@ -38,9 +38,9 @@ def main(arguments: Sequence[str]) -> int:
         "DUARENA_SITE": options.site,
         "DUARENA_TOKEN": options.token,
     }
-    os.environ.pop("DJANGO_SETTINGS_MODULE", None)  # a game worker has no site to set up
+    os.environ.pop("DJANGO_SETTINGS_MODULE", None)  # a worker does not set up Django
     os.environ.update({name: value for name, value in settings.items() if value is not None})
-    slots = options.slots or _usual_slots(options.queue)
+    slots = options.slots or _default_slots(options.queue)
     os.nice(options.nice)
     app = _join(name, options.queue, slots)
     become_worker: Callable[[list[str]], object] = app.worker_main  # its stubs say it never returns
@@ -56,29 +56,33 @@ def main(arguments: Sequence[str]) -> int:
         ]
     )
     if RESTART.is_due:
-        start_again("--nice=0")  # it has its niceness already
+        start_again("--nice=0")  # the niceness is inherited
     return 0
 
 
 def _join(name: str, queue: str, slots: int) -> Any:
-    """The app, ready to become a worker: what its slots share is found out before they are forked."""
-    # Read here: the app is made from the environment, and no other command needs Celery.
+    """The Celery app, ready to start; values that all slots share are computed before they are forked."""
+    # Imported here: the app is configured from the environment, and no other command needs Celery.
     from workers.service.celery import app
+    from workers.service.context import probe_sandbox, sandbox_policy, worker_speed
+    from workers.service.messages import send_heartbeat
     from workers.service.registration import Identity, join
-    from workers.service.tasks import settle_policy, settle_speed, settle_walls, tell_heartbeat
 
-    refusal, (verdict, _) = settle_policy().refusal, settle_walls()
+    refusal, (verdict, _) = sandbox_policy().refusal, probe_sandbox()
     host = socket.gethostname()
     identity = Identity(
-        name, host, queue, engines.__version__, slots, settle_speed(), str(verdict.level), refusal
+        name, host, queue, engines.__version__, slots, worker_speed(), str(verdict.level), refusal
     )
-    # A worker that runs uploads lacks nothing that would change this.
-    join(identity, tell_heartbeat, lambda: bool(refusal and verdict.packages and not missing_programs()))
+    # Restarts the worker when the missing programs are installed; a worker that runs uploads misses none.
+    join(identity, send_heartbeat, lambda: bool(refusal and verdict.packages and not missing_programs()))
     return app
 
 
-def _look_at_site(options: argparse.Namespace) -> str:
-    """Whether the site lends its bundles to this worker: what is wrong that trying again would not change."""
+def _check_site(options: argparse.Namespace) -> str:
+    """Check that the worker can fetch bundles from the site; returns an error message, or an empty string.
+
+    A site that does not answer is not an error, because it may answer later.
+    """
     token = options.token or os.environ.get("DUARENA_TOKEN")
     if not token:
         return "--site needs a worker token: give --token, or set DUARENA_TOKEN" if options.site else ""
@@ -87,55 +91,57 @@ def _look_at_site(options: argparse.Namespace) -> str:
     except ValueError as error:
         return str(error)
     if not site.is_encrypted:
-        print("The token travels unencrypted: use https:// where the site has it.", file=sys.stderr)
+        print("The token is sent unencrypted: use https:// if the site offers it.", file=sys.stderr)
     try:
         site.check()
     except TokenRefused as refused:
         return refused.why
     except SiteAway as away:
-        print(f"{away.why}; its bundles are asked for again when there is a game.", file=sys.stderr)
+        print(f"{away.why}; bundles will be requested again when there is a game.", file=sys.stderr)
     return ""
 
 
 def _name(given: str | None, queue: str) -> str:
-    """With the host's name after an ``@``, as Celery wants it."""
+    """The name with ``@`` and a place, which Celery needs; the default place is the host's name."""
     host = re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:60] or "host"
     return given if given and "@" in given else f"{given or _NAMES[queue]}@{host}"
 
 
-def _usual_slots(queue: str) -> int:
+def _default_slots(queue: str) -> int:
     return (os.cpu_count() or 1) if queue == "games" else 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python3 -m workers start",
-        description="Play a site's games, or examine its new bots, until told to stop.",
+        description="Play a site's games, or check its new bots, until stopped.",
     )
     parser.add_argument(
         "--queue",
         choices=list(_NAMES),
         default="games",
-        help="games of tournaments (the default), or validation: a site needs a worker for each",
+        help="games (the default), or validation, which checks new bots: a site needs a worker for each",
     )
     parser.add_argument("--broker", help="the site's broker (default: $REDIS_URL)")
-    parser.add_argument("--site", metavar="URL", help="fetch bundles from there (default: $DUARENA_SITE)")
+    parser.add_argument("--site", metavar="URL", help="fetch bundles from this site (default: $DUARENA_SITE)")
     parser.add_argument(
-        "--token", help="a worker token of that site (default: $DUARENA_TOKEN, which nobody sees in a list)"
+        "--token", help="a worker token of that site (default: $DUARENA_TOKEN, which no process list shows)"
     )
-    parser.add_argument("--bundles", help="the store folder of bundles (default: $DUARENA_BUNDLES)")
-    parser.add_argument("--cache", help="where bundles are unpacked (default: $DUARENA_CACHE)")
-    parser.add_argument("--slots", type=_slots, help="games at a time (default: cores; one for validation)")
+    parser.add_argument("--bundles", help="the folder with the bundles (default: $DUARENA_BUNDLES)")
+    parser.add_argument("--cache", help="the folder for unpacked bundles (default: $DUARENA_CACHE)")
+    parser.add_argument(
+        "--slots", type=_slots, help="games at the same time (default: number of cores; one for validation)"
+    )
     parser.add_argument(
         "--nice",
         type=_niceness,
         default=0,
-        help="let other programs of this machine go first, by so many steps of nice(1) (default: none)",
+        help="lower the priority of the worker, by so many steps of nice(1) (default: 0)",
     )
     parser.add_argument(
         "--name",
         type=_checked_name,
-        help="unique on the broker, and seen by everybody: NAME, to which @ and this host are added, or "
+        help="a name unique on the broker, shown to all users: NAME, to which @ and this host are added, or "
         "NAME@PLACE (default: players, or validators)",
     )
     return parser
@@ -144,7 +150,7 @@ def _parser() -> argparse.ArgumentParser:
 def _checked_name(text: str) -> str:
     if not _NAME.fullmatch(text):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no name: letters, digits, dots, dashes and underscores, and an @ before the place"
+            f"{text!r} is not a name: use letters, digits, dots, dashes, underscores, and @ before the place"
         )
     return text
 

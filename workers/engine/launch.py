@@ -1,7 +1,4 @@
-"""Plans the start of an engine: turns its spec and folder into a command line, environment and folder.
-
-A sandbox changes the plan that is made here.
-"""
+"""Plans the start of an engine: its command line, environment and folder, with or without a sandbox."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ from pathlib import Path
 from engines import compiled
 from workers.bundles.manifest import find_interpreter
 from workers.jobs import EngineSpec
-from workers.sandbox.cell import SandboxedProcess
-from workers.sandbox.enclosure import Sandbox
 from workers.sandbox.host import sdk_folder
+from workers.sandbox.process import SandboxedProcess
+from workers.sandbox.sandbox import Sandbox
 
 ENGINE_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -27,7 +24,7 @@ ENGINE_PATH = "/usr/local/bin:/usr/bin:/bin"
 class Launch:
     """One start of one engine. ``scratch`` is its own temporary folder, removed when the engine has ended.
 
-    ``argv[0]`` is the engine's own program unless there is a sandbox. ``cell`` is the sandboxed process,
+    ``argv[0]`` is the engine's own program unless there is a sandbox. ``sandboxed`` is the sandboxed process,
     which must be ended together with the engine; None without a sandbox.
     """
 
@@ -35,7 +32,7 @@ class Launch:
     environment: Mapping[str, str]
     folder: str
     scratch: str
-    cell: SandboxedProcess | None = None
+    sandboxed: SandboxedProcess | None = None
 
 
 def plan_launch(spec: EngineSpec, folder: Path | None, sandbox: Sandbox | None = None) -> Launch:
@@ -49,22 +46,22 @@ def plan_launch(spec: EngineSpec, folder: Path | None, sandbox: Sandbox | None =
     directory = Path(scratch) if folder is None else folder.resolve()
     if sandbox is not None:
         return _sandboxed(spec, directory, scratch, sandbox)
-    # A link in the engine's home and no further folder: on ext4 a folder costs a fifth of the engine's start.
+    # A link, not another folder: on ext4 creating a folder takes a fifth of the time of the engine's start.
     os.symlink(sdk_folder(), f"{scratch}/engines")
     return Launch(_resolved(spec.command, directory), _environment(scratch), str(directory), scratch)
 
 
 def _sandboxed(spec: EngineSpec, directory: Path, scratch: str, sandbox: Sandbox) -> Launch:
     try:
-        cell = sandbox.make_cell(spec.command, directory)
+        sandboxed = sandbox.prepare(spec.command, directory)
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise
-    return Launch(cell.argv, cell.environment, "/", scratch, cell)
+    return Launch(sandboxed.argv, sandboxed.environment, "/", scratch, sandboxed)
 
 
 def find_program(word: str, folder: Path) -> str | None:
-    """The path of a command's program, for an engine that its own author runs in ``folder``.
+    """The path of a command's program, for an engine that its author runs in ``folder``.
 
     ``word`` names a file of the folder, else an interpreter as on a site, else a program in the caller's
     ``PATH``. None if there is no such program or it is not executable.

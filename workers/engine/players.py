@@ -189,7 +189,7 @@ class UgiPlayer:
             launch = self._plan()
             return EngineProcess(launch, on_wait=self._on_wait)
         except OSError as error:
-            if launch is not None and launch.cell is None and error.filename == launch.argv[0]:
+            if launch is not None and launch.sandboxed is None and error.filename == launch.argv[0]:
                 raise EngineExited(f"the program cannot be started: {error.strerror}") from None
             raise Void(f"no process can be started: {error.strerror or error}") from error
 
@@ -287,7 +287,7 @@ class UgiPlayer:
         process.end_move()
         earlier += lines[:index]
         used_ns = process.arrived_ns - asked.asked_ns
-        cpu_ns = self._suspend(process) if process.is_walled else None
+        cpu_ns = self._suspend(process) if process.is_sandboxed else None
         cpu_ms = None if cpu_ns is None else round(cpu_ns / NS_PER_MS)
         ms = round(used_ns / NS_PER_MS)
         note = note_from_info(last_info(earlier), ms, cpu_ms) if earlier else note_of_time(ms, cpu_ms)

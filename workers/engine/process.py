@@ -24,8 +24,8 @@ from workers.exit_status import exit_sentence, signal_sentence
 from workers.game.fastpath.conversation import Conversation
 from workers.game.fastpath.moves import NS_PER_S, EngineChannel, Pending
 from workers.reaper import Reaper, remove_scratch
-from workers.sandbox.cell import GATE, ProcessEnding, SandboxedProcess
-from workers.sandbox.enclosure import SAMPLER
+from workers.sandbox.process import START_LINE, ProcessEnding, SandboxedProcess
+from workers.sandbox.sandbox import SAMPLER
 
 MAX_LINE_BYTES = 64 * 1024
 MAX_MOVE_OUTPUT_BYTES = 1024 * 1024
@@ -90,16 +90,16 @@ class EngineProcess:
         self._next_check_ns = 0
         self._stderr = Ends(KEPT_STDERR_BYTES)
         self._killed = False
-        self._cell = launch.cell
-        self.is_walled = launch.cell is not None
+        self._sandboxed = launch.sandboxed
+        self.is_sandboxed = launch.sandboxed is not None
         """Whether it runs in a sandbox, which suspends it between turns and measures its processor time."""
-        control_groups = () if self._cell is None else self._cell.control_groups
+        control_groups = () if self._sandboxed is None else self._sandboxed.control_groups
         try:
             reaper.watch(launch.scratch, control_groups=control_groups)
             self._popen = _spawn(launch)
         except BaseException:
-            if self._cell is not None:
-                self._cell.end()
+            if self._sandboxed is not None:
+                self._sandboxed.end()
             remove_scratch(launch.scratch)
             reaper.forget(launch.scratch)
             raise
@@ -110,7 +110,7 @@ class EngineProcess:
             raise
 
     def _watch(self) -> None:
-        control_groups = () if self._cell is None else self._cell.control_groups
+        control_groups = () if self._sandboxed is None else self._sandboxed.control_groups
         self._reaper.watch(self._launch.scratch, self._popen.pid, control_groups)
         self._in, self._out, self._err = (stream.fileno() for stream in _streams(self._popen))
         self._exit = os.pidfd_open(self._popen.pid)
@@ -120,38 +120,38 @@ class EngineProcess:
         for descriptor in (self._out, self._err, self._exit):
             self._poll.register(descriptor, select.EPOLLIN)
         self._wait = self._poll.poll
-        if self._cell is not None:
-            self._start_sandboxed(self._cell)
+        if self._sandboxed is not None:
+            self._start_sandboxed(self._sandboxed)
 
-    def _start_sandboxed(self, cell: SandboxedProcess) -> None:
+    def _start_sandboxed(self, sandboxed: SandboxedProcess) -> None:
         """Let the sandboxed engine begin, after its process group has been registered with the reaper."""
-        cell.started(self._popen.pid)
-        if not cell.freezes:
-            SAMPLER.watch(cell)
-        self.write(GATE, time.monotonic_ns())
+        sandboxed.started(self._popen.pid)
+        if not sandboxed.freezes:
+            SAMPLER.watch(sandboxed)
+        self.write(START_LINE, time.monotonic_ns())
 
     def wake(self) -> None:
         """Resume a suspended engine."""
-        if self._cell is not None:
-            self._cell.thaw()
+        if self._sandboxed is not None:
+            self._sandboxed.thaw()
 
     def rest(self) -> None:
         """Suspend a sandboxed engine until ``wake``; an engine without a sandbox keeps running."""
-        if self._cell is not None:
-            self._cell.freeze()
+        if self._sandboxed is not None:
+            self._sandboxed.freeze()
 
     def cpu_ns(self) -> int | None:
         """The processor time used so far; None without a sandbox, where it is not measured."""
-        return None if self._cell is None else self._cell.cpu_ns()
+        return None if self._sandboxed is None else self._sandboxed.cpu_ns()
 
     def limit_reached(self) -> EngineOverLimit | None:
         """The sandbox limit that ended a process of the engine while the engine still runs, or None."""
-        ending = None if self._cell is None else self._cell.limit_reached()
+        ending = None if self._sandboxed is None else self._sandboxed.limit_reached()
         return None if ending is None else EngineOverLimit(ending)
 
     def line(self, conversation: Conversation) -> EngineChannel | None:
         """The channel for the fast path; None with a sandbox, and while unread output waits."""
-        if self.is_walled or self._lines or self.unfinished or self._output_bytes:
+        if self.is_sandboxed or self._lines or self.unfinished or self._output_bytes:
             return None
         return EngineChannel(
             self._in, self._out, (self._out, self._err, self._exit), conversation, self.on_wait, WAIT_NS
@@ -272,9 +272,9 @@ class EngineProcess:
     def _end(self) -> None:
         self._killed = True
         self._kill_group()
-        if self._cell is not None:
-            SAMPLER.forget(self._cell)
-            self._cell.end()
+        if self._sandboxed is not None:
+            SAMPLER.forget(self._sandboxed)
+            self._sandboxed.end()
         os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
         for stream in _streams(self._popen):
             stream.close()
@@ -293,8 +293,8 @@ class EngineProcess:
             os.killpg(self._popen.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             self._popen.kill()
-        if self._cell is not None:
-            self._cell.kill()
+        if self._sandboxed is not None:
+            self._sandboxed.kill()
 
     def _wait_to_write(self, deadline_ns: int) -> None:
         """Wait until the pipe has room. Reads meanwhile, because the engine may be blocked in a write."""
@@ -371,9 +371,9 @@ class EngineProcess:
             return EngineExited(exit_sentence("?"))
         described = exit_sentence if status.si_code == os.CLD_EXITED else signal_sentence
         how = described(status.si_status)
-        if self._cell is None:
+        if self._sandboxed is None:
             return EngineExited(how)
-        ending = self._cell.explain(how)
+        ending = self._sandboxed.explain(how)
         crashed = ending.termination is Termination.CRASH
         return EngineExited(ending.sentence) if crashed else EngineOverLimit(ending)
 
@@ -412,7 +412,7 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
         stderr=subprocess.PIPE,
         cwd=launch.folder,
         env=dict(launch.environment),
-        pass_fds=() if launch.cell is None else launch.cell.descriptors,
+        pass_fds=() if launch.sandboxed is None else launch.sandboxed.descriptors,
         bufsize=0,
         start_new_session=True,
     )

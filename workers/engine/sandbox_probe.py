@@ -1,7 +1,7 @@
-"""Tests at every start of a worker which sandbox works on this machine.
+"""Tests at every start of a worker which sandbox level works on this machine.
 
-The probe starts an engine that tries to escape, with the same arguments as every other engine; the
-resources that it reached decide the level.
+The probe starts an engine that tries to escape (``workers.sandbox.probe_engine``) in the same way as every
+other engine. What that engine could reach decides the level.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from engines.records import Termination
 from workers.engine.launch import plan_launch
 from workers.engine.process import EngineFault, EngineOverLimit, EngineProcess
 from workers.jobs import EngineSpec
-from workers.sandbox import canary
-from workers.sandbox.enclosure import NoSandbox, Sandbox, find_tools
+from workers.sandbox import probe_engine
 from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
 from workers.sandbox.host import NEEDED, missing_programs
 from workers.sandbox.levels import Level, Verdict, Want
+from workers.sandbox.sandbox import NoSandbox, Sandbox, find_tools
 
-TRIAL_SECONDS = 20
-"""The time limit of one engine of the probe, which usually takes a tenth of a second."""
+PROBE_SECONDS = 20
+"""The time limit of one run of the probe's engine, which usually takes a tenth of a second."""
 DECOY = "DUARENA_DECOY"
 """An environment variable of the worker that no engine may see."""
-GREED = 2
-"""The memory that an engine of the probe tries to allocate, as a multiple of its limit."""
+EXCESS = 2
+"""The memory that the probe's engine tries to allocate, as a multiple of its limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """The outcome of one engine of the probe: its line, or why it ended without a line and its stderr."""
+class ProbeRun:
+    """The outcome of one run of the probe's engine: its line, or why it ended without one and its stderr."""
 
     line: str
     fault: EngineFault | None
@@ -49,13 +49,13 @@ class Trial:
 
 def probe(worker: str = "") -> tuple[Verdict, Sandbox | None]:
     """The sandbox level of this machine and its sandbox; None at level C. Takes about a second."""
-    level, wants, sandbox = _judge()
+    level, wants, sandbox = _find_level()
     version = f"v{sandbox.parent.version}" if sandbox is not None and sandbox.parent is not None else ""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Verdict(level, tuple(wants), now, worker, version), sandbox
 
 
-def _judge() -> tuple[Level, list[Want], Sandbox | None]:
+def _find_level() -> tuple[Level, list[Want], Sandbox | None]:
     if wants := list(_missing_requirements()):
         return Level.C, wants, None
     try:
@@ -68,23 +68,23 @@ def _judge() -> tuple[Level, list[Want], Sandbox | None]:
     if parent is not None:
         parent.clear()
         full = Sandbox(tools, parent)
-        if not (wants := _try_out(full)):
+        if not (wants := _find_faults(full)):
             return Level.A, [], full
     else:
         wants = [NO_GROUP]
     partial = Sandbox(tools, None)
-    if failed := _try_out(partial):
-        return Level.C, failed, None
+    if faults := _find_faults(partial):
+        return Level.C, faults, None
     return Level.B, wants, partial
 
 
 NO_GROUP = Want(
     "a control group of this user's own, with limits on memory and processes",
-    "start ./arena as root, which makes one and becomes another user, or under systemd with Delegate=yes",
+    "start ./arena as root, which creates one and becomes another user, or under systemd with Delegate=yes",
 )
 AS_ROOT = Want(
-    "an unprivileged user: this is root, whom no wall holds",
-    "start ./arena, which becomes another user, or do so",
+    "an unprivileged user: the sandbox cannot confine root",
+    "start ./arena, which becomes another user, or become one yourself",
 )
 
 
@@ -95,13 +95,12 @@ def _missing_requirements() -> Iterator[Want]:
         yield Want(f"the program {name}", f"apt-get install {NEEDED[name]}", NEEDED[name])
 
 
-def _try_out(sandbox: Sandbox) -> list[Want]:
+def _find_faults(sandbox: Sandbox) -> list[Want]:
     """What is wrong with a sandbox; empty if every test passes."""
-    wants = _try_walls(sandbox)
-    return wants or _try_memory(sandbox)
+    return _try_to_escape(sandbox) or _try_memory(sandbox)
 
 
-def _try_walls(sandbox: Sandbox) -> list[Want]:
+def _try_to_escape(sandbox: Sandbox) -> list[Want]:
     word, limits = secrets.token_hex(), sandbox.limits
     with tempfile.TemporaryDirectory(prefix="duarena-probe-") as folder, _listeners(word) as listeners:
         secret = Path(folder, "secret")
@@ -117,56 +116,62 @@ def _try_walls(sandbox: Sandbox) -> list[Want]:
         }
         os.environ[DECOY] = word
         try:
-            trial = _run(sandbox, "try", json.dumps(facts))
+            run = _run(sandbox, "try", json.dumps(facts))
         finally:
             del os.environ[DECOY]
-        if not trial.line:
-            return [_failure(trial)]
-        held: dict[str, bool] = json.loads(trial.line)
-        held["network"] = held["network"] and not any(map(_was_reached, listeners))
-    missing = {trial.__name__ for trial in canary.TRIALS} - held.keys()
-    failed = [name for name, holds in held.items() if not holds] + sorted(missing)
-    return [Want(f"walls that hold: an engine got past those of {', '.join(failed)}")] if failed else []
+        if not run.line:
+            return [_failure(run)]
+        passed: dict[str, bool] = json.loads(run.line)
+        passed["network"] = passed["network"] and not any(map(_was_reached, listeners))
+    missing = {test.__name__ for test in probe_engine.TESTS} - passed.keys()
+    failed = [name for name, has_passed in passed.items() if not has_passed] + sorted(missing)
+    if not failed:
+        return []
+    return [Want(f"a sandbox that confines: an engine passed its limits on {', '.join(failed)}")]
 
 
 def _try_memory(sandbox: Sandbox) -> list[Want]:
-    trial = _run(sandbox, "eat", str(GREED * sandbox.limits.memory))
-    ended = isinstance(trial.fault, EngineOverLimit) and trial.fault.termination is Termination.MEMORY
-    return [] if ended else [Want(f"a limit of memory that holds: an engine {trial.line or trial.fault}")]
+    run = _run(sandbox, "eat", str(EXCESS * sandbox.limits.memory))
+    if isinstance(run.fault, EngineOverLimit) and run.fault.termination is Termination.MEMORY:
+        return []
+    return [
+        Want(f"a memory limit that works: an engine exceeded it, with the result: {run.line or run.fault}")
+    ]
 
 
-def _run(sandbox: Sandbox, *arguments: str) -> Trial:
-    with tempfile.TemporaryDirectory(prefix="duarena-canary-") as folder:
+def _run(sandbox: Sandbox, *arguments: str) -> ProbeRun:
+    with tempfile.TemporaryDirectory(prefix="duarena-probe-engine-") as folder:
         os.chmod(folder, 0o755)
-        shutil.copy(canary.__file__, Path(folder, "canary.py"))
-        spec = EngineSpec("canary", "", ("python3", "-S", "canary.py", *arguments))
+        shutil.copy(probe_engine.__file__, folder)
+        program = Path(probe_engine.__file__).name
+        spec = EngineSpec("probe", "", ("python3", "-S", program, *arguments))
         try:
             process = EngineProcess(plan_launch(spec, Path(folder), sandbox))
         except OSError as error:
-            return Trial("", EngineFault(str(error)), "")
+            return ProbeRun("", EngineFault(str(error)), "")
         try:
-            line = process.read_line(time.monotonic_ns() + TRIAL_SECONDS * 10**9)
-            return Trial(line.decode("utf-8", "replace"), None, "")
+            line = process.read_line(time.monotonic_ns() + PROBE_SECONDS * 10**9)
+            return ProbeRun(line.decode("utf-8", "replace"), None, "")
         except EngineFault as fault:
-            return Trial("", fault, process.take_stderr().decode("utf-8", "replace"))
+            return ProbeRun("", fault, process.take_stderr().decode("utf-8", "replace"))
         finally:
             process.kill()
 
 
-def _failure(trial: Trial) -> Want:
+def _failure(run: ProbeRun) -> Want:
     """Why an engine did not start, with a remedy for the common causes."""
-    message = trial.stderr.strip().partition("\n")[0]
+    message = run.stderr.strip().partition("\n")[0]
     for word, want in _CAUSES.items():
         if word in message:
             return want
-    return Want(f"a sandbox that starts: {trial.fault}" + (f" ({message})" if message else ""))
+    return Want(f"a sandbox that starts: {run.fault}" + (f" ({message})" if message else ""))
 
 
 _CAUSES = {
     "--disable-userns": Want("bubblewrap 0.8 or newer", "of Debian 12, Ubuntu 24.04 and later"),
     "uid map": Want(
         "user namespaces for this user: the system forbids them",
-        "on Ubuntu an AppArmor profile for bwrap, see docs/sandbox.md",
+        "on Ubuntu add an AppArmor profile for bwrap, see docs/sandbox.md",
     ),
     "new namespace": Want(
         "user namespaces for this user: the system or the container forbids them", "see docs/sandbox.md"

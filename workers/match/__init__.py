@@ -1,6 +1,6 @@
-"""A match of many games on one machine: what an engine's author runs instead of a site.
+"""The batch match runner: many games on one machine, for engine authors; needs no site.
 
-``words`` and ``flags`` make ``options`` of what was asked for, ``plan`` makes of them every game there
-is to play, ``director`` has ``slots`` play them, and the record file holds what was played.
-Standard library only.
+``options/`` reads the command line and the TOML file, ``plan`` lists every game of the match, ``director``
+gives the games to ``slots/``, and ``output/`` writes the record file and the reports. It needs only the
+standard library.
 """

@@ -1,4 +1,4 @@
-"""The openings of a match: drawn from its seed, or the lines of a file, for one ladder or several."""
+"""The openings of a match, for each ladder: drawn from the match's seed, or read from a file."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from workers.match.options.options import MatchTerms, Openings, Order
 from workers.match.options.words import MatchOptionError
 
 KEPT_OPENINGS = 1_000
-"""More than there are pairs under way: a pair that is given back wants its opening again."""
+"""More than the pairs that are played at a time: a pair that is returned needs its opening again."""
 
 
 @dataclass(frozen=True, slots=True)
 class BookStart:
-    """Where a game begins: a position (None: the initial one), and moves played from there."""
+    """The start of a game: a position string (None: the initial position), and moves from there."""
 
     fen: str | None = None
     moves: tuple[str, ...] = ()
 
 
 class Book(Protocol):
-    """The openings of one ladder; the same number is the same opening for whoever meets."""
+    """The openings of one ladder, by number; they do not depend on the engines that play them."""
 
     def start(self, number: int) -> BookStart:
-        """Opening ``number``, from 0."""
+        """The opening ``number``, counted from 0."""
 
 
 def make_books(terms: MatchTerms) -> dict[str, Book]:
-    """A book for each ladder; raises ``MatchOptionError`` for a file that holds anything but openings."""
+    """A book for each ladder; raises ``MatchOptionError`` for a file with an invalid line."""
     return {code: _make_book(find_game(code), terms) for code in terms.ladders}
 
 
@@ -48,13 +48,13 @@ def _make_book(game: Variant, terms: MatchTerms) -> Book:
         return FileBook(game, openings, terms.seed, terms.ply_limit)
     if terms.ply_limit is not None and openings.plies >= terms.ply_limit:
         raise MatchOptionError(
-            f"-plylimit {terms.ply_limit}: after -openings random:{openings.plies} the game is over"
+            f"-plylimit {terms.ply_limit}: the game is over after -openings random:{openings.plies}"
         )
     return DrawnBook(game, openings.plies, terms.seed)
 
 
 class DrawnBook:
-    """Drawn in order, as they are asked for. Of a long match the last are kept, the others drawn again."""
+    """Draws openings from the seed, in order. Keeps the last ones; an earlier one is drawn again."""
 
     def __init__(self, game: Variant, plies: int, seed: int) -> None:
         self._draw = partial(iter_openings, game, plies, seed)
@@ -79,18 +79,18 @@ class DrawnBook:
 
 
 class FileBook:
-    """The lines of a file from the chosen one on, and round again when they are used up."""
+    """The openings of a file, from the chosen one on; after the last one it starts again at the first."""
 
     def __init__(self, game: Variant, openings: Openings, seed: int, ply_limit: int | None) -> None:
         assert openings.file is not None
         self._starts = list(_read_starts(game, openings.file, ply_limit))
         if not self._starts:
-            raise MatchOptionError(f"{openings.file}: there is no opening of {game.code} in it")
+            raise MatchOptionError(f"{openings.file} has no openings of {game.code}")
         if openings.order is Order.RANDOM:
             random.Random(f"{seed}/{game.code}").shuffle(self._starts)
         if not 1 <= openings.start <= len(self._starts):
-            there = f"{openings.file} has {len(self._starts)} openings of {game.code}"
-            raise MatchOptionError(f"-openings start={openings.start}: {there}")
+            available = f"{openings.file} has {len(self._starts)} openings of {game.code}"
+            raise MatchOptionError(f"-openings start={openings.start}: {available}")
         self._first = openings.start - 1
 
     def start(self, number: int) -> BookStart:
@@ -98,7 +98,7 @@ class FileBook:
 
 
 def _read_starts(game: Variant, path: Path, ply_limit: int | None) -> Iterator[BookStart]:
-    """The lines under ``[LADDER]``, and those above the first such heading, which are for every ladder."""
+    """The lines under the heading ``[LADDER]``, and those above the first heading, for all ladders."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except OSError as error:
@@ -119,10 +119,10 @@ def _read_starts(game: Variant, path: Path, ply_limit: int | None) -> Iterator[B
 
 
 def parse_start(game: Variant, line: str, ply_limit: int | None = None) -> BookStart:
-    """An opening as a line of a file has it: moves, or a position string with ``moves …`` after it or not.
+    """Parse a line of an openings file: moves, or a position string, optionally followed by ``moves …``.
 
-    Raises ``RulesError`` for one that cannot be played, or that leaves nothing to play, under ``ply_limit``
-    or the game's own.
+    Raises ``RulesError`` if the moves are illegal, or if the game is over after them. ``ply_limit`` None is
+    the game's own limit.
     """
     words = line.split()
     if is_token(words[0]):

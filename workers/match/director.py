@@ -1,4 +1,4 @@
-"""The director: gives a match's games to slots, and what they hand back to the record file and the ledger."""
+"""The director: gives a match's games to slots, and their results to the record file and the ledger."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workers.match.options.options import MatchOptions
 from workers.match.output.game_logs import GameLogs
 from workers.match.output.recordfile import RecordFile
 from workers.match.output.reports import MatchEnding, MatchReport
-from workers.match.pace import MatchPace, Tempo
+from workers.match.pace import GameDurations, MatchPace
 from workers.match.plan import GAMES_A_PAIR, PlannedPair
 from workers.match.results import GameResult
 from workers.match.slots.messages import Assignment, Batch, SlotGame
@@ -28,13 +28,13 @@ from workers.match.slots.pool import SlotPool, SlotProcess
 
 TICK_SECONDS = 0.5
 BATCH_SECONDS = 0.25
-"""What a slot is given to play at a time lasts about so long, or is one pair."""
-PATIENCE_SECONDS = 3.0
-"""How long slots that were told to break off may take before they are ended."""
+"""The expected duration of a slot's batch; a batch has at least one pair."""
+ABORT_SECONDS = 3.0
+"""Slots that have not aborted their games after this time are killed."""
 
 
 class StopRequest:
-    """How urgently the match was asked to end: not, after the games under way (1), or now (2)."""
+    """The requests by signal to end the match: ``level`` 0 is none, 1 after the running games, 2 now."""
 
     def __init__(self) -> None:
         self.level = 0
@@ -44,8 +44,10 @@ class StopRequest:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take SIGINT and SIGTERM for requests; each one more is more urgent."""
-        before = {number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        """Handle SIGINT and SIGTERM: each one raises the level."""
+        before = {
+            number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)
+        }
         old = signal.set_wakeup_fd(self._wake_up.fileno(), warn_on_full_buffer=False)
         try:
             yield
@@ -56,12 +58,12 @@ class StopRequest:
             self._wake_up.close()
             self.signalled.close()
 
-    def _ask(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.level += 1
 
 
 class Director:
-    """One match, from its first game or where it was left to its end."""
+    """Plays one match, from its first game or from where an earlier run stopped."""
 
     def __init__(
         self,
@@ -81,22 +83,22 @@ class Director:
         self._report = report
         self._game_logs = game_logs
         self._stop = StopRequest()
-        self._obeyed = 0
+        self._applied_urgency = 0
         self._kill_at = float("inf")
         self._fault = False
         self._pace = MatchPace(time.monotonic(), options.concurrency)
-        self._tempo = Tempo()
+        self._durations = GameDurations()
 
     def run(self) -> MatchEnding:
-        """Play what is left; every slot has ended when this returns."""
+        """Play the remaining games; all slots have ended when this returns."""
         self._report.started(self._ledger, self._pace)
         with self._stop.listening():
             try:
-                self._give_out()
+                self._assign_games()
                 while self._pool.busy:
                     self._wait()
-                    self._obey()
-                    self._give_out()
+                    self._apply_urgency()
+                    self._assign_games()
                     self._report.tick()
             finally:
                 self._pool.end()
@@ -113,12 +115,12 @@ class Director:
 
     @property
     def _urgency(self) -> int:
-        """As of a ``StopRequest``: how soon the match is to end, whoever wants it."""
+        """A level as in ``StopRequest``, also for a decided test and for a fault without ``-recover``."""
         return 2 if self._ledger.is_decided else max(self._stop.level, int(self._fault))
 
-    # Giving out
+    # Assigning games
 
-    def _give_out(self) -> None:
+    def _assign_games(self) -> None:
         while not self._urgency and (slot := self._pool.take()) is not None:
             pairs = self._next_pairs()
             if not pairs:
@@ -127,7 +129,7 @@ class Director:
             slot.give(pairs, Batch(tuple(map(self._assignment, pairs))))
 
     def _next_pairs(self) -> list[PlannedPair]:
-        """A slot's next games: as many quick ones as last a moment, while there is enough for every slot."""
+        """The pairs of a slot's next batch, for ``BATCH_SECONDS``; at most half of its share of the rest."""
         pairs: list[PlannedPair] = []
         seconds = 0.0
         most = self._ledger.left // (2 * GAMES_A_PAIR * self._options.concurrency)
@@ -136,7 +138,7 @@ class Director:
             if pair is None:
                 break
             pairs.append(pair)
-            seconds += self._tempo.expected(pair.ladder, (pair.first, pair.second)) * len(pair.games)
+            seconds += self._durations.expected(pair.ladder, (pair.first, pair.second)) * len(pair.games)
         return pairs
 
     def _assignment(self, pair: PlannedPair) -> Assignment:
@@ -166,67 +168,71 @@ class Director:
             keeps_lines=options.log is not None,
         )
 
-    # Taking in
+    # Reading results
 
     def _wait(self) -> None:
-        with selectors.PollSelector() as selector:  # made anew each time: it costs no call of the system
+        with selectors.PollSelector() as selector:  # created each time: that costs no system call
             selector.register(self._stop.signalled, selectors.EVENT_READ)
             for slot in self._pool.busy:
                 selector.register(slot, selectors.EVENT_READ)
             for key, _ in selector.select(TICK_SECONDS):
                 if isinstance(key.fileobj, SlotProcess):
-                    self._hear(key.fileobj)
+                    self._read(key.fileobj)
                 else:
                     self._stop.signalled.recv(64)
 
-    def _hear(self, slot: SlotProcess) -> None:
+    def _read(self, slot: SlotProcess) -> None:
         news = slot.read()
         if news is None:
             self._lose(slot)
             return
-        for told in news:
-            for game in told.games:
-                self._take(slot, game)
-            if told.is_over:
+        for message in news:
+            for game in message.games:
+                self._add(slot, game)
+            if message.is_over:
                 self._give_back(slot, lost=False)
                 self._pool.release(slot)
 
-    def _take(self, slot: SlotProcess, told: SlotGame) -> None:
+    def _add(self, slot: SlotProcess, played: SlotGame) -> None:
         pair, game = slot.games.popleft()
-        self._tempo.learn(pair.ladder, (pair.first, pair.second), told.ms / 1000)
+        self._durations.add(pair.ladder, (pair.first, pair.second), played.ms / 1000)
         white, black = self._ledger.players(pair, game)
-        result = GameResult(told.key, pair.ladder, white, black, told.result, told.termination, told.fault)
+        result = GameResult(
+            played.key, pair.ladder, white, black, played.result, played.termination, played.fault
+        )
         self._pace.games += 1
         if result.is_void:
-            self._take_void(pair, game, result, told)
+            self._add_void(pair, game, result, played)
             return
-        self._file.append(told.record)
+        self._file.append(played.record)
         withdrawn = self._ledger.record(result)
-        self._tell(result, told)
+        self._show(result, played)
         if withdrawn is not None:
             self._report.notice("withdrawn", f"{withdrawn} is withdrawn after forfeits in a row")
         if not self._options.recover and result.termination in (Termination.CRASH, Termination.STALL):
             self._fault = True
             self._report.notice("fault", f"the match ends: {result.culprit} is at fault, and -recover is off")
 
-    def _take_void(self, pair: PlannedPair, game: JobGame, result: GameResult, told: SlotGame) -> None:
-        if self._ledger.void(pair, game, told.evidence):
-            self._file.append(told.record)
-        self._tell(result, told)
+    def _add_void(self, pair: PlannedPair, game: JobGame, result: GameResult, played: SlotGame) -> None:
+        if self._ledger.void(pair, game, played.evidence):
+            self._file.append(played.record)
+        self._show(result, played)
 
-    def _tell(self, result: GameResult, told: SlotGame) -> None:
-        self._report.game(result, told)
-        self._game_logs.keep(result, told)
+    def _show(self, result: GameResult, played: SlotGame) -> None:
+        self._report.game(result, played)
+        self._game_logs.write(result, played)
 
     def _lose(self, slot: SlotProcess) -> None:
-        """A slot has ended: by itself, which is not supposed to happen, or because it was told to."""
-        if slot.games and not self._obeyed:
-            self._report.notice("lost", f"a slot has ended, game {slot.games[0][1].key} is played again")
-        self._give_back(slot, lost=not self._obeyed)
+        """A slot has ended, unexpectedly or because the match stops it."""
+        if slot.games and not self._applied_urgency:
+            self._report.notice(
+                "lost", f"a slot ended unexpectedly; game {slot.games[0][1].key} is played again"
+            )
+        self._give_back(slot, lost=not self._applied_urgency)
         self._pool.discard(slot)
 
     def _give_back(self, slot: SlotProcess, *, lost: bool) -> None:
-        """The games a slot has not handed back; ``lost`` if it was playing the first of them."""
+        """Return a slot's unfinished games to the ledger; ``lost``: it ended while it played the first."""
         for pair, games in groupby(slot.games, lambda given: given[0]):
             self._ledger.give_back(pair, [game for _, game in games], lost=lost)
             lost = False
@@ -234,25 +240,25 @@ class Director:
 
     # Stopping
 
-    def _obey(self) -> None:
-        """Pass on to the slots what became more urgent; one that is deaf is ended."""
+    def _apply_urgency(self) -> None:
+        """Tell the slots if the match must end sooner than before; kill slots that do not react in time."""
         urgency = self._urgency
-        if urgency > self._obeyed:
-            self._obeyed = urgency
-            self._tell_slots(urgency)
+        if urgency > self._applied_urgency:
+            self._applied_urgency = urgency
+            self._stop_slots(urgency)
         if time.monotonic() > self._kill_at:
             for slot in self._pool.busy:
                 slot.kill()
 
-    def _tell_slots(self, urgency: int) -> None:
+    def _stop_slots(self, urgency: int) -> None:
         if urgency == 1:
-            self._report.notice("stopping", "the games under way are finished; once more breaks them off")
+            self._report.notice("stopping", "the running games are finished; interrupt again to abort them")
         elif not self._ledger.is_decided:
-            self._report.notice("stopping", "the games under way are broken off")
+            self._report.notice("stopping", "the running games are aborted")
         for slot in self._pool.busy:
             if urgency == 1:
                 slot.finish()
             else:
-                slot.break_off()
+                slot.abort()
         if urgency > 1:
-            self._kill_at = time.monotonic() + PATIENCE_SECONDS
+            self._kill_at = time.monotonic() + ABORT_SECONDS

@@ -1,15 +1,15 @@
-"""How fast a match goes, and how long the rest of it may take. Arithmetic only: times are passed in."""
+"""Estimates how long games and the rest of a match take. Pure: times are passed in."""
 
 from __future__ import annotations
 
 import math
 
-MINUTE, HOUR, DAY = 60, 3600, 86400
 ENOUGH_GAMES = 5
+"""No estimate is made from fewer games."""
 
 
 class MatchPace:
-    """Counts the games of one run of a match. Times are in seconds of any one clock."""
+    """Counts the games of one run of a match. Times are in seconds; any clock will do."""
 
     def __init__(self, started: float, slots: int) -> None:
         self._started = started
@@ -17,10 +17,10 @@ class MatchPace:
         self.games = 0
 
     def remaining(self, now: float, left: int, running: int) -> float | None:
-        """Seconds until ``left`` more games are played, ``running`` of them begun; None while unknown.
+        """Seconds until ``left`` more games are played, ``running`` of them started; None while unknown.
 
-        A running game counts as half played. Otherwise the games that end first, which are
-        the quick ones, would promise too much.
+        A running game counts as half played. Without that the estimate would be too low at first, because
+        short games end first.
         """
         if self.games < max(ENOUGH_GAMES, 2 * self._slots):
             return None
@@ -28,20 +28,20 @@ class MatchPace:
         return (now - self._started) * max(left - running / 2, 0) / played
 
 
-class Tempo:
-    """How long a game of the same two engines lasts on a ladder, by the latest ones."""
+class GameDurations:
+    """Estimates the duration of the next game of two engines on a ladder from their latest games."""
 
     LATEST = 0.2
-    """How much of what is known the latest game changes."""
+    """The weight of the latest game if it is shorter than the estimate; a longer one replaces it."""
 
     def __init__(self) -> None:
         self._seconds: dict[tuple[str, frozenset[int]], float] = {}
 
-    def learn(self, ladder: str, engines: tuple[int, int], seconds: float) -> None:
+    def add(self, ladder: str, engines: tuple[int, int], seconds: float) -> None:
         key = ladder, frozenset(engines)
         known = self._seconds.setdefault(key, seconds)
         self._seconds[key] = max(seconds, known + self.LATEST * (seconds - known))
 
     def expected(self, ladder: str, engines: tuple[int, int]) -> float:
-        """Seconds; endless while nothing is known of them."""
+        """Seconds; infinite before their first game."""
         return self._seconds.get((ladder, frozenset(engines)), math.inf)

@@ -1,7 +1,7 @@
-"""Every game of a match, in the order of play: a pure function of its terms, computed as it is needed.
+"""Lists every game of a match in the order of play: a lazy, pure function of the match's terms.
 
-Everybody meets everybody before anybody meets again, and all meetings of a cycle on one
-ladder have the same openings: standings half-way mean something.
+All engines meet each other before any two meet again, and all meetings of a cycle on one ladder have the same
+openings, so that the standings are fair also before the end.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _PLACE = re.compile("[1-9][0-9]{0,8}")
 
 @dataclass(frozen=True, slots=True)
 class PlannedPair:
-    """Up to two games of one opening, colours reversed; engines are places among the match's.
+    """One or two games with one opening, colours reversed; engines are indices into the match's entrants.
 
-    ``number`` counts the pairs of a match from 0, ``opening`` is the opening's in its ladder's book.
+    ``number`` counts the pairs of the match from 0; ``opening`` is a number in the ladder's book.
     """
 
     number: int
@@ -49,19 +49,19 @@ class PlannedPair:
 
 
 def is_game_key(key: str, ladder: str) -> bool:
-    """Whether ``key`` is spelled like that of a game on this ladder."""
+    """Whether ``key`` has the form of a game key on this ladder."""
     of, *places = key.split("/")
     return of == ladder and len(places) == 3 and all(map(_PLACE.fullmatch, places))
 
 
 def pair_key(key: str) -> str:
-    """What both games of a pair share, from the key of either."""
+    """The key of a pair, from the key of either of its games."""
     meeting, _, game = key.rpartition("/")
     return f"{meeting}/{(int(game) - 1) // GAMES_A_PAIR}"
 
 
 def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
-    """All pairs; a game's key is ``ladder/round/meeting/game`` and unique."""
+    """All pairs. The key of a game is ``ladder/round/meeting/game`` and unique."""
     table = _table(terms)
     pairs_each = -(-terms.games // GAMES_A_PAIR)
     number = 0
@@ -80,7 +80,7 @@ def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
 
 
 def count_games(terms: MatchTerms) -> Counter[frozenset[int]]:
-    """How many games each two engines have."""
+    """The number of games for each two engines."""
     each = len(terms.ladders) * terms.rounds * terms.games
     meetings = Counter(frozenset(place - 1 for place in pair) for cycle in _table(terms) for pair in cycle)
     return Counter({two: met * each for two, met in meetings.items()})
@@ -92,7 +92,7 @@ def _table(terms: MatchTerms) -> list[list[Pair]]:
 
 
 def _games(meeting: PlannedMeeting, pair: int, games: int) -> tuple[JobGame, ...]:
-    """Pair ``pair`` of a meeting of so many games; its first player is White in the first of the two."""
+    """The games of one pair in a meeting of ``games`` games; the first player is White in the first one."""
     place = f"{meeting.ladder}/{meeting.round}/{meeting.number}"
     first = pair * GAMES_A_PAIR
     numbers = range(first, min(first + GAMES_A_PAIR, games))

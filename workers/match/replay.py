@@ -1,6 +1,6 @@
-"""A recorded game played again: do the engines choose the same moves under its limits and seed?
+"""Plays a recorded game again and finds where the engines choose other moves.
 
-Sees players, not processes, as the referee does; knows no queue and no site.
+Like the referee it uses players, not processes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from workers.game.referee import EngineMove, GameSetup, MoveRequest, PlayedGame,
 
 
 class ReplayError(ValueError):
-    """A record that cannot be played again, or engines that cannot play it; one sentence."""
+    """The record cannot be played again, or the engines cannot play it; the text is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a game first went another way. ``ply`` counts the record's moves from 1.
+    """The first difference between two games. ``ply`` counts the record's moves from 1.
 
-    ``recorded`` and ``played`` are moves, or what ended the game instead of one.
+    ``recorded`` and ``played`` are moves, or a termination and result if the game ended there.
     """
 
     ply: int
@@ -33,42 +33,42 @@ class Difference:
 
 
 def replay_game(record: Record, white: Player, black: Player, *, margin_ms: int = 50) -> Difference | None:
-    """Have both players choose their moves again, from the last given one on; None is the same game.
+    """Let both players choose all moves after the opening again; returns None for the same game.
 
-    Stops at the first difference. A forfeit must come again too, by the same termination; an adjudicated
-    game is the same once its moves are. Raises ``ReplayError``. The seed is for the caller to set.
+    Stops at the first difference. A forfeit must happen again, with the same termination; for an adjudicated
+    game it is enough that its moves are the same. The caller sets the players' seed. Raises ``ReplayError``.
     """
-    match = _match_of(record, margin_ms)
+    setup = _setup_of(record, margin_ms)
     try:
-        played = play_game(match, _Follower(white, record), _Follower(black, record))
-    except _Decided as decided:
-        return decided.difference
-    return _compare_ends(record, played, match.history.position)
+        played = play_game(setup, _CheckedPlayer(white, record), _CheckedPlayer(black, record))
+    except _ReplayEnded as ended:
+        return ended.difference
+    return _compare_ends(record, played, setup.history.position)
 
 
-def _match_of(record: Record, margin_ms: int) -> GameSetup:
+def _setup_of(record: Record, margin_ms: int) -> GameSetup:
     for wrong in verify_record(record):
-        raise ReplayError(f"the record is not true: {wrong}")
+        raise ReplayError(f"the record is wrong: {wrong}")
     if record.header("Termination") == Termination.VOID:
-        raise ReplayError("the game is void: nothing came of it")
+        raise ReplayError("the game is void, so there is no result to compare with")
     try:
         controls = side_controls(record)
     except TimeControlError as error:
-        raise ReplayError(f"the record is not true: {error}") from None
+        raise ReplayError(f"the record is wrong: {error}") from None
     opening = tuple(move.token for move in record.moves if move.book)
     return GameSetup(find_game(record.header("Game")), start_history(record), controls, margin_ms, opening)
 
 
-class _Decided(Exception):
-    """The question is answered before the game has ended: by a difference, or None."""
+class _ReplayEnded(Exception):
+    """Ends the replay before the end of the game, with a difference or None."""
 
     def __init__(self, difference: Difference | None) -> None:
         super().__init__(difference)
         self.difference = difference
 
 
-class _Follower:
-    """A player whose choices are held against the record's."""
+class _CheckedPlayer:
+    """A player whose moves are compared with those of the record."""
 
     def __init__(self, player: Player, record: Record) -> None:
         self._player = player
@@ -78,20 +78,20 @@ class _Follower:
         self._player.prepare()
 
     def line(self) -> None:
-        """Every choice is looked at here."""
+        """No fast path: ``choose`` compares every move."""
 
     def choose(self, turn: MoveRequest) -> EngineMove:
-        """What the player chose; raises ``_Decided`` if the game goes on another way with it."""
+        """The player's choice; raises ``_ReplayEnded`` if it differs from the record."""
         position, ply = turn.history.position, len(turn.history.moves)
         moves, termination = self._record.moves, self._record.header("Termination")
         is_past_the_end = ply == len(moves)
         if is_past_the_end and termination == Termination.ADJUDICATION:
-            raise _Decided(None)
+            raise _ReplayEnded(None)
         choice = self._player.choose(turn)
         if is_past_the_end and position.is_legal(choice.token):
-            raise _Decided(Difference(ply + 1, position, _end_of(self._record), choice.token))
+            raise _ReplayEnded(Difference(ply + 1, position, _end_of(self._record), choice.token))
         if not is_past_the_end and choice.token != moves[ply].token:
-            raise _Decided(Difference(ply + 1, position, moves[ply].token, choice.token))
+            raise _ReplayEnded(Difference(ply + 1, position, moves[ply].token, choice.token))
         return choice
 
     def finish(self, winner: Winner, reason: str) -> None:
@@ -99,14 +99,14 @@ class _Follower:
 
 
 def _compare_ends(record: Record, played: PlayedGame, position: Position) -> Difference | None:
-    """The difference of two games with the same moves, as far as the second one went."""
+    """The difference between the ends of two games that have the same moves up to there."""
     if played.result is Result.UNDECIDED:
         raise ReplayError(played.evidence)
     ply = len(played.moves)
-    came = f"{played.termination}, {played.result}"
+    end = f"{played.termination}, {played.result}"
     if ply < len(record.moves):
-        return Difference(ply + 1, position, record.moves[ply].token, came)
-    return None if came == _end_of(record) else Difference(ply + 1, position, _end_of(record), came)
+        return Difference(ply + 1, position, record.moves[ply].token, end)
+    return None if end == _end_of(record) else Difference(ply + 1, position, _end_of(record), end)
 
 
 def _end_of(record: Record) -> str:

@@ -1,4 +1,4 @@
-"""Games played, as far as standings need them: from a slot or from a record's headers. Arithmetic only."""
+"""The results of games as standings need them, and their sums. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workers.match.plan import pair_key
 from workers.statistics import Pentanomial, Wdl
 
 HALF_POINTS = {Result.BLACK_WINS: 0, Result.DRAW: 1, Result.WHITE_WINS: 2}
-"""White's."""
+"""The points of White, in half points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class GameResult:
 
     @property
     def culprit(self) -> str | None:
-        """Who lost by its own fault."""
+        """The name of the engine that forfeited the game, or None."""
         if self.fault == Fault.WHITE:
             return self.white
         return self.black if self.fault == Fault.BLACK else None
 
     @property
     def has_fault(self) -> bool:
-        """Whether anybody, ourselves included, is to blame."""
+        """Whether the game is void or a forfeit."""
         return self.is_void or self.culprit is not None
 
     def half_points(self, name: str) -> int:
@@ -50,7 +50,7 @@ class GameResult:
 
 @dataclass(frozen=True, slots=True)
 class PairResult:
-    """Both games of a pair: ``half_points``, 0 to 4, are those of ``name`` against ``other``."""
+    """The result of both games of a pair: the points of ``name`` against ``other``, 0 to 4 half points."""
 
     key: str
     name: str
@@ -59,18 +59,18 @@ class PairResult:
 
 
 class Scores:
-    """The games of a match added up, in whatever order they come. ``names`` are the engines', in order."""
+    """The sums of a match's games, which may be added in any order. ``names`` are those of the engines."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self.forfeits: Counter[tuple[str, str]] = Counter()
-        """By ladder and engine."""
+        """The number of forfeits, by ladder and engine."""
         self._games: Counter[tuple[str, str, str, int]] = Counter()
         self._pairs: Counter[tuple[str, str, str, int]] = Counter()
         self._halves: dict[str, GameResult] = {}
 
     def add(self, game: GameResult) -> PairResult | None:
-        """Count a game; returns its pair when that is complete with it."""
+        """Count a game; returns its pair if the game completes it, else None."""
         self._games[game.ladder, game.white, game.black, HALF_POINTS[game.result]] += 1
         if game.culprit is not None:
             self.forfeits[game.ladder, game.culprit] += 1
@@ -93,7 +93,7 @@ class Scores:
         return Wdl(*counts)
 
     def as_black(self, ladders: Sequence[str], name: str) -> Wdl:
-        """The games of ``name`` with Black, wins being its own."""
+        """The games of ``name`` with Black, from its own side."""
         counts = [0, 0, 0]
         for (ladder, _, black, points), count in self._games.items():
             if ladder in ladders and black == name:
@@ -101,7 +101,7 @@ class Scores:
         return Wdl(*counts)
 
     def pairs(self, ladders: Sequence[str], name: str) -> Pentanomial:
-        """The complete pairs of ``name`` against everybody."""
+        """The complete pairs of ``name`` against all others."""
         counts = [0] * 5
         for (ladder, one, two, points), count in self._pairs.items():
             if ladder in ladders and name in (one, two):

@@ -1,7 +1,7 @@
-"""A sequential test of two engines over the pairs of a match, in the order of the schedule.
+"""A sequential test (SPRT) of two engines over the pairs of a match, in the order of the schedule.
 
-In the order of completion quick games would count before slow ones, and the verdict would depend on
-how many are played at a time. So a pair counts when all before it have.
+A pair counts only when all earlier pairs have counted. In the order of completion, short games would count
+before long ones, and the verdict would depend on the number of slots.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from workers.statistics import Pentanomial, bounds, llr
 
 
 class SequentialTest:
-    """``order`` are the keys of all pairs as they are planned."""
+    """``order`` has the keys of all pairs in the order of the schedule."""
 
     def __init__(self, question: Sprt, order: Iterator[str]) -> None:
         self.question = question
         self.lower, self.upper = bounds(question.alpha, question.beta)
         self.ratio = 0.0
-        """The log-likelihood ratio so far: at ``upper`` it is ``elo1`` (H1), at ``lower`` ``elo0`` (H0)."""
+        """The log-likelihood ratio: the test accepts H1 (``elo1``) at ``upper``, H0 at ``lower``."""
         self._counts = [0] * 5
         self._order = order
         self._next = next(order, None)
@@ -27,7 +27,7 @@ class SequentialTest:
 
     @property
     def counts(self) -> Pentanomial:
-        """The pairs that count so far."""
+        """The pairs that have counted."""
         return Pentanomial(*self._counts)
 
     @property
@@ -36,17 +36,17 @@ class SequentialTest:
 
     @property
     def verdict(self) -> str:
-        """``H1`` or ``H0``, or nothing while it is open."""
+        """``H1`` or ``H0``; empty while the test is undecided."""
         if not self.is_decided:
             return ""
         return "H1" if self.ratio >= self.upper else "H0"
 
     def add(self, pair: str, half_points: int) -> None:
-        """A pair has been played: the points, 0 to 4, of the first engine."""
+        """Add a played pair: the points of the first engine, 0 to 4 half points."""
         self._put(pair, half_points)
 
     def skip(self, pair: str) -> None:
-        """A pair will not be played to its end; may be repeated."""
+        """Leave out a pair that will not be completed. May be repeated."""
         self._put(pair, None)
 
     def _put(self, pair: str, half_points: int | None) -> None:

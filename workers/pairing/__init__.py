@@ -1,1 +1,1 @@
-"""Who meets whom: pure functions from players to pairs, for a site and for a match on an author's machine."""
+"""Pairings for tournaments and matches: pure functions from players and results to pairs."""

@@ -6,9 +6,9 @@ from workers.pairing.berger import Pair
 
 
 def gauntlet_rounds(players: int) -> list[list[Pair]]:
-    """Player 1 meets the others in turn, one a round, as (first, second).
+    """Player 1 meets each of the others, one in each round, as (first, second).
 
-    Raises ``ValueError`` for fewer than two.
+    Raises ``ValueError`` for fewer than two players.
     """
     if players < 2:
         raise ValueError(f"a gauntlet needs at least two players, not {players}")

@@ -1,9 +1,9 @@
-"""Knock-outs: who loses a match is out; the last one left has won.
+"""Knock-outs: the loser of a match is eliminated; the last remaining player wins.
 
-The bracket is the usual one: the two best seeds can meet in the final alone, the four best in the
-semi-finals at the earliest, and where players are missing to a power of two the best seeds rest in
-the first round. A match begins with a number of pairs of games and goes on a pair at a time until one
-leads; is it level after all pairs that are allowed, the better seed goes on: that is the last resort.
+The bracket is the usual one: the two best seeds can meet only in the final, the four best not before the
+semi-finals, and if the number of players is not a power of two, the best seeds have a bye in the first
+round. A match has a fixed number of pairs of games; while it is level, another pair is played, up to a limit.
+If it is still level then, the better seed wins (``by_last_resort``).
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from workers.pairing.met import Met
+from workers.pairing.results import MeetingResult
 
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long a match is, in pairs of games."""
+    """The length of a match, in pairs of games."""
 
     pairs: int
-    """Played in any case."""
+    """The pairs that are always played."""
     extra: int
-    """At most, one at a time, while it is level."""
+    """The most further pairs, played one at a time while the match is level."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnockoutMatch:
     """A match of the bracket; ``number`` counts from 1 in its round, from top to bottom.
 
-    ``first`` is the player from the upper line. Neither player is known before the matches that lead
-    here are decided; where ``second`` is missing in the first round, ``first`` rests and has won.
+    ``first`` is the player from the upper line. A player is None until the match that he must win is decided.
+    In the first round a match with a winner and without ``second`` is a bye.
     """
 
     round: int
@@ -47,14 +47,14 @@ class KnockoutMatch:
 
     @property
     def pairs(self) -> int:
-        """Pairs of games that are over."""
+        """The number of finished pairs of games."""
         return round(self.first_points + self.second_points) // 2
 
 
 def seed_lines(players: int) -> list[int]:
-    """The seeds from the top of the bracket to its bottom; numbers above ``players`` stand for byes.
+    """The seeds from the top of the bracket to its bottom; numbers above ``players`` are byes.
 
-    Raises ``ValueError`` for fewer than two.
+    Raises ``ValueError`` for fewer than two players.
     """
     if players < 2:
         raise ValueError(f"a knock-out needs at least two players, not {players}")
@@ -64,8 +64,8 @@ def seed_lines(players: int) -> list[int]:
     return lines
 
 
-def draw_bracket(players: int, met: Iterable[Met], length: Length) -> list[list[KnockoutMatch]]:
-    """All rounds of the bracket as far as they are decided; players are their seeds, from 1."""
+def draw_bracket(players: int, met: Iterable[MeetingResult], length: Length) -> list[list[KnockoutMatch]]:
+    """All rounds of the bracket, with the results so far; players are given by their seeds, from 1."""
     played = {(one.round, one.players): one for one in met}
     lines: list[int | None] = list(seed_lines(players))
     rounds: list[list[KnockoutMatch]] = []
@@ -83,14 +83,14 @@ def draw_bracket(players: int, met: Iterable[Met], length: Length) -> list[list[
 
 
 def pairs_due(match: KnockoutMatch, length: Length) -> int:
-    """How many pairs of games the match needs next, if all it has are over; 0 where it cannot go on."""
+    """How many pairs of games to play next, if all earlier ones are finished; 0 if none can be played."""
     if match.winner is not None or match.first is None or match.second is None:
         return 0
     return 1 if match.pairs >= length.pairs else length.pairs - match.pairs
 
 
 def rounds_survived(players: int, bracket: list[list[KnockoutMatch]]) -> dict[int, int]:
-    """By player the matches won so far, rests included: those who won the same number share a place."""
+    """The matches won by each player, including byes; players with the same number share a place."""
     won = dict.fromkeys(range(1, players + 1), 0)
     for match in (match for drawn in bracket for match in drawn):
         if match.winner is not None:
@@ -99,9 +99,12 @@ def rounds_survived(players: int, bracket: list[list[KnockoutMatch]]) -> dict[in
 
 
 def _decide(
-    match: KnockoutMatch, players: int, played: dict[tuple[int, frozenset[int]], Met], length: Length
+    match: KnockoutMatch,
+    players: int,
+    played: dict[tuple[int, frozenset[int]], MeetingResult],
+    length: Length,
 ) -> KnockoutMatch:
-    """The match with its points and, if there is one, its winner."""
+    """The match with its points and its winner, if it is decided."""
     first, second = match.first, match.second
     if first is None or second is None:
         return match
@@ -114,8 +117,8 @@ def _decide(
     if met.first != first:
         mine, theirs = theirs, mine
     level = KnockoutMatch(match.round, match.number, first, second, mine, theirs)
-    under_way = met.games % 2 or level.pairs < length.pairs
-    if under_way or (mine == theirs and level.pairs < length.pairs + length.extra):
+    is_unfinished = met.games % 2 or level.pairs < length.pairs
+    if is_unfinished or (mine == theirs and level.pairs < length.pairs + length.extra):
         return level
     winner = min(first, second) if mine == theirs else first if mine > theirs else second
     return KnockoutMatch(match.round, match.number, first, second, mine, theirs, winner, mine == theirs)

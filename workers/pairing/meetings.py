@@ -1,4 +1,4 @@
-"""An event's meetings in the order of play: any first part of it is as even as can be."""
+"""The meetings of an event in the order of play, so that all players progress evenly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workers.pairing.berger import Pair
 
 @dataclass(frozen=True, slots=True)
 class PlannedMeeting:
-    """Two players who meet on a ladder. All meetings of a cycle on one ladder share their openings.
+    """A meeting of two players on a ladder. All meetings of a cycle on one ladder have the same openings.
 
     ``cycle`` counts from 0, ``round`` from 1 over all cycles, ``number`` from 1 over the ladders of a round.
     """
@@ -24,10 +24,9 @@ class PlannedMeeting:
 
 
 def plan_meetings(tables: Mapping[str, Sequence[Sequence[Pair]]], cycles: int) -> Iterator[PlannedMeeting]:
-    """The rounds of each ladder's table, ``cycles`` times; ladders with fewer rounds wait for the others.
+    """All meetings: the rounds of each ladder's table, ``cycles`` times.
 
-    Everybody meets everybody of the table on every ladder before anybody meets again, and is second
-    in the next cycle where he was first in this.
+    The next cycle begins when all ladders have finished theirs, and reverses first and second in every pair.
     """
     rounds = max(len(table) for table in tables.values())
     for cycle in range(cycles):

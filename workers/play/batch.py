@@ -7,6 +7,7 @@ Independent of Celery: reports and progress go to callbacks.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from workers.jobs import GameJob, JobGame
@@ -29,30 +30,18 @@ def play_batch(
     exception.
     """
     late = clock() + LONGEST_SECONDS
+    left = deque(game for job in jobs for game in job.games)
     engines = EnginePool(worker)
     try:
         for number, job in enumerate(jobs):
             if number and clock() > late:
-                return _games(jobs[number:])
-            if left := _play(job, engines, worker, callbacks):
-                return left + _games(jobs[number + 1 :])
+                break
+            runner = GameRunner(job, engines.take(job), worker, callbacks.on_progress, callbacks.is_stopping)
+            for game in job.games:
+                callbacks.on_report(report_of(runner.play(game), worker))
+                left.popleft()
+    except Stopped:
+        pass
     finally:
         engines.clear(at_once=callbacks.is_stopping())
-    return ()
-
-
-def _play(
-    job: GameJob, engines: EnginePool, worker: WorkerContext, callbacks: Callbacks
-) -> tuple[JobGame, ...]:
-    """Play a job's games; returns those not played because the worker is stopping."""
-    runner = GameRunner(job, engines.take(job), worker, callbacks.on_progress, callbacks.is_stopping)
-    for number, game in enumerate(job.games):
-        try:
-            callbacks.on_report(report_of(runner.play(game), worker))
-        except Stopped:
-            return job.games[number:]
-    return ()
-
-
-def _games(jobs: Sequence[GameJob]) -> tuple[JobGame, ...]:
-    return tuple(game for job in jobs for game in job.games)
+    return tuple(left)

@@ -9,7 +9,7 @@ STEPS = 20_000
 ROUNDS = 40
 """Rounds of some milliseconds each; the fastest one counts."""
 
-_WALLS = re.compile(r"level [AB], (freezer|SIGSTOP)")
+_SANDBOX = re.compile(r"level [AB], (freezer|SIGSTOP)")
 _SPEED = re.compile(r"[0-9]{1,6}\.[0-9]")
 
 
@@ -22,9 +22,9 @@ def measure_speed() -> str:
     return f"{STEPS / min(_round() for _ in range(ROUNDS)) * 1e3:.1f}"
 
 
-def condition_headers(walls: str, speed: str) -> tuple[tuple[str, str], ...]:
-    """Record headers; a value that does not have the pattern of our workers is left out."""
-    headers = (("Walls", walls, _WALLS), ("WorkerSpeed", speed, _SPEED))
+def environment_headers(sandbox: str, speed: str) -> tuple[tuple[str, str], ...]:
+    """Record headers for the sandbox and the speed of a worker; values in an unknown format are left out."""
+    headers = (("Walls", sandbox, _SANDBOX), ("WorkerSpeed", speed, _SPEED))
     return tuple((name, value) for name, value, pattern in headers if pattern.fullmatch(value))
 
 

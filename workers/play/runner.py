@@ -27,8 +27,8 @@ from workers.game.adjudication import Adjudicator
 from workers.game.referee import GameSetup, GameState, PlayedGame, Void, play_game
 from workers.game.seeds import derive_seed
 from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, SideLog
-from workers.sandbox.enclosure import Sandbox
 from workers.sandbox.policy import Policy, Refused
+from workers.sandbox.sandbox import Sandbox
 
 PROGRESS_SECONDS = 2.0
 
@@ -50,9 +50,9 @@ class WorkerContext:
     speed: str = ""
     site: BundleSite | None = None
 
-    def walls_for(self, spec: EngineSpec) -> Sandbox | None:
+    def sandbox_for(self, spec: EngineSpec) -> Sandbox | None:
         """The sandbox for an engine, None for no sandbox; raises ``Refused``."""
-        return self.policy.walls_for(trusted=spec.trusted)
+        return self.policy.sandbox_for(trusted=spec.trusted)
 
     def folder_of(self, spec: EngineSpec, on_wait: Callable[[], None] = lambda: None) -> Path | None:
         """The folder with an engine's files, its bundle unpacked; None for an engine without files.
@@ -126,14 +126,14 @@ class PooledEngine:
     def _plan(self) -> Launch:
         spec = self._spec
         try:
-            sandbox = self._worker.walls_for(spec)
+            sandbox = self._worker.sandbox_for(spec)
         except Refused as refused:
             raise Void(str(refused)) from None
         try:
             folder = self._worker.folder_of(spec)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error  # the evidence is public: no paths
-            raise Void(f"the bundle of {spec.name} cannot be had: {why}") from error
+            raise Void(f"the bundle of {spec.name} is not available: {why}") from error
         return plan_launch(spec, folder, sandbox)
 
 
@@ -169,25 +169,26 @@ class GameRunner:
         """Play one game; raises only ``Stopped``. Kills an engine at fault, and both after a void."""
         self._game, self._board, self._last_progress = game, None, -math.inf
         white, black = self.engines[game.white], self.engines[1 - game.white]
-        white.on_wait = black.on_wait = self._look_up
+        white.on_wait = black.on_wait = self._check_in
         started = _now()
         try:
-            self._look_up()
-            played = self._played(game, white.player, black.player)
+            self._check_in()
+            white.player.seed = black.player.seed = derive_seed(self.job.seed, game.key)
+            played = play_game(self._setup(game), white.player, black.player, on_start=self._begin)
         except Stopped:
             raise
         except Exception as error:
             log.exception("game %s is void", game.key)
-            played = self._broken(error)
+            played = self._void_game(error)
         finished = FinishedGame(game, played, started, _now(), white.log(), black.log())
         _kill_faulty(played, white, black)
         return finished
 
-    def _played(self, game: JobGame, white: UgiPlayer, black: UgiPlayer) -> PlayedGame:
+    def _setup(self, game: JobGame) -> GameSetup:
         job = self.job
         rules = find_game(job.game)
         start = None if job.fen is None else rules.position.parse(job.fen)
-        match = GameSetup(
+        return GameSetup(
             rules,
             History(rules, start, job.ply_limit),
             self._controls(game),
@@ -195,8 +196,6 @@ class GameRunner:
             job.opening,
             Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
         )
-        white.seed = black.seed = derive_seed(job.seed, game.key)
-        return play_game(match, white, black, on_start=self._begin)
 
     def _controls(self, game: JobGame) -> tuple[TimeControl, TimeControl]:
         """White's and Black's."""
@@ -205,16 +204,16 @@ class GameRunner:
         )
         return (two, one) if game.white else (one, two)
 
-    def _broken(self, error: Exception) -> PlayedGame:
+    def _void_game(self, error: Exception) -> PlayedGame:
         """The void game for an error of the worker; it keeps the moves so far."""
         moves = self._board.moves if self._board is not None else ()
         return void_game(f"{type(error).__name__}: {error}", moves)
 
     def _begin(self, board: GameState) -> None:
         self._board = board
-        self._look_up()
+        self._check_in()
 
-    def _look_up(self) -> None:
+    def _check_in(self) -> None:
         """Raise ``Stopped`` if the worker stops; at intervals send progress, which renews the lease."""
         if self.is_stopping():
             raise Stopped
@@ -263,7 +262,7 @@ def report_of(finished: FinishedGame, worker: WorkerContext) -> GameReport:
         finished=finished.finished.isoformat(timespec="milliseconds"),
         white=finished.white(),
         black=finished.black(),
-        walls=worker.policy.walls,
+        walls=worker.policy.sandbox_description,
         speed=worker.speed,
     )
 

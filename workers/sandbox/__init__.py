@@ -1,13 +1,15 @@
-"""The sandbox: walls around one engine, so that strangers' programs may run.
+"""The sandbox: runs one engine confined, so that strangers' programs can play.
 
-Bubblewrap's namespaces, a system call filter, resource limits and a control group. Walls are data
-that become a command line; only ``cgroups``, ``cell``, ``sampler`` and ``probe`` touch the machine:
+It combines bubblewrap's namespaces, a system call filter, resource limits and a control group. Most modules
+compute arguments from data; only ``groups``, ``process``, ``sampler`` and ``entrance`` change anything on the
+machine:
 
-    bpf, syscalls, seccomp      the system call filter, assembled here
-    limits, walls               what an engine may use and see; the arguments of prlimit and bwrap
+    filter/                     the system call filter and its assembler
+    limits, bwrap               what an engine may use and see; the arguments of prlimit and bwrap
     host, runtimes              what this machine has: system folders, programs, interpreters
-    cgroups, tree               an engine's processes as one: limits, freezing, processor time, the end
-    cell                        one engine behind its walls, from start to end
-    levels, probe, canary       which walls hold here: tried out with an engine that tries to get out
-    policy                      who may run behind which walls
+    groups/, tree               an engine's processes together: limits, freezing, processor time, the end
+    process, sandbox            one sandboxed engine from start to end; this machine's sandbox
+    levels, probe_engine        the level of a machine's sandbox; the engine that tries to escape from it
+    policy                      which engines a worker runs, and in which sandbox
+    entrance, reach             continue as another user when root started ``arena``
 """

@@ -1,11 +1,11 @@
-"""How ``arena`` goes on when root started it: as another user, to whom control groups were handed over.
+"""Continues as another user, with a control group of its own, when root started ``arena``.
 
     python -m workers.sandbox.entrance [--own FOLDER]... -- COMMAND...
 
-Root is whom no wall holds, so nothing of ours runs as root where that can be helped. The user is the
-owner of the first ``--own`` folder if that is not root; else ``duarena``, where there is such a user;
-else a number that nobody has. What root owns of an ``--own`` folder is given to that user. For any
-other user than root only the control group is looked after, where it may be divided.
+The sandbox cannot confine root, so we avoid to run anything as root. The new user is the owner of the first
+existing ``--own`` folder that is not root's; else the user ``duarena``, if it exists; else an unused number.
+The new user becomes the owner of root's files in the ``--own`` folders. If another user than root started it,
+that user stays, and only a control group is set up, where the system permits that.
 """
 
 from __future__ import annotations
@@ -17,18 +17,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.sandbox.groups.handover import hand_over
+from workers.sandbox.groups.delegation import delegate
 from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
 from workers.sandbox.reach import OutOfReach, open_way
 
 NAME = "duarena"
 UNUSED = 60550
-"""Of the numbers that no system gives to anybody: 60514 to 60577, see systemd's "Users and Groups"."""
+"""One of the numbers that no system assigns to a user, 60514 to 60577: see systemd's "Users and Groups"."""
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-MARKS = ("lock", "db.sqlite3", "secret_key", "demo/lock", "demo/db.sqlite3")
-"""What a data folder of ours holds, any of them; the demonstration may have been first in it."""
+DATA_FILES = ("lock", "db.sqlite3", "secret_key", "demo/lock", "demo/db.sqlite3")
+"""A folder with one of these is a data folder of Duarena; only ``demo`` may have run in it so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class SystemUser:
 
     @property
     def login(self) -> str:
-        """The name that programs are told."""
+        """The value of ``USER`` and ``LOGNAME``."""
         try:
             return pwd.getpwuid(self.uid).pw_name
         except KeyError:
@@ -54,9 +52,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def enter(folders: Sequence[Path], command: Sequence[str]) -> None:
-    """Go on as somebody else than root, with ``command``; returns where that is the case, or cannot be.
+    """If this process is root, become another user and execute ``command``; this does not return.
 
-    Raises ``OSError`` for folders that cannot be made.
+    Returns if the process is not root, or must stay root. Raises ``OSError`` for a folder that cannot be
+    created.
     """
     if os.geteuid() != 0:
         find_parent()
@@ -66,7 +65,7 @@ def enter(folders: Sequence[Path], command: Sequence[str]) -> None:
         _prepare(folders, user)
         open_way([ROOT, Path(sys.base_prefix), *folders], [Path(sys.executable)], user.uid, user.gid)
     except OutOfReach as error:
-        _say(f"started as root, and goes on as root, so without a sandbox: {error}")
+        _say(f"started as root and stays root, so there is no sandbox: {error}")
         return
     _become(user, folders)
     sys.stdout.flush()
@@ -74,7 +73,7 @@ def enter(folders: Sequence[Path], command: Sequence[str]) -> None:
 
 
 def choose_user(folders: Sequence[Path]) -> SystemUser:
-    """Who is to go on."""
+    """The user to become."""
     for folder in folders:
         if folder.exists() and (status := folder.stat()).st_uid != 0:
             return SystemUser(status.st_uid, status.st_gid)
@@ -86,19 +85,19 @@ def choose_user(folders: Sequence[Path]) -> SystemUser:
 
 
 def _prepare(folders: Sequence[Path], user: SystemUser) -> None:
-    """Make the folders, and give the user what of them is root's; raises ``OutOfReach``."""
+    """Create the folders, and give root's files in them to the user; raises ``OutOfReach``."""
     for folder in folders:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.stat().st_uid != 0:
             continue
-        if any(folder.iterdir()) and not any((folder / mark).exists() for mark in MARKS):
-            raise OutOfReach(f"{folder} is root's and holds what is not ours to give away")
-        _say(f"started as root: {user.login} ({user.uid}) goes on, to whom {folder} belongs from now on")
+        if any(folder.iterdir()) and not any((folder / name).exists() for name in DATA_FILES):
+            raise OutOfReach(f"{folder} belongs to root and is not a data folder of Duarena")
+        _say(f"started as root, continues as {user.login} ({user.uid}), who now owns {folder}")
         give_away(folder, user)
 
 
 def give_away(folder: Path, user: SystemUser) -> None:
-    """Make the user the owner of the folder and all in it that is root's; links are not followed."""
+    """Make the user the owner of the folder and of root's files in it; links are not followed."""
     for path, names, files in os.walk(folder):
         for place in (path, *(os.path.join(path, name) for name in (*names, *files))):
             if os.lstat(place).st_uid == 0:
@@ -106,8 +105,8 @@ def give_away(folder: Path, user: SystemUser) -> None:
 
 
 def _become(user: SystemUser, folders: Sequence[Path]) -> None:
-    """Go on as the user, in a control group of his; never to come back."""
-    if (group := hand_over(user.uid, user.gid)) is not None:
+    """Become the user, for good, in a control group of his own."""
+    if (group := delegate(user.uid, user.gid)) is not None:
         os.environ[VARIABLE] = group
     home = str(folders[0]) if folders else "/"
     os.environ.update(HOME=home, USER=user.login, LOGNAME=user.login)

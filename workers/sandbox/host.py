@@ -1,4 +1,4 @@
-"""What this machine lends to engines: its system folders, read-only, and the programs that confine them."""
+"""What the sandbox needs of this machine: its system folders, mounted read-only, and its programs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 
 import engines
 from engines import compiled
-from workers.sandbox.walls import OUTER_ENVIRONMENT, SDK_FOLDER, Walls
+from workers.sandbox.bwrap import OUTER_ENVIRONMENT, SDK_FOLDER, Mounts
 
 SYSTEM_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-"""Beside ``/usr``: links into it, or folders of their own on older systems."""
+"""Links into ``/usr``; on older systems separate folders."""
 SYSTEM_FILES = (
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
@@ -23,19 +23,19 @@ SYSTEM_FILES = (
     "/etc/localtime",
 )
 NEEDED = {"bwrap": "bubblewrap", "prlimit": "util-linux", "sh": "dash"}
-"""Programs, and the package of Debian and Ubuntu that brings each."""
+"""The programs, and the package of Debian and Ubuntu that contains each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Python:
-    """The interpreter that bots in Python run on: that of the worker, without the worker's packages."""
+    """The interpreter for bots in Python: the worker's own, without the worker's installed packages."""
 
     program: str
     prefix: str
 
 
 def find_program(name: str) -> str | None:
-    """The path of one of the programs that make the walls."""
+    """The path of a program that builds the sandbox, or None."""
     return shutil.which(name, path=OUTER_ENVIRONMENT["PATH"])
 
 
@@ -44,7 +44,7 @@ def missing_programs() -> list[str]:
 
 
 def worker_python() -> Python:
-    """The interpreter under this process's virtual environment, if it has one."""
+    """The interpreter of this process; in a virtual environment, the one that it is based on."""
     program = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
     return Python(program, os.path.realpath(sys.base_prefix))
 
@@ -56,30 +56,30 @@ def sdk_folder() -> str:
 
 
 def is_visible(path: str) -> bool:
-    """Whether a program of this machine is to be seen inside."""
+    """Whether a program of this machine exists in the sandbox."""
     real = os.path.realpath(path)
     return any(real.startswith(f"{folder}/") for folder in ("/usr", worker_python().prefix))
 
 
-def walls_around(folder: str) -> Walls:
-    """The walls of an engine in this folder, as this machine has to be seen through them."""
+def engine_mounts(folder: str) -> Mounts:
+    """The mounts of an engine whose own folder is ``folder``."""
     links: dict[str, str] = {}
-    mounts = {"/usr": "/usr"}
+    binds = {"/usr": "/usr"}
     for name in SYSTEM_LINKS:
         path = Path("/", name)
         if path.is_symlink():
             links[str(path)] = os.readlink(path)
         elif path.is_dir():
-            mounts[str(path)] = str(path)
+            binds[str(path)] = str(path)
     prefix = worker_python().prefix
     if not prefix.startswith("/usr"):
-        mounts[prefix] = prefix
-    mounts[f"{SDK_FOLDER}/engines"] = sdk_folder()
-    tried = (*SYSTEM_FILES, *_java_settings())
+        binds[prefix] = prefix
+    binds[f"{SDK_FOLDER}/engines"] = sdk_folder()
+    optional = (*SYSTEM_FILES, *_java_settings())
     pure = {compiled.PURE_VARIABLE: "1"} if compiled.pure_is_asked_for() else {}
-    return Walls(folder, links, mounts, tried, pure)
+    return Mounts(folder, links, binds, optional, pure)
 
 
 def _java_settings() -> list[str]:
-    """Where Debian keeps what ``/usr/lib/jvm`` only links to."""
+    """Folders of Debian that ``/usr/lib/jvm`` links to."""
     return sorted(str(path) for path in Path("/etc").glob("java*") if path.is_dir())

@@ -1,8 +1,8 @@
-"""Which walls a machine gives, by name, and what would give it more.
+"""The sandbox levels of a machine, and what a machine lacks for a better one.
 
-**A**: all of them, uploaded bots may play. **B**: everything but a hard memory limit: without a control
-group memory is only looked at now and then. Uploads play there if only this machine can reach the site, or
-the operator says so. **C**: none worth the name; no uploaded bot plays.
+**A**: the complete sandbox; uploaded bots may play. **B**: everything but a hard memory limit: without a
+control group memory is only sampled. Uploaded bots play there if only this machine can reach the site, or if
+the operator allows it. **C**: no sandbox; no uploaded bot plays.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from workers.jobs import JsonValue
 
 SETTING = "DUARENA_SANDBOX"
-"""Which level uploaded bots need to play here, ``A`` or ``B``; unset it is as ``needed_level`` says."""
+"""The level that uploaded bots need to play here, ``A`` or ``B``; see ``needed_level`` for the default."""
 LOCAL = "DUARENA_LOCAL"
-"""``1``: only this machine can reach the site. ``./arena up`` finds out and sets it."""
+"""``1``: only this machine can reach the site. ``./arena up`` sets it."""
 LEVEL_B = "everything but a hard memory limit"
-"""What holds at level B, in words for everybody."""
+"""Describes level B to users."""
 
 
 class Level(enum.StrEnum):
@@ -27,14 +27,14 @@ class Level(enum.StrEnum):
 
 
 class SettingError(ValueError):
-    """A setting that is none; the text is a sentence for the operator."""
+    """An invalid setting; the text is a sentence for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Want(JsonValue):
-    """Something this machine lacks, and what to do about it: a command, a sentence, or nothing.
+    """Something this machine lacks, and the remedy: a command, a sentence, or empty.
 
-    ``package`` is what to install where a program is missing.
+    ``package`` is the package to install if a program is missing.
     """
 
     lack: str
@@ -44,39 +44,39 @@ class Want(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class Verdict(JsonValue):
-    """What a probe found, when (UTC, ISO 8601), and in which worker."""
+    """The result of a probe; ``checked`` is its time (UTC, ISO 8601), ``worker`` the worker that ran it."""
 
     level: Level
     wants: tuple[Want, ...] = ()
     checked: str = ""
     worker: str = ""
     cgroup: str = ""
-    """``v1``, ``v2`` or empty."""
+    """The version of control groups: ``v1``, ``v2``, or empty without them."""
 
     def admits(self, needed: Level) -> bool:
-        """Whether uploaded bots may play behind these walls, if this level is needed."""
+        """Whether uploaded bots may play in this sandbox if they need level ``needed``."""
         return self.level is not Level.C and self.level <= needed
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Those of Debian and Ubuntu that bring the programs which are missing."""
+        """The packages of Debian and Ubuntu that contain the missing programs."""
         return tuple(dict.fromkeys(want.package for want in self.wants if want.package))
 
 
 def needed_level(setting: str, *, is_local: bool = False) -> Level:
     """The level that uploaded bots need; raises ``SettingError``.
 
-    The setting decides. Where it is empty level B is enough if only this machine can reach the site
-    (``is_local``): its users then are those who could run programs here anyway. Other sites need level A.
+    The setting decides. If it is empty, level B is enough for a site that only this machine can reach
+    (``is_local``), because its users can run programs here anyway; other sites need level A.
     """
     word = setting.strip().upper() or (Level.B if is_local else Level.A)
     if word not in (Level.A, Level.B):
-        raise SettingError(f"{SETTING} is {setting!r}: it may be A or B")
+        raise SettingError(f"{SETTING} is {setting!r}, but must be A or B")
     return Level(word)
 
 
 def describe(verdict: Verdict) -> list[str]:
-    """What an operator should know, a sentence a line: the level, and what is missing for the next."""
+    """Lines for the operator: the level, and what is missing for a better one."""
     first = f"Sandbox: level {verdict.level}, {_MEANINGS[verdict.level]}"
     return [first, *(f"  missing: {format_want(want)}" for want in verdict.wants)]
 
@@ -86,7 +86,7 @@ def format_want(want: Want) -> str:
 
 
 _MEANINGS = {
-    Level.A: "all walls hold.",
+    Level.A: "all protections work.",
     Level.B: f"{LEVEL_B}.",
-    Level.C: "no walls.",
+    Level.C: "no sandbox.",
 }

@@ -1,4 +1,4 @@
-"""What one engine may use of a machine, all its processes together."""
+"""What one engine may use of a machine."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Sizes in bytes. ``cpu_seconds`` is processor time of a process in all its games, by default no limit.
+    """Sizes are in bytes. ``memory`` and ``processes`` count all processes of the engine together.
 
-    ``tmp`` is the size of ``/tmp`` and of ``/dev/shm`` each, in memory, and counts as such.
+    ``cpu_seconds`` limits the processor time of one process over all its games; None is no limit. ``tmp`` is
+    the size of each of ``/tmp`` and ``/dev/shm``, whose files are in memory and count as memory.
     """
 
     memory: int = 256 * MEBIBYTE
@@ -42,9 +43,9 @@ class Limits:
 
 
 def prlimit_words(limits: Limits) -> tuple[str, ...]:
-    """The command that sets them and becomes the engine, to run inside the namespaces.
+    """The command that sets the limits and becomes the engine; it runs inside the namespaces.
 
-    Outside them the limit of processes would count all that the worker's user runs.
+    Outside them the limit of processes would count all processes of the worker's user.
     """
     pairs = [
         ("nproc", limits.processes),
@@ -56,6 +57,6 @@ def prlimit_words(limits: Limits) -> tuple[str, ...]:
     ]
     words = [f"--{name}={value}:{value}" for name, value in pairs]
     if limits.cpu_seconds is not None:
-        # The soft limit's signal tells which limit it was; the hard one kills a second later.
+        # The signal of the soft limit shows which limit was reached; the hard limit kills a second later.
         words.append(f"--cpu={limits.cpu_seconds}:{limits.cpu_seconds + 1}")
     return ("prlimit", *words, "--")

@@ -1,57 +1,59 @@
-"""Who may run here, and behind which walls."""
+"""Which engines a worker runs, and in which sandbox."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engines.files import atomic_file
 from workers.jobs import JobError
-from workers.sandbox.enclosure import NoSandbox, Sandbox, find_tools
 from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
 from workers.sandbox.levels import LOCAL, SETTING, Level, SettingError, Verdict, needed_level
+from workers.sandbox.sandbox import NoSandbox, Sandbox, find_tools
 
 TRUST = "DUARENA_TRUST_UPLOADS"
-"""``1``: strangers' programs are run without walls."""
+"""``1``: uploaded bots run without a sandbox."""
 VERDICT_FILE = "sandbox.json"
-"""In the cache folder: what the last probe on this machine found."""
-
-
+"""In the cache folder: the result of the last probe on this machine."""
 NOT_RUN = "uploaded bots are not run by this worker"
-"""How the evidence of a void begins that says nothing but that."""
+"""The evidence of a void that ``Refused`` causes begins with these words."""
 
 
 class Refused(Exception):
-    """An engine is not run here; the text says why."""
+    """The policy does not run an engine; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """``sandbox`` goes around every engine, None is no walls; ``refusal`` says why strangers' do not run.
+    """Every engine runs in ``sandbox``; None runs engines without one.
 
-    The default is that of an author's own machine: every engine is his, and runs as it is.
+    ``refusal`` says why uploaded bots are not run; empty if they are. The default is for an author's own
+    machine: it runs every engine, without a sandbox.
     """
 
     sandbox: Sandbox | None = None
     refusal: str = ""
 
     @property
-    def walls(self) -> str:
-        """What a record says of them."""
+    def sandbox_description(self) -> str:
+        """The description of the sandbox in records; empty without one."""
         return "" if self.sandbox is None else self.sandbox.description
 
-    def walls_for(self, *, trusted: bool) -> Sandbox | None:
-        """The walls for an engine; ``trusted`` says that the site answers for it. Raises ``Refused``."""
+    def sandbox_for(self, *, trusted: bool) -> Sandbox | None:
+        """The sandbox for an engine, None for none; raises ``Refused``.
+
+        ``trusted``: the engine comes from the site, not from an upload.
+        """
         if self.refusal and not trusted:
             raise Refused(f"{NOT_RUN}: {self.refusal}")
         return self.sandbox
 
 
 def make_policy(verdict: Verdict, sandbox: Sandbox | None, environment: Mapping[str, str]) -> Policy:
-    """What a site's worker does with what the probe found."""
+    """The policy of a site's worker, from the result of its probe and its environment."""
     if trusts_all(environment):
         return Policy()
     try:
@@ -62,19 +64,19 @@ def make_policy(verdict: Verdict, sandbox: Sandbox | None, environment: Mapping[
         return Policy(sandbox)
     lacks = "; ".join(want.lack for want in verdict.wants)
     return Policy(
-        sandbox, f"its sandbox is of level {verdict.level} and level {needed} is asked for; missing: {lacks}"
+        sandbox, f"its sandbox is at level {verdict.level}, but level {needed} is needed; missing: {lacks}"
     )
 
 
-def policy_of(walls: str) -> Policy:
-    """Walls of a level that has been tried out already around every engine, or none for an empty word.
+def policy_for_level(level: str) -> Policy:
+    """The policy that runs every engine in a sandbox of ``level``; empty is without a sandbox.
 
-    Raises ``NoSandbox`` where they are not there after all.
+    The caller has probed the level already. Raises ``NoSandbox`` if it is no longer available.
     """
-    if not walls:
+    if not level:
         return Policy()
-    parent = find_parent(os.environ.get(VARIABLE, "")) if walls == Level.A else None
-    if walls == Level.A and parent is None:
+    parent = find_parent(os.environ.get(VARIABLE, "")) if level == Level.A else None
+    if level == Level.A and parent is None:
         raise NoSandbox("the control group is gone")
     return Policy(Sandbox(find_tools(), parent))
 
@@ -84,21 +86,19 @@ def trusts_all(environment: Mapping[str, str]) -> bool:
 
 
 def is_on(environment: Mapping[str, str], name: str) -> bool:
-    """Whether a switch of the environment is set."""
+    """Whether an environment variable is set to 1, true, yes or on."""
     return environment.get(name, "").lower() in {"1", "true", "yes", "on"}
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> None:
-    """Keep what a probe found, whole or not at all."""
+    """Store the result of a probe in ``folder``, atomically."""
     folder.mkdir(parents=True, exist_ok=True)
-    descriptor, written = tempfile.mkstemp(dir=folder, prefix=f".{VERDICT_FILE}-")
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(verdict.to_json(), file)
-    os.replace(written, folder / VERDICT_FILE)
+    with atomic_file(folder / VERDICT_FILE, mode=0o600) as file:
+        file.write(json.dumps(verdict.to_json()).encode())
 
 
 def read_verdict(folder: Path) -> Verdict | None:
-    """What the last probe found; None where none has been, or its word cannot be read."""
+    """The result of the last probe; None if there is none, or it cannot be read."""
     try:
         return Verdict.from_json(json.loads((folder / VERDICT_FILE).read_text()))
     except (OSError, ValueError, JobError):

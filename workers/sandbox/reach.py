@@ -1,7 +1,8 @@
-"""Lets an unprivileged user reach what root alone can: a checkout or an interpreter below a closed folder.
+"""Makes folders reachable for an unprivileged user that lie below folders which only root may enter.
 
-In a mount namespace of this process and what it starts, every closed folder on the way is covered
-by an empty one that holds the wanted folders alone. Nobody else sees it, and nothing is changed.
+Such a folder may be the checkout or the interpreter. In a mount namespace of this process and its children,
+every closed folder on the path is covered by an empty one that contains only the wanted folders. Other
+processes do not see this, and no file or permission changes.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ MNT_DETACH = 2
 
 
 class OutOfReach(Exception):
-    """A folder that cannot be opened to the user; the text names it and says why."""
+    """A folder that cannot be made reachable; the text names it and says why."""
 
 
 def closed_folders(path: Path, uid: int, gid: int) -> list[Path]:
-    """The folders on the way to ``path``, itself included, that the user cannot enter; outermost first."""
+    """The folders on the path to ``path``, including it, that the user cannot enter; outermost first."""
     return [folder for folder in (*reversed(path.parents), path) if not _may_enter(folder, uid, gid)]
 
 
@@ -38,64 +39,64 @@ def _may_enter(folder: Path, uid: int, gid: int) -> bool:
 
 
 def open_way(folders: Sequence[Path], links: Sequence[Path], uid: int, gid: int) -> None:
-    """Make these folders reachable for the user, in a mount namespace of this process; to be called as root.
+    """Make folders reachable for the user, in a mount namespace of this process; only root may call it.
 
-    Does nothing where all are. ``links`` are symbolic links that must lead where they did. Raises
-    ``OutOfReach``.
+    Does nothing if the user can reach all of them. ``links`` are symbolic links that are recreated where they
+    are covered. Raises ``OutOfReach``.
     """
     places = sorted({path.resolve() for path in folders})
     closed = sorted({folder for path in places for folder in closed_folders(path, uid, gid)})
     for path in places:
         if path in closed:
-            raise OutOfReach(f"{path} is closed to other users (chmod o+rx would open it)")
+            raise OutOfReach(f"other users cannot enter {path} (chmod o+rx lets them)")
     if not closed:
         return
-    steps = list(_steps(links))
+    targets = list(_link_chain(links))
     library = ctypes.CDLL(None, use_errno=True)
     _call("unshare", library.unshare(CLONE_NEWNS))
     _mount(library, "none", "/", "", MS_REC | MS_SLAVE)
-    with _folder_aside(library) as aside:
-        _cover(library, aside, places, _outermost(closed))
-    for link, target in steps:
+    with _staging_folder(library) as staging:
+        _cover(library, staging, places, _outermost(closed))
+    for link, target in targets:
         if not os.path.lexists(link):
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(target)
 
 
 @contextmanager
-def _folder_aside(library: ctypes.CDLL) -> Iterator[Path]:
-    """An empty folder in memory, by a path that stays valid when what contains it is covered."""
+def _staging_folder(library: ctypes.CDLL) -> Iterator[Path]:
+    """An empty folder in memory; its path stays valid when the folders around it are covered."""
     parent = os.open(tempfile.gettempdir(), os.O_PATH | os.O_CLOEXEC)
     place = tempfile.mkdtemp(prefix="duarena-reach-")
     try:
         _mount(library, "duarena", place, "tmpfs", 0, "mode=700")
         handle = os.open(place, os.O_PATH | os.O_CLOEXEC)
-        aside = f"/proc/self/fd/{handle}"
+        staging = f"/proc/self/fd/{handle}"
         try:
-            yield Path(aside)
+            yield Path(staging)
         finally:
-            library.umount2(aside.encode(), MNT_DETACH)
+            library.umount2(staging.encode(), MNT_DETACH)
             os.close(handle)
     finally:
         os.rmdir(os.path.basename(place), dir_fd=parent)
         os.close(parent)
 
 
-def _cover(library: ctypes.CDLL, aside: Path, places: Sequence[Path], closed: Sequence[Path]) -> None:
-    """Lay an empty folder over each closed one, and what is wanted of it back to its place."""
+def _cover(library: ctypes.CDLL, staging: Path, places: Sequence[Path], closed: Sequence[Path]) -> None:
+    """Mount an empty folder over each closed one, then the wanted folders at their old paths in it."""
     hidden = [path for path in places if any(path.is_relative_to(folder) for folder in closed)]
     for number, path in enumerate(hidden):
-        (aside / str(number)).mkdir()
-        _mount(library, str(path), str(aside / str(number)), "", MS_BIND | MS_REC)
+        (staging / str(number)).mkdir()
+        _mount(library, str(path), str(staging / str(number)), "", MS_BIND | MS_REC)
     for folder in closed:
         _mount(library, "duarena", str(folder), "tmpfs", 0, "mode=755")
     for number, path in enumerate(hidden):
         path.mkdir(parents=True, exist_ok=True)
-        _mount(library, str(aside / str(number)), str(path), "", MS_BIND | MS_REC)
+        _mount(library, str(staging / str(number)), str(path), "", MS_BIND | MS_REC)
 
 
 def _outermost(folders: Iterable[Path]) -> list[Path]:
-    """Those that lie in none of the others."""
+    """The folders that lie in no other one."""
     found: list[Path] = []
     for folder in sorted(folders):
         if not any(folder.is_relative_to(other) for other in found):
@@ -103,8 +104,8 @@ def _outermost(folders: Iterable[Path]) -> list[Path]:
     return found
 
 
-def _steps(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
-    """The symbolic links that lead from these paths to what they are in the end."""
+def _link_chain(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Every symbolic link, with its target, on the way from each path to its final file."""
     for path in paths:
         while path.is_symlink():
             target = os.readlink(path)

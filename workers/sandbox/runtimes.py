@@ -1,6 +1,6 @@
-"""What this machine offers bots to run on, and in which versions.
+"""The interpreters that this machine offers to bots, and their versions.
 
-A bundle's command begins with one of its own files, a native Linux program, or with one of these.
+The first word of a bundle's command is one of its own files, a native Linux program, or one of these.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workers.bundles.manifest import INTERPRETERS
+from workers.sandbox.bwrap import INNER_ENVIRONMENT
 from workers.sandbox.host import is_visible, worker_python
-from workers.sandbox.walls import INNER_ENVIRONMENT
 
 TITLES = {
     "python3": "Python",
@@ -27,14 +27,15 @@ TITLES = {
     "lua": "Lua",
 }
 VERSION_OPTIONS = {"java": "-version", "lua": "-v"}
-"""Beside ``--version``. A shell tells none."""
-ASK_SECONDS = 10
+"""The option that prints the version, where it is not ``--version``. A POSIX shell has none."""
+VERSION_SECONDS = 10
+"""The time limit for a program to print its version."""
 _NUMBER = re.compile(r"\d+(\.\d+)+")
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """``word`` is the command's first; ``version`` is empty where the program tells none."""
+    """``word`` is the first word of a command; ``version`` is empty if the program does not print one."""
 
     word: str
     title: str
@@ -42,9 +43,9 @@ class Runtime:
 
 
 def find_runtime(word: str) -> str | None:
-    """The path of an interpreter that can be seen inside the sandbox, or None.
+    """The path of an interpreter that exists in the sandbox, or None.
 
-    ``python3`` is the interpreter of the worker, where the SDK runs for certain.
+    ``python3`` is the interpreter of the worker, because the SDK certainly runs on it.
     """
     if word == "python3":
         return worker_python().program
@@ -56,7 +57,7 @@ def find_runtime(word: str) -> str | None:
 
 @functools.cache
 def offered_runtimes() -> Sequence[Runtime]:
-    """What is there, in the order of the table; asks each program once, some tenths of a second in all."""
+    """The available interpreters in the order of ``INTERPRETERS``. The first call starts them all."""
     return tuple(
         Runtime(word, TITLES.get(word, word), _version(word, program))
         for word in INTERPRETERS
@@ -68,16 +69,16 @@ def _version(word: str, program: str) -> str:
     if word == "sh":
         return os.path.basename(os.path.realpath(program))
     try:
-        asked = subprocess.run(
+        completed = subprocess.run(
             (program, VERSION_OPTIONS.get(word, "--version")),
             capture_output=True,
             text=True,
             errors="replace",
             stdin=subprocess.DEVNULL,
-            timeout=ASK_SECONDS,
+            timeout=VERSION_SECONDS,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    match = _NUMBER.search(asked.stdout + asked.stderr)
+    match = _NUMBER.search(completed.stdout + completed.stderr)
     return match.group() if match else ""

@@ -1,61 +1,58 @@
-"""Without a control group: a thread that looks at engines' memory and ends one that takes too much.
+"""Without a control group: a thread that samples engines' memory and kills an engine that uses too much.
 
-Half a second at most passes from the first byte too many to the kill. What it cannot see in
-time, or at all, is told in ``docs/sandbox.md``.
+The kill comes at most half a second after the limit is exceeded. ``docs/sandbox.md`` says what it cannot
+see in time, or at all. A module of its own, because only it runs a thread.
 """
 
 from __future__ import annotations
 
-import logging
 import threading
 
 from workers.sandbox import tree
-from workers.sandbox.cell import SandboxedProcess
+from workers.sandbox.process import SandboxedProcess
 
 PERIOD_SECONDS = 0.2
 
-log = logging.getLogger("workers.sandbox")
-
 
 class Sampler:
-    """Looks at every cell it was told of. The thread starts with the first, and again after a fork."""
+    """Checks every watched process. The thread starts with the first one, and again after a fork."""
 
     def __init__(self) -> None:
-        self._cells: dict[int, SandboxedProcess] = {}
+        self._watched: dict[int, SandboxedProcess] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def watch(self, cell: SandboxedProcess) -> None:
+    def watch(self, process: SandboxedProcess) -> None:
         with self._lock:
-            self._cells[id(cell)] = cell
+            self._watched[id(process)] = process
             if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._look, name="sampler", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
                 self._thread.start()
 
-    def forget(self, cell: SandboxedProcess) -> None:
-        """May be repeated. Once it returns the cell is not looked at any more."""
+    def forget(self, process: SandboxedProcess) -> None:
+        """Stop checking the process: when this returns, no check of it runs. May be repeated."""
         with self._lock:
-            self._cells.pop(id(cell), None)
+            self._watched.pop(id(process), None)
 
-    def _look(self) -> None:
+    def _run(self) -> None:
         pause = threading.Event()
         while not pause.wait(PERIOD_SECONDS):
             with self._lock:
-                if not self._cells:
+                if not self._watched:
                     self._thread = None
                     return
-                for cell in self._cells.values():
-                    judge(cell)
+                for process in self._watched.values():
+                    check_limits(process)
 
 
-def judge(cell: SandboxedProcess) -> None:
-    """End an engine that uses more memory than it may; note one that has as many processes as it may."""
-    init = cell.init()
-    if init is None or cell.is_over_memory:
+def check_limits(process: SandboxedProcess) -> None:
+    """Kill an engine over its memory limit; note an engine that has as many processes as it may have."""
+    init = process.init()
+    if init is None or process.is_over_memory:
         return
     processes = tree.descendants(init)
-    if len(processes) >= cell.limits.processes - 1:  # the namespace's first process counts as well
-        cell.was_crowded = True
-    if tree.memory_bytes(init, processes) > cell.limits.memory:
-        cell.is_over_memory = True
-        cell.kill()
+    if len(processes) >= process.limits.processes - 1:  # the namespace's first process counts as well
+        process.reached_process_limit = True
+    if tree.memory_bytes(init, processes) > process.limits.memory:
+        process.is_over_memory = True
+        process.kill()

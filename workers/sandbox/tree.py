@@ -1,6 +1,6 @@
-"""The processes below one, as ``/proc`` shows them: what is left to look at without a control group.
+"""The descendants of a process, read from ``/proc``; used where there is no control group.
 
-Every answer is of a moment that is over: a process may start another between two looks.
+Every result may be out of date when it is returned: a process may start another at any time.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 INODE_BYTES = 1024
-"""What a file costs the kernel beside its content, about."""
+"""The approximate memory that the kernel needs for a file beside its content."""
 MAX_PROCESSES = 1000
-"""Looked at; the limit of processes is far below."""
-OWN_FILESYSTEMS = ("tmp", "dev/shm")
+"""The most descendants that are read; the limit of processes is far below."""
+MEMORY_FILESYSTEMS = ("tmp", "dev/shm")
 
 
 def descendants(ancestor: int) -> list[int]:
-    """All below a process, without itself, parents first."""
+    """All descendants of a process, without itself, parents first."""
     found: list[int] = []
     waiting = [ancestor]
     while waiting and len(found) < MAX_PROCESSES:
@@ -36,7 +36,7 @@ def signal_all(processes: Iterable[int], number: int) -> None:
 
 
 def cpu_ns(processes: Iterable[int]) -> int:
-    """The processor time of those that live, all threads of theirs included."""
+    """The processor time of the processes that still run, with all their threads."""
     total = 0
     for process in processes:
         with contextlib.suppress(OSError):
@@ -46,8 +46,10 @@ def cpu_ns(processes: Iterable[int]) -> int:
 
 
 def memory_bytes(init: int, processes: Iterable[int]) -> int:
-    """What they hold: memory, each shared page once over all, with the kernel's tables of it; and the
-    files of ``init``'s ``/tmp`` and ``/dev/shm``."""
+    """The memory that the processes use; a page that several of them share counts once.
+
+    Their page tables and the files in ``/tmp`` and ``/dev/shm`` of ``init`` count as well.
+    """
     return sum(map(_process_bytes, processes)) + _filesystem_bytes(init)
 
 
@@ -62,9 +64,9 @@ def _children(process: int) -> list[int]:
 
 
 def _process_bytes(process: int) -> int:
-    """Its share of the memory it has in use, a page that n processes share being an nth, and its page tables.
+    """Its proportional share of the memory (a page shared by n processes counts as 1/n) and its page tables.
 
-    A process is asked about through its first thread, and once that has ended through any other.
+    It is read through the first thread or, if that has ended, through any other.
     """
     with contextlib.suppress(OSError):
         for place in (f"/proc/{process}", *_threads(process)):
@@ -75,7 +77,7 @@ def _process_bytes(process: int) -> int:
 
 
 def _threads(process: int) -> Iterator[str]:
-    """Looked for only when it is asked for one."""
+    """The ``/proc`` folders of its threads; listed only when the first one is needed."""
     for thread in os.listdir(f"/proc/{process}/task"):
         yield f"/proc/{process}/task/{thread}"
 
@@ -89,10 +91,10 @@ def _kilobytes(path: str, name: str) -> int:
 
 def _filesystem_bytes(init: int) -> int:
     total = 0
-    for folder in OWN_FILESYSTEMS:
+    for folder in MEMORY_FILESYSTEMS:
         with contextlib.suppress(OSError):
             if os.stat(f"/proc/{init}/root/{folder}").st_dev == os.stat(f"/{folder}").st_dev:
-                continue  # the machine's own: the engine's are not mounted yet
+                continue  # still the machine's own: the engine's is not mounted yet
             status = os.statvfs(f"/proc/{init}/root/{folder}")
             total += (status.f_blocks - status.f_bfree) * status.f_frsize
             total += (status.f_files - status.f_ffree) * INODE_BYTES

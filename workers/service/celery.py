@@ -18,6 +18,7 @@ import os
 import socket
 from typing import Any
 
+from billiard import pool as billiard_pool
 from billiard.process import current_process
 from celery import Celery
 from celery.signals import worker_process_init, worker_shutting_down
@@ -38,6 +39,8 @@ SILENCE_SECONDS = 20
 CONNECT_SECONDS = 5
 SOFT_SHUTDOWN_SECONDS = 4
 """The time for a job to return its game when the worker must stop at once."""
+RESULTS_READ_SECONDS = 2.0
+"""How long a stopping slot waits until the main process has read its last results."""
 
 app = Celery("duarena", broker=os.environ.get("REDIS_URL", DEFAULT_BROKER), include=["workers.service.tasks"])
 app.conf.update(
@@ -74,6 +77,11 @@ app.conf.update(
     worker_prefetch_multiplier=1,
     worker_redirect_stdouts=False,
     worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
+)
+# After a lost connection Celery discards results that it has not read, so billiard would wait for them until
+# its limit, which is 30 seconds and has no setting. The reports of games are sent before and do not need it.
+billiard_pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = round(
+    RESULTS_READ_SECONDS / billiard_pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_INTERVAL
 )
 
 

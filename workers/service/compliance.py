@@ -35,7 +35,7 @@ MAX_NAME = 100
 log = logging.getLogger("workers.service.compliance")
 
 
-class ExamEnding(StrEnum):
+class ComplianceEnding(StrEnum):
     """How a compliance check ended; ``NONE`` while it runs."""
 
     NONE = ""
@@ -50,7 +50,7 @@ class ExamEnding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ExamJob(JsonValue):
+class ComplianceJob(JsonValue):
     """A compliance check to run: an engine, its ladders, and the time limit in seconds."""
 
     exam: str
@@ -65,7 +65,7 @@ class Found(Finding, JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class ExamNews(JsonValue):
+class ComplianceNews(JsonValue):
     """The state of a compliance check: all findings so far, and how it ended once it is over."""
 
     exam: str
@@ -74,41 +74,46 @@ class ExamNews(JsonValue):
     engine: str
     """The name that the engine reports; empty until the end."""
     found: tuple[Found, ...]
-    ending: ExamEnding
+    ending: ComplianceEnding
     why: str
 
 
-def examine(
-    job: ExamJob,
+def returned_check(job: ComplianceJob, worker: WorkerContext) -> ComplianceNews:
+    """The news of a check that the worker cannot run now."""
+    return ComplianceNews(job.exam, worker.name, False, "", (), ComplianceEnding.RETURNED, "")
+
+
+def check_bot(
+    job: ComplianceJob,
     worker: WorkerContext,
-    on_news: Callable[[ExamNews], None],
+    on_news: Callable[[ComplianceNews], None],
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Check a bot. The last news always has an ending. All engines have ended on return."""
+    """Check a bot; the last news has an ending. All engines have ended on return."""
     check = _ComplianceCheck(job, worker, on_news, is_stopping)
     try:
         check.run()
     except Stopped:
-        check.end(ExamEnding.RETURNED)
+        check.end(ComplianceEnding.RETURNED)
     except BundleError as refusal:
-        check.end(ExamEnding.REFUSED, str(refusal))
+        check.end(ComplianceEnding.REFUSED, str(refusal))
     except Refused as refused:
-        check.end(ExamEnding.FAILED, str(refused))
+        check.end(ComplianceEnding.FAILED, str(refused))
     except OSError as error:  # the reason is public: no paths
         log.exception("check %s failed", job.exam)
-        check.end(ExamEnding.FAILED, f"the bundle cannot be had: {error.strerror}")
+        check.end(ComplianceEnding.FAILED, f"the bundle is not available: {error.strerror}")
     except Exception as error:
         log.exception("check %s failed", job.exam)
-        check.end(ExamEnding.FAILED, f"{type(error).__name__}: {error}")
+        check.end(ComplianceEnding.FAILED, f"{type(error).__name__}: {error}")
 
 
 @dataclass(slots=True)
 class _ComplianceCheck:
     """A running compliance check."""
 
-    job: ExamJob
+    job: ComplianceJob
     worker: WorkerContext
-    on_news: Callable[[ExamNews], None]
+    on_news: Callable[[ComplianceNews], None]
     is_stopping: Callable[[], bool]
     _found: list[Found] = field(default_factory=list, init=False)
     _unpacked: bool = field(default=False, init=False)
@@ -123,10 +128,10 @@ class _ComplianceCheck:
             self._unpacked = True
             self._send()
             self._check(folder)
-        self.end(ExamEnding.DONE)
+        self.end(ComplianceEnding.DONE)
 
     def _check(self, folder: Path | None) -> None:
-        sandbox = self.worker.walls_for(self.job.engine)
+        sandbox = self.worker.sandbox_for(self.job.engine)
         try:
             report = check_engine(
                 lambda: plan_launch(self.job.engine, folder, sandbox),
@@ -134,7 +139,7 @@ class _ComplianceCheck:
                 options=self.job.engine.options,
                 seconds=self.job.seconds,
                 on_finding=self._add,
-                on_wait=self._look_up,
+                on_wait=self._check_in,
             )
         except CannotCheck as cannot:
             advice = "try it with python3 -m workers check before you upload it"
@@ -142,25 +147,27 @@ class _ComplianceCheck:
         else:
             self._engine = visible(report.engine, MAX_NAME)
 
-    def end(self, ending: ExamEnding, why: str = "") -> None:
+    def end(self, ending: ComplianceEnding, why: str = "") -> None:
         self._send(ending, visible(why, MAX_SENTENCE))
 
     def _add(self, finding: Finding) -> None:
         self._found.append(_to_message(finding))
         self._send()
-        self._look_up()
+        self._check_in()
 
-    def _look_up(self) -> None:
+    def _check_in(self) -> None:
         """Raise ``Stopped`` if the worker stops; at intervals send news, which renews the lease."""
         if self.is_stopping():
             raise Stopped
         if time.monotonic() > self._last_news + PROGRESS_SECONDS:
             self._send()
 
-    def _send(self, ending: ExamEnding = ExamEnding.NONE, why: str = "") -> None:
+    def _send(self, ending: ComplianceEnding = ComplianceEnding.NONE, why: str = "") -> None:
         self._last_news = time.monotonic()
         found = tuple(self._found)
-        news = ExamNews(self.job.exam, self.worker.name, self._unpacked, self._engine, found, ending, why)
+        news = ComplianceNews(
+            self.job.exam, self.worker.name, self._unpacked, self._engine, found, ending, why
+        )
         self.on_news(news)
 
 
@@ -171,7 +178,7 @@ def _temporary_cache(worker: WorkerContext) -> Iterator[WorkerContext]:
     The reaper removes the folder if this process is killed.
     """
     worker.cache.mkdir(parents=True, exist_ok=True)
-    folder = tempfile.mkdtemp(prefix=".examined-", dir=worker.cache)
+    folder = tempfile.mkdtemp(prefix=".checked-", dir=worker.cache)
     try:
         REAPER.watch(folder)
         yield replace(worker, cache=Path(folder))

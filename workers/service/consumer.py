@@ -1,6 +1,6 @@
 """The message consumer: plays the jobs of one Celery message in order, and reports or returns every game.
 
-Independent of Celery: results go to callbacks.
+It also runs compliance checks. Independent of Celery: results go to callbacks.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from workers.bundles.bundle_site import SiteAway
 from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, Release
 from workers.play.batch import play_batch
 from workers.play.runner import PROGRESS_SECONDS, Callbacks, Stopped, WorkerContext, refuse_job
+from workers.service.compliance import ComplianceJob, ComplianceNews, check_bot, returned_check
+from workers.service.reports import ReportSender
 from workers.service.self_test import SelfTest
 from workers.service.slots import Slots, SlotState
 
@@ -23,22 +25,27 @@ log = logging.getLogger("workers.service.consumer")
 
 @dataclass(frozen=True, slots=True)
 class MessageCallbacks:
-    """Called with games that ended, the progress of a running game, and games returned unplayed."""
+    """Called with games that ended, the progress of a game, games returned unplayed, and news of a check."""
 
-    on_report: Callable[[GameReport], None]
+    on_reports: Callable[[Sequence[GameReport]], None]
     on_progress: Callable[[Progress], None]
-    on_release: Callable[[Sequence[Release]], None]
+    on_releases: Callable[[Sequence[Release]], None]
+    on_news: Callable[[ComplianceNews], None]
 
 
 @dataclass(slots=True)
 class MessageConsumer:
-    """Plays messages in one slot of a worker."""
+    """Handles messages in one slot of a worker.
+
+    A slot that finds that it cannot play is held at the end of the message, until it can.
+    """
 
     worker: WorkerContext
     slots: Slots
     index: int
     self_test: SelfTest
     callbacks: MessageCallbacks
+    _reports: ReportSender[GameReport] = field(init=False)
     _trouble: str = field(default="", init=False)
     _find_trouble: Callable[[], str] = field(default=lambda: "", init=False)
 
@@ -46,27 +53,43 @@ class MessageConsumer:
         """Play the jobs of a message; games that the slot cannot play are returned."""
         self._trouble = ""
         self.slots.enter(self.index, SlotState.BUSY)
-        try:
-            jobs = [job for job in self._read(messages) if job.games]
-            left = tuple(game for job in jobs for game in job.games)
-            if left and not self._is_over() and self.is_fit() and self._fetch(jobs):
-                left = play_batch(
-                    jobs, self.worker, Callbacks(self._report, self.callbacks.on_progress, self._is_over)
-                )
-            if left:
-                self._release(left)
-        finally:
-            self.slots.enter(self.index, SlotState.IDLE)
+        with ReportSender(self.callbacks.on_reports) as self._reports:
+            try:
+                jobs = [job for job in self._read(messages) if job.games]
+                left = tuple(game for job in jobs for game in job.games)
+                if left and not self._is_over() and self._is_fit() and self._fetch_all(jobs):
+                    left = play_batch(
+                        jobs, self.worker, Callbacks(self._report, self.callbacks.on_progress, self._is_over)
+                    )
+                if left:
+                    self._release(left)
+            finally:
+                self.slots.enter(self.index, SlotState.IDLE)
+        self._hold_slot()
 
-    def recover(self) -> None:
-        """Hold the slot while the trouble that ``play`` found lasts. Call it when all reports are sent."""
+    def check(self, message: object) -> None:
+        """Run the compliance check of a message; its last news has an ending, also if it could not run."""
+        try:
+            job = ComplianceJob.from_json(message)
+        except JobError as error:
+            log.error("a compliance check cannot be read: %s", error)  # without news the site sends it again
+            return
+        self._trouble = ""
+        if self._is_fit() and self._fetch([job.engine], lambda: None):
+            check_bot(job, self.worker, self.callbacks.on_news, lambda: self.slots.is_stopping)
+        else:
+            self.callbacks.on_news(returned_check(job, self.worker))
+        self._hold_slot()
+
+    def _hold_slot(self) -> None:
+        """Hold the slot while the trouble that was found lasts."""
         if self._trouble:
             try:
                 self.self_test.hold(self._trouble, self._find_trouble)
             finally:
                 self.slots.enter(self.index, SlotState.IDLE)
 
-    def fetch(self, specs: Iterable[EngineSpec], on_wait: Callable[[], None]) -> bool:
+    def _fetch(self, specs: Iterable[EngineSpec], on_wait: Callable[[], None]) -> bool:
         """Fetch the bundles of engines; False if the site is away. A refused bundle makes its game void."""
         for spec in specs if self.worker.site is not None else ():
             try:
@@ -78,10 +101,10 @@ class MessageConsumer:
                 log.warning("the bundle of %s: %s", spec.name, error)
         return True
 
-    def is_fit(self) -> bool:
+    def _is_fit(self) -> bool:
         """Whether this slot may play; runs the self-test if it is due."""
         if not self._trouble and (trouble := self.self_test.find_trouble(self.worker)):
-            self._set_trouble(trouble, lambda: self.self_test.prove(self.worker))
+            self._set_trouble(trouble, lambda: self.self_test.run(self.worker))
         return not self._is_over()
 
     def _read(self, messages: Sequence[object]) -> Iterator[GameJob]:
@@ -92,31 +115,31 @@ class MessageConsumer:
             except JobError as error:
                 log.error("a job cannot be read: %s", error)
                 for refusal in refuse_job(message, self.worker, error):
-                    self.callbacks.on_report(refusal)
+                    self._reports.put(refusal)
 
-    def _fetch(self, jobs: Sequence[GameJob]) -> bool:
+    def _fetch_all(self, jobs: Sequence[GameJob]) -> bool:
         try:
             for job in jobs:
                 wait = _FetchWait(job.games[0], self.worker, self.callbacks.on_progress, self._is_over)
-                if not self.fetch(job.engines, wait):
+                if not self._fetch(job.engines, wait):
                     return False
         except Stopped:
             return False
         return True
 
     def _release(self, games: Iterable[JobGame | GameReport]) -> None:
-        self.callbacks.on_release([Release(game.key, game.attempt, self.worker.name) for game in games])
+        self.callbacks.on_releases([Release(game.key, game.attempt, self.worker.name) for game in games])
 
     def _report(self, report: GameReport) -> None:
         """Report a game. A void is reported only if the self-test then passes; else the game is returned."""
         void = report.termination == Termination.VOID
-        if void and (trouble := self.self_test.prove(self.worker)):
-            self._set_trouble(trouble, lambda: self.self_test.prove(self.worker))
+        if void and (trouble := self.self_test.run(self.worker)):
+            self._set_trouble(trouble, lambda: self.self_test.run(self.worker))
         if void and self._is_over():
             self._release([report])
             return
         self.slots.count_game(self.index, void=void)
-        self.callbacks.on_report(report)
+        self._reports.put(report)
 
     def _is_over(self) -> bool:
         return self.slots.is_stopping or self.slots.is_barred or bool(self._trouble)

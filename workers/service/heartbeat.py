@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from workers.jobs import JsonValue
 
 HEARTBEAT_SECONDS = 5
-KNOCK_SECONDS = 1
+WAITING_HEARTBEAT_SECONDS = 1
 """The interval of heartbeats while a worker waits for the site to admit it."""
 HOUR = 3600.0
 

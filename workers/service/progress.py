@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 class ProgressSender(Generic[Value]):
     """Passes the latest value to ``deliver``; a value that is replaced before it is sent is dropped.
 
-    ``tell`` never waits; values within ``pause`` seconds of the last one are dropped. The thread starts with
+    ``put`` never waits; values within ``pause`` seconds of the last one are dropped. The thread starts with
     the first value, so a sender may be made before a fork and used after it.
     """
 
@@ -36,7 +36,7 @@ class ProgressSender(Generic[Value]):
         self._has_value = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def tell(self, value: Value) -> None:
+    def put(self, value: Value) -> None:
         now = self._clock()
         if now < self._next:
             return

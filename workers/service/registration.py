@@ -20,7 +20,7 @@ from celery.worker.consumer.control import Control
 from celery.worker.control import control_command
 
 from workers.service.celery import app
-from workers.service.heartbeat import HEARTBEAT_SECONDS, KNOCK_SECONDS, GameRate, Heartbeat
+from workers.service.heartbeat import HEARTBEAT_SECONDS, WAITING_HEARTBEAT_SECONDS, GameRate, Heartbeat
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, Slots, SlotState
 
@@ -58,7 +58,7 @@ class Registration:
 
     def tick(self, now: float) -> None:
         """Send a heartbeat if one is due at ``now`` (seconds of a monotonic clock)."""
-        every = HEARTBEAT_SECONDS if self.is_admitted else KNOCK_SECONDS
+        every = HEARTBEAT_SECONDS if self.is_admitted else WAITING_HEARTBEAT_SECONDS
         if now >= self._last_sent + every or self.slots.is_stopping != self._sent_stopping:
             self._last_sent, self._sent_stopping = now, self.slots.is_stopping
             self.send(self.heartbeat(now))
@@ -109,10 +109,10 @@ def join(identity: Identity, send: Callable[[Heartbeat], None], is_outdated: Cal
     Once ``is_outdated`` returns true the worker ends, with ``RESTART`` due.
     """
     _registrations[:] = [Registration(identity, SLOTS, send, is_outdated)]
-    app.steps["consumer"].add(MembershipStep)
+    app.steps["consumer"].add(RegistrationStep)
 
 
-class MembershipStep(bootsteps.StartStopStep):
+class RegistrationStep(bootsteps.StartStopStep):
     """Starts with every connection to the broker, after the consumer of the site's commands."""
 
     requires = (Control,)
@@ -123,7 +123,7 @@ class MembershipStep(bootsteps.StartStopStep):
 
     def start(self, consumer: Any) -> None:
         _update_queue(consumer, _registrations[0])
-        self._timer = consumer.timer.call_repeatedly(KNOCK_SECONDS, self._tick)
+        self._timer = consumer.timer.call_repeatedly(WAITING_HEARTBEAT_SECONDS, self._tick)
         self._tick()
 
     def stop(self, consumer: Any) -> None:
@@ -137,7 +137,7 @@ class MembershipStep(bootsteps.StartStopStep):
     def _tick(self) -> None:
         _registrations[0].tick(time.monotonic())
         if _registrations[0].is_outdated():
-            log.warning("what the sandbox lacked is installed: this worker starts again")
+            log.warning("the programs that the sandbox lacked are installed: this worker restarts")
             RESTART.ask()
 
 

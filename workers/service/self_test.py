@@ -16,19 +16,19 @@ from workers.service.slots import Slots, SlotState
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 120.0
-GLANCE_SECONDS = 0.2
+POLL_SECONDS = 0.2
 """The longest time until a held slot notices that the worker stops."""
 
 log = logging.getLogger("workers.service.self_test")
 
 
 class SelfTest:
-    """The self-test of one slot. ``tell`` sends its trouble to the site, and "" when the trouble is over."""
+    """The self-test of one slot. ``send_trouble`` sends its trouble to the site, and "" when it is over."""
 
-    def __init__(self, slots: Slots, index: int, tell: Callable[[str], None]) -> None:
+    def __init__(self, slots: Slots, index: int, send_trouble: Callable[[str], None]) -> None:
         self._slots = slots
         self._index = index
-        self._send_trouble = tell
+        self._send_trouble = send_trouble
         self._passed_admission = -1
         """The number of admissions at the last passed test; -1 if the test must run again."""
 
@@ -37,12 +37,12 @@ class SelfTest:
         admission = self._slots.admissions
         if self._passed_admission == admission:
             return ""
-        trouble = self.prove(worker)
+        trouble = self.run(worker)
         if not trouble:
             self._passed_admission = admission
         return trouble
 
-    def prove(self, worker: WorkerContext) -> str:
+    def run(self, worker: WorkerContext) -> str:
         """Run the test now; returns what is wrong, empty if nothing is or the worker stops."""
         self._passed_admission = -1
         trouble = play_canary(worker, lambda: self._slots.is_stopping)
@@ -50,22 +50,22 @@ class SelfTest:
             self._passed_admission = self._slots.admissions
         return trouble
 
-    def hold(self, trouble: str, look: Callable[[], str]) -> None:
-        """Wait until ``look`` returns no trouble, or the worker stops. ``look`` is called at intervals."""
+    def hold(self, trouble: str, retest: Callable[[], str]) -> None:
+        """Call ``retest`` at intervals until it returns no trouble, or the worker stops."""
         pause = FIRST_PAUSE_SECONDS
         self._slots.enter(self._index, SlotState.HELD)
         while trouble and not self._slots.is_stopping:
             log.error("takes no jobs: %s", trouble)
             self._send_trouble(trouble)
-            self._rest(pause)
+            self._pause(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
             if not self._slots.is_stopping:
-                trouble = look()
+                trouble = retest()
         if not self._slots.is_stopping:
             log.warning("takes jobs again")
             self._send_trouble("")
 
-    def _rest(self, seconds: float) -> None:
+    def _pause(self, seconds: float) -> None:
         end = time.monotonic() + seconds
         while not self._slots.is_stopping and (left := end - time.monotonic()) > 0:
-            time.sleep(min(left, GLANCE_SECONDS))
+            time.sleep(min(left, POLL_SECONDS))

@@ -12,12 +12,12 @@
  *     END
  *     zip dogon.zip bot.toml dogon
  *
- * (-static, so that it runs where the libraries are others.) The language of the lines it
- * reads and writes is on engines/PROTOCOL.md, the rules are on top of engines/rules/dogon.py.
- * Two lines more help to check its rules: "perft N" counts the sequences of N moves from the
- * position set, and "fen" prints it.
+ * (-static, so that it runs on systems with other libraries.) engines/PROTOCOL.md describes
+ * the protocol, the docstring of engines/rules/dogon.py the rules. Two additional commands help
+ * to check the rules: "perft N" counts the sequences of N moves from the present position, and
+ * "fen" prints it.
  *
- * From top to bottom: the board, its moves, the search, the conversation.
+ * Sections: the board, its moves, the search, the protocol.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -137,7 +137,7 @@ static const char *token(Move move)
     return text;
 }
 
-/* The seeds it takes to reach the other row. */
+/* The number of seeds that reach the other row. */
 static int reach(int hole, int direction)
 {
     int place = hole % ladder->width;
@@ -261,7 +261,7 @@ static long long now_ms(void)
     return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-/* Counts a node; false if there is neither time nor leave for it. */
+/* Counts a node; false if the time is up or the search was stopped. */
 static bool visit(void)
 {
     if (search.nodes >= search.most_nodes)
@@ -274,7 +274,7 @@ static bool visit(void)
     return !search.stopped;
 }
 
-/* What a finished game is worth to the side to move. */
+/* The score of a finished game for the side to move. */
 static int final_worth(const Position *p, int distance)
 {
     int mine = p->store[p->side], theirs = p->store[!p->side];
@@ -327,7 +327,7 @@ static void report(int depth, int worth, Move best)
     printf(" time %lld nodes %lld pv %s\n", ms, search.nodes, token(best));
 }
 
-/* Looks one ply deep, then two, and so on; the best move so far stays the first to be tried. */
+/* Searches one ply deep, then two, and so on; tries the best move so far first. */
 static Move choose(const Position *p, Move *moves, int count, int most_depth)
 {
     for (int depth = 1; depth <= most_depth && depth <= MAX_DEPTH; depth++) {
@@ -351,7 +351,7 @@ static Move choose(const Position *p, Move *moves, int count, int most_depth)
     return moves[0];
 }
 
-/* ---- the conversation */
+/* ---- the protocol */
 
 static char input[LONGEST_LINE];
 static size_t filled;
@@ -366,7 +366,7 @@ static void read_more(void)
         input_ended = true;
 }
 
-/* Takes a whole line out of what was read; false if there is none. */
+/* Takes a complete line out of the input; false if there is none. */
 static bool take_line(char *line)
 {
     char *end = memchr(input, '\n', filled);
@@ -381,14 +381,14 @@ static bool take_line(char *line)
     return true;
 }
 
-/* Whether this word is the next line. */
+/* Whether the next line is this word. */
 static bool is_next(const char *word)
 {
     size_t length = strlen(word);
     return filled > length && !memcmp(input, word, length) && (input[length] == '\n' || input[length] == '\r');
 }
 
-/* Obeys what may be said during a search; anything else waits for its end. */
+/* Handles the commands that may come during a search; others wait for its end. */
 static void listen_while_searching(void)
 {
     static char line[LONGEST_LINE];
@@ -445,14 +445,14 @@ static void set_position(Position *p, char *line)
         }
 }
 
-/* The number behind a word of "go", or what stands for its absence. */
+/* The number after a word of "go", or the default. */
 static long long limit(const char *line, const char *name, long long none)
 {
     const char *found = strstr(line, name);
     return found ? atoll(found + strlen(name)) : none;
 }
 
-/* How long to think: a part of what is left on the clock, and within the time for the move. */
+/* The time for a move: a part of the clock, at most the move time. */
 static long long budget_ms(const char *line, int side)
 {
     long long none = -1;
@@ -525,7 +525,7 @@ static void answer(char *line, Position *p)
 int main(void)
 {
     static char line[LONGEST_LINE];
-    setvbuf(stdout, NULL, _IOLBF, 1 << 12); /* every line at once, also into a pipe */
+    setvbuf(stdout, NULL, _IOLBF, 1 << 12); /* flush every line, also into a pipe */
     Position p = initial();
     do {
         while (take_line(line)) {

@@ -1,6 +1,6 @@
 /* DuAlma and DuploLine in JavaScript, for Node: rules and a small search of its own.
  *
- * It needs nothing but Node, and nothing has to be built. To make a bundle of it for a site:
+ * It needs only Node and no build. To make a bundle of it for a site:
  *
  *     cat > bot.toml <<'END'
  *     [bot]
@@ -11,11 +11,11 @@
  *     END
  *     zip hexagons.zip bot.toml hexagons.js
  *
- * The language of the lines it reads and writes is on engines/PROTOCOL.md, the rules are on
- * top of engines/rules/dualma.py and duploline.py. Two lines more help to check its rules:
- * "perft N" counts the sequences of N moves from the position set, and "fen" prints it.
+ * engines/PROTOCOL.md describes the protocol, the docstrings of engines/rules/dualma.py and
+ * duploline.py the rules. Two additional commands help to check the rules: "perft N" counts the
+ * sequences of N moves from the present position, and "fen" prints it.
  *
- * From top to bottom: the boards, DuAlma, DuploLine, the search, the conversation.
+ * Sections: the boards, DuAlma, DuploLine, the search, the protocol.
  */
 
 "use strict";
@@ -52,7 +52,7 @@ class Hexagon {
     return DIRECTIONS.map((direction) => this.walk(cell, direction, steps)).filter((to) => to !== undefined);
   }
 
-  /** Every line of so many consecutive cells, once. */
+  /** Every line of `length` consecutive cells, once. */
   lines(length) {
     const from = (cell, direction) => Array.from({ length }, (_, steps) => this.walk(cell, direction, steps));
     return this.cells
@@ -61,9 +61,9 @@ class Hexagon {
   }
 }
 
-/* A position is {cells, side, ply, winner}: a number for what each cell holds, 0 for White or 1 for
- * Black to move, and null or the side that has won. A move is {token, changes}: cells and what they
- * hold afterwards. */
+/* A position is {cells, side, ply, winner}: a number for the contents of each cell, 0 for White or 1
+ * for Black to move, and null or the side that has won. A move is {token, changes}: cells and their
+ * new contents. */
 
 const parsePosition = (game, text) => {
   const [rows, side, ply] = text.split(" ");
@@ -153,7 +153,7 @@ const dualma = {
     return position.ply < 11 ? placements(position) : movements(position);
   },
 
-  /** Company while discs are placed; then free discs, stacks topped and rows of three that lack one. */
+  /** Neighbours in the placement phase; later discs on top, stacks and rows of three that lack one. */
   evaluate: ({ cells, side, ply }) => {
     let worth = 0;
     const own = side + 1;
@@ -191,7 +191,7 @@ const isConnected = (cells, without) => {
   return reached.size === occupied.length;
 };
 
-/** The actions of a kind as {token, changes}: the legal ones, or the replacements where there are none. */
+/** The legal actions of a kind as {token, changes}, or the replacements if there are none. */
 const actions = (cells, side, kind) => {
   const piece = pieceOf(kind, side);
   const opponent = 5 << (1 - side);
@@ -229,7 +229,7 @@ const turns = (position, kind) => {
   });
 };
 
-const ROW = [0, 1, 4, 20, 0]; // the worth of so many of one kind and colour alone in a row
+const ROW = [0, 1, 4, 20, 0]; // by the number of pieces in a row with one kind and colour only
 
 const duploline = {
   code: "duploline",
@@ -279,9 +279,9 @@ const perft = (game, position, depth) =>
 
 // ---- the search
 
-/* All moves are sorted by what they lead to; then, from the best on, each is held against its
- * replies, and the one is played whose best reply is the least good. Between two moves the program
- * listens: that is why a move and its replies are the unit of its work. */
+/* All moves are sorted by the score of the next position. Then, from the best on, the replies to each
+ * are searched, and the move whose best reply is worst for the opponent is played. The program reads its
+ * input between two moves, so a move with its replies is the unit of its work. */
 
 const WIN = 1e6;
 
@@ -299,7 +299,7 @@ class Search {
     return this.stopped || performance.now() - this.started >= this.limits.budget;
   }
 
-  /** A move and what it leads to, worth so much to the mover before it is answered. */
+  /** A move, the position after it, and its score for the mover before a reply. */
   look(position, move) {
     if (this.nodes >= this.limits.nodes) throw new OutOfNodes();
     this.nodes++;
@@ -307,7 +307,7 @@ class Search {
     return { move, after, worth: after.winner === null ? -this.game.evaluate(after) : WIN };
   }
 
-  /** What the best reply leaves of a move; no more than is needed to see that it is worse than `enough`. */
+  /** The score of a move after the best reply; stops when it is known to be worse than `enough`. */
   answered({ after, worth }, enough) {
     if (worth === WIN) return WIN;
     let least = Infinity;
@@ -356,16 +356,16 @@ class Search {
   }
 }
 
-// ---- the conversation
+// ---- the protocol
 
 const say = (text) => process.stdout.write(`${text}\n`);
 
 let game = GAMES[0];
 let position = parsePosition(game, game.start);
-let played = { start: "", tokens: [] }; // how the position came about
+let played = { start: "", tokens: [] }; // the start and the moves of the position
 let search = null;
 
-/** The numbers behind the words of "go", as the limits of a search. */
+/** The limits of a search by the numbers of "go". */
 const limitsOf = (words) => {
   const number = (name) => (words.includes(name) ? Number(words[words.indexOf(name) + 1]) : undefined);
   const player = position.side === game.first ? "p1" : "p2";
@@ -379,7 +379,7 @@ const limitsOf = (words) => {
   };
 };
 
-/** Plays only the moves that are new: to find a move among a thousand takes its time. */
+/** Plays only the new moves: finding a move among a thousand is slow. */
 const setPosition = (text) => {
   const [where, moves = ""] = text.split(/ *\bmoves\b */);
   const start = where.startsWith("fen ") ? where.slice(4) : game.start;
@@ -424,7 +424,7 @@ const COMMANDS = {
   fen: () => say(formatPosition(game, position)),
 };
 
-/** Lines that came during a search wait for its end, but for those that are meant for it. */
+/** Lines that arrive during a search wait for its end, except those that concern it. */
 const waiting = [];
 let busy = false;
 
@@ -434,7 +434,7 @@ const answerAll = async () => {
   while (waiting.length) {
     const [word, ...words] = waiting.shift().trim().split(/ +/);
     const answered = Object.hasOwn(COMMANDS, word) && COMMANDS[word](words);
-    if (word === "go") await answered; // all else is done already
+    if (word === "go") await answered; // everything else is finished already
   }
   busy = false;
 };

@@ -1,7 +1,7 @@
 #!/bin/sh
-# All ladders in POSIX shell: the rules are asked for by `python3 -m engines`, the move is drawn by lot.
+# All ladders in POSIX shell: `python3 -m engines` gives the legal moves, and one is drawn at random.
 #
-# It needs Python 3.11 or newer with `engines` on its path, as it is where a site runs its bots.
+# It needs Python 3.11 or newer with `engines` on its path, as on a site.
 # Every move starts Python twice: give it half a second. To make a bundle of it for a site:
 #
 #     cat > bot.toml <<'END'
@@ -13,8 +13,8 @@
 #     END
 #     zip moves.zip bot.toml moves.sh
 #
-# Where `python3` is an older one, add another's path below `[options]`: Python = "/path/to/python3".
-# The language of the lines it reads and writes is on engines/PROTOCOL.md.
+# If `python3` is older, name another one below `[options]`: Python = "/path/to/python3".
+# engines/PROTOCOL.md describes the protocol.
 
 set -f # a move is a word, never a pattern
 
@@ -24,7 +24,7 @@ seed=$$
 fen=
 moves=
 
-# With the game and, where there is one, the position to start from.
+# Runs a command with the game and the start position, if there is one.
 engines() {
     command=$1
     shift
@@ -63,7 +63,7 @@ set_position() {
     moves=$*
 }
 
-# One of the arguments; the same seed and position always draw the same.
+# One of the arguments; the same seed and position give the same one.
 draw() {
     number=$(printf '%s %s' "$seed" "$now" | cksum)
     shift $((${number%% *} % $#))

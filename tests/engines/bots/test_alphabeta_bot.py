@@ -8,7 +8,8 @@ from itertools import islice
 import pytest
 
 from engines.bots.candidates import GUIDES, Candidates, Guide
-from engines.bots.evaluation import worth_of
+from engines.bots.evaluation import final_score
+from engines.bots.table import DECIDED
 from engines.protocol import Info
 from engines.rules.base import Position, Result
 from engines.rules.history import History
@@ -51,7 +52,7 @@ def true_mate(position: Position, plies: int) -> int | None:
         after = position.play(token)
         ended = after.outcome()
         if ended.decided:
-            values.append((worth_of(ended, position.side) > 0) - (worth_of(ended, position.side) < 0))
+            values.append((final_score(ended, position.side) > 0) - (final_score(ended, position.side) < 0))
             continue
         reply = true_mate(after, plies - 1)
         values.append(0 if reply is None else -reply - 1 if reply > 0 else 1 - reply)
@@ -195,7 +196,11 @@ def test_a_loss_among_the_candidates_makes_it_look_at_the_rest(monkeypatch: pyte
         return ([bad], False) if asked == position else guide.candidates(asked)
 
     monkeypatch.setitem(GUIDES, "dogon-kulei", Guide(candidates, guide.winning_move))
-    assert best_move(ask(BOT, "dogon-kulei", f"fen {position}", "go depth 4")) != bad
+    said = ask(BOT, "dogon-kulei", f"fen {position}", "go depth 4")
+    assert best_move(said) != bad
+    scores = [info.score for info in infos(said) if info.score is not None]
+    assert scores
+    assert all(abs(score.centipawns or 0) < DECIDED for score in scores), "an unproven loss is no score"
 
 
 def test_the_third_occurrence_is_seen_to_end_the_game() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engines.bots.endings import Endings, twice_seen
+from engines.bots.endings import Endings, repeated_positions
 from engines.rules.base import UNDECIDED, Reason
 from engines.rules.history import History
 from engines.rules.registry import GAMES
@@ -15,9 +15,9 @@ def test_a_position_seen_twice_is_known_to_end_the_game() -> None:
     history = History(KULEI, KULEI.position.parse(REPEATED))
     for token in f"{REPEATING} e2- {REPEATING}".split():
         history.play(token)
-        assert (history.start.key() in twice_seen(history)) == (len(history.moves) >= 22)
+        assert (history.start.key() in repeated_positions(history)) == (len(history.moves) >= 22)
     third = history.position.play("e2-")
-    assert third.key() in twice_seen(history)
+    assert third.key() in repeated_positions(history)
     assert Endings(history).outcome(third) == history.play("e2-")
     assert history.outcome.reason is Reason.REPETITION
 

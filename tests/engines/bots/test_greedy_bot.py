@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.bots.candidates import GUIDES
-from engines.bots.evaluation import EVALUATIONS, worth_of
+from engines.bots.evaluation import EVALUATIONS, final_score
 from engines.rules.base import Position
 from engines.rules.registry import GAMES
 from tests.engines.bots.test_bots import ask, best_move, some_positions
@@ -15,7 +15,7 @@ def worth_after(code: str, position: Position, token: str) -> int:
     """What the mover has after a move, the game's end above all."""
     after = position.play(token)
     outcome = after.outcome()
-    return worth_of(outcome, position.side) if outcome.decided else -EVALUATIONS[code](after)
+    return final_score(outcome, position.side) if outcome.decided else -EVALUATIONS[code](after)
 
 
 @pytest.mark.parametrize("code", GAMES)

@@ -339,7 +339,9 @@ def test_the_lines_in_the_readme_print_what_they_say(tmp_path: Path) -> None:
     C.command(tmp_path)
     (tmp_path / "engines").symlink_to(FOLDER.parents[1])
     page = (FOLDER.parents[1] / "README.md").read_text()
-    (block,) = (lines for lines in re.findall(r"```shell\n(.*?)```", page, re.DOTALL) if "as from" in lines)
+    (block,) = (
+        lines for lines in re.findall(r"```shell\n(.*?)```", page, re.DOTALL) if "like the command" in lines
+    )
     (promised,) = re.findall(r"# (\d+), as from", block)
     done = subprocess.run(["sh", "-ec", block], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [promised]

@@ -123,7 +123,7 @@ def test_a_depth_alone_is_a_search_that_ends(code: str) -> None:
     *_, position = some_positions(code, seed=6, plies=13)
     info = last_info(code, f"fen {position}", "go depth 1")
     assert info.depth == 1
-    assert (info.nodes or 0) <= mcts_bot.A_PLY
+    assert (info.nodes or 0) <= mcts_bot.NODES_A_PLY
 
 
 @pytest.mark.parametrize("code", GAMES)
@@ -159,7 +159,7 @@ def test_the_clock_is_spared_where_there_is_one_move_only() -> None:
 
 
 def test_a_full_tree_grows_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcts_bot, "FULL", 100)
+    monkeypatch.setattr(mcts_bot, "MAX_SIZE", 100)
     assert last_info("duploline", "startpos", "go nodes 300").nodes == 300
     assert MEMORY.root is not None
     assert mcts_bot.size_of(MEMORY.root) < 200

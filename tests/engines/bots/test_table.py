@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.bots.evaluation import MATE
-from engines.bots.table import BELIEVED, DECIDED, PROVEN, Bound, TableEntry, TranspositionTable, disbelieved
+from engines.bots.table import DECIDED, PROVEN, UNPROVEN_WIN, Bound, TableEntry, TranspositionTable, unproven
 
 WINDOW = (-MATE, MATE)
 
@@ -19,7 +19,7 @@ def kept(score: int, *, at: int, bound: Bound = Bound.EXACT, depth: int = 4) -> 
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("win", [MATE, BELIEVED])
+@pytest.mark.parametrize("win", [MATE, UNPROVEN_WIN])
 def test_a_win_found_five_plies_on_is_the_same_number_of_plies_from_elsewhere(win: int, sign: int) -> None:
     """Three plies from the root a win is seen two plies on; met after one ply it still is two plies on."""
     entry = kept(sign * (win - 5), at=3)
@@ -63,9 +63,9 @@ def test_a_full_table_takes_in_no_more_positions_but_learns_of_those_it_has() ->
 
 
 def test_a_loss_that_rests_on_candidates_is_believed_and_not_proven() -> None:
-    lost = disbelieved(4 - MATE)
-    assert lost == 4 - BELIEVED
+    lost = unproven(4 - MATE)
+    assert lost == 4 - UNPROVEN_WIN
     assert -PROVEN < lost <= -DECIDED
-    assert disbelieved(lost) == lost
-    assert disbelieved(MATE - 4) == MATE - 4
-    assert disbelieved(-700) == -700
+    assert unproven(lost) == lost
+    assert unproven(MATE - 4) == MATE - 4
+    assert unproven(-700) == -700

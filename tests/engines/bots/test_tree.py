@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engines.bots.tree import DRAWN, LOST, WON, Node, carry_up
+from engines.bots.tree import DRAWN, LOST, WON, Node, back_up
 
 
 def grown(*chances: float, complete: bool = True) -> Node:
@@ -21,14 +21,14 @@ def visit(root: Node, tokens: str, found: float | None = None) -> None:
         path.append(next(child for child in path[-1].children if child.token == token))
     if found is not None:
         path[-1].left = found
-    carry_up(path)
+    back_up(path)
 
 
 def decide(root: Node, token: str, verdict: float, plies: int = 0) -> None:
     """A simulation that finds a move proven."""
     child = next(child for child in root.children if child.token == token)
     child.verdict, child.plies = verdict, plies
-    carry_up([root, child])
+    back_up([root, child])
 
 
 def is_proven(node: Node) -> bool:
@@ -167,6 +167,6 @@ def test_a_proof_is_carried_through_several_plies() -> None:
     move.grow([Node("b", 0.5)], complete=True)
     (reply,) = move.children
     reply.verdict = WON
-    carry_up([root, move, reply])
+    back_up([root, move, reply])
     assert (reply.verdict, move.verdict, root.verdict) == (WON, LOST, WON)
     assert (move.plies, root.plies) == (1, 2)

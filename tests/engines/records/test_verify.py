@@ -157,7 +157,7 @@ def test_a_score_is_the_one_of_the_end_or_a_disagreement(code: str) -> None:
 
 def test_there_is_no_score_without_an_end() -> None:
     record = with_headers(record_of("dogon-kulei", DOGON), {"WhiteScore": "24"})
-    assert verify_record(record) == ["header WhiteScore is '24', but this end has no score"]
+    assert verify_record(record) == ["header WhiteScore is '24', but this result has no score"]
 
 
 def test_another_game_s_moves_disagree() -> None:
@@ -236,7 +236,7 @@ def test_a_void_has_no_result_and_is_our_own_fault() -> None:
     assert verify_record(ended(Termination.VOID, Result.UNDECIDED, Fault.NONE))
     assert verify_record(ended(Termination.VOID, Result.DRAW, Fault.INFRASTRUCTURE))
     scored = ended(Termination.VOID, Result.UNDECIDED, Fault.INFRASTRUCTURE, {"BlackScore": "24"})
-    assert verify_record(scored) == ["header BlackScore is '24', but this end has no score"]
+    assert verify_record(scored) == ["header BlackScore is '24', but this result has no score"]
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,15 @@ from engines.records import (
     Record,
     RecordError,
     RecordMove,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
     Termination,
     build_record,
     clean_text,
     format_record,
-    write_records,
 )
-from engines.rules.base import Reason, Result, UnknownGame
+from engines.rules.base import Result, UnknownGame
 from tests.support.records import finished_record, read_text, record_of, with_headers
 
 DOGON = ("d1+", "c2+", "c1+", "d2+")
@@ -111,7 +113,7 @@ def test_headers_are_put_into_their_order_and_unknown_ones_last() -> None:
 
 def test_games_of_a_file_are_parted_by_an_empty_line() -> None:
     records = [record_of("dogon-kulei", DOGON), record_of("dogon-kulei", DOGON[:2])]
-    text = "".join(write_records(records))
+    text = "".join(f"{format_record(record)}\n" for record in records)
     assert text.count("\n\n[Event") == 1
     assert read_text(text) == records
 
@@ -135,15 +137,10 @@ def test_a_given_position_and_another_ply_limit_are_written() -> None:
 def test_a_ladder_that_is_not_there_has_no_records() -> None:
     with pytest.raises(UnknownGame, match="'chess'"):
         build_record(
-            game="chess",
-            white="a",
-            black="b",
-            moves=(),
-            result=Result.UNDECIDED,
-            termination=Termination.VOID,
-            fault=Fault.INFRASTRUCTURE,
-            time_control="1+1",
-            reason=Reason.NONE,
+            (),
+            players=RecordPlayers("a", "b"),
+            settings=RecordSettings("chess", "1+1"),
+            outcome=RecordOutcome(Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE),
         )
 
 
@@ -165,28 +162,28 @@ def test_evidence_is_made_fit_for_a_line() -> None:
         ({"White": "a\nb"}, "header White holds a character that cannot be written: 'a\\nb'"),
         ({"White": "\ud800"}, "header White holds a character that cannot be written: '\\ud800'"),
         ({"White": "a\u2028b"}, "header White holds a character that cannot be written: 'a\\u2028b'"),
-        ({"My Header": "x"}, "'My Header' is no name of a header"),
+        ({"My Header": "x"}, "'My Header' is not the name of a header"),
         ({"Date": "21.11.2026"}, "header Date is '21.11.2026', not YYYY.MM.DD"),
         ({"Result": "1-0"}, "header Result is '1-0', but the moves end with '0-1'"),
         ({"Game": "go"}, "header Game: unknown game 'go'"),
-        ({"Termination": "boredom"}, "header Termination is 'boredom': no such word"),
-        ({"Fault": "both"}, "header Fault is 'both': no such word"),
+        ({"Termination": "boredom"}, "header Termination is 'boredom': it is not a known value"),
+        ({"Fault": "both"}, "header Fault is 'both': it is not a known value"),
         ({"Fault": "white"}, "header Fault is 'white', but termination 'resignation' means 'none'"),
         ({"PlyCount": "5"}, "header PlyCount is '5', but there are 4 moves"),
         ({"PlyLimit": "0"}, "header PlyLimit is '0': not a number"),
-        ({"PlyLimit": "500"}, "header PlyLimit is the game's own: it is left out then"),
+        ({"PlyLimit": "500"}, "header PlyLimit is the game's default: it must be left out"),
         ({"TimeControl": "fast"}, "header TimeControl: cannot read 'fast'"),
         ({"SetUp": "1"}, "header SetUp is '1'"),
         ({"FEN": BLACK_TO_MOVE}, "header SetUp is '0'"),
         ({"FEN": "x", "SetUp": "1"}, "header FEN: bad position 'x'"),
         ({"FEN": "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 0", "SetUp": "1"}, "header FEN is the initial position"),
-        ({"OpeningPlies": "2"}, "header OpeningPlies is '2', but 0 plies are marked as given"),
+        ({"OpeningPlies": "2"}, "header OpeningPlies is '2', but there are 0 book moves"),
         ({"Termination": "rules"}, "header Reason is missing"),
         ({"Reason": "seeds"}, "header Reason is 'seeds', but the termination is 'resignation'"),
-        ({"Termination": "crash"}, "a forfeit by 'crash' at the fault of 'none' is not '0-1'"),
+        ({"Termination": "crash"}, "a forfeit by 'crash' with fault 'none' cannot have the result '0-1'"),
         (
             {"Termination": "void", "Fault": "infrastructure"},
-            "the result '0-1' does not go with termination 'void'",
+            "the result '0-1' is impossible with termination 'void'",
         ),
     ],
 )
@@ -200,7 +197,7 @@ def test_what_is_wrong_is_not_written_but_named(changes: dict[str, str | None], 
 
 def test_a_reason_is_for_the_rules_alone() -> None:
     record = record_of("dogon-kulei", ("c2+",), fen=BLACK_TO_MOVE, ply_limit=2)
-    with pytest.raises(RecordError, match="Reason is left out"):
+    with pytest.raises(RecordError, match="Reason must be left out"):
         format_record(with_headers(record, {"Reason": "ply-limit"}))
 
 
@@ -221,8 +218,8 @@ def test_a_word_that_is_no_move_is_not_written(token: str) -> None:
 def test_given_plies_come_first_and_have_no_note() -> None:
     record = record_of("dogon-kulei", DOGON, book=1)
     late = (*record.moves[:3], RecordMove("d2+", book=True))
-    with pytest.raises(RecordError, match="given after one that was chosen"):
+    with pytest.raises(RecordError, match="a book move after a move that was chosen"):
         format_record(replace(record, moves=late))
     noted = (RecordMove("d1+", MoveNote(ms=1), book=True), *record.moves[1:])
-    with pytest.raises(RecordError, match="ply 1: a given ply has no note"):
+    with pytest.raises(RecordError, match="ply 1: a book move must not have a note"):
         format_record(replace(record, moves=noted))

@@ -12,7 +12,7 @@ import pytest
 
 from engines.rules.base import Position
 from engines.rules.registry import GAMES
-from engines.svg import STYLE, describe, draw
+from engines.svg import STYLE, describe, draw, flat_style
 
 SVG = "{http://www.w3.org/2000/svg}"
 STACKS = "5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21"
@@ -35,9 +35,14 @@ UNTRUSTED = (
 
 
 def parsed(
-    position: Position, *, last_move: str = "", flip: bool = False, standalone: bool = False
+    position: Position,
+    *,
+    last_move: str = "",
+    before: Position | None = None,
+    flip: bool = False,
+    standalone: bool = False,
 ) -> Element:
-    text = draw(position, last_move=last_move, flip=flip, standalone=standalone)
+    text = draw(position, last_move=last_move, before=before, flip=flip, standalone=standalone)
     return ElementTree.fromstring(text)
 
 
@@ -118,9 +123,12 @@ def test_the_drawing_itself_names_no_colour() -> None:
 
 @pytest.mark.parametrize("code", GAMES)
 def test_every_class_drawn_is_styled_or_documented_as_a_hook(code: str) -> None:
-    hooks = {"strip", "to-move", "board", f"board-{code}"}
+    hooks = {"strip", "to-move", "board", f"board-{code}", "change", "seeds"}
+    before = GAMES[code].position.initial()
     for position, token in some_game(code, seed=7, plies=10):
-        words = {word for kind in kinds(parsed(position, last_move=token)) for word in kind.split()}
+        drawing = parsed(position, last_move=token, before=before)
+        before = position
+        words = {word for kind in kinds(drawing) for word in kind.split()}
         assert {word for word in words - hooks if f".{word}" not in STYLE} == set()
 
 
@@ -196,3 +204,60 @@ def test_a_position_is_described_in_words() -> None:
     stones = describe(GAMES["duovallis"].position.parse(f"{STONES} b 2 1 1"))
     assert "f2 1 white 1 black" in stones
     assert stones.endswith("f3 1 white. White: keeps 2. Black: keeps 1.")
+
+
+def drawn_move(code: str, fen: str, token: str, *, flip: bool = False) -> Element:
+    before = GAMES[code].position.parse(fen)
+    return parsed(before.play(token), last_move=token, before=before, flip=flip)
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_a_dogon_move_shows_its_way_its_captures_and_every_change(flip: bool) -> None:
+    drawing = drawn_move("dogon-kulei", "1,1,1,0,0,0/0,0,0,0,0,15 w 15 15 - - 0", "f1+", flip=flip)
+    seen = kinds(drawing)
+    assert (seen["last from"], seen["last track"], seen["last to"], seen["last captured"]) == (1, 1, 1, 4)
+    assert Counter(texts(drawing, "delta seeds")) == {"+1": 7, "\N{MINUS SIGN}1": 1, "\N{MINUS SIGN}15": 1}
+    orders = [int(part.get("data-order", "")) for part in drawing.iter() if part.get("class") == "change"]
+    assert sorted(orders) == [0, *range(4, 12)]
+
+
+def test_a_duovallis_move_shows_the_changes_of_both_colours() -> None:
+    fen = "4b,4b,4b,4b,4b,4b/0,4w,4w,4w,4w,0/0,4b,4b,4b,4b,0/4w,4w,4w,4w,4w,4w w 0 0 0"
+    before = GAMES["duovallis"].position.parse(fen)
+    after = before.play("a1")
+    drawing = parsed(after, last_move="a1", before=before)
+    change = sum(int(text.replace("\N{MINUS SIGN}", "-")) for text in texts(drawing, "delta white"))
+    assert change == after.stones[0] - before.stones[0]  # type: ignore[attr-defined]
+    assert texts(drawing, "delta white")
+
+
+def test_a_slide_leaves_a_mark_where_the_piece_stood() -> None:
+    position = next(p for p, _ in some_game("dualma", seed=4, plies=15) if p.ply == 12)
+    token = next(token for token in position.legal_moves() if "-" in token)
+    drawing = parsed(position.play(token), last_move=token, before=position)
+    assert kinds(drawing)["ghost"] == 1
+    assert len([part for part in drawing.iter() if part.get("data-from")]) == 1
+    assert kinds(parsed(position.play(token), last_move=token))["ghost"] == 0
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_moves_are_drawn_inside_the_view_box_from_both_sides(code: str) -> None:
+    before = GAMES[code].position.initial()
+    for position, token in some_game(code, seed=8, plies=25):
+        for flip in (False, True):
+            drawing = parsed(position, last_move=token, before=before, flip=flip)
+            left, top, width, height = map(float, drawing.get("viewBox", "").split())
+            for part in drawing.iter(f"{SVG}rect"):
+                x, y = float(part.get("x", "")), float(part.get("y", ""))
+                assert left <= x <= x + float(part.get("width", "")) <= left + width
+                assert top <= y <= y + float(part.get("height", "")) <= top + height
+        before = position
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_flat_style_says_the_same_without_variables(dark: bool) -> None:
+    flat = flat_style(dark=dark)
+    assert not [word for word in ("var(", ":is", "@media", "--board") if word in flat]
+    assert flat.count("{") == flat.count("}") == STYLE.count("{") - 2
+    assert ".board .white.stone, .board .white.disc, .board .white.ring" in flat
+    assert ("#3b342c" in flat) is dark

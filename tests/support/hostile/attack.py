@@ -1,4 +1,4 @@
-"""An attack as data: what it tries, which wall holds it, and how it would be seen from outside to succeed."""
+"""An attack as data: what it tries, which protection stops it, and how its success shows from outside."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from workers.sandbox.levels import Level
 from workers.sandbox.limits import MEBIBYTE
 
 SMALL = {"memory": 64 * MEBIBYTE}
-USERS_APART = "the namespace of users, of which all others hang, holds it by itself"
+USERS_APART = "the user namespace, which all others need, stops it alone"
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
     """``plan`` is a bad engine's, ``opponent`` that of the engine it plays against.
 
-    ``succeeded`` judges a game. It must not have with all walls, and must have without ``walls``,
-    which are taken away together where one alone already holds. Where that cannot be shown,
-    ``unshown`` says why. ``verdict`` is how the game ends behind all walls; ``plays_on``: where
-    that cost the attacker a child alone it may go on as well. ``level`` is the lowest at
-    which they hold.
+    ``succeeded`` judges a game. The attack must fail in the complete sandbox, and must succeed without
+    ``protections``; where each of several protections stops it, they are removed together. If success
+    cannot be shown, ``unshown`` says why. ``verdict`` is the termination of the game in the complete
+    sandbox; with ``plays_on`` the game may also go on, because only a child of the attacker was ended.
+    ``level`` is the lowest level at which the attack fails.
     """
 
     name: str
     plan: tuple[str, ...]
     succeeded: Callable[[Seen], bool]
-    walls: tuple[str, ...] = ()
+    protections: tuple[str, ...] = ()
     level: Level = Level.B
     opponent: tuple[str, ...] = ()
     verdict: str = "ply limit"

@@ -1,6 +1,6 @@
-"""Walls taken away, one by one: to show that without its wall an attack succeeds.
+"""Removes protections of the sandbox one by one, to show that an attack then succeeds.
 
-Each changes this process for good; only a worker behind an outer wall may do that.
+Each changes this process for good, so it may only be called by a worker in an outer sandbox.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.support.hostile.programs.files import MACHINE
-from workers.sandbox import cell
-from workers.sandbox.cell import SandboxedProcess
-from workers.sandbox.enclosure import SAMPLER, Sandbox
-from workers.sandbox.filter.bpf import assemble, give_back
+from workers.sandbox import process
+from workers.sandbox.filter.bpf import assemble, return_value
 from workers.sandbox.filter.seccomp import ALLOW
 from workers.sandbox.limits import MEBIBYTE
+from workers.sandbox.process import SandboxedProcess
+from workers.sandbox.sandbox import SAMPLER, Sandbox
 
 Opening = Callable[[Sandbox, Path], Sandbox]
-"""Takes the trial's folder beside the sandbox."""
+"""Removes a protection from the sandbox; the second argument is the trial's folder."""
 Words = list[str]
 
 
-def take_away(walls: tuple[str, ...], sandbox: Sandbox, folder: Path) -> Sandbox:
-    for wall in walls:
-        sandbox = OPENINGS[wall](sandbox, folder)
+def remove_protections(names: tuple[str, ...], sandbox: Sandbox, folder: Path) -> Sandbox:
+    for name in names:
+        sandbox = OPENINGS[name](sandbox, folder)
     return sandbox
 
 
 def _without(*names: str, values: int = 0) -> Opening:
-    """Leave out these options of bwrap, with so many values each."""
+    """Leave out these options of bwrap, each with this number of values."""
 
     def edit(words: Words, _: Path) -> Words:
         for name in names:
@@ -45,7 +45,7 @@ def _without(*names: str, values: int = 0) -> Opening:
 
 
 def _instead(old: tuple[str, ...], new: tuple[str, ...]) -> Opening:
-    """Other words for these; ``*`` stands for any, and for the trial's folder."""
+    """Replace ``old`` by ``new``; ``*`` stands for any one word, ``{folder}`` for the trial's folder."""
 
     def edit(words: Words, folder: Path) -> Words:
         for at in range(len(words)):
@@ -64,7 +64,7 @@ def _instead(old: tuple[str, ...], new: tuple[str, ...]) -> Opening:
 
 
 def _beside(*paths: str) -> Opening:
-    """Show these folders of the machine as well."""
+    """Mount these folders of the machine as well."""
 
     def edit(words: Words, folder: Path) -> Words:
         places = [path.replace("{folder}", str(folder)) for path in paths]
@@ -77,13 +77,13 @@ def _beside(*paths: str) -> Opening:
 
 def _edited(edit: Callable[[Words, Path], Words]) -> Opening:
     def open_it(sandbox: Sandbox, folder: Path) -> Sandbox:
-        usual = vars(cell)["bwrap_arguments"]
+        usual = vars(process)["bwrap_arguments"]
 
         def arguments(*values: Any, **named: Any) -> bytes:
             words = usual(*values, **named).decode().split("\0")[:-1]
             return "".join(f"{word}\0" for word in edit(words, folder)).encode()
 
-        patch.object(cell, "bwrap_arguments", arguments).start()
+        patch.object(process, "bwrap_arguments", arguments).start()
         return sandbox
 
     return open_it
@@ -95,9 +95,9 @@ def _limit(**fields: int) -> Opening:
 
 def _prlimit(old: str, new: str) -> Opening:
     def open_it(sandbox: Sandbox, _: Path) -> Sandbox:
-        usual = vars(cell)["prlimit_words"]
+        usual = vars(process)["prlimit_words"]
         patch.object(
-            cell,
+            process,
             "prlimit_words",
             lambda limits: tuple(new if word == old else word for word in usual(limits)),
         ).start()
@@ -107,7 +107,7 @@ def _prlimit(old: str, new: str) -> Opening:
 
 
 def _filter(sandbox: Sandbox, _: Path) -> Sandbox:
-    return replace(sandbox, tools=replace(sandbox.tools, filter=assemble([give_back(ALLOW)])))
+    return replace(sandbox, tools=replace(sandbox.tools, filter=assemble([return_value(ALLOW)])))
 
 
 def _memory(sandbox: Sandbox, _: Path) -> Sandbox:
@@ -126,7 +126,7 @@ def _rest(sandbox: Sandbox, _: Path) -> Sandbox:
 
 
 def _started_with(**changes: Any) -> Opening:
-    """Start engines' processes in another way."""
+    """Start engines with these arguments of ``Popen``."""
 
     def open_it(sandbox: Sandbox, _: Path) -> Sandbox:
         usual = subprocess.Popen

@@ -1,4 +1,4 @@
-"""The outer wall around a worker whose own wall is open: namespaces of its own, limits and a fuse."""
+"""The outer sandbox around a worker whose own sandbox lacks a protection: namespaces and limits."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ LIMITS = (
 
 
 def hold_open_trial(name: str, folder: Path) -> Seen:
-    """One game without the attack's walls, in an outer wall. A worker that is killed tells nothing."""
+    """One game without the attack's protections, in an outer sandbox. A killed worker reports nothing."""
     trial = (sys.executable, "-m", "tests.support.hostile.trial", str(folder), name, Level.B, "open")
-    return _seen((*_outer_wall(folder), *trial), folder)
+    return _seen((*_outer_sandbox(folder), *trial), folder)
 
 
-def _outer_wall(folder: Path) -> tuple[str, ...]:
+def _outer_sandbox(folder: Path) -> tuple[str, ...]:
     """All is read-only but the trial's folder; nothing of it outlives the first process."""
     if os.geteuid() == 0:
-        raise AssertionError("walls are never opened as root")
+        raise AssertionError("protections are never removed as root")
     namespaces = [f"--unshare-{name}" for name in ("user", "pid", "net", "ipc", "uts")]
     places = ("--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc")
     own = ("--bind", str(folder), str(folder), "--chdir", str(ROOT))

@@ -41,7 +41,7 @@ class TrialServer:
         )
 
     def hold_trial(self, name: str, level: Level, folder: Path) -> Seen:
-        """One game behind all walls of that level, in an empty folder."""
+        """One game in the complete sandbox of that level, in an empty folder."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         (folder / "tmp").mkdir()

@@ -2,7 +2,7 @@
 
     python -m tests.support.hostile.trial FOLDER ATTACK LEVEL [open]
 
-``open`` takes the attack's walls away first: only behind an outer wall. It prints a ``Seen`` last.
+``open`` removes the attack's protections first: only in an outer sandbox. It prints a ``Seen`` last.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from typing import Any
 from tests.support.hostile import programs
 from tests.support.hostile.attack import Attack
 from tests.support.hostile.attacks import ATTACKS
-from tests.support.hostile.openings import take_away
+from tests.support.hostile.openings import remove_protections
 from tests.support.hostile.scene import Scene, digest, scene_in, survivors
 from tests.support.hostile.seen import Seen, report_fields
 from tests.support.jobs import job_of, play_job
+from tests.support.sandboxes import bad_engine_in
 from tests.support.unpack_archive import peak_kib
-from tests.support.walls import walled_engine
 from workers.engine.process import REAPER
 from workers.jobs import EngineSpec, GameReport
-from workers.sandbox.enclosure import Sandbox, find_tools
 from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
 from workers.sandbox.levels import Level
 from workers.sandbox.policy import Policy
+from workers.sandbox.sandbox import Sandbox, find_tools
 
 FUSE_SECONDS = 60
 DEATH_SECONDS = 10.0
 """Engines are gone within a second of the game's end; ten times that here."""
 OPEN_DEATH_SECONDS = 3.0
-"""Without a wall something may be there for good."""
+"""Without a protection something may stay for good."""
 SECRET = "DUARENA_DECOY"
 """The variable of this process that holds what no engine may read."""
 
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> None:
     sandbox = Sandbox(find_tools(), parent)
     sandbox = replace(sandbox, limits=replace(sandbox.limits, **attack.limits))
     if more:
-        sandbox = take_away(attack.walls, sandbox, Path(folder))
+        sandbox = remove_protections(attack.protections, sandbox, Path(folder))
     with scene_in(Path(folder), os.environ[SECRET]) as scene:
         seen = play(attack, sandbox, scene, OPEN_DEATH_SECONDS if more else DEATH_SECONDS)
         print(seen.to_line(), flush=True)
@@ -87,7 +87,7 @@ def engine(folder: Path, plan: tuple[str, ...], facts: dict[str, Any]) -> Engine
         Path(programs.__file__).parent, folder / "programs", ignore=shutil.ignore_patterns("__pycache__")
     )
     told = [word.replace("{facts}", json.dumps(facts)) for word in plan]
-    return walled_engine(folder, *told, name=folder.name, mark=str(folder))
+    return bad_engine_in(folder, *told, name=folder.name, mark=str(folder))
 
 
 def _groups(sandbox: Sandbox) -> Iterator[Path]:

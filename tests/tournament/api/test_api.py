@@ -20,7 +20,7 @@ from tournament.services.accounts import tokens
 from tournament.services.accounts.tokens import TokenError, TooMuch, create_token, find_token, revoke, spend
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import submit_bundle
-from workers.service.compliance import ExamEnding, Found
+from workers.service.compliance import ComplianceEnding, Found
 
 pytestmark = pytest.mark.django_db
 FAULT = Found("legal moves", "duploline", "illegal move", "read it", "> go", "Traceback", is_grave=True)
@@ -79,7 +79,7 @@ def test_a_bundle_is_uploaded_and_followed_with_one_token(
     assert len(queues.exams) == 1
     row = BotVersion.objects.get()
     assert (row.notes, row.bot.owner.username) == ("first", "ada")  # type: ignore[union-attr]
-    validation.record_news(news(row, ExamEnding.DONE, FAULT), timezone.now())
+    validation.record_news(news(row, ComplianceEnding.DONE, FAULT), timezone.now())
     version = said(ask("/api/bots/stone-age/1/", token), 200)["version"]
     assert version["state"] == "refused"
     assert version["reason"] == "The compliance check 'legal moves' on duploline failed: illegal move."

@@ -15,22 +15,13 @@ from tournament.arithmetic.ratings import (
     Rating,
     Scale,
     Standing,
-    environment,
     fingerprint,
     ladder_scale,
+    rate_by_definition,
     tournament_scale,
 )
 
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
-
-
-def package(scale: Scale, white: Rating, black: Rating, result: Result) -> tuple[Rating, Rating]:
-    """The same game rated by the ``trueskill`` package."""
-    env = environment(scale)
-    players = [env.create_rating(white.mu, white.sigma), env.create_rating(black.mu, black.sigma)]
-    ranks = {WHITE: [0, 1], BLACK: [1, 0], DRAW: [0, 0]}[result]
-    (one,), (other,) = env.rate([(player,) for player in players], ranks)
-    return Rating(one.mu, one.sigma), Rating(other.mu, other.sigma)
 
 
 def distance(one: tuple[Rating, Rating], other: tuple[Rating, Rating]) -> float:
@@ -45,7 +36,7 @@ def test_the_closed_form_agrees_with_the_package(result: Result, tolerance: floa
         white = Rating(source.uniform(0, 50), source.uniform(0.5, 9))
         black = Rating(source.uniform(0, 50), source.uniform(0.5, 9))
         rated = scale.rate(white, black, result)
-        assert distance(rated, package(scale, white, black, result)) < tolerance
+        assert distance(rated, rate_by_definition(scale, white, black, result)) < tolerance
 
 
 def test_the_first_game_of_two_newcomers_is_the_known_one() -> None:
@@ -117,7 +108,8 @@ def test_a_fold_counts_and_rates_in_order() -> None:
 
 def test_a_new_version_starts_from_its_latest_earlier_one_less_surely() -> None:
     fold = Fold(ladder_scale("duploline"))
-    fold.add_all(RatedGame(("Ada", 1), ("Bob", 1), WHITE) for _ in range(30))
+    for _ in range(30):
+        fold.add(RatedGame(("Ada", 1), ("Bob", 1), WHITE))
     fold.add(RatedGame(("Ada", 3), ("Bob", 1), WHITE))
     parent = fold.standings["Ada", 3].rating
     change, _ = fold.add(RatedGame(("Ada", 4), ("Bob", 1), WHITE))

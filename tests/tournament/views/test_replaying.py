@@ -46,7 +46,7 @@ def test_who_played_a_game_is_told_and_what_may_be_had_is_fetched(
     path = fetch_site_bundle(engines["black"], tmp_path / "store")
     assert path.read_bytes() == Bundle.objects.get(pk=sample.bundle_id).path.read_bytes()
     with pytest.raises(
-        SiteError, match=r"owner of 'Stone Age' alone .* from http.*/bots/stone-age/1/ and give"
+        SiteError, match=r"'Stone Age' to its owner only: .* from http.*/bots/stone-age/1/ and pass"
     ):
         fetch_site_bundle(engines["white"], tmp_path / "store")
 

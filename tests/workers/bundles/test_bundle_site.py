@@ -62,7 +62,7 @@ def test_one_that_is_torn_off_is_fetched_anew(site: FakeSite, tmp_path: Path) ->
             "does not let this worker in: This token was revoked.",
         ),
         ((403, "Not yours."), TokenRefused, "does not let this worker in: Not yours."),
-        ("elsewhere", TokenRefused, "sends on to http://thief.example/: name that site, if you trust it"),
+        ("elsewhere", TokenRefused, "redirects to http://thief.example/: give that address if you trust it"),
         ((429, "Try again in 2 s."), SiteAway, "gives no bundles now: Try again in 2 s."),
         ((500, ""), SiteAway, "gives no bundles now: it answers 500"),
         ("torn", SiteAway, "does not answer: it broke off after 1000 of 600000 bytes"),
@@ -107,8 +107,8 @@ def test_a_fetch_may_be_broken_off(site: FakeSite, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "token", "complaint"),
     [
-        ("duarena.example", TOKEN, "'duarena.example' is no address of a site"),
-        ("file:///etc", TOKEN, "is no address of a site"),
+        ("duarena.example", TOKEN, "'duarena.example' is not the address of a site"),
+        ("file:///etc", TOKEN, "is not the address of a site"),
         ("https://duarena.example", "", "there is no token"),
         ("https://duarena.example", "a\nb", "the token has a character that no token has"),
     ],

@@ -131,14 +131,16 @@ def test_a_command_that_cannot_start_is_named(words: tuple[str, ...], complaint:
 
 def test_an_interpreter_that_is_not_installed_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(BundleError, match=r"needs 'lua', which is not offered here: there is python3$"):
+    with pytest.raises(BundleError, match=r"needs 'lua', which is not available here: there is python3$"):
         check_command(with_command("lua", "main.lua"), {"main.lua"})
 
 
 def test_a_command_is_held_against_the_interpreters_that_a_site_has() -> None:
     with_node, without = {"python3": "/p", "node": "/n"}.get, {"python3": "/p", "sh": "/s"}.get
     check_command(with_command("node", "main.js"), {"main.js"}, with_node)
-    with pytest.raises(BundleError, match=r"needs 'node', which is not offered here: there is python3, sh$"):
+    with pytest.raises(
+        BundleError, match=r"needs 'node', which is not available here: there is python3, sh$"
+    ):
         check_command(with_command("node", "main.js"), {"main.js"}, without)
     with pytest.raises(BundleError, match=r"neither a file of the bundle nor one of python3, sh$"):
         check_command(with_command("nodejs", "main.js"), {"main.js"}, without)

@@ -110,8 +110,8 @@ def test_a_bundle_that_is_not_given_away_is_asked_of_its_owner(
     words = [str(records), "--game", GAME, "--site", site.url]
     assert main(words) == 2
     assert capsys.readouterr().err == (
-        "the site lets the owner of 'Rover' alone have its bundle: if that is you, log in, download it from "
-        f"{site.url}/bots/rover/3/ and give it by -engine cmd=FILE.zip\n"
+        "the site gives the bundle of 'Rover' to its owner only: if you are the owner, log in, "
+        f"download it from {site.url}/bots/rover/3/ and pass it as -engine cmd=FILE.zip\n"
     )
     own = site.folder / "Rover.zip"
     assert main([*words, "-engine", f"cmd={own}"]) == 0
@@ -129,7 +129,7 @@ def test_another_bundle_than_was_promised_is_not_run(
 ) -> None:
     (site.folder / "Stray.zip").write_bytes(bundle_of("Other"))
     assert main([str(records), "--game", GAME, "--site", site.url]) == 2
-    assert "/Stray.zip is another bundle than the game was played with" in capsys.readouterr().err
+    assert "/Stray.zip is not the bundle that the game was played with" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -151,9 +151,9 @@ def test_a_digest_that_is_none_is_refused(site: FakeSite) -> None:
 @pytest.mark.parametrize(
     ("address", "complaint"),
     [
-        ("duarena.example", "'duarena.example' is no address of a site: write https://HOST"),
-        ("file:///etc/passwd", "is no address of a site"),
-        ("http://127.0.0.1:9", r"http://127.0.0.1:9/games/engines.json\?id=.* cannot be had: .*refused"),
+        ("duarena.example", "'duarena.example' is not the address of a site: write https://HOST"),
+        ("file:///etc/passwd", "is not the address of a site"),
+        ("http://127.0.0.1:9", r"http://127.0.0.1:9/games/engines.json\?id=.* cannot be fetched: .*refused"),
     ],
 )
 def test_an_address_that_is_none_is_told(address: str, complaint: str) -> None:

@@ -1,4 +1,4 @@
-"""The compliance check: engines of sense are clean, and each fault is told by name, with real processes."""
+"""The compliance check: good engines pass, and each fault is named; with real processes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from workers.check import (
     CheckReport,
     Finding,
     check_engine,
+    checked_process,
     format_finding,
     format_summary,
     playing,
     protocol_checks,
     run,
-    subject,
 )
-from workers.check.bench import CheckedEngines
+from workers.check.checked_engine import CheckedEngine
+from workers.check.checked_process import Budget, CheckTimedOut
 from workers.check.run import CHECKS, HANDSHAKE, try_check
-from workers.check.subject import Budget, CheckTimedOut
 from workers.check.verdicts import explain_exception
 from workers.engine.launch import Launch, plan_launch
 from workers.jobs import EngineSpec
@@ -41,25 +41,25 @@ def launch_of(mark: str, plan: str) -> Launch:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is no fault: engines have much longer than usual for what they do at once."""
-    monkeypatch.setattr(subject, "READY_SECONDS", 60.0)
+    monkeypatch.setattr(checked_process, "READY_SECONDS", 60.0)
     monkeypatch.setattr(protocol_checks, "READY_SECONDS", 60.0)
     monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 20.0)
 
 
 def found_by(name: str, plan: str, mark: str, seconds: float = 240.0) -> Finding:
     """What one check finds in an engine with this plan."""
-    bench = CheckedEngines(lambda: launch_of(mark, plan), Budget(seconds))
+    engine = CheckedEngine(lambda: launch_of(mark, plan), Budget(seconds))
     try:
-        return try_check(bench, BY_NAME[name], DOGON)
+        return try_check(engine, BY_NAME[name], DOGON)
     finally:
-        bench.clear()
+        engine.clear()
 
 
 FAULTS = [
-    ("handshake", r"ugi only ugiok\n", "it says no 'id name'"),
+    ("handshake", r"ugi only ugiok\n", "it sends no 'id name'"),
     ("handshake", "ugi leave 3", "it crashed: the process ended with exit code 3"),
     ("handshake", "start die SIGSEGV", r"it crashed: .* signal 11 \(SIGSEGV\)"),
-    ("handshake", r"ugi also bestmove\x20d1+\n", "a bestmove came that nothing had asked for"),
+    ("handshake", r"ugi also bestmove\x20d1+\n", "it sent a bestmove without a go"),
     ("handshake", r"ugi flood 1\x20option\n", "it floods: more than 1024 KiB of output"),
     ("options", r"ugi also option\x20name\x20Hash\x20type\x20spun\n", "a type of check, spin, combo"),
     (
@@ -71,15 +71,15 @@ FAULTS = [
     (
         "options",
         r"ugi also option\x20name\x20a\x00b\x20type\x20string\x20default\x20x\n",
-        r"option 'a\\x00b' has a character that no message can hold",
+        r"option 'a\\x00b' has a character that is not printable",
     ),
     ("isready", "isready:2 only -", "no third of three readyok within 1 seconds"),
-    ("one answer", r"stop only bestmove\x20{move}\n", r"after its answer it said 'bestmove d1\+' as well"),
-    ("one answer", r"go also bestmove\x20{move}\n", r"after its answer it said 'bestmove d1\+' as well"),
+    ("one answer", r"stop only bestmove\x20{move}\n", r"after its answer it also sent 'bestmove d1\+'"),
+    ("one answer", r"go also bestmove\x20{move}\n", r"after its answer it also sent 'bestmove d1\+'"),
     ("unknown words", "joho leave 5", "it crashed: the process ended with exit code 5"),
-    ("unknown words", r"joho only bestmove\x20a1+\n", "a bestmove came that nothing had asked for"),
+    ("unknown words", r"joho only bestmove\x20a1+\n", "it sent a bestmove without a go"),
     ("line ends", "start narrow -", r"no readyok to a line that ends in \\r\\n within 1 seconds"),
-    ("idle", "go spin -", r"with nothing to do it used \d\.\d\d s of processor time in 0\.5 s"),
+    ("idle", "go spin -", r"while idle it used \d\.\d\d s of processor time in 0\.5 s"),
     ("legal moves", r"go only bestmove\x20a1+-\n", r"illegal move 'a1\+-' in position '4,4,4,4,4,4/4,4"),
     ("legal moves", r"go:3 only bestmove\n", "the bestmove line named no move"),
     (
@@ -109,7 +109,7 @@ FAULTS = [
     ),
     ("new game", "position age -", "after another game and uginewgame it played"),
     ("quit", "quit only -", "1 seconds after quit it was still running$"),
-    ("quit", "go hang -", "1 seconds after quit in the middle of a search it was still running$"),
+    ("quit", "go hang -", "1 seconds after quit during a search it was still running$"),
     ("end of input", "end hang -", "1 seconds after the end of its input it was still running$"),
     (
         "end of input",
@@ -125,7 +125,7 @@ def test_the_fault_is_named_of_an_engine_that_does(
     name: str, plan: str, sentence: str, mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it never does is waited for in a moment; of what it computes a busy machine gives it little."""
-    monkeypatch.setattr(subject, "READY_SECONDS", 60.0)
+    monkeypatch.setattr(checked_process, "READY_SECONDS", 60.0)
     monkeypatch.setattr(protocol_checks, "READY_SECONDS", 1.0)
     monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 1.0)
     monkeypatch.setattr(protocol_checks, "BUSY_SHARE", 0.05)
@@ -277,7 +277,7 @@ NO_ANSWER = r"no bestmove to 'go [a-z0-9 ]+' within \d(\.\d)? seconds|no bestmov
 FLOODS = r"it floods: (more than 1024 KiB of output in one move|a line of output was over 64 KiB)"
 CRASHES = r"it crashed: the process was ended by signal 9 \(SIGKILL\)"
 RUNS_ON = (
-    r"2 seconds after (quit|the end of its input) in the middle of a search it was still running"
+    r"2 seconds after (quit|the end of its input) during a search it was still running"
     r"(, using \d\.\d s of processor time)?"
 )
 """Of an engine that does not read on while it searches."""
@@ -305,8 +305,8 @@ def test_the_check_ends_in_its_time_and_leaves_nothing_of_an_engine_that_does(
     Deadline of the behaviour: a second after its time; ten times that here.
     """
     if NO_ANSWER in sentences:  # which it gives up waiting for soon, so that it comes to more checks
-        monkeypatch.setattr(protocol_checks, "PATIENCE_SECONDS", 0.1)
-        monkeypatch.setattr(playing, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(protocol_checks, "ANSWER_SECONDS", 0.1)
+        monkeypatch.setattr(playing, "ANSWER_SECONDS", 0.1)
     with nothing_left(mark):
         started = time.monotonic()
         report = checked(mark, plan, 1.0)
@@ -341,7 +341,7 @@ def test_what_there_was_no_time_for_is_not_called_clean(
 def test_a_wait_that_the_end_cuts_short_is_told_with_its_lines(mark: str) -> None:
     (finding,) = checked(mark, "ugi hang -", 0.5).findings
     told = format_finding(finding)
-    assert told.startswith("handshake                          broken off when the time was up\n")
+    assert told.startswith("handshake                          aborted when the time was up\n")
     assert re.search(r"\n +0\.\d\d\d > ugi$", told)
 
 
@@ -353,14 +353,14 @@ def test_without_a_handshake_nothing_else_is_tried(mark: str) -> None:
 
 
 def test_an_engine_of_no_known_ladder_needs_one_named(mark: str) -> None:
-    with pytest.raises(CannotCheck, match="claims no ladder by UGI_Variant: name one with --game"):
+    with pytest.raises(CannotCheck, match="declares no ladder in UGI_Variant: name one with --game"):
         check_engine(lambda: launch_of(mark, ""), seconds=60.0)
     assert processes_with(mark) == []
 
 
 def test_a_ladder_it_does_not_claim_cannot_be_checked(mark: str) -> None:
     plan = r"ugi also option\x20name\x20UGI_Variant\x20type\x20combo\x20default\x20dualma\x20var\x20dualma\n"
-    with pytest.raises(CannotCheck, match="does not have 'dogon-kulei' among its UGI_Variant"):
+    with pytest.raises(CannotCheck, match="does not declare 'dogon-kulei' in UGI_Variant"):
         checked(mark, plan, 60.0)
 
 
@@ -375,7 +375,7 @@ def test_a_fault_is_told_with_its_lines_its_log_and_what_to_do(mark: str) -> Non
     finding = found_by("legal moves", plan, mark)
     told = format_finding(finding)
     assert told.startswith("legal moves (dogon-kulei)          FAULT: illegal move '\\x1b[31m' in position ")
-    assert "    What to do: take the position from the line as it is, all of it\n" in told
+    assert "    What to do: read the whole 'position' line and set up exactly this position\n" in told
     assert re.search(r"      +\d\.\d\d\d > position startpos\n      +\d\.\d\d\d > go p1time 5000 ", told)
     assert re.search(r"      +\d\.\d\d\d < bestmove \\x1b\[31m\n", told)
     assert told.endswith("The last lines of its standard error:\n      FIRSTxxxLAST")

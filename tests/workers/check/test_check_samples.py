@@ -11,7 +11,7 @@ import pytest
 import engines
 from engines.rules.registry import find_game
 from tests.support.needs import need
-from workers.check import check_engine, protocol_checks, subject
+from workers.check import check_engine, checked_process, protocol_checks
 from workers.engine.launch import plan_launch
 from workers.jobs import EngineSpec
 
@@ -24,7 +24,7 @@ LANGUAGES = Path(engines.__file__).parent / "bots" / "languages"
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is no fault: a bot has much longer than usual to start and to end."""
-    monkeypatch.setattr(subject, "READY_SECONDS", 60.0)
+    monkeypatch.setattr(checked_process, "READY_SECONDS", 60.0)
     monkeypatch.setattr(protocol_checks, "READY_SECONDS", 60.0)
     monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 20.0)
 

@@ -42,7 +42,12 @@ def test_the_room_needs_no_site() -> None:
 def test_only_the_tasks_need_anything_installed() -> None:
     packages = ("django", "tournament", "celery", "kombu", "billiard", "redis", "vine")
     done = run_python(
-        import_all("workers.service.celery", "workers.service.tasks", "workers.service.registration"),
+        import_all(
+            *(
+                f"workers.service.{name}"
+                for name in ("celery", "context", "messages", "registration", "tasks")
+            )
+        ),
         *packages,
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -67,7 +72,10 @@ def test_help_needs_no_celery() -> None:
         (["start", "--slots", "²"], "is not a number of slots"),
         (["start", "--nice", "20"], "error: argument --nice: '20' is not a number of steps from 0 to 19"),
         (["start", "--dice"], "error: unrecognized arguments: --dice"),
-        (["elo", "--counts", "1,2"], "cannot read the counts '1,2': write L,D,W, or LL,LD,DD,WD,WW of pairs"),
+        (
+            ["elo", "--counts", "1,2"],
+            "cannot read the counts '1,2': write L,D,W of games, or LL,LD,DD,WD,WW of pairs",
+        ),
         (["elo", "--counts", "1,2,-3"], "cannot read the counts '1,2,-3'"),
         (["sprt", *HYPOTHESES, "--counts", "-1,2,3"], "cannot read the counts '-1,2,3'"),
         (["sprt", *HYPOTHESES, "--counts", "1,2,³"], "cannot read the counts '1,2,³'"),
@@ -135,11 +143,11 @@ def test_check_is_content_with_a_good_engine() -> None:
         ((), "no command was given: write it after --, as in check -- python3 main.py"),
         (
             ("--", "/nowhere/engine"),
-            "cannot start '/nowhere/engine': there is no such program that may be run",
+            "cannot start '/nowhere/engine': there is no such executable program",
         ),
         (("--game", "chess", "--", *BAD_ENGINE), "unknown game 'chess'"),
-        (("--", *BAD_ENGINE), "the engine claims no ladder by UGI_Variant: name one with --game"),
-        (("--timeout", "nan", "--", *BAD_ENGINE), "'nan' is not a number of seconds over 0 and up to 3600"),
+        (("--", *BAD_ENGINE), "the engine declares no ladder in UGI_Variant: name one with --game"),
+        (("--timeout", "nan", "--", *BAD_ENGINE), "'nan' is not a number of seconds above 0 and up to 3600"),
         (("--option", "Hash", "--", *BAD_ENGINE), "'Hash' is not NAME=VALUE"),
     ],
 )

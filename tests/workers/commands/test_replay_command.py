@@ -63,16 +63,17 @@ def test_a_record_without_a_seed_is_said_to_have_none(
     bare = tmp_path / "bare.pgn"
     bare.write_text("".join(line for line in first.splitlines(True) if "Seed" not in line), "utf-8")
     printed = Printed(capsys, str(bare), *engine("A"), *engine("B"))
-    assert printed.out.startswith("the record has no Seed: engines that draw lots will draw others\nthe same")
+    note = "the record has no Seed: engines that use random numbers may play differently"
+    assert printed.out.startswith(f"{note}\nthe same")
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ((), "FILE.pgn comes first"),
-        (("-game", "x"), "FILE.pgn comes first"),
+        ((), "the first word must be FILE.pgn"),
+        (("-game", "x"), "the first word must be FILE.pgn"),
         (("/nowhere.pgn",), "cannot read '/nowhere.pgn': No such file or directory"),
-        (("{records}",), "has 2 games: name one by --game and its GameId"),
+        (("{records}",), "has 2 games: choose one with --game and its GameId"),
         (("{records}", "--game", "no/such"), "has 0 games with the id 'no/such'"),
         (("{records}", "--game", "dogon-kulei/1/1/1"), "-engine: a game has two engines, not 0"),
         (("{records}", "--dice", "6"), "-dice 6: unknown option (known are -game, -engine, -each, -site)"),

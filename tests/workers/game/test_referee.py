@@ -222,11 +222,11 @@ def test_both_engines_unable_to_start_is_a_void_that_says_so_first() -> None:
 
 @pytest.mark.parametrize("when", ["prepare", "choose"])
 def test_a_fault_of_ours_is_a_void_with_the_moves_so_far(when: str) -> None:
-    void = Void("the bundle of A cannot be had")
+    void = Void("the bundle of A is not available")
     black = ScriptedPlayer(unable=void) if when == "prepare" else script(void)
     played = play(match_of(), script("c1+"), black)
     assert (played.result, played.termination, played.fault) == ("*", Termination.VOID, Fault.INFRASTRUCTURE)
-    assert played.evidence == "the bundle of A cannot be had"
+    assert played.evidence == "the bundle of A is not available"
     assert tokens(played) == {"prepare": "", "choose": "c1+"}[when]
     assert_true_record(played)
 

@@ -64,13 +64,13 @@ FIRST = "dogon-kulei/1/1/1"
 @pytest.mark.parametrize(
     ("games", "complaint"),
     [
-        (["dogon-kulei/2/1/1 A B"], "game dogon-kulei/2/1/1 is none of this match"),
-        ([f"{FIRST} B A"], f"{FIRST} of another match: B and A played it"),
-        ([f"{FIRST} A C", "dogon-kulei/1/1/2 C A"], f"{FIRST} of another match: A and C played it"),
-        ([f"{FIRST} A B", f"{FIRST} A B"], f"game {FIRST} stands twice in the record file"),
-        (["17 A B"], "game 17 is none of this match"),
-        (["dogon-kulei/1/1/² A B"], "game dogon-kulei/1/1/² is none of this match"),
-        (["dualma/1/1/1 A B"], "game dualma/1/1/1 is none of this match"),
+        (["dogon-kulei/2/1/1 A B"], "game dogon-kulei/2/1/1 is not in this match"),
+        ([f"{FIRST} B A"], f"{FIRST} is from another match: B and A played it"),
+        ([f"{FIRST} A C", "dogon-kulei/1/1/2 C A"], f"{FIRST} is from another match: A and C played it"),
+        ([f"{FIRST} A B", f"{FIRST} A B"], f"game {FIRST} is in the record file twice"),
+        (["17 A B"], "game 17 is not in this match"),
+        (["dogon-kulei/1/1/² A B"], "game dogon-kulei/1/1/² is not in this match"),
+        (["dualma/1/1/1 A B"], "game dualma/1/1/1 is not in this match"),
     ],
 )
 def test_games_of_another_match_are_refused(games: list[str], complaint: str) -> None:

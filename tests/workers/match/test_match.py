@@ -159,11 +159,11 @@ def test_a_match_told_to_stop_finishes_its_games_and_goes_on_when_asked(tmp_path
     assert lines[-1].startswith(" 2/20")
     assert wait_until(note.exists)
     match.send_signal(signal.SIGINT)
-    assert "the games under way are finished" in match.stdout.readline()
+    assert "the running games are finished" in match.stdout.readline()
     gate.touch()
     stopped = finish_match(match, tmp_path)
     assert stopped.code == 3
-    assert "-resume goes on" in stopped.out
+    assert "continue with -resume" in stopped.out
     assert 3 <= len(stopped.games) < 20
     assert processes_with(mark) == []
     done = run_match(tmp_path, *words, "-resume")
@@ -178,7 +178,7 @@ def test_asked_twice_a_match_breaks_its_games_off(tmp_path: Path, mark: str) -> 
     assert match.stdout is not None
     assert [match.stdout.readline() for _ in range(2)] == [
         "2 games\n",
-        "the games under way are finished; once more breaks them off\n",
+        "the running games are finished; interrupt again to abort them\n",
     ]
     match.send_signal(signal.SIGTERM)
     stopped = finish_match(match, tmp_path)
@@ -197,7 +197,7 @@ def test_games_of_a_slot_that_is_killed_are_played_again(tmp_path: Path, mark: s
     gate.touch()
     done = finish_match(match, tmp_path)
     assert (done.code, len(done.games)) == (0, 4)
-    assert "a slot has ended, game dogon-kulei/1/1/" in done.out
+    assert "a slot ended unexpectedly; game dogon-kulei/1/1/" in done.out
     assert processes_with(mark) == []
 
 
@@ -219,7 +219,7 @@ def test_a_match_that_cannot_write_says_which_file_and_goes_on_later(tmp_path: P
     stopped = run_match(tmp_path, *words)
     assert (stopped.code, len(stopped.games)) == (3, 1)
     assert stopped.err == (
-        "match.pgn.faults: cannot be written: Is a directory; -resume goes on once it can be\n"
+        "match.pgn.faults: cannot be written: Is a directory; continue with -resume when it can be\n"
     )
     faults.rmdir()
     done = run_match(tmp_path, *words, "-resume")
@@ -232,11 +232,11 @@ def test_a_match_goes_on_under_its_own_terms_only(tmp_path: Path) -> None:
     again = run_match(tmp_path, *words)
     assert (again.code, again.err) == (
         2,
-        "-records match.pgn: it holds games already; -resume goes on with them\n",
+        "-records match.pgn: the file already has games; continue them with -resume\n",
     )
     other = run_match(tmp_path, *words, "-seed", "3", "-resume")
     assert other.code == 2
-    assert "match.pgn is of a match under other terms: seed was 0, not 3" in other.err
+    assert "match.pgn is from a match with other terms: seed was 0, not 3" in other.err
     assert run_match(tmp_path, *words, "-rounds", "2", "-resume").code == 0
     assert len(read_games(other.records)) == 4
 

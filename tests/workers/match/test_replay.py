@@ -94,7 +94,7 @@ def test_players_that_cannot_begin_are_no_difference() -> None:
 
 
 def test_a_record_that_is_not_true_is_not_replayed() -> None:
-    with pytest.raises(ReplayError, match="the record is not true: header PlyCount"):
+    with pytest.raises(ReplayError, match="the record is wrong: header PlyCount"):
         replayed(with_headers(GAME, {"PlyCount": "7"}))
 
 
@@ -122,5 +122,5 @@ def test_each_player_has_the_time_control_it_had() -> None:
 
 
 def test_a_time_control_that_cannot_be_is_told() -> None:
-    with pytest.raises(ReplayError, match="the record is not true: cannot read 'soon'"):
+    with pytest.raises(ReplayError, match="the record is wrong: cannot read 'soon'"):
         replayed(with_headers(GAME, {"WhiteTimeControl": "soon"}))

@@ -14,16 +14,16 @@ from workers.pairing.knockout import (
     rounds_survived,
     seed_lines,
 )
-from workers.pairing.met import Met
+from workers.pairing.results import MeetingResult
 
 LENGTH = Length(pairs=1, extra=2)
 
 
 def play_through(
     players: int, points: list[float], length: Length = LENGTH
-) -> tuple[list[list[KnockoutMatch]], dict[tuple[int, int], Met]]:
+) -> tuple[list[list[KnockoutMatch]], dict[tuple[int, int], MeetingResult]]:
     """All matches, pair of games by pair; the better seed's points of each pair are used in turn."""
-    met: dict[tuple[int, int], Met] = {}
+    met: dict[tuple[int, int], MeetingResult] = {}
     taken = 0
     while True:
         bracket = draw_bracket(players, met.values(), length)
@@ -34,11 +34,13 @@ def play_through(
             assert match.first is not None
             assert match.second is not None
             a, b = sorted((match.first, match.second))
-            known = met.get((match.round, a), Met(match.round, a, b, 0, 0))
+            known = met.get((match.round, a), MeetingResult(match.round, a, b, 0, 0))
             for _ in range(pairs_due(match, length)):
                 mine = points[taken % len(points)]
                 taken += 1
-                known = Met(match.round, a, b, known.first_points + mine, known.second_points + 2 - mine)
+                known = MeetingResult(
+                    match.round, a, b, known.first_points + mine, known.second_points + 2 - mine
+                )
             met[match.round, a] = known
 
 
@@ -72,7 +74,9 @@ def test_the_best_seeds_rest_where_players_are_missing() -> None:
 
 
 def test_a_match_is_over_when_one_leads_after_a_pair() -> None:
-    (semifinals, (final,)) = draw_bracket(4, [Met(1, 4, 1, 1.5, 0.5), Met(1, 2, 3, 1, 1)], LENGTH)
+    (semifinals, (final,)) = draw_bracket(
+        4, [MeetingResult(1, 4, 1, 1.5, 0.5), MeetingResult(1, 2, 3, 1, 1)], LENGTH
+    )
     assert [match.winner for match in semifinals] == [4, None]
     assert (semifinals[0].first_points, semifinals[0].second_points) == (0.5, 1.5)
     assert (final.first, final.second) == (4, None)
@@ -81,13 +85,13 @@ def test_a_match_is_over_when_one_leads_after_a_pair() -> None:
 
 @pytest.mark.parametrize(("mine", "theirs"), [(1, 0), (2, 1), (0.5, 0.5), (0, 1)])
 def test_a_match_is_not_decided_within_a_pair(mine: float, theirs: float) -> None:
-    ((final,),) = draw_bracket(2, [Met(1, 1, 2, mine, theirs)], LENGTH)
+    ((final,),) = draw_bracket(2, [MeetingResult(1, 1, 2, mine, theirs)], LENGTH)
     assert final.winner is None
 
 
 def test_a_match_that_stays_level_goes_to_the_better_seed() -> None:
     for pairs, winner in ((1, None), (2, None), (3, 1)):
-        ((final,),) = draw_bracket(2, [Met(1, 1, 2, pairs, pairs)], LENGTH)
+        ((final,),) = draw_bracket(2, [MeetingResult(1, 1, 2, pairs, pairs)], LENGTH)
         assert (final.winner, final.by_last_resort) == (winner, winner is not None)
 
 
@@ -95,9 +99,9 @@ def test_all_pairs_a_match_begins_with_are_played() -> None:
     length = Length(pairs=3, extra=0)
     ((final,),) = draw_bracket(2, [], length)
     assert pairs_due(final, length) == 3
-    ((final,),) = draw_bracket(2, [Met(1, 1, 2, 4, 0)], length)
+    ((final,),) = draw_bracket(2, [MeetingResult(1, 1, 2, 4, 0)], length)
     assert (final.winner, pairs_due(final, length)) == (None, 1)
-    ((final,),) = draw_bracket(2, [Met(1, 1, 2, 3, 3)], length)
+    ((final,),) = draw_bracket(2, [MeetingResult(1, 1, 2, 3, 3)], length)
     assert (final.winner, final.by_last_resort) == (1, True)
 
 

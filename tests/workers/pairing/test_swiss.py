@@ -10,32 +10,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.pairing.berger import Pair
-from workers.pairing.met import Met, find_byes
+from workers.pairing.results import MeetingResult, find_byes
 from workers.pairing.swiss import (
     CANDIDATES,
     MAX_PLAYERS,
     SwissPlayer,
     bye_cost,
     pair_cost,
+    rank_players,
     swiss_points,
     swiss_round,
-    take_seats,
 )
 
 GAMES = 2
 
 
-def play(pairs: Sequence[Pair], number: int, points: Sequence[float]) -> list[Met]:
+def play(pairs: Sequence[Pair], number: int, points: Sequence[float]) -> list[MeetingResult]:
     """A round in which the first of each pair makes these points of two games."""
     return [
-        Met(number, first, second, mine, GAMES - mine)
+        MeetingResult(number, first, second, mine, GAMES - mine)
         for (first, second), mine in zip(pairs, points, strict=True)
     ]
 
 
-def play_on(players: int, rounds: int, points: Sequence[float]) -> Iterator[tuple[list[Met], list[Pair]]]:
+def play_on(
+    players: int, rounds: int, points: Sequence[float]
+) -> Iterator[tuple[list[MeetingResult], list[Pair]]]:
     """An event round by round: what was played before, and the round it led to; points are used in turn."""
-    met: list[Met] = []
+    met: list[MeetingResult] = []
     taken = 0
     for number in range(1, rounds + 1):
         pairs = swiss_round(players, met, GAMES)
@@ -97,7 +99,7 @@ def test_no_round_is_better_than_the_one_that_is_paired(
     players: int, rounds: int, points: list[float]
 ) -> None:
     for met, pairs in play_on(players, rounds, points):
-        seats = take_seats(players, met, GAMES)
+        seats = rank_players(players, met, GAMES)
         best = min(cost(other, players) for other in all_rounds(seats))
         assert cost(seated(pairs, seats), players) == best
 
@@ -110,7 +112,7 @@ def test_nobody_meets_anybody_again_while_that_can_be_avoided(
         known = Counter(one.players for one in met)
         fewest = min(
             sum(known[frozenset((a.player, b.player))] for a, b in other if b is not None)
-            for other in all_rounds(take_seats(players, met, GAMES))
+            for other in all_rounds(rank_players(players, met, GAMES))
         )
         assert sum(known[frozenset(pair)] for pair in pairs) == fewest
 
@@ -118,7 +120,7 @@ def test_nobody_meets_anybody_again_while_that_can_be_avoided(
 @given(players=st.sampled_from([3, 5, 7, 9]), points=events["points"])
 def test_everybody_rests_once_before_anybody_rests_twice(players: int, points: list[float]) -> None:
     """As long as new opponents can be found for the others."""
-    met: list[Met] = []
+    met: list[MeetingResult] = []
     for met, pairs in play_on(players, (players + 1) // 2, points):  # noqa: B007
         pass
     byes = [len(rests) for rests in find_byes(players, met).values()]
@@ -158,7 +160,7 @@ def test_more_rounds_than_opponents_start_over() -> None:
 def test_a_large_field_is_paired_anew_every_round() -> None:
     """Larger than what is searched exhaustively at first."""
     players = 4 * CANDIDATES + 1
-    met: list[Met] = []
+    met: list[MeetingResult] = []
     for met, pairs in play_on(players, 9, [2, 0.5, 1.5, 1, 0]):
         known = {one.players for one in met}
         assert len(pairs) == players // 2
@@ -170,7 +172,7 @@ def test_a_large_field_that_cannot_do_with_cheap_opponents_is_paired_all_the_sam
     """Everybody but two has met everybody, so there is no round without meeting again."""
     players = 2 * CANDIDATES + 2
     met = [
-        Met(number, a, b, 1, 1)
+        MeetingResult(number, a, b, 1, 1)
         for number, a in enumerate(range(1, players + 1), start=1)
         for b in range(a + 1, players + 1)
         if (a, b) != (1, 2)

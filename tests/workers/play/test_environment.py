@@ -6,23 +6,23 @@ import re
 
 import pytest
 
-from workers.play.environment import condition_headers, measure_speed
+from workers.play.environment import environment_headers, measure_speed
 
 
 def test_walls_and_speed_become_headers() -> None:
-    assert condition_headers("level A, freezer", "35.2") == (
+    assert environment_headers("level A, freezer", "35.2") == (
         ("Walls", "level A, freezer"),
         ("WorkerSpeed", "35.2"),
     )
-    assert condition_headers("", "") == ()
+    assert environment_headers("", "") == ()
 
 
 @pytest.mark.parametrize("word", ["level C, freezer", 'level A, freezer"]', "35.2\n", "1e9", "-1.0", "٣.١"])
 def test_what_no_worker_of_ours_says_is_left_out(word: str) -> None:
-    assert condition_headers(word, word) == ()
+    assert environment_headers(word, word) == ()
 
 
 def test_a_speed_is_fit_for_a_header() -> None:
     speed = measure_speed()
     assert re.fullmatch(r"[0-9]+\.[0-9]", speed)
-    assert condition_headers("", speed) == (("WorkerSpeed", speed),)
+    assert environment_headers("", speed) == (("WorkerSpeed", speed),)

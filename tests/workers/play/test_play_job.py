@@ -199,7 +199,7 @@ def test_a_bundle_that_cannot_be_had_is_void_and_named(tmp_path: Path) -> None:
     one = EngineSpec("Stone Age", "1", ("./run",), bundle="ab" * 32)
     (report,) = play_job(job_of(one, bad_engine()), folder=tmp_path).reports
     assert (report.termination, report.fault) == ("void", "infrastructure")
-    assert report.evidence == "the bundle of Stone Age cannot be had: No such file or directory"
+    assert report.evidence == "the bundle of Stone Age is not available: No such file or directory"
 
 
 # What an engine sees

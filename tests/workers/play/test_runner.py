@@ -63,4 +63,4 @@ def test_a_bundle_that_is_missing_is_a_void_without_our_paths(tmp_path: Path) ->
     stray = EngineSpec("Stray", "1", ("python3", "main.py"), bundle="0" * 64)
     (report,) = play_job(job_of(stray, bad_engine()), folder=tmp_path).reports
     assert report.termination == Termination.VOID
-    assert report.evidence == "the bundle of Stray cannot be had: No such file or directory"
+    assert report.evidence == "the bundle of Stray is not available: No such file or directory"

@@ -1,6 +1,6 @@
-"""Walls of both levels. A test that asks for one is marked ``walls``: root cannot run it.
+"""Sandboxes of both levels. A test that uses one is marked ``sandbox``: root cannot run it.
 
-Level A has all walls of level B. Where level A can be had, tests at level B are marked ``thorough``.
+Level A has all protections of level B. Where level A can be had, tests at level B are marked ``thorough``.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.needs import need_root
-from tests.support.walls import sandbox_of
-from workers.sandbox.enclosure import Sandbox
+from tests.support.sandboxes import sandbox_of
 from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
 from workers.sandbox.levels import Level
+from workers.sandbox.sandbox import Sandbox
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent not in item.path.parents:
             continue
         if {"level_a", "level_b", "sandbox"} & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.walls)
+            item.add_marker(pytest.mark.sandbox)
         parameters = (
             item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
         )

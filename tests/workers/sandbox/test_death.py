@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.jobs import job_of, processes_with, wait_until
-from tests.support.walls import walled_engine
+from tests.support.sandboxes import bad_engine_in
 from tournament.embedded.plan import ROOT
-from workers.sandbox.enclosure import Sandbox
 from workers.sandbox.groups.cgroups import PREFIX
+from workers.sandbox.sandbox import Sandbox
 
 WORKER = """
 import json, sys, tempfile
@@ -24,10 +24,10 @@ from pathlib import Path
 from workers.jobs import GameJob
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext
-from workers.sandbox.policy import policy_of
+from workers.sandbox.policy import policy_for_level
 
 tempfile.tempdir = sys.argv[2]
-worker = WorkerContext("w", Path(), Path(), policy_of(sys.argv[3]))
+worker = WorkerContext("w", Path(), Path(), policy_for_level(sys.argv[3]))
 job = GameJob.from_json(json.loads(sys.argv[1]))
 print("begins", flush=True)
 play_batch([job], worker, Callbacks(lambda report: print(report, flush=True), lambda progress: None))
@@ -49,11 +49,11 @@ class Victim:
         self.scratch = folder / "scratch"
         self.scratch.mkdir(exist_ok=True)
         self._parent = sandbox.parent
-        one = walled_engine(folder / "one", "go", "resist", "-", mark=self.mark)
-        two = walled_engine(folder / "two", mark=self.mark)
+        one = bad_engine_in(folder / "one", "go", "resist", "-", mark=self.mark)
+        two = bad_engine_in(folder / "two", mark=self.mark)
         job = json.dumps(job_of(one, two, time_control="60+0").to_json())
-        walls = "B" if sandbox.parent is None else "A"
-        command = [sys.executable, "-c", WORKER, job, str(self.scratch), walls]
+        level = "B" if sandbox.parent is None else "A"
+        command = [sys.executable, "-c", WORKER, job, str(self.scratch), level]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"begins\n"

@@ -1,4 +1,4 @@
-"""Games behind walls: they are played as ever, and a limit that ends one is told as such."""
+"""Games in the sandbox: they are played as usual, and a limit that ends one is reported as such."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from tests.support.jobs import job_of, nothing_left, play_job, wait_until
-from tests.support.walls import walled_engine
+from tests.support.sandboxes import bad_engine_in
 from workers.jobs import GameReport
-from workers.sandbox.enclosure import Sandbox
 from workers.sandbox.limits import Limits
 from workers.sandbox.policy import Policy
+from workers.sandbox.sandbox import Sandbox
 
 MEBIBYTE = 1024 * 1024
 
@@ -29,17 +29,17 @@ def no_group_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """No control group outlives its engine."""
     yield
     for name in ("sandbox", "level_a"):
-        walls = request.node.funcargs.get(name)
-        if walls is not None and walls.parent is not None:
+        used = request.node.funcargs.get(name)
+        if used is not None and used.parent is not None:
             mine = f"engine-{os.getpid()}-*"
-            folders = [Path(folder) for folder in walls.parent.folders.values()]
+            folders = [Path(folder) for folder in used.parent.folders.values()]
             assert not [group for folder in folders for group in folder.glob(mine)]
 
 
 def play(sandbox: Sandbox, folder: Path, *plan: str, control: str | None = None, **more: Any) -> GameReport:
     """A game of the bad engine with this plan and a time control of its own, as White, against a good one."""
-    one = replace(walled_engine(folder / "one", *plan, mark=str(folder)), time_control=control)
-    two = walled_engine(folder / "two", name="Good", mark=str(folder))
+    one = replace(bad_engine_in(folder / "one", *plan, mark=str(folder)), time_control=control)
+    two = bad_engine_in(folder / "two", name="Good", mark=str(folder))
     with nothing_left(str(folder)):
         played = play_job(job_of(one, two, **more), policy=Policy(sandbox))
     [report] = played.reports
@@ -86,7 +86,7 @@ def test_an_engine_sees_its_folder_and_nothing_of_the_machine(sandbox: Sandbox, 
         (("go", "also", r"bestmove a1+\nbestmove a1+\n"), "illegal move", None),
     ],
 )
-def test_faults_are_told_as_they_are_without_walls(
+def test_faults_are_reported_as_without_a_sandbox(
     sandbox: Sandbox, tmp_path: Path, plan: tuple[str, ...], termination: str, evidence: str | None
 ) -> None:
     report = play(sandbox, tmp_path, *plan)
@@ -104,8 +104,8 @@ def test_an_engine_that_hangs_loses_on_time(sandbox: Sandbox, tmp_path: Path, wh
 def test_an_engine_that_takes_too_much_memory_is_ended_for_that(
     sandbox: Sandbox, tmp_path: Path, what: str
 ) -> None:
-    walls = replace(sandbox, limits=Limits(memory=64 * MEBIBYTE))
-    report = play(walls, tmp_path, "go:2", what, str(192 * MEBIBYTE), time_control="20+0")
+    limited = replace(sandbox, limits=Limits(memory=64 * MEBIBYTE))
+    report = play(limited, tmp_path, "go:2", what, str(192 * MEBIBYTE), time_control="20+0")
     assert (report.termination, report.fault) == ("memory limit", "white"), (
         report.evidence,
         report.white.stderr,
@@ -127,22 +127,22 @@ def test_an_engine_that_writes_too_long_a_file_is_ended_for_that(sandbox: Sandbo
 def test_an_engine_that_uses_up_its_processor_time_is_ended_for_that(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    walls = replace(sandbox, limits=Limits(cpu_seconds=1))
-    report = play(walls, tmp_path, "go:2", "burn", "5", time_control="20+0")
+    limited = replace(sandbox, limits=Limits(cpu_seconds=1))
+    report = play(limited, tmp_path, "go:2", "burn", "5", time_control="20+0")
     assert (report.termination, report.evidence) == ("cpu limit", "1 seconds of processor time")
 
 
 def test_the_side_that_waits_computes_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
     """One engine spins in a thread of its own all the time; its opponent takes half a second to answer."""
-    one = walled_engine(tmp_path / "one", "isready", "spin", "-")
-    two = walled_engine(tmp_path / "two", "go", "late", "0.5")
+    one = bad_engine_in(tmp_path / "one", "isready", "spin", "-")
+    two = bad_engine_in(tmp_path / "two", "go", "late", "0.5")
     [report] = play_job(job_of(one, two, ply_limit=3, time_control="60+0"), policy=Policy(sandbox)).reports
     assert report.termination == "ply limit"
     spent = [float(comment.partition("cpu ")[2].rstrip("s")) for _, comment in report.moves]
     assert spent[2] < 0.25  # of White's second move, the half second of Black's included
 
 
-def test_a_worker_whose_walls_fail_voids_the_game(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_worker_whose_sandbox_fails_voids_the_game(sandbox: Sandbox, tmp_path: Path) -> None:
     broken = replace(sandbox, tools=replace(sandbox.tools, filter=b"no filter"))
     report = play(broken, tmp_path)
     assert (report.termination, report.result, report.fault) == ("void", "*", "infrastructure")
@@ -150,14 +150,14 @@ def test_a_worker_whose_walls_fail_voids_the_game(sandbox: Sandbox, tmp_path: Pa
 
 
 def test_an_engine_that_cannot_be_started_has_crashed(sandbox: Sandbox, tmp_path: Path) -> None:
-    one = replace(walled_engine(tmp_path / "one"), command=("nothing-like-this",))
-    [report] = play_job(job_of(one, walled_engine(tmp_path / "two")), policy=Policy(sandbox)).reports
+    one = replace(bad_engine_in(tmp_path / "one"), command=("nothing-like-this",))
+    [report] = play_job(job_of(one, bad_engine_in(tmp_path / "two")), policy=Policy(sandbox)).reports
     assert (report.termination, report.evidence) == ("crash", "the process ended with exit code 127")
     assert "nothing-like-this" in report.white.stderr
 
 
 def test_the_first_process_is_known_out_here(level_b: Sandbox, tmp_path: Path) -> None:
-    cell = level_b.make_cell(("sh",), tmp_path)
-    assert wait_until(lambda: cell.init() is None)
-    cell.end()
-    cell.end()
+    process = level_b.prepare(("sh",), tmp_path)
+    assert wait_until(lambda: process.init() is None)
+    process.end()
+    process.end()

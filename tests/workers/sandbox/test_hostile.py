@@ -1,4 +1,4 @@
-"""Hostile engines behind walls, each judged from outside; and that each would succeed without its wall."""
+"""Hostile engines in the sandbox, judged from outside; each succeeds without its protection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.hostile.attack import Attack
 from tests.support.hostile.attacks import ATTACKS
 from tests.support.hostile.outer import hold_open_trial
 from tests.support.hostile.server import TrialServer
-from tests.support.walls import sandbox_of
+from tests.support.sandboxes import sandbox_of
 from workers.sandbox.levels import Level
 
 WORKER_BYTES = 200 * 1024 * 1024
@@ -37,9 +37,11 @@ def server() -> Iterator[TrialServer]:
 
 
 @pytest.mark.slow
-@pytest.mark.walls
+@pytest.mark.sandbox
 @pytest.mark.parametrize(("attack", "level"), TRIALS)
-def test_walls_hold_an_engine_that(attack: Attack, level: Level, server: TrialServer, tmp_path: Path) -> None:
+def test_the_sandbox_stops_an_engine_that(
+    attack: Attack, level: Level, server: TrialServer, tmp_path: Path
+) -> None:
     sandbox_of(level)
     seen = server.hold_trial(attack.name, level, tmp_path)
     assert seen.alive, seen.evidence
@@ -52,9 +54,9 @@ def test_walls_hold_an_engine_that(attack: Attack, level: Level, server: TrialSe
 
 @pytest.mark.slow
 @pytest.mark.thorough
-@pytest.mark.walls
+@pytest.mark.sandbox
 @pytest.mark.parametrize("attack", SHOWN, ids=[attack.name for attack in SHOWN])
-def test_without_its_wall_success_has_an_engine_that(attack: Attack, tmp_path: Path) -> None:
+def test_without_its_protection_there_is_success_for_an_engine_that(attack: Attack, tmp_path: Path) -> None:
     """Once is enough: whatever else a machine does may spoil a bit that one engine tells the other."""
     sandbox_of(Level.B)
     for number in range(OPEN_TRIES):
@@ -66,7 +68,7 @@ def test_without_its_wall_success_has_an_engine_that(attack: Attack, tmp_path: P
     assert attack.succeeded(seen), seen
 
 
-def test_every_attack_says_which_wall_holds_it_or_why_that_is_not_shown() -> None:
+def test_every_attack_says_which_protection_stops_it_or_why_that_is_not_shown() -> None:
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
     for attack in ATTACKS:
-        assert bool(attack.walls) != bool(attack.unshown), attack.name
+        assert bool(attack.protections) != bool(attack.unshown), attack.name

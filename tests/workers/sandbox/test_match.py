@@ -1,4 +1,4 @@
-"""``python -m workers match -sandbox``: an author's engines behind the walls of a site."""
+"""``python -m workers match -sandbox``: an author's engines in the sandbox of a site."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from engines.records import Record, read_records
 from tournament.embedded.plan import ROOT
 from workers.match.options.options import MatchTerms
 from workers.match.options.words import MatchOptionError
-from workers.match.walls import find_walls
-from workers.sandbox.enclosure import Sandbox, is_seen
+from workers.match.sandbox import find_sandbox_level
 from workers.sandbox.groups.hierarchies import VARIABLE
+from workers.sandbox.sandbox import Sandbox, is_visible_inside
 
 RANDOM = "python3 -m engines.bots.random_bot"
 
@@ -43,7 +43,7 @@ def engines(folder: Path) -> tuple[str, ...]:
     )
 
 
-def test_a_match_is_played_behind_walls_and_its_records_say_so(level_a: Sandbox, tmp_path: Path) -> None:
+def test_a_match_is_played_in_the_sandbox_and_its_records_say_so(level_a: Sandbox, tmp_path: Path) -> None:
     answer = match(tmp_path, *engines(tmp_path))
     assert (answer.returncode, answer.stderr) == (0, "")
     records = list(read_records((tmp_path / "match.pgn").read_text().splitlines(), "match.pgn"))
@@ -70,11 +70,11 @@ def test_an_engine_that_would_not_be_seen_is_told_before_the_first_game(tmp_path
     seen = ("-engine", f"cmd={program}", f"dir={tmp_path / 'dir'}")
     answer = match(tmp_path, *seen, "name=A", *seen, "name=B")
     assert answer.returncode == 2
-    assert "of A would not be seen from inside: it is neither below dir=" in answer.stderr
-    assert is_seen((str(program),), program.parent)
+    assert "of A would not be visible in the sandbox: it is neither below dir=" in answer.stderr
+    assert is_visible_inside((str(program),), program.parent)
 
 
 def test_root_is_told_to_become_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    with pytest.raises(MatchOptionError, match=r"gives no walls\. Missing: an unprivileged user"):
-        find_walls(MatchTerms((), ("dualma",), "5+0"))
+    with pytest.raises(MatchOptionError, match=r"has no sandbox\. Missing: an unprivileged user"):
+        find_sandbox_level(MatchTerms((), ("dualma",), "5+0"))

@@ -1,4 +1,4 @@
-"""Who may run behind which walls; nothing degrades in silence."""
+"""Which engines run in which sandbox; a missing sandbox is never ignored silently."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def test_uploads_play_at_level_a_or_at_b_where_the_operator_says_so(
 ) -> None:
     sandbox = None if level is Level.C else SANDBOX
     policy = make_policy(verdict(level), sandbox, {"DUARENA_SANDBOX": setting})
-    assert policy.walls_for(trusted=True) is sandbox
+    assert policy.sandbox_for(trusted=True) is sandbox
     if plays:
-        assert policy.walls_for(trusted=False) is SANDBOX
+        assert policy.sandbox_for(trusted=False) is SANDBOX
     else:
-        with pytest.raises(Refused, match=f"level {level} .* missing: a control group"):
-            policy.walls_for(trusted=False)
+        with pytest.raises(Refused, match=f"level {level}, .* missing: a control group"):
+            policy.sandbox_for(trusted=False)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_local_site_needs_level_b_unless_the_setting_says_otherwise(
     for level in Level:
         refusal = make_policy(verdict(level), SANDBOX, environment).refusal
         assert (not refusal) == verdict(level).admits(needed)
-        assert not refusal or f"level {needed} is asked for" in refusal
+        assert not refusal or f"level {needed} is needed" in refusal
 
 
 def test_a_verdict_names_the_packages_that_bring_missing_programs() -> None:
@@ -74,27 +74,27 @@ def test_a_verdict_names_the_packages_that_bring_missing_programs() -> None:
 
 
 @pytest.mark.parametrize("level", Level)
-def test_an_operator_who_trusts_all_has_no_walls(level: Level) -> None:
+def test_an_operator_who_trusts_all_has_no_sandbox(level: Level) -> None:
     policy = make_policy(verdict(level), SANDBOX, {"DUARENA_TRUST_UPLOADS": "1"})
     assert policy == Policy()
-    assert policy.walls_for(trusted=False) is None
+    assert policy.sandbox_for(trusted=False) is None
 
 
 @pytest.mark.parametrize("word", ["C", "off", "1", "AB"])
 def test_a_setting_that_is_none_lets_no_upload_play(word: str) -> None:
-    with pytest.raises(SettingError, match=f"DUARENA_SANDBOX is '{word}': it may be A or B"):
+    with pytest.raises(SettingError, match=f"DUARENA_SANDBOX is '{word}', but must be A or B"):
         needed_level(word)
     policy = make_policy(verdict(Level.A), SANDBOX, {"DUARENA_SANDBOX": word})
-    with pytest.raises(Refused, match="may be A or B"):
-        policy.walls_for(trusted=False)
-    assert policy.walls_for(trusted=True) is SANDBOX
+    with pytest.raises(Refused, match="must be A or B"):
+        policy.sandbox_for(trusted=False)
+    assert policy.sandbox_for(trusted=True) is SANDBOX
 
 
 def test_a_verdict_says_what_is_missing_and_what_helps() -> None:
     lines = describe(verdict(Level.B))
     assert lines[0].startswith("Sandbox: level B")
     assert lines[1:] == ["  missing: a control group (sudo ./arena up)"]
-    assert describe(verdict(Level.A)) == ["Sandbox: level A, all walls hold."]
+    assert describe(verdict(Level.A)) == ["Sandbox: level A, all protections work."]
 
 
 def test_what_was_found_is_kept_and_read_back(tmp_path: Path) -> None:

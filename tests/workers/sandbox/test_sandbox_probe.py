@@ -1,4 +1,4 @@
-"""The probe notices each wall that is missing. Its engine only looks, so that walls may be open around it."""
+"""The probe notices each missing protection. Its engine does no harm, so protections may be removed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from unittest.mock import patch
 
 import pytest
 
-from tests.support.hostile.openings import take_away
-from workers.engine.sandbox_probe import _try_walls
-from workers.sandbox.enclosure import Sandbox
+from tests.support.hostile.openings import remove_protections
+from workers.engine.sandbox_probe import _try_to_escape
+from workers.sandbox.sandbox import Sandbox
 
-WALLS = (
+PROTECTIONS = (
     "folders not shown",
     "namespace of the network",
     "namespace of processes",
@@ -30,10 +30,10 @@ def _closed_again() -> Iterator[None]:
     patch.stopall()
 
 
-def test_walls_that_hold_leave_nothing_to_wish_for(level_b: Sandbox) -> None:
-    assert _try_walls(level_b) == []
+def test_nothing_is_missing_in_a_complete_sandbox(level_b: Sandbox) -> None:
+    assert _try_to_escape(level_b) == []
 
 
-@pytest.mark.parametrize("wall", WALLS)
-def test_a_wall_that_is_missing_is_noticed(wall: str, level_b: Sandbox) -> None:
-    assert _try_walls(take_away((wall,), level_b, Path(tempfile.gettempdir())))
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_a_missing_protection_is_noticed(protection: str, level_b: Sandbox) -> None:
+    assert _try_to_escape(remove_protections((protection,), level_b, Path(tempfile.gettempdir())))

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from workers.reaper import end_group, kill_group
-from workers.sandbox.cell import ENTER, GATE
 from workers.sandbox.groups.cgroups import GroupParent, UnifiedGroup
 from workers.sandbox.groups.hierarchies import read_mounts
 from workers.sandbox.limits import Limits
+from workers.sandbox.process import START_LINE, START_SCRIPT
 
 pytestmark = pytest.mark.root
 
@@ -68,10 +68,10 @@ def group(parent: Path) -> Iterator[Unlimited]:
 @pytest.fixture
 def busy(group: Unlimited) -> Iterator[subprocess.Popen[bytes]]:
     """Processes that entered the group as engines do."""
-    command = ("sh", "-c", ENTER, "sh", *group.folders, "--", *BUSY)
+    command = ("sh", "-c", START_SCRIPT, "sh", *group.folders, "--", *BUSY)
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
-        process.stdin.write(GATE)
+        process.stdin.write(START_LINE)
         process.stdin.close()
         wait_for(lambda: len(members(group)) == 3)
         yield process

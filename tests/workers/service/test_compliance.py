@@ -16,14 +16,14 @@ from workers.bundles.store import bundle_path, fetch_bundle, pack_bundle, store_
 from workers.jobs import EngineSpec
 from workers.play import runner
 from workers.play.runner import WorkerContext
-from workers.service import compliance as examination
-from workers.service.compliance import ExamEnding, ExamJob, ExamNews, examine
+from workers.service import compliance
+from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews, check_bot
 
 MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
 
 
 @pytest.fixture
-def run(tmp_path: Path, mark: str) -> Callable[..., list[ExamNews]]:
+def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
     """Examine a bad engine with this plan, and return all news of it."""
 
     def examine_one(
@@ -33,14 +33,14 @@ def run(tmp_path: Path, mark: str) -> Callable[..., list[ExamNews]]:
         seconds: int = 60,
         is_stopping: Callable[[], bool] = lambda: False,
         command: tuple[str, ...] = ("python3", "-S", "main.py"),
-    ) -> list[ExamNews]:
+    ) -> list[ComplianceNews]:
         files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
         stored = sha256 or store_bundle(tmp_path / "store", pack_bundle(files))
         spec = EngineSpec("Bad", "1", (*command, mark, *plan_of(plan)), bundle=stored)
-        told: list[ExamNews] = []
+        told: list[ComplianceNews] = []
         worker = WorkerContext("tester", tmp_path / "store", tmp_path / "cache")
         with nothing_left(mark):
-            examine(ExamJob("e1", spec, ("dogon-kulei",), seconds), worker, told.append, is_stopping)
+            check_bot(ComplianceJob("e1", spec, ("dogon-kulei",), seconds), worker, told.append, is_stopping)
         return told
 
     return examine_one
@@ -48,23 +48,23 @@ def run(tmp_path: Path, mark: str) -> Callable[..., list[ExamNews]]:
 
 @pytest.mark.slow
 def test_an_engine_of_sense_is_told_of_step_by_step_and_survives_the_journey(
-    run: Callable[..., list[ExamNews]],
+    run: Callable[..., list[ComplianceNews]],
 ) -> None:
     told = run()
     assert (told[0].unpacked, told[0].found) == (False, ())
-    assert [news.ending for news in told[:-1]] == [ExamEnding.NONE] * (len(told) - 1)
-    assert told[-1].ending is ExamEnding.DONE
+    assert [news.ending for news in told[:-1]] == [ComplianceEnding.NONE] * (len(told) - 1)
+    assert told[-1].ending is ComplianceEnding.DONE
     assert told[-1].engine == "Bad"
     grave = [found for found in told[-1].found if found.fault and found.is_grave]
     assert grave == []
     counts = [len(news.found) for news in told]
     assert counts == sorted(counts)
     for news in told:
-        assert ExamNews.from_json(json.loads(json.dumps(news.to_json()))) == news
+        assert ComplianceNews.from_json(json.loads(json.dumps(news.to_json()))) == news
 
 
 def test_an_examination_leaves_nothing_unpacked_and_clears_away_what_was_refused_before(
-    run: Callable[..., list[ExamNews]], tmp_path: Path
+    run: Callable[..., list[ComplianceNews]], tmp_path: Path
 ) -> None:
     refused = tmp_path / "cache" / ("0" * 64)
     refused.mkdir(parents=True)
@@ -74,7 +74,7 @@ def test_an_examination_leaves_nothing_unpacked_and_clears_away_what_was_refused
 
 
 def test_what_others_have_unpacked_stays_while_the_same_bytes_are_refused(
-    run: Callable[..., list[ExamNews]], tmp_path: Path
+    run: Callable[..., list[ComplianceNews]], tmp_path: Path
 ) -> None:
     files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
     sha256 = store_bundle(tmp_path / "store", pack_bundle(files))
@@ -83,16 +83,20 @@ def test_what_others_have_unpacked_stays_while_the_same_bytes_are_refused(
     assert sorted(path.name for path in used.iterdir()) == sorted(files)
 
 
-def test_a_fault_comes_with_the_lines_and_what_the_engine_said(run: Callable[..., list[ExamNews]]) -> None:
+def test_a_fault_comes_with_the_lines_and_what_the_engine_said(
+    run: Callable[..., list[ComplianceNews]],
+) -> None:
     last = run("ugi complain 40 ugi leave 3")[-1]
     (found,) = last.found
-    assert (last.ending, found.check, found.is_grave) == (ExamEnding.DONE, "handshake", True)
+    assert (last.ending, found.check, found.is_grave) == (ComplianceEnding.DONE, "handshake", True)
     assert found.fault == "it crashed: the process ended with exit code 3"
     assert "> ugi" in found.lines
     assert "LAST" in found.stderr
 
 
-def test_what_a_nasty_engine_says_travels_escaped_and_bounded(run: Callable[..., list[ExamNews]]) -> None:
+def test_what_a_nasty_engine_says_travels_escaped_and_bounded(
+    run: Callable[..., list[ComplianceNews]],
+) -> None:
     escapes = r"\x1b[2J\x00\xff\xe2\x80\xae"
     last = run(
         f"ugi complain 300000 ugi also id\\x20name\\x20{escapes}\\n ugi many 3000\\x20{escapes} ugi leave 3"
@@ -101,41 +105,41 @@ def test_what_a_nasty_engine_says_travels_escaped_and_bounded(run: Callable[...,
     for text in (found.fault, found.lines.replace("\n", ""), found.stderr.replace("\n", "")):
         assert text.replace("\t", "").isprintable()
     assert r"\x1b[2J\x00" in found.lines
-    assert max(len(found.lines), len(found.stderr)) <= examination.MAX_LOG
+    assert max(len(found.lines), len(found.stderr)) <= compliance.MAX_LOG
 
 
-def test_a_program_that_cannot_start_is_the_bot_s_fault(run: Callable[..., list[ExamNews]]) -> None:
+def test_a_program_that_cannot_start_is_the_bot_s_fault(run: Callable[..., list[ComplianceNews]]) -> None:
     last = run(command=("./bot.toml",))[-1]
     (found,) = last.found
-    assert (last.ending, found.is_grave, found.fault != "") == (ExamEnding.DONE, True, True)
+    assert (last.ending, found.is_grave, found.fault != "") == (ComplianceEnding.DONE, True, True)
 
 
-def test_an_engine_without_the_ladder_it_claims_is_at_fault(run: Callable[..., list[ExamNews]]) -> None:
+def test_an_engine_without_the_ladder_it_claims_is_at_fault(run: Callable[..., list[ComplianceNews]]) -> None:
     variants = r"option\x20name\x20UGI_Variant\x20type\x20combo\x20default\x20dualma\x20var\x20dualma\n"
     (*_, found) = run(f"ugi also {variants}")[-1].found
     assert (found.check, found.is_grave) == ("setup", True)
-    assert found.fault == "the engine does not have 'dogon-kulei' among its UGI_Variant"
+    assert found.fault == "the engine does not declare 'dogon-kulei' in UGI_Variant"
 
 
-def test_a_bundle_that_is_not_there_is_our_own_failure(run: Callable[..., list[ExamNews]]) -> None:
+def test_a_bundle_that_is_not_there_is_our_own_failure(run: Callable[..., list[ComplianceNews]]) -> None:
     last = run(sha256="0" * 64)[-1]
-    assert last.ending is ExamEnding.FAILED
-    assert last.why == "the bundle cannot be had: No such file or directory"
+    assert last.ending is ComplianceEnding.FAILED
+    assert last.why == "the bundle is not available: No such file or directory"
 
 
 def test_an_exception_of_ours_is_told_as_our_own_failure(
-    run: Callable[..., list[ExamNews]], monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., list[ComplianceNews]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr(examination, "check_engine", broken)
+    monkeypatch.setattr(compliance, "check_engine", broken)
     assert run()[-1].why == "KeyError: 'oops'"
 
 
 @pytest.mark.parametrize("name", [name for name, hostile in HOSTILE.items() if hostile.found_by == WORKER])
 def test_a_hostile_archive_is_refused_by_name_before_anything_runs(
-    name: str, run: Callable[..., list[ExamNews]], tmp_path: Path
+    name: str, run: Callable[..., list[ComplianceNews]], tmp_path: Path
 ) -> None:
     data = HOSTILE[name].make()
     sha256 = hashlib.sha256(data).hexdigest()
@@ -143,21 +147,21 @@ def test_a_hostile_archive_is_refused_by_name_before_anything_runs(
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
     last = run(sha256=sha256)[-1]
-    assert (last.ending, last.found, last.unpacked) == (ExamEnding.REFUSED, (), False)
+    assert (last.ending, last.found, last.unpacked) == (ComplianceEnding.REFUSED, (), False)
     assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_a_worker_told_to_stop_gives_it_back_in_the_middle_of_a_check(
-    run: Callable[..., list[ExamNews]], mark: str
+    run: Callable[..., list[ComplianceNews]], mark: str
 ) -> None:
     told = run("go resist -", is_stopping=lambda: bool(processes_with(mark)))
-    assert told[-1].ending is ExamEnding.RETURNED
+    assert told[-1].ending is ComplianceEnding.RETURNED
 
 
 def test_news_goes_on_while_an_engine_says_nothing(
-    run: Callable[..., list[ExamNews]], monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., list[ComplianceNews]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(examination, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(compliance, "PROGRESS_SECONDS", 0.0)
     assert runner.PROGRESS_SECONDS > 0
     told = run("ugi resist -", seconds=1)
     assert len([news for news in told if news.unpacked and not news.found]) >= 3

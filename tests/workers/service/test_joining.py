@@ -188,8 +188,8 @@ def test_another_bundle_than_was_asked_for_is_a_void(
     [
         (("--site={url}",), "--site needs a worker token: give --token, or set DUARENA_TOKEN"),
         (("--site={url}", "--token=k"), "does not let this worker in: This token was revoked."),
-        (("--site=duarena.example", "--token=k"), "'duarena.example' is no address of a site"),
-        (("--name=a b",), "'a b' is no name: letters, digits, dots, dashes and underscores"),
+        (("--site=duarena.example", "--token=k"), "'duarena.example' is not the address of a site"),
+        (("--name=a b",), "'a b' is not a name: use letters, digits, dots, dashes, underscores"),
     ],
 )
 def test_a_worker_that_cannot_join_says_why_and_ends(

@@ -20,10 +20,10 @@ def test_telling_never_waits_and_the_latest_word_is_delivered() -> None:
             all_said.set()
 
     sender = ProgressSender(deliver)
-    sender.tell(0)
+    sender.put(0)
     assert on_the_way.wait(60)
     for word in range(1, 100):
-        sender.tell(word)
+        sender.put(word)
     assert delivered == []
     may_go_on.set()
     assert all_said.wait(60)
@@ -42,11 +42,11 @@ def test_a_courier_who_fell_is_replaced() -> None:
 
     try:
         sender = ProgressSender(deliver)
-        sender.tell("fall")
+        sender.put("fall")
         assert fallen.wait(60)
         assert sender._thread is not None
         sender._thread.join(60)
-        sender.tell("stand")
+        sender.put("stand")
         sender._thread.join(0.01)
     finally:
         threading.excepthook = hook
@@ -58,14 +58,14 @@ def test_a_courier_who_fell_is_replaced() -> None:
 def test_what_is_told_within_the_pause_after_a_word_is_passed_over_unless_it_is_urgent() -> None:
     now, carried = [0.0], queue.SimpleQueue[int]()
     sender = ProgressSender(carried.put, pause=1.0, clock=lambda: now[0])
-    sender.tell(1)
+    sender.put(1)
     assert carried.get(timeout=60) == 1
     now[0] = 0.9
-    sender.tell(2)
+    sender.put(2)
     now[0] = 1.0
-    sender.tell(3)
+    sender.put(3)
     assert carried.get(timeout=60) == 3
-    sender.tell(4)
+    sender.put(4)
     sender.flush_now()
-    sender.tell(5)
+    sender.put(5)
     assert carried.get(timeout=60) == 5

@@ -12,8 +12,8 @@ import pytest
 from tests.support.brokers import PATIENCE_SECONDS, ROOT, Broker, running_worker
 from tests.support.jobs import bad_engine, job_of
 from workers.jobs import Release
+from workers.sandbox.bwrap import OUTER_ENVIRONMENT
 from workers.sandbox.host import NEEDED, find_program
-from workers.sandbox.walls import OUTER_ENVIRONMENT
 from workers.service.heartbeat import Heartbeat
 from workers.service.restart import Restart, again
 
@@ -71,7 +71,7 @@ def checkout_with(programs: Path, folder: Path) -> Path:
     """A checkout of its own that finds its programs there alone."""
     for room in ("engines", "workers"):
         shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "build"))
-    module = folder / "workers" / "sandbox" / "walls.py"
+    module = folder / "workers" / "sandbox" / "bwrap.py"
     path = OUTER_ENVIRONMENT["PATH"]
     assert path in module.read_text()
     module.write_text(module.read_text().replace(path, str(programs)))

@@ -13,7 +13,7 @@ from tests.support.brokers import PATIENCE_SECONDS, Broker, running_worker
 from tests.support.jobs import bad_engine, job_of, pack_bad_engine, processes_with, wait_until
 from workers.bundles.store import store_bundle
 from workers.jobs import EngineSpec, Progress, Release
-from workers.service.compliance import ExamEnding, ExamJob, ExamNews
+from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews
 
 pytestmark = pytest.mark.slow
 
@@ -50,10 +50,10 @@ def test_a_validation_worker_examines_and_plays_while_games_wait(
     spec = EngineSpec("Bad", "1", command, bundle=bundle, trusted=True)
     with running_worker(broker.url, tmp_path, "validation") as worker:
         broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)))
-        broker.send_exam(ExamJob("e1", spec, ("dogon-kulei",), 20))
-        told: list[ExamNews] = []
-        while not told or told[-1].ending is ExamEnding.NONE:
-            told += [ExamNews.from_json(m.value) for m in broker.receive_until("tournament.news")]
+        broker.send_check(ComplianceJob("e1", spec, ("dogon-kulei",), 20))
+        told: list[ComplianceNews] = []
+        while not told or told[-1].ending is ComplianceEnding.NONE:
+            told += [ComplianceNews.from_json(m.value) for m in broker.receive_until("tournament.news")]
         broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)), queue="validation")
         (report,), _ = broker.receive_reports(1)
         worker.terminate()

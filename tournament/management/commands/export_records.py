@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from engines.files import atomic_file
 from engines.rules.registry import GAMES
 from tournament.access import public_records
 
@@ -29,11 +30,10 @@ class Command(BaseCommand):
 
 
 def _write(ladder: str, path: Path) -> int:
-    """Written to a second file and moved into place: a reader finds the old file or the new one, complete."""
-    texts, count, written = public_records(ladder), 0, path.with_suffix(".tmp")
-    with written.open("w", encoding="utf-8", newline="\n") as file:
+    """Write the file atomically; returns the number of games."""
+    texts, count = public_records(ladder), 0
+    with atomic_file(path) as file:
         for text in texts.values_list("text", flat=True).iterator(500):
-            file.write(text + "\n")
+            file.write(f"{text}\n".encode())
             count += 1
-    written.replace(path)
     return count

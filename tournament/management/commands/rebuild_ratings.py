@@ -1,4 +1,4 @@
-"""Rebuild the ratings, from the database's games or from published records alone."""
+"""Rebuild the ratings, from the database's games or from published records alone; or check them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from django.core.management.base import BaseCommand, CommandError
 from engines.records import Record, RecordError, read_records
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
+from tournament.services.results.agreement import TOLERANCE, check_ratings
 from tournament.services.results.exact import Exact, exact_from_records, exact_from_tables
 from tournament.services.results.ratings import RebuildError, Rebuilt, rebuild, rebuild_from_records
 
 
 class Command(BaseCommand):
-    help = "Rebuild the ratings and report whether anything changed."
+    help = (
+        "Rebuild the ratings and report whether anything changed; or, with --check, compare them with the"
+        " trueskill package."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--ladder", metavar="CODE", help="one ladder; default all")
@@ -34,11 +38,22 @@ class Command(BaseCommand):
             help="change nothing: print the exact ratings of the tables, or with --from-records those"
             " computed from the records alone, without a database",
         )
+        parser.add_argument(
+            "--check",
+            action="store_true",
+            help="change nothing: recompute a sample of each ladder's rated games with the trueskill package,"
+            f" and print whether the stored ratings agree within {TOLERANCE:g} (exit code 1 if not)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         files: list[Path] | None = options["from_records"]
+        if options["check"] and (files or options["print"]):
+            raise CommandError("--check reads the stored ratings: it goes with --ladder only")
         try:
             ladders = [find_game(options["ladder"]).code] if options["ladder"] else list(GAMES)
+            if options["check"]:
+                self._check(ladders)
+                return
             for ladder in ladders:
                 if options["print"]:
                     self.stdout.write(str(_exact(ladder, files)))
@@ -48,6 +63,15 @@ class Command(BaseCommand):
             raise CommandError(f"{error} (--print shows the ratings without a database)") from None
         except (UnknownGame, OSError, UnicodeDecodeError) as error:
             raise CommandError(str(error)) from None
+
+    def _check(self, ladders: list[str]) -> None:
+        """Print a sentence for each ladder; raises ``CommandError`` with those of the ladders that differ."""
+        checks = [check_ratings(ladder) for ladder in ladders]
+        for check in checks:
+            if check.agrees:
+                self.stdout.write(str(check))
+        if wrong := [str(check) for check in checks if not check.agrees]:
+            raise CommandError("\n".join(wrong))
 
     def _rebuild(self, ladder: str, files: list[Path] | None) -> Rebuilt:
         if files is None:

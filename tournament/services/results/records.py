@@ -13,7 +13,11 @@ from engines.records import (
     Fault,
     Record,
     RecordError,
+    RecordEvent,
     RecordMove,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
     Termination,
     build_record,
     format_record,
@@ -23,7 +27,7 @@ from engines.records import (
 from tournament.models import Game
 from workers.game.seeds import seed_header
 from workers.jobs import GameReport
-from workers.play.environment import condition_headers
+from workers.play.environment import environment_headers
 
 NOT_RATED = ("Rated", "no")
 """The header of an unrated game; a rebuild from records leaves the game out."""
@@ -43,29 +47,34 @@ def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
     Raises ``ValueError`` for an unknown termination or fault, or a bad time.
     """
     return build_record(
-        game=game.ladder_id,
-        white=game.white.bot.name,
-        black=game.black.bot.name,
-        moves=tuple(_move(token, comment) for token, comment in report.moves),
-        result=report.result,
-        termination=Termination(report.termination),
-        fault=Fault(report.fault),
-        time_control=game.tournament.time_control,
-        reason=report.reason,
-        white_version=str(game.white.number),
-        black_version=str(game.black.number),
-        game_id=game.key,
-        event=game.tournament.name,
-        site=settings.SITE,
-        date=parse_time(report.started).strftime("%Y.%m.%d"),
-        round_name=str(game.pairing.round),
-        fen=game.pairing.fen or None,
-        ply_limit=game.tournament.ply_limit,
-        white_score=report.white_score,
-        black_score=report.black_score,
-        evidence=report.evidence,
+        [_move(token, comment) for token, comment in report.moves],
+        players=RecordPlayers(
+            game.white.bot.name, game.black.bot.name, str(game.white.number), str(game.black.number)
+        ),
+        settings=RecordSettings(
+            game=game.ladder_id,
+            time_control=game.tournament.time_control,
+            fen=game.pairing.fen or None,
+            ply_limit=game.tournament.ply_limit,
+        ),
+        outcome=RecordOutcome(
+            result=report.result,
+            termination=Termination(report.termination),
+            fault=Fault(report.fault),
+            reason=report.reason,
+            white_score=report.white_score,
+            black_score=report.black_score,
+            evidence=report.evidence,
+        ),
+        event=RecordEvent(
+            event=game.tournament.name,
+            site=settings.SITE,
+            date=parse_time(report.started).strftime("%Y.%m.%d"),
+            round_name=str(game.pairing.round),
+            game_id=game.key,
+        ),
         more=(
-            *condition_headers(report.walls, report.speed),
+            *environment_headers(report.walls, report.speed),
             *(() if rated else (NOT_RATED,)),
             seed_header(game.pairing.seed, game.key),
         ),

@@ -26,7 +26,7 @@ from tournament.services.schedule.pairings import (
     store_pairings,
 )
 from workers.pairing.knockout import Length, draw_bracket, pairs_due
-from workers.pairing.met import Met
+from workers.pairing.results import MeetingResult
 from workers.pairing.swiss import swiss_round
 
 log = logging.getLogger("tournament.rounds")
@@ -92,7 +92,7 @@ def _seeded(ladder: str, entered: Sequence[BotVersion]) -> list[int]:
     return [version.pk for version in sorted(entered, key=rating_of, reverse=True)]
 
 
-def played_meetings(tournament: Tournament) -> dict[str, list[Met]]:
+def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
     """By ladder: which seeds met in which round, and their points so far.
 
     Games that are not over count no points yet.
@@ -111,9 +111,9 @@ def played_meetings(tournament: Tournament) -> dict[str, list[Met]]:
         sums = points.setdefault((code, number, first, second), [0.0, 0.0])
         sums[0] += count * mine
         sums[1] += count * theirs
-    met: dict[str, list[Met]] = {}
+    met: dict[str, list[MeetingResult]] = {}
     for (code, number, first, second), (mine, theirs) in points.items():
-        met.setdefault(code, []).append(Met(number, first, second, mine, theirs))
+        met.setdefault(code, []).append(MeetingResult(number, first, second, mine, theirs))
     return met
 
 
@@ -134,7 +134,7 @@ class _Numbers:
 
 
 def _plan_round(
-    tournament: Tournament, code: str, met: Sequence[Met], numbers: _Numbers
+    tournament: Tournament, code: str, met: Sequence[MeetingResult], numbers: _Numbers
 ) -> Iterator[PlannedPairing]:
     """The next pairings of a ladder; none if it has been played to its end."""
     due = _swiss_due if tournament.kind == Tournament.Kind.SWISS else _knock_out_due
@@ -155,14 +155,18 @@ def _plan_round(
             )
 
 
-def _swiss_due(tournament: Tournament, players: int, met: Sequence[Met]) -> Iterator[tuple[int, Pairs]]:
+def _swiss_due(
+    tournament: Tournament, players: int, met: Sequence[MeetingResult]
+) -> Iterator[tuple[int, Pairs]]:
     number = 1 + max((one.round for one in met), default=0)
     if number <= tournament.rounds:
         pairs = swiss_round(players, met, tournament.games_a_meeting)
         yield number, [(a, b, pair) for pair in range(tournament.pairs) for a, b in pairs]
 
 
-def _knock_out_due(tournament: Tournament, players: int, met: Sequence[Met]) -> Iterator[tuple[int, Pairs]]:
+def _knock_out_due(
+    tournament: Tournament, players: int, met: Sequence[MeetingResult]
+) -> Iterator[tuple[int, Pairs]]:
     length = match_length(tournament)
     for number, drawn in enumerate(draw_bracket(players, met, length), start=1):
         pairs = [

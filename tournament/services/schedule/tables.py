@@ -13,7 +13,7 @@ from tournament.arithmetic.standings import Crosstable, Order, Tally, crosstable
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.schedule.rounds import match_length, played_meetings
 from workers.pairing.knockout import KnockoutMatch, draw_bracket, rounds_survived
-from workers.pairing.met import Met, find_byes
+from workers.pairing.results import MeetingResult, find_byes
 
 ORDERS: dict[str, Order] = {
     Tournament.Kind.ROUND_ROBIN: standings.ROUND_ROBIN,
@@ -32,7 +32,7 @@ class StandingsTable:
     versions: dict[int, BotVersion]
     """The players by id, in the order of their seeds or entries."""
     crosstable: Crosstable
-    met: list[Met] = field(default_factory=list)
+    met: list[MeetingResult] = field(default_factory=list)
     """The meetings so far, players being seeds; empty unless the rounds are paired one by one."""
     bracket: list[list[KnockoutMatch]] = field(default_factory=list)
     """Only for a knock-out that has begun."""
@@ -56,7 +56,7 @@ def _table(
     code: str,
     versions: Sequence[BotVersion],
     tallies: Sequence[Tally],
-    met: list[Met],
+    met: list[MeetingResult],
 ) -> StandingsTable:
     by_id = {version.pk: version for version in versions if version.plays(code)}
     order = ORDERS[tournament.kind]

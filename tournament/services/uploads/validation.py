@@ -18,7 +18,15 @@ from tournament.models import BotVersion, Exam
 from tournament.services.bots.verdicts import put_off, refuse
 from tournament.services.dispatch.batches import engine_spec
 from tournament.services.schedule.tournaments import create_validation, start
-from workers.service.compliance import MAX_LOG, MAX_NAME, MAX_SENTENCE, ExamEnding, ExamJob, ExamNews, Found
+from workers.service.compliance import (
+    MAX_LOG,
+    MAX_NAME,
+    MAX_SENTENCE,
+    ComplianceEnding,
+    ComplianceJob,
+    ComplianceNews,
+    Found,
+)
 
 SECONDS = 60
 SECONDS_A_LADDER = 45
@@ -43,14 +51,14 @@ def begin(version: BotVersion, now: datetime.datetime) -> Exam | None:
     return exam
 
 
-def check_job(exam: Exam) -> ExamJob:
+def check_job(exam: Exam) -> ComplianceJob:
     games = tuple(exam.version.games)
     seconds = SECONDS + SECONDS_A_LADDER * len(games)
-    return ExamJob(str(exam.pk), engine_spec(exam.version), games, seconds)
+    return ComplianceJob(str(exam.pk), engine_spec(exam.version), games, seconds)
 
 
 @transaction.atomic
-def record_news(news: ExamNews, now: datetime.datetime) -> bool:
+def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     """Process a message about a check; False if the check is unknown or over."""
     exam = _open_check(news.exam)
     if exam is None:
@@ -63,7 +71,7 @@ def record_news(news: ExamNews, now: datetime.datetime) -> bool:
     if len(news.found) >= len(exam.found):  # messages may overtake each other: the longer one is later
         exam.found = [_shown(found).to_json() for found in news.found[:MAX_FOUND]]
     exam.save()
-    if news.ending is not ExamEnding.NONE:
+    if news.ending is not ComplianceEnding.NONE:
         _end(exam, Exam.End(str(news.ending)), now, visible(news.why, MAX_SENTENCE))
     return True
 

@@ -60,6 +60,11 @@ def fault_sentence(game: Game) -> str:
     return ""
 
 
+def ended_by_rules(game: Game) -> bool:
+    """Whether the rules page explains the ending: the game's rules or the match rules."""
+    return game.termination in {Termination.RULES, Termination.REPETITION, Termination.PLY_LIMIT}
+
+
 def _why(game: Game) -> str:
     termination = Termination(game.termination)
     if termination in _FORFEITS:

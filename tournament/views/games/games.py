@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.utils.safestring import mark_safe
+from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from engines import svg
 from engines.rules.base import Side
-from engines.timecontrol import parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame
-from tournament.views.bots.verdict import fault_sentence, verdict
+from tournament.security import FRAMABLE_POLICY
+from tournament.views.bots.verdict import ended_by_rules, fault_sentence, verdict
+from tournament.views.games.board import board_context, find_game_for, load_replay
+from tournament.views.games.chart import chart_values
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
-from tournament.views.games.replay import Replay, replay_of
+from tournament.views.games.replay import Replay
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import unchanged
-
-
-@dataclass(frozen=True, slots=True)
-class PlayerPanel:
-    """One player beside the board."""
-
-    side: str
-    version: BotVersion
-    clock: str
-    clock_label: str
-    to_move: bool
 
 
 @require_safe
@@ -40,46 +27,69 @@ class PlayerPanel:
 def game(request: HttpRequest, pk: int) -> HttpResponse:
     """The replay at ``?ply=n`` (default: the last), with the board turned by ``flip=1``.
 
-    The response to htmx is the board alone. With the parameter ``seen`` it is the list of moves, 204 if
-    nothing has changed, or a request to reload the page if the game is over.
+    The response to htmx is the board alone. With the parameters ``seen`` and ``since`` it is the moves after
+    ply ``since``, 204 if nothing has changed, or a request to reload the page if the game is over.
     """
-    game = _find(request, pk)
-    record = GameRecord.objects.filter(game=game).values_list("text", flat=True).first()
-    live = None if record is not None else LiveGame.objects.filter(game=game).first()
-    replay = replay_of(game, record, live)
+    game = find_game_for(request, pk)
+    replay, live = load_replay(game)
     seen = f"{game.state}-{replay.plies}"
     if unchanged(request, seen):
         return HttpResponse(status=204)
-    htmx, lists = "HX-Request" in request.headers, "seen" in request.GET
-    if htmx and lists and not _polls(game):
+    htmx, polls = "HX-Request" in request.headers, "seen" in request.GET
+    if htmx and polls and not _is_running(game):
         return HttpResponse(headers={"HX-Refresh": "true"})
-    context = _board(request, game, replay)
-    if htmx and not lists:
+    context = board_context(request, game, replay, live)
+    if htmx and not polls:
         return render(request, "pieces/board.html", context)
+    since = whole_number(request, "since", 0, most=LAST_ID) if htmx else 0
     context |= {
         "game": game,
-        "rows": replay.rows(),
-        "verdict": verdict(game),
-        "polls": _polls(game),
+        "headline": _headline(game, replay, live),
+        "polls": _is_running(game),
         "seen": seen,
+        "since": since,
+        "rows": replay.rows(),
+        "chart": chart_values(replay, since),
     }
     if htmx:
-        return render(request, "pieces/moves.html", context)
-    context |= {"fault": fault_sentence(game), "recorded": record is not None, "logs": _logs(request, game)}
+        context["ply"] = None  # the page marks the move that it shows
+        rows = replay.rows(since)
+        context["replaced_rows"] = [row for row in rows if row.begins_by(since)]
+        context["new_rows"] = [row for row in rows if not row.begins_by(since)]
+        return render(request, "pieces/moves_new.html", context)
+    context |= {
+        "fault": fault_sentence(game),
+        "ended_by_rules": ended_by_rules(game),
+        "recorded": GameRecord.objects.filter(game=game).exists(),
+        "logs": _logs(request, game),
+    }
     return render(request, "game.html", context)
+
+
+@require_safe
+@xframe_options_exempt
+def game_embed(request: HttpRequest, pk: int) -> HttpResponse:
+    """The board with its buttons alone, for frames on other sites."""
+    game = find_game_for(request, pk)
+    replay, live = load_replay(game)
+    context = board_context(request, game, replay, live)
+    context |= {"game": game, "headline": _headline(game, replay, live), "embedded": True}
+    response = render(request, "game_embed.html", context)
+    response["Content-Security-Policy"] = FRAMABLE_POLICY
+    return response
 
 
 @require_safe
 def game_record(request: HttpRequest, pk: int) -> HttpResponse:
     """The game's record as PGN."""
-    record = get_object_or_404(GameRecord, game=_find(request, pk))
+    record = get_object_or_404(GameRecord, game=find_game_for(request, pk))
     return attached(record.text, f"game-{pk}.pgn", PGN_TYPE)
 
 
 @require_safe
 def game_log(request: HttpRequest, pk: int, side: str) -> HttpResponse:
-    """One engine's standard error and exchanged lines as text, for its owner and staff."""
-    game = _find(request, pk)
+    """One engine's standard error and lines as text, for its owner and staff."""
+    game = find_game_for(request, pk)
     log = next((log for log in _logs(request, game) if log.side == side), None)
     if log is None:
         raise Http404(f"no log of {side!r} for this user")
@@ -112,65 +122,21 @@ def _engine_values(request: HttpRequest, version: BotVersion) -> dict[str, str |
     }
 
 
-def _find(request: HttpRequest, pk: int) -> Game:
-    """The game, if it exists and this user may see it."""
-    if pk > LAST_ID:
-        raise Http404(f"no game {pk}")
-    game = get_object_or_404(Game.objects.with_players().select_related("pairing"), pk=pk)
-    if not access.may_see_tournament(request.user, game.tournament):
-        raise Http404(f"no game {pk}")
-    return game
-
-
-def _polls(game: Game) -> bool:
-    """Whether the game is not over yet."""
+def _is_running(game: Game) -> bool:
+    """Whether moves may still come."""
     return game.state in {Game.State.WAITING, Game.State.CLAIMED}
+
+
+def _headline(game: Game, replay: Replay, live: LiveGame | None) -> str:
+    """How the game ended, or who is to move."""
+    if live is None:
+        return verdict(game)
+    side = replay.positions[-1].side
+    version = game.white if side is Side.WHITE else game.black
+    return f"{version.bot.name} ({side.name.title()}) is to move."
 
 
 def _logs(request: HttpRequest, game: Game) -> list[GameLog]:
     """The logs this user may see; no others are read."""
     sides = [side for side in GameLog.Side.values if access.may_see_log(request.user, game, side)]
     return list(GameLog.objects.filter(game=game, side__in=sides).order_by("-side")) if sides else []
-
-
-def _board(request: HttpRequest, game: Game, replay: Replay) -> dict[str, Any]:
-    """The context of the board's fragment at the requested ply; a ply beyond the end shows the end."""
-    ply = min(whole_number(request, "ply", replay.plies, most=LAST_ID), replay.plies)
-    flip = request.GET.get("flip") == "1"
-    position = replay.positions[ply]
-    move = replay.moves[ply - 1] if ply else None
-    drawn = svg.draw(position, last_move=move.token if move else "", flip=flip)
-    players = _players(game, replay, ply)
-    return {
-        "replay": replay,
-        "ply": ply,
-        "previous": max(0, ply - 1),
-        "next": min(replay.plies, ply + 1),
-        "over": _over(game, replay, ply),
-        "move": move,
-        "flip": flip,
-        "flipped": "&flip=1" if flip else "",
-        "position": str(position),
-        "board": mark_safe(drawn),  # drawn from a position that was parsed; svg escapes
-        "top": players[Side.WHITE if flip else Side.BLACK],
-        "bottom": players[Side.BLACK if flip else Side.WHITE],
-    }
-
-
-def _over(game: Game, replay: Replay, ply: int) -> bool:
-    """Whether neither side is to move; the game may have ended by a limit or a forfeit, not by the rules."""
-    return ply == replay.plies and game.result is not None
-
-
-def _players(game: Game, replay: Replay, ply: int) -> dict[Side, PlayerPanel]:
-    control = parse_time_control(game.tournament.time_control)
-    clocks = replay.clocks(ply, control)
-    shows = "clock" if control.base_ms is not None else "time of the last move"
-    versions = {Side.WHITE: game.white, Side.BLACK: game.black}
-    to_move = None if _over(game, replay, ply) else replay.positions[ply].side
-    return {
-        side: PlayerPanel(
-            side.name.lower(), version, clocks[side], f"{side.name.title()}'s {shows}", side is to_move
-        )
-        for side, version in versions.items()
-    }

@@ -39,7 +39,7 @@ class ShownMove:
 
     @property
     def details(self) -> str:
-        """Everything that the engine reported about this move."""
+        """Score, depth, time and nodes in words; the expected line is apart."""
         if self.book:
             return "a given move of the opening"
         if self.note is None:
@@ -49,10 +49,18 @@ class ShownMove:
             format_note(MoveNote(score=note.score)),
             f"depth {note.depth}" if note.depth is not None else "",
             f"{note.ms / 1000:.3f} s" if note.ms is not None else "",
-            f"{note.nodes:,} nodes" if note.nodes is not None else "",
-            f"expects {' '.join(note.pv)}" if note.pv else "",
+            f"{note.nodes:,} node{'s' * (note.nodes != 1)}" if note.nodes is not None else "",
         )
         return " · ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class LineMove:
+    """A move of an expected line, and the positions before and after it."""
+
+    token: str
+    before: Position
+    after: Position
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,10 @@ class MoveRow:
 
     number: int
     moves: tuple[ShownMove | None, ShownMove | None]
+
+    def begins_by(self, ply: int) -> bool:
+        """Whether a move of the row was played by ply ``ply``: then a page that shows so many has the row."""
+        return any(move is not None and move.ply <= ply for move in self.moves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +87,38 @@ class Replay:
     def plies(self) -> int:
         return len(self.moves)
 
+    def line(self, ply: int) -> tuple[LineMove, ...]:
+        """The line that the engine expected when it chose the move of ``ply`` (from 1), that move included.
+
+        A move that cannot be played ends it.
+        """
+        note = self.moves[ply - 1].note if ply else None
+        position, found = self.positions[max(0, ply - 1)], []
+        for token in note.pv if note else ():
+            before = position
+            try:
+                position = position.play(token)
+            except IllegalMove:
+                break
+            found.append(LineMove(token, before, position))
+        return tuple(found)
+
     @property
     def opening_plies(self) -> int:
         return sum(move.book for move in self.moves)
 
-    def rows(self) -> list[MoveRow]:
-        """The move list; if the second player moves first, it begins with a gap, as in records."""
+    def rows(self, since: int = 0) -> list[MoveRow]:
+        """The rows with a move after ply ``since``.
+
+        A start with the second player to move begins with a gap, as in records.
+        """
         cells: list[ShownMove | None] = list(self.moves)
         if cells and self.positions[0].side is not self.rules.first:
             cells.insert(0, None)
         if len(cells) % 2:
             cells.append(None)
-        return [MoveRow(at // 2 + 1, (cells[at], cells[at + 1])) for at in range(0, len(cells), 2)]
+        rows = [MoveRow(at // 2 + 1, (cells[at], cells[at + 1])) for at in range(0, len(cells), 2)]
+        return [row for row in rows if any(move is not None and move.ply > since for move in row.moves)]
 
     def clocks(self, ply: int, control: TimeControl) -> dict[Side, str]:
         """The text of each clock after ``ply`` moves; the time of the last move if the game has no clock."""

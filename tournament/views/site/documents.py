@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -28,7 +29,7 @@ _PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"
 
 
 class _Renderer(RendererHTML):
-    """Adds a class to **[reading]** marks, and lets wide tables scroll in their own box."""
+    """Adds a class to **[reading]** marks and an ``id`` to headings; wide tables scroll in their own box."""
 
     def strong_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         follows = tokens[index + 1].content if index + 1 < len(tokens) else ""
@@ -38,6 +39,11 @@ class _Renderer(RendererHTML):
         href, hash_, place = str(tokens[index].attrGet("href") or "").partition("#")
         if href in _PAGES:
             tokens[index].attrSet("href", f"{reverse(_PAGES[href])}{hash_}{place}")
+        return self.renderToken(tokens, index, options, env)
+
+    def heading_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        words = re.findall(r"\w+", tokens[index + 1].content.lower())
+        tokens[index].attrSet("id", "-".join(words))
         return self.renderToken(tokens, index, options, env)
 
     def table_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:

@@ -12,7 +12,7 @@ from tournament.models import BotVersion, Tournament
 from tournament.services.results.ratings import tournament_table
 from tournament.services.schedule.tables import ORDERS, StandingsTable, tables_of
 from workers.pairing.knockout import KnockoutMatch
-from workers.pairing.met import find_byes
+from workers.pairing.results import find_byes
 
 MOST_FOLDED = 10_000
 """The most games of a tournament whose ratings are computed for each request of its page."""

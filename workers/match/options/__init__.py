@@ -1,1 +1,1 @@
-"""The command line and the TOML file of `python3 -m workers match`, read into one value (`MatchTerms`)."""
+"""The command line and the TOML file of `python3 -m workers match`, read into one value (`MatchOptions`)."""

@@ -1,4 +1,4 @@
-"""A match as it would be played: its options as the TOML file that asks for them, and its first games."""
+"""The output of ``-dry-run``: the match's options as a TOML file, and its first games."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN_PAIRS = 10
 
 
 def describe_match(options: MatchOptions) -> Iterator[str]:
-    """Lines of TOML, the games in comments; of ``-json`` every game as a JSON object a line instead."""
+    """Lines of TOML with the first games as comments; with ``-json``, every game as a JSON object a line."""
     terms = options.terms
     books = make_books(terms)
     if options.json:
@@ -47,8 +47,8 @@ def _game_values(terms: MatchTerms, books: dict[str, Book], pair: PlannedPair) -
 
 
 def _toml(options: MatchOptions) -> Iterator[str]:
-    """Everything, whether it was asked for or is the rule; what is off is left out."""
-    for key, value in _plain(options).items():
+    """All options, including defaults; options that are off are left out."""
+    for key, value in _simple_values(options).items():
         if value is not None:
             yield f"{key} = {_value(value)}"
     for title, values in _tables(options.terms):
@@ -58,7 +58,7 @@ def _toml(options: MatchOptions) -> Iterator[str]:
     yield ""
 
 
-def _plain(options: MatchOptions) -> dict[str, object]:
+def _simple_values(options: MatchOptions) -> dict[str, object]:
     terms = options.terms
     return {
         "tournament": terms.format,
@@ -101,8 +101,8 @@ def _engine(entrant: Entrant) -> Iterator[str]:
         "[[engine]]",
         {
             "name": entrant.name,
-            "cmd": shlex.quote(entrant.asked[0]),
-            "arg": list(entrant.asked[1:]),
+            "cmd": shlex.quote(entrant.given_command[0]),
+            "arg": list(entrant.given_command[1:]),
             "dir": spec.directory,
             "version": spec.version,
             "tc": spec.time_control,
@@ -126,5 +126,5 @@ def _key(key: str) -> str:
 
 
 def _value(value: object) -> str:
-    """JSON's spelling of text, numbers, truth and lists is TOML's as well."""
+    """Text, numbers, booleans and lists are written in TOML as in JSON."""
     return json.dumps(value, ensure_ascii=False)

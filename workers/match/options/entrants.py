@@ -1,6 +1,6 @@
-"""The engines of a match: from ``cmd=…`` words to what a worker starts.
+"""Reads the engines of a match: from ``cmd=…`` words to engine specs.
 
-Looks at this machine's files: a program that is not there is told of before the first game.
+Checks that programs and bundles exist, so that errors are reported before the first game.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from workers.play.pool import RestartMode
 KEYS = ("cmd", "arg", "dir", "name", "version", "tc", "restart", "option.")
 MAX_NAME = 80
 SHARED_KEYS = ("dir", "tc", "restart", "option.")
-"""What may be said of every engine at once, with ``-each``."""
+"""The keys that ``-each`` accepts."""
 
 
 def usual_store() -> Path:
-    """Where bundles are kept: they are named by their content, so that all matches of a user may share it."""
+    """The folder of the user's bundles; all matches can share it, because bundles are named by their hash."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(cache, "duarena", "bundles")
 
@@ -36,9 +36,9 @@ def usual_store() -> Path:
 def read_entrants(
     engines: Sequence[Setting], each: Sequence[Setting], *, ladders: Sequence[str], store: Path
 ) -> tuple[Entrant, ...]:
-    """All engines, in order; what ``each`` says holds where an engine says nothing else.
+    """All engines, in order; ``each`` has the defaults for all of them.
 
-    Bundles are put into ``store``. Raises ``OptionError``.
+    Bundles are copied into ``store``. Raises ``MatchOptionError``.
     """
     shared: dict[str, list[str]] = {}
     for setting in each:
@@ -57,7 +57,7 @@ def _read_entrant(
 ) -> Entrant:
     pairs = shared | split_pairs(setting, KEYS)
     if "cmd" not in pairs:
-        setting.refuse("cmd= is missing: the command that starts the engine, or its bundle")
+        setting.refuse("cmd= is missing: give the command that starts the engine, or its bundle")
     words = _command(setting, pairs)
     directory = Path(_last(pairs, "dir", "."))
     if not directory.is_dir():
@@ -73,7 +73,7 @@ def _read_entrant(
         options=_options(setting, spec.options, pairs),
         time_control=read_control(setting, pairs["tc"][-1]) if "tc" in pairs else None,
     )
-    return Entrant(spec, _restart(setting, pairs), asked=tuple(words))
+    return Entrant(spec, _restart(setting, pairs), given_command=tuple(words))
 
 
 def _last(pairs: dict[str, list[str]], key: str, default: str) -> str:
@@ -94,14 +94,14 @@ def _command(setting: Setting, pairs: dict[str, list[str]]) -> list[str]:
 def _plain(setting: Setting, words: list[str], directory: Path) -> EngineSpec:
     program = find_program(words[0], directory)
     if program is None:
-        setting.refuse(f"no program {quote(words[0])} that may be run, in {directory} or on the path")
-    name = _usual_name(words)
+        setting.refuse(f"there is no executable program {quote(words[0])} in {directory} or on the path")
+    name = _default_name(words)
     words = [os.path.abspath(program), *words[1:]]
     return EngineSpec(name=name, version="", command=tuple(words), directory=str(directory))
 
 
-def _usual_name(words: list[str]) -> str:
-    """The program's, or that of the script or module an interpreter is to run."""
+def _default_name(words: list[str]) -> str:
+    """The name of the program, or of the script or module that an interpreter runs."""
     scripts = [word for word in words[1:] if not word.startswith("-")]
     if find_interpreter(words[0]) is None or not scripts:
         return Path(words[0]).stem
@@ -116,7 +116,7 @@ def _bundled(setting: Setting, words: list[str], ladders: Sequence[str], store: 
     except OSError as error:
         setting.refuse(f"{path} cannot be read: {error.strerror}")
     except BundleError as error:
-        setting.refuse(f"{path} is no bundle: {error}")
+        setting.refuse(f"{path} is not a valid bundle: {error}")
     _check_ladders(setting, manifest, ladders)
     try:
         sha256 = store_bundle(store, data)
@@ -152,7 +152,7 @@ def _version(setting: Setting, version: str) -> str:
 def _options(
     setting: Setting, given: tuple[tuple[str, str], ...], pairs: dict[str, list[str]]
 ) -> tuple[tuple[str, str], ...]:
-    """The bundle's options, then those given here, which win."""
+    """The bundle's options, overridden by those given here."""
     options = dict(given)
     for key in pairs:
         if key.startswith("option."):
@@ -161,7 +161,7 @@ def _options(
             if not name or is_reserved or not name.isprintable():
                 setting.refuse(f"{quote(key)} cannot be set")
             if not value.isprintable():
-                setting.refuse(f"{key}={quote(value)}: a value is of printable characters")
+                setting.refuse(f"{key}={quote(value)}: a value has only printable characters")
             options[name] = value
     return tuple(options.items())
 
@@ -169,5 +169,5 @@ def _options(
 def _restart(setting: Setting, pairs: dict[str, list[str]]) -> RestartMode:
     word = _last(pairs, "restart", RestartMode.AUTO)
     if word not in list(RestartMode):
-        setting.refuse(f"restart={quote(word)}: on, off or auto")
+        setting.refuse(f"restart={quote(word)}: must be on, off or auto")
     return RestartMode(word)

@@ -1,4 +1,4 @@
-"""The flags of a match: what each is called, what its words mean, and what it is for."""
+"""The flags of a match: their names, values and help texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from workers.match.options.words import MatchOptionError, Setting, read_toml, sp
 
 MAX_ROUNDS = 1_000_000
 SPRT_ROUNDS = 100_000
-"""Where a test ends that has not found its answer."""
+"""A test that is still undecided ends after this number of rounds."""
 MAX_GAMES = 1_000
 MAX_SLOTS = 1_024
 MAX_SEED = 2**63 - 1
@@ -38,7 +38,7 @@ DEFAULT_PLIES = 8
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A flag; ``read`` makes its value of a setting. ``again``: it may be given more than once."""
+    """A flag; ``read`` converts a setting to its value. ``again``: it may be given more than once."""
 
     name: str
     usage: str
@@ -46,13 +46,14 @@ class Flag:
     read: Callable[[Setting], object] = lambda setting: setting
     again: bool = False
     also: str = ""
-    """Another name, from other runners."""
+    """A second name, as in other match runners."""
 
 
 def read_options(arguments: Sequence[str], store: Path) -> MatchOptions:
-    """What a command line asks for, on top of its ``-config`` file; bundles are put into ``store``.
+    """Read the options of a command line and of its ``-config`` file; bundles are copied into ``store``.
 
-    Raises ``MatchOptionError`` naming the place and quoting what stands there.
+    The command line overrides the file. Raises ``MatchOptionError``, which names the place and quotes the
+    text.
     """
     given = _collect(split_arguments(arguments))
     if "config" in given:
@@ -66,25 +67,25 @@ def _collect(settings: Sequence[Setting]) -> dict[str, list[Any]]:
     for setting in settings:
         flag = _BY_NAME.get(setting.flag)
         if flag is None:
-            setting.refuse(f"there is no such option; -help lists them{_likely(setting.flag)}")
+            setting.refuse(f"unknown option; -help lists all{_similar(setting.flag)}")
         if flag.name in values and not flag.again:
             setting.refuse("is given twice")
         values.setdefault(flag.name, []).append(flag.read(setting))
     return values
 
 
-def _likely(name: str) -> str:
+def _similar(name: str) -> str:
     near = [flag.name for flag in FLAGS if flag.name.startswith(name[:3])]
     return f", among them -{' and -'.join(near)}" if near else ""
 
 
 def _options(given: Mapping[str, list[Any]], store: Path) -> MatchOptions:
     single = {name: values[-1] for name, values in given.items()}
-    conduct = {name: single[name] for name in _CONDUCT if name in single}
-    return MatchOptions(_terms(given, single, store), **conduct)
+    fields = {name: single[name] for name in _MATCH_FIELDS if name in single}
+    return MatchOptions(_terms(given, single, store), **fields)
 
 
-_CONDUCT = tuple(
+_MATCH_FIELDS = tuple(
     "records resume concurrency pin sandbox recover withdraw log event site json dry_run".split()
 )
 """Flags that are fields of ``MatchOptions`` under the same name."""
@@ -92,7 +93,7 @@ _CONDUCT = tuple(
 
 def _terms(given: Mapping[str, list[Any]], single: Mapping[str, Any], store: Path) -> MatchTerms:
     if "game" not in single:
-        raise MatchOptionError(f"-game is missing: which of {', '.join(GAMES)} is to be played")
+        raise MatchOptionError(f"-game is missing: choose from {', '.join(GAMES)}")
     ladders = tuple(dict.fromkeys(code for codes in given["game"] for code in codes))
     entrants = read_entrants(given.get("engine", ()), given.get("each", ()), ladders=ladders, store=store)
     if len(entrants) < 2:
@@ -117,12 +118,12 @@ def _terms(given: Mapping[str, list[Any]], single: Mapping[str, Any], store: Pat
 
 
 def _time_control(single: Mapping[str, Any], entrants: Sequence[Entrant]) -> str:
-    """That of the match; where every engine has its own, the first one's is as good as any."""
+    """The time control of the match; if every engine has its own and ``-tc`` is missing, the first one's."""
     own = [entrant.spec.time_control for entrant in entrants]
     control: str | None = single.get("tc") or (own[0] if all(own) else None)
     if control is None:
         raise MatchOptionError(
-            "-tc is missing: how long an engine may think, as 10+0.1, 0.1/move or nodes=1000"
+            "-tc is missing: give the time control, such as 10+0.1, 0.1/move or nodes=1000"
         )
     return control
 
@@ -131,22 +132,24 @@ def _format(single: Mapping[str, Any], engines: int) -> Format:
     default = Format.SPRT if "sprt" in single else Format.ROUND_ROBIN
     form: Format = single.get("tournament", default)
     if (form is Format.SPRT) != ("sprt" in single):
-        raise MatchOptionError(f"-tournament {form}: -sprt elo0=… elo1=… belongs to -tournament sprt alone")
+        raise MatchOptionError(
+            f"-tournament {form}: -sprt elo0=… elo1=… is for -tournament sprt, which needs it"
+        )
     if form is Format.SPRT and engines != 2:
         raise MatchOptionError(f"-sprt: a test is between two engines, not {engines}")
     return form
 
 
 def _numbers(single: Mapping[str, Any], form: Format) -> tuple[int, int]:
-    """Rounds, and games of each meeting."""
+    """The number of rounds, and of games in each meeting."""
     if "pairs" in single:
         for name in ("rounds", "games"):
             if name in single:
-                raise MatchOptionError(f"-pairs: says how many already, leave out -{name}")
+                raise MatchOptionError(f"-pairs: cannot be combined with -{name}")
         return single["pairs"], 2
     games = single.get("games", 2)
     if form is Format.SPRT and games % 2:
-        raise MatchOptionError(f"-games {games}: a test counts pairs of games, give it an even number")
+        raise MatchOptionError(f"-games {games}: a test counts pairs of games, so the number must be even")
     return single.get("rounds", SPRT_ROUNDS if form is Format.SPRT else 1), games
 
 
@@ -154,40 +157,40 @@ FLAGS = (
     Flag("engine", "cmd=COMMAND [KEY=VALUE…]", "an engine; keys are cmd, arg, dir, name, version, tc "
          "(its own time), restart (on, off, auto) and option.NAME. COMMAND may be a bundle (bot.zip)",
          again=True),
-    Flag("each", "KEY=VALUE…", "what holds for every engine: dir, tc, restart, option.NAME", again=True),
+    Flag("each", "KEY=VALUE…", "defaults for every engine: dir, tc, restart, option.NAME", again=True),
     Flag("game", "CODE…", f"the games to play: {', '.join(GAMES)}", read_ladders, again=True, also="ladder"),
     Flag("tc", "TIME", "10+0.1, 0.1/move, nodes=N or depth=N, joined by ';'", read_time_control),
     Flag("tournament", "FORMAT", "roundrobin, gauntlet (the first engine against the others) or sprt",
          read_form),
-    Flag("sprt", "elo0=A elo1=B [KEY=VALUE…]", "play until it is decided; others are alpha (0.05), "
+    Flag("sprt", "elo0=A elo1=B [KEY=VALUE…]", "play until the test is decided; other keys are alpha (0.05), "
          "beta (0.05) and model (normalized, or logistic)", read_sprt),
-    Flag("rounds", "N", "how often everybody meets everybody (1)", read_whole(1, MAX_ROUNDS)),
-    Flag("games", "N", "games of each meeting, each two with one opening and colours reversed (2)",
+    Flag("rounds", "N", "how many times all engines meet each other (1)", read_whole(1, MAX_ROUNDS)),
+    Flag("games", "N", "games in each meeting; each pair of games has one opening, colours reversed (2)",
          read_whole(1, MAX_GAMES)),
     Flag("pairs", "N", "the same as -rounds N -games 2", read_whole(1, MAX_ROUNDS)),
     Flag("openings", "random:PLIES | file=FILE [order=sequential|random] [start=N] | none",
          f"where games begin (random:{DEFAULT_PLIES})", read_openings),
     Flag("margin", "MS", "milliseconds granted on each move before a flag falls (50)", read_whole(0, 60_000)),
-    Flag("plylimit", "N", "a draw after so many plies, in place of the game's own number",
+    Flag("plylimit", "N", "a draw after N plies, instead of after the game's own limit",
          read_whole(1, MAX_NUMBER)),
     Flag("draw", "movenumber=N movecount=M score=S", "a draw from move N on, when both engines' last M "
          "scores were at most S hundredths from 0", read_draw),
     Flag("resign", "movecount=M score=S", "a loss, when the last M scores of an engine were -S or less "
          "and those of the other S or more", read_resign),
-    Flag("seed", "N", "of the openings and of the engines' seeds (0)", read_whole(0, MAX_SEED)),
-    Flag("concurrency", "N", "games at a time (1)", read_whole(1, MAX_SLOTS)),
+    Flag("seed", "N", "the seed of the openings and of the engines (0)", read_whole(0, MAX_SEED)),
+    Flag("concurrency", "N", "games played at the same time (1)", read_whole(1, MAX_SLOTS)),
     Flag("pin", "on|off", "give each game a core of its own (on)", read_switch),
-    Flag("sandbox", "", "run every engine behind walls, as on a site: see docs/sandbox.md", read_switch),
+    Flag("sandbox", "", "run every engine in a sandbox, as on a site: see docs/sandbox.md", read_switch),
     Flag("recover", "on|off", "off: end the match when an engine crashes or stalls (on)", read_switch),
     Flag("withdraw", "N", "withdraw an engine after N forfeits in a row (never)", read_whole(1, 1_000_000)),
     Flag("records", "FILE", "where the games are written (match.pgn)", read_file, also="pgnout"),
-    Flag("resume", "", "go on where the record file ends", read_switch),
-    Flag("log", "FOLDER", "keep the lines exchanged with the engines, a file each game", read_path),
-    Flag("event", "TEXT", "the records' Event", read_label),
-    Flag("site", "TEXT", "the records' Site", read_label),
-    Flag("json", "", "tell everything as JSON, an event a line", read_switch),
-    Flag("dry_run", "", "say what would be played, and play nothing", read_switch, also="dry-run"),
-    Flag("config", "FILE", "options from a TOML file; those given beside it win", read_path),
+    Flag("resume", "", "continue the match of the record file", read_switch),
+    Flag("log", "FOLDER", "keep the lines exchanged with the engines, one file a game", read_path),
+    Flag("event", "TEXT", "the header Event of the records", read_label),
+    Flag("site", "TEXT", "the header Site of the records", read_label),
+    Flag("json", "", "print everything as JSON, one event a line", read_switch),
+    Flag("dry_run", "", "print what would be played, and play nothing", read_switch, also="dry-run"),
+    Flag("config", "FILE", "read options from a TOML file; the command line overrides them", read_path),
 )  # fmt: skip
 
 _BY_NAME = {name: flag for flag in FLAGS for name in (flag.name, flag.also) if name}
@@ -199,12 +202,12 @@ usage: python3 -m workers match -engine cmd=… -engine cmd=… -game CODE… -t
 Play a match between engines on this machine. Options take one hyphen or two.
 """
 EXIT_CODES = """\
-exit codes: 0 all games were played, or the test is decided; 1 some were not, as engines were
-withdrawn or games given up; 2 bad input, nothing was played; 3 stopped: -resume goes on"""
+exit codes: 0 all games were played, or the test is decided; 1 some games were not played, because
+engines were withdrawn or games given up; 2 bad input, nothing was played; 3 stopped: continue with -resume"""
 
 
 def help_text() -> str:
-    """What there is to ask for, a paragraph a flag."""
+    """The text of ``-help``."""
     return "\n".join((USAGE, *map(_paragraph, FLAGS), "", EXIT_CODES))
 
 

@@ -1,4 +1,4 @@
-"""What a match is, once everything asked for has been understood and checked. Values only."""
+"""The checked options of a match, as values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workers.statistics import Model
 
 
 class Format(enum.StrEnum):
-    """Who meets whom. An SPRT is a round robin of two that ends when its question is answered."""
+    """Who meets whom. An SPRT is a round robin of two engines that ends when the test is decided."""
 
     ROUND_ROBIN = "roundrobin"
     GAUNTLET = "gauntlet"
@@ -21,12 +21,12 @@ class Format(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An engine that takes part; ``spec.name`` is its own within a match."""
+    """An engine of the match; ``spec.name`` is unique within a match."""
 
     spec: EngineSpec
     restart: RestartMode = RestartMode.AUTO
-    asked: tuple[str, ...] = field(default=(), compare=False)
-    """The command as it was given, before a bundle was opened or a program looked for."""
+    given_command: tuple[str, ...] = field(default=(), compare=False)
+    """The command as given, before a bundle or program was looked up."""
 
     @property
     def name(self) -> str:
@@ -34,7 +34,7 @@ class Entrant:
 
 
 class Order(enum.StrEnum):
-    """How the openings of a file are taken."""
+    """The order in which the openings of a file are used."""
 
     SEQUENTIAL = "sequential"
     RANDOM = "random"
@@ -42,7 +42,7 @@ class Order(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Openings:
-    """Where games begin: ``plies`` drawn at random, or the lines of ``file`` from line ``start`` (from 1)."""
+    """``plies`` random plies, or the openings of ``file`` from number ``start`` on (counted from 1)."""
 
     plies: int = 0
     file: Path | None = None
@@ -52,7 +52,7 @@ class Openings:
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """The question of a test, and the risks of answering it wrongly."""
+    """The hypotheses of a sequential test, and its error probabilities."""
 
     elo0: float
     elo1: float
@@ -63,10 +63,10 @@ class Sprt:
 
 @dataclass(frozen=True, slots=True)
 class MatchTerms:
-    """What is played: two matches of equal terms have the same games. ``ply_limit`` None is each game's own.
+    """What is played: two matches with equal terms have the same games.
 
-    Every two who meet do so ``rounds`` times a ladder, for ``games`` games, of which each
-    two share an opening. ``time_control`` is that of engines that have none of their own.
+    Engines that meet do so ``rounds`` times on each ladder, each time for ``games`` games; each pair of games
+    has one opening. ``time_control`` is for engines without their own; ``ply_limit`` None is the game's own.
     """
 
     entrants: tuple[Entrant, ...]
@@ -86,7 +86,7 @@ class MatchTerms:
 
 @dataclass(frozen=True, slots=True)
 class MatchOptions:
-    """How it is played and told of. ``withdraw`` 0 is never; ``log`` None keeps the lines of faults alone."""
+    """How a match is played and reported. ``withdraw`` 0 is never; ``log`` None keeps only logs of faults."""
 
     terms: MatchTerms
     records: Path = Path("match.pgn")

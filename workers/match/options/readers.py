@@ -1,4 +1,4 @@
-"""What the words of a flag mean: from a setting to a value, or a complaint that quotes it."""
+"""Converts the words of a flag to its value; an error message quotes them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _whole(setting: Setting, text: str, least: int, most: int) -> int:
 
 
 def read_switch(setting: Setting) -> bool:
-    """``on`` or ``off``; nothing is ``on``."""
+    """``on`` or ``off``; no word means ``on``."""
     word = _one(setting) if setting.words else "on"
     if word not in ("on", "off"):
         setting.refuse(f"{quote(word)} is neither on nor off")
@@ -52,7 +52,7 @@ def read_switch(setting: Setting) -> bool:
 def _choice(setting: Setting, text: str, kind: type[Word]) -> Word:
     known = list(kind)
     if text not in known:
-        setting.refuse(f"{quote(text)} is none of {', '.join(known)}")
+        setting.refuse(f"{quote(text)} is not one of {', '.join(known)}")
     return kind(text)
 
 
@@ -63,12 +63,12 @@ def read_form(setting: Setting) -> Format:
 def read_path(setting: Setting) -> Path:
     text = _one(setting)
     if not text:
-        setting.refuse(f"{quote(text)} is no path")
+        setting.refuse(f"{quote(text)} is not a path")
     return Path(text)
 
 
 def read_file(setting: Setting) -> Path:
-    """A path with a name at its end, beside which there may be others."""
+    """The path of a file, with a name at its end: other files are written beside it."""
     path = read_path(setting)
     if not path.name:
         setting.refuse(f"{quote(str(path))} is a folder")
@@ -78,7 +78,7 @@ def read_file(setting: Setting) -> Path:
 def read_label(setting: Setting) -> str:
     text = _one(setting)
     if len(text) > MAX_LABEL or not text.isprintable():
-        setting.refuse(f"{quote(text)} is not at most {MAX_LABEL} printable characters")
+        setting.refuse(f"{quote(text)} must have at most {MAX_LABEL} characters, all printable")
     return text
 
 
@@ -98,7 +98,7 @@ def read_time_control(setting: Setting) -> str:
 
 
 def read_control(setting: Setting, text: str) -> str:
-    """A time control in the one spelling of records."""
+    """A time control in the normal form that records have."""
     try:
         return format_time_control(parse_time_control(text))
     except TimeControlError as error:
@@ -111,7 +111,7 @@ def read_openings(setting: Setting) -> Openings:
     if len(setting.words) == 1 and setting.words[0].startswith("random:"):
         return Openings(plies=_whole(setting, setting.words[0].removeprefix("random:"), 0, MAX_PLIES))
     if not any(word.startswith("file=") for word in setting.words):
-        setting.refuse("write random:PLIES or none, each alone, or file=FILE [order=…] [start=N]")
+        setting.refuse("must be random:PLIES, none, or file=FILE [order=…] [start=N]")
     pairs = {key: values[-1] for key, values in split_pairs(setting, ("file", "order", "start")).items()}
     return Openings(
         file=Path(pairs["file"]),
@@ -131,7 +131,9 @@ def read_sprt(setting: Setting) -> Sprt:
     if not test.elo0 < test.elo1:
         setting.refuse(f"elo0 must be below elo1, not {test.elo0:g} and {test.elo1:g}")
     if max(abs(test.elo0), abs(test.elo1)) > FARTHEST_ELO[test.model]:
-        setting.refuse(f"the {test.model} model has hypotheses up to {FARTHEST_ELO[test.model]:g} from 0")
+        setting.refuse(
+            f"elo0 and elo1 must be at most {FARTHEST_ELO[test.model]:g} from 0 ({test.model} model)"
+        )
     try:
         bounds(test.alpha, test.beta)
     except ValueError as error:
@@ -148,7 +150,7 @@ def read_resign(setting: Setting) -> ResignRule:
 
 
 def _counts(setting: Setting, **least: int) -> Iterator[int]:
-    """A whole number for each key, in order and none left out, from ``least`` on."""
+    """A whole number for each key, in the order of ``least``, which has the smallest allowed values."""
     pairs = split_pairs(setting, tuple(least))
     for key in least:
         if key not in pairs:

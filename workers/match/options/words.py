@@ -1,7 +1,6 @@
-"""What was asked for, as words: from a command line, or from a TOML file that says the same.
+"""Splits a command line or a TOML file into settings: each is a flag with its words and its place.
 
-Both become settings, a flag with its words and the place where it stands. What the words
-mean is for ``workers.match.options.flags`` to say.
+``workers.match.options.flags`` interprets the words.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ _FLAG = re.compile(r"--?([A-Za-z][A-Za-z-]*)")
 
 
 class MatchError(ValueError):
-    """A match that cannot be begun, or cannot go on; the text is a sentence for whoever wanted it."""
+    """A match cannot start or continue; the text is a sentence for the user."""
 
 
 class MatchOptionError(MatchError):
-    """Something asked for that cannot be; the text begins with the place and quotes what stands there."""
+    """An invalid option; the text begins with its place and quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One flag, without its hyphen, and the words after it; ``place`` is how to find it again."""
+    """One flag, without its hyphen, and the words after it; ``place`` says where it was given."""
 
     flag: str
     words: tuple[str, ...]
@@ -39,7 +38,7 @@ class Setting:
 
 
 def split_arguments(arguments: Sequence[str]) -> list[Setting]:
-    """The settings of a command line: each flag with the words up to the next.
+    """The settings of a command line: each flag with the words up to the next flag.
 
     One or two hyphens are the same. Raises ``MatchOptionError`` for words that belong to no flag.
     """
@@ -67,9 +66,9 @@ def read_toml(path: Path) -> list[Setting]:
     except ValueError as error:
         raise MatchOptionError(f"{path}: not valid TOML: {error}") from None
     except RecursionError:
-        raise MatchOptionError(f"{path}: tables within tables without end") from None
+        raise MatchOptionError(f"{path}: tables are nested too deep") from None
     if "config" in document:
-        raise MatchOptionError(f"{path}: config: one file does not name another")
+        raise MatchOptionError(f"{path}: config: not allowed in a file")
     return [setting for flag, value in document.items() for setting in _settings(path, flag, value)]
 
 
@@ -87,7 +86,7 @@ def _settings(path: Path, flag: str, value: object) -> Iterator[Setting]:
 
 
 def _pairs(table: Mapping[str, object], place: str, prefix: str = "") -> Iterator[str]:
-    """``key=value`` words; a table within is spelled with a dot, a list as its key again and again."""
+    """``key=value`` words. The key of an inner table has a dot; a list repeats its key."""
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _pairs(value, place, f"{prefix}{key}.")
@@ -98,7 +97,7 @@ def _pairs(table: Mapping[str, object], place: str, prefix: str = "") -> Iterato
 
 def _scalars(value: object, place: str) -> Iterator[str]:
     if isinstance(value, str) and "\0" in value:
-        raise MatchOptionError(f"{place}: {quote(value)} holds a NUL")
+        raise MatchOptionError(f"{place}: {quote(value)} contains a NUL")
     if isinstance(value, bool):
         yield "on" if value else "off"
     elif isinstance(value, str | int | float):
@@ -107,13 +106,13 @@ def _scalars(value: object, place: str) -> Iterator[str]:
         for item in value:
             yield from _scalars(item, place)
     else:
-        raise MatchOptionError(f"{place}: a {type(value).__name__} means nothing here")
+        raise MatchOptionError(f"{place}: a value of type {type(value).__name__} is not allowed here")
 
 
 def split_pairs(setting: Setting, known: Sequence[str]) -> dict[str, list[str]]:
-    """The ``key=value`` words of a setting by key; ``known`` with a ``.`` at its end begins a key.
+    """The ``key=value`` words of a setting by key. A word of ``known`` that ends in ``.`` is a prefix.
 
-    Raises ``MatchOptionError`` for a word that is no such pair and for a key that is not known.
+    Raises ``MatchOptionError`` for a word that is not a pair and for an unknown key.
     """
     pairs: dict[str, list[str]] = {}
     for word in setting.words:
@@ -128,5 +127,5 @@ def split_pairs(setting: Setting, known: Sequence[str]) -> dict[str, list[str]]:
 
 
 def quote_word(word: str) -> str:
-    """A word of a command line, quoted where it has to be."""
+    """A word of a command line, in quotes if it has a space or a quote or is not printable."""
     return word if word.isprintable() and re.fullmatch(r"[^\s'\"]+", word) else quote(word)

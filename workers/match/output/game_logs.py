@@ -1,4 +1,4 @@
-"""What engines said, kept for their authors: of every game with a fault, and of all games on request."""
+"""Writes the engines' output for their authors: of every game with a fault, and of all games on request."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from workers.match.results import GameResult
 from workers.match.slots.messages import SlotGame
 
 SHOWN_LINES = 50
-"""Of an engine at fault."""
+"""How many of the last lines of an engine at fault are shown."""
 
 
 class GameLogs:
-    """Appends faults to a file beside the record file, and writes a file a game into ``folder``, if given.
+    """Appends faults to a file beside the record file, and writes one file a game into ``folder``, if given.
 
-    Raises ``MatchOptionError`` for a folder that cannot be made.
+    Raises ``MatchOptionError`` if the folder cannot be created.
     """
 
     def __init__(self, records: Path, folder: Path | None = None) -> None:
@@ -28,15 +28,15 @@ class GameLogs:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise MatchOptionError(f"-log {folder}: cannot be made: {error.strerror}") from None
+                raise MatchOptionError(f"-log {folder}: cannot be created: {error.strerror}") from None
 
-    def keep(self, game: GameResult, told: SlotGame) -> None:
-        """Raises ``MatchError`` when it cannot be written."""
+    def write(self, game: GameResult, played: SlotGame) -> None:
+        """Write the logs of a game; raises ``MatchError`` if a file cannot be written."""
         if game.has_fault:
-            lines = (game_sentence(game), *evidence_lines(game, told))
+            lines = (game_sentence(game), *evidence_lines(game, played))
             _write(self._faults, "a", (f"{line}\n" for line in lines))
         if self._folder is not None:
-            _write(self._folder / f"{game.key.replace('/', '-')}.log", "w", _whole(game, told))
+            _write(self._folder / f"{game.key.replace('/', '-')}.log", "w", _whole(game, played))
 
 
 def _write(path: Path, mode: str, parts: Iterable[str]) -> None:
@@ -52,10 +52,10 @@ def game_sentence(game: GameResult) -> str:
     return f"{game.key}  {game.white} - {game.black}  {game.result}  {game.termination}"
 
 
-def evidence_lines(game: GameResult, told: SlotGame) -> Iterator[str]:
-    """Why somebody is at fault, and the last he said: of a void, the last that either said."""
-    yield f"  {visible(told.evidence)}"
-    for name, log in ((game.white, told.white), (game.black, told.black)):
+def evidence_lines(game: GameResult, played: SlotGame) -> Iterator[str]:
+    """The evidence, and the last lines of the engine at fault, or of both engines for a void."""
+    yield f"  {visible(played.evidence)}"
+    for name, log in ((game.white, played.white), (game.black, played.black)):
         if game.is_void or game.culprit == name:
             yield from _last_lines(name, log)
 
@@ -67,9 +67,9 @@ def _last_lines(name: str, log: SideLog) -> Iterator[str]:
             yield from (f"    {visible(line)}" for line in lines)
 
 
-def _whole(game: GameResult, told: SlotGame) -> Iterator[str]:
+def _whole(game: GameResult, played: SlotGame) -> Iterator[str]:
     yield f"{game_sentence(game)}\n"
-    for name, log in ((game.white, told.white), (game.black, told.black)):
+    for name, log in ((game.white, played.white), (game.black, played.black)):
         for title, text in (("lines", log.lines), ("standard error", log.stderr)):
             if text:
                 yield f"\n{title} of {name}\n{visible_lines(text)}"

@@ -1,7 +1,7 @@
-"""The record file: the games of a match, appended one at a time, and the only truth about them.
+"""The record file: the games of a match, appended one at a time; it alone decides which games were played.
 
-Whatever kills a match, the file holds whole games and at most one torn one at its end, which is cut off
-when it is opened again. Nothing else ever is: a file that holds something else is somebody's.
+If a match is killed, the file contains complete games and at most one incomplete game at its end, which is
+removed when the file is opened again. Nothing else is ever removed: a file with other content is refused.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from workers.match.results import GameResult
 _HEADER = re.compile(r'\[(\w+) "((?:[^"\\]|\\.)*)"\]')
 _ESCAPED = re.compile(r"\\(.)")
 _BEGINNING = b'[Event "'
-"""Of every record that a match writes."""
+"""The first bytes of every record that a match writes."""
 _RESULTS = {result.value: result for result in Result}
 
 
 class RecordFile:
-    """An open record file; it is this process's alone until it is closed or the process has ended.
+    """An open record file, locked for this process until it is closed or the process ends.
 
-    Raises ``MatchOptionError`` when another match holds it, or when it cannot be opened.
+    Raises ``MatchOptionError`` if another match has locked it, or if it cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,7 +50,7 @@ class RecordFile:
         return os.fstat(self._descriptor).st_size == 0
 
     def append(self, record: str) -> None:
-        """Write a game, whole by the time this returns; raises ``MatchError`` when that cannot be done."""
+        """Append a game, which is written completely on return; raises ``MatchError`` on failure."""
         data = record.encode() + b"\n"
         try:
             while data:
@@ -59,9 +59,9 @@ class RecordFile:
             raise MatchError(f"-records {self._path}: cannot be written: {error.strerror}") from None
 
     def read_results(self) -> Iterator[GameResult]:
-        """Every game in the file, void ones too; a torn one at the end is cut off on the way.
+        """Every game in the file, including voids; removes an incomplete game at the end.
 
-        Raises ``MatchOptionError`` for anything else that is no game of a match.
+        Raises ``MatchOptionError`` for any other content that is not a game of a match.
         """
         end = 0
         with open(self._path, "rb") as file:
@@ -75,11 +75,11 @@ class RecordFile:
             yield self._result(*held)
             self._complete(held[1])
         elif held is not None:
-            self._check_torn(*held)
+            self._check_incomplete(*held)
             os.ftruncate(self._descriptor, end)
 
     def _result(self, line: int, lines: list[bytes]) -> GameResult:
-        """By the headers alone: a game's moves are not read again."""
+        """The result from the headers alone; the moves are not read."""
         headers = dict(_headers(lines))
         try:
             game = GameResult(
@@ -93,19 +93,19 @@ class RecordFile:
             )
         except KeyError as error:
             raise MatchOptionError(
-                f"{self._path}, line {line}: no game of a match, for want of {error}"
+                f"{self._path}, line {line}: not a game of a match, because the header {error} is missing"
             ) from None
         if game.result is Result.UNDECIDED and not game.is_void:
-            raise MatchOptionError(f"{self._path}, line {line}: Result {quote(headers['Result'])} is none")
+            raise MatchOptionError(f"{self._path}, line {line}: invalid Result {quote(headers['Result'])}")
         return game
 
-    def _check_torn(self, line: int, lines: list[bytes]) -> None:
-        """Whether this is the beginning of a game, as far as it goes, and of one alone."""
+    def _check_incomplete(self, line: int, lines: list[bytes]) -> None:
+        """Raise ``MatchOptionError`` unless the lines are the beginning of exactly one game."""
         text = b"".join(lines)
         is_ours = text.startswith(_BEGINNING) or _BEGINNING.startswith(text.strip())
         if not is_ours or any(other.startswith(_BEGINNING) for other in lines[1:]):
             raise MatchOptionError(
-                f"{self._path}, line {line}: {quote(_text(lines[0]))} begins no game of a match"
+                f"{self._path}, line {line}: {quote(_text(lines[0]))} does not begin a game of a match"
             )
 
     def _is_whole(self, lines: list[bytes]) -> bool:
@@ -114,7 +114,7 @@ class RecordFile:
         return len(read) == 1 and not isinstance(read[0], RecordError) and _ends(text, read[0].result)
 
     def _complete(self, lines: list[bytes]) -> None:
-        """Add the line ends that the last game may lack."""
+        """Write the line ends that are missing after the last game."""
         text = b"".join(lines)
         for end in (b"\n", b"\n\n"):
             if not text.endswith(end):
@@ -123,7 +123,7 @@ class RecordFile:
 
 
 def _split(file: Iterator[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-    """The lines of each game, and the number of its first."""
+    """The lines of each game, with the number of its first line."""
     lines: list[bytes] = []
     for number, line in enumerate(file, 1):
         if line.startswith(b"[") and lines and not lines[-1].strip():
@@ -143,10 +143,10 @@ def _headers(lines: list[bytes]) -> Iterator[tuple[str, str]]:
 
 
 def _text(line: bytes) -> str:
-    """Without its end, which an editor may have changed."""
+    """The line without its line end, which an editor may have changed."""
     return line.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def _ends(text: str, result: Result) -> bool:
-    """Whether the result is the last word, and what the headers say."""
+    """Whether the text ends with the result, and its header has the same result."""
     return text.rstrip().endswith(result.value) and f'[Result "{result.value}"]' in text

@@ -1,4 +1,4 @@
-"""What a match tells of itself while it is played: plain lines, a table kept up to date, or JSON events."""
+"""The reports of a match while it is played: plain lines, a table on a terminal, or JSON events."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from workers.match.results import GameResult
 from workers.match.slots.messages import SlotGame
 
 TABLE_SECONDS = 60.0
-"""Between tables in plain lines."""
+"""The interval between tables in plain lines."""
 REFRESH_SECONDS = 1.0
-"""Between pictures on a terminal."""
+"""The interval between updates of a terminal."""
 
 
 class MatchEnding(enum.StrEnum):
-    """Why a match is over."""
+    """Why a match has ended."""
 
     PLAYED = "played"
     DECIDED = "decided"
@@ -34,14 +34,14 @@ class MatchEnding(enum.StrEnum):
 
 
 class MatchReport(Protocol):
-    """Told of everything, in order."""
+    """Receives the events of a match, in order."""
 
     def started(self, ledger: Ledger, pace: MatchPace) -> None: ...
 
-    def game(self, game: GameResult, told: SlotGame) -> None: ...
+    def game(self, game: GameResult, played: SlotGame) -> None: ...
 
     def notice(self, kind: str, sentence: str) -> None:
-        """Something out of the ordinary; ``kind`` is a word for programs."""
+        """An unusual event; ``kind`` is a word for programs."""
 
     def tick(self) -> None:
         """Called at least once a second."""
@@ -49,8 +49,8 @@ class MatchReport(Protocol):
     def ended(self, ending: MatchEnding) -> None: ...
 
 
-class _Teller:
-    """What all reports keep in mind."""
+class _ReportBase:
+    """What all reports have in common."""
 
     def __init__(self, out: TextIO | None = None) -> None:
         self._out = sys.stdout if out is None else out
@@ -61,46 +61,46 @@ class _Teller:
     def tick(self) -> None:
         self._out.flush()
 
-    def _say(self, *lines: str) -> None:
-        self._note(*lines)
+    def _print_now(self, *lines: str) -> None:
+        self._print(*lines)
         self._out.flush()
 
-    def _note(self, *lines: str) -> None:
-        """Say it with the next tick: quick games come by the dozen."""
+    def _print(self, *lines: str) -> None:
+        """Print with the next ``tick``, because there may be many short games at once."""
         self._out.write("".join(f"{line}\n" for line in lines))
 
 
-class LineReport(_Teller):
-    """A line a game; the table now and then, and at the end."""
+class LineReport(_ReportBase):
+    """One line a game; the table every minute and at the end."""
 
     def started(self, ledger: Ledger, pace: MatchPace) -> None:
         super().started(ledger, pace)
         self._table_at = time.monotonic() + TABLE_SECONDS
-        before = f", {ledger.done} of them before" if ledger.done else ""
-        self._say(f"{ledger.total} games{before}")
+        before = f", {ledger.done} of them already played" if ledger.done else ""
+        self._print_now(f"{ledger.total} games{before}")
 
-    def game(self, game: GameResult, told: SlotGame) -> None:
-        self._note(f"{_count(self._ledger)}  {game_sentence(game)}")
+    def game(self, game: GameResult, played: SlotGame) -> None:
+        self._print(f"{_count(self._ledger)}  {game_sentence(game)}")
         if game.has_fault:
-            self._say(*evidence_lines(game, told))
+            self._print_now(*evidence_lines(game, played))
 
     def notice(self, kind: str, sentence: str) -> None:
-        self._say(sentence)
+        self._print_now(sentence)
 
     def tick(self) -> None:
         if time.monotonic() >= self._table_at:
             self._table_at = time.monotonic() + TABLE_SECONDS
-            self._say("", *_picture(self._ledger), _progress(self._ledger, self._pace), "")
+            self._print_now("", *_table_lines(self._ledger), _progress(self._ledger, self._pace), "")
         super().tick()
 
     def ended(self, ending: MatchEnding) -> None:
-        self._say("", *_picture(self._ledger), "", *_last_words(self._ledger, ending))
+        self._print_now("", *_table_lines(self._ledger), "", *_summary(self._ledger, ending))
 
 
 class ScreenReport(LineReport):
-    """On a terminal: the table and the progress stay at the bottom, faults and notices scroll by above.
+    """For a terminal: the table and the progress stay at the bottom, faults and notices scroll above them.
 
-    Of several tables the last, which is of all ladders, has to do where not all have room.
+    If there is no room for all tables, only the last one is shown, which is for all ladders together.
     """
 
     def __init__(self, out: TextIO | None = None) -> None:
@@ -108,13 +108,13 @@ class ScreenReport(LineReport):
         self._shown = 0
         self._refresh_at = 0.0
 
-    def game(self, game: GameResult, told: SlotGame) -> None:
+    def game(self, game: GameResult, played: SlotGame) -> None:
         if game.has_fault:
-            self.notice("fault", "\n".join((game_sentence(game), *evidence_lines(game, told))))
+            self.notice("fault", "\n".join((game_sentence(game), *evidence_lines(game, played))))
 
     def notice(self, kind: str, sentence: str) -> None:
         self._wipe()
-        self._say(sentence)
+        self._print_now(sentence)
         self._draw()
 
     def tick(self) -> None:
@@ -133,26 +133,28 @@ class ScreenReport(LineReport):
 
     def _draw(self) -> None:
         self._refresh_at = time.monotonic() + REFRESH_SECONDS
-        room = shutil.get_terminal_size().lines - 2  # the progress, and the line of the cursor
-        lines = list(_picture(self._ledger))
+        room = shutil.get_terminal_size().lines - 2  # the progress line and the cursor line
+        lines = list(_table_lines(self._ledger))
         if len(lines) > room:
-            lines = list(_picture(self._ledger, only_all=True))
+            lines = list(_table_lines(self._ledger, only_all=True))
         lines = [*lines[:room], _progress(self._ledger, self._pace)]
         self._shown = len(lines)
-        self._out.write("\x1b[?7l")  # a line too long is cut, not wrapped: what is wiped is what was drawn
-        self._say(*lines)
+        self._out.write(
+            "\x1b[?7l"
+        )  # cut long lines instead of wrapping them, so that _wipe removes exactly what was drawn
+        self._print_now(*lines)
         self._out.write("\x1b[?7h")
 
 
-class EventReport(_Teller):
-    """A JSON object a line, each with the word ``event``."""
+class EventReport(_ReportBase):
+    """One JSON object a line, each with the key ``event``."""
 
     def started(self, ledger: Ledger, pace: MatchPace) -> None:
         super().started(ledger, pace)
-        self._tell("started", games=ledger.total, played=ledger.done)
+        self._event_now("started", games=ledger.total, played=ledger.done)
 
-    def game(self, game: GameResult, told: SlotGame) -> None:
-        self._note_event(
+    def game(self, game: GameResult, played: SlotGame) -> None:
+        self._event(
             "game",
             id=game.key,
             game=game.ladder,
@@ -161,22 +163,22 @@ class EventReport(_Teller):
             result=game.result,
             termination=game.termination,
             fault=game.fault,
-            evidence=list(evidence_lines(game, told)) if game.has_fault else [],
+            evidence=list(evidence_lines(game, played)) if game.has_fault else [],
             played=self._ledger.done,
             games=self._ledger.total,
         )
 
     def notice(self, kind: str, sentence: str) -> None:
-        self._tell(kind, text=sentence)
+        self._event_now(kind, text=sentence)
 
     def ended(self, ending: MatchEnding) -> None:
         ledger = self._ledger
         for ladders in _tables(ledger):
             rows = rank_rows(ledger.scores, ladders, ledger.withdrawn)
-            self._tell("table", games=ladders, rows=list(map(_row_values, rows)))
+            self._event_now("table", games=ladders, rows=list(map(_row_values, rows)))
         if ledger.test is not None:
             test = ledger.test
-            self._tell(
+            self._event_now(
                 "sprt",
                 llr=test.ratio,
                 lower=test.lower,
@@ -184,7 +186,7 @@ class EventReport(_Teller):
                 verdict=test.verdict,
                 pairs=test.counts.cells,
             )
-        self._tell(
+        self._event_now(
             "ended",
             why=ending,
             played=ledger.done,
@@ -194,12 +196,12 @@ class EventReport(_Teller):
             withdrawn=ledger.withdrawn,
         )
 
-    def _tell(self, event: str, **values: Any) -> None:
-        self._note_event(event, **values)
+    def _event_now(self, event: str, **values: Any) -> None:
+        self._event(event, **values)
         self._out.flush()
 
-    def _note_event(self, event: str, **values: Any) -> None:
-        self._note(json.dumps({"event": event, **values}, ensure_ascii=False))
+    def _event(self, event: str, **values: Any) -> None:
+        self._print(json.dumps({"event": event, **values}, ensure_ascii=False))
 
 
 def _row_values(row: TableRow) -> dict[str, Any]:
@@ -222,13 +224,13 @@ def _row_values(row: TableRow) -> dict[str, Any]:
 
 
 def _tables(ledger: Ledger) -> list[tuple[str, ...]]:
-    """Which ladders each table is of: each alone, and all together."""
+    """The ladders of each table: one table for each ladder, and one for all if there are several."""
     ladders = ledger.terms.ladders
     return [(code,) for code in ladders] + ([ladders] if len(ladders) > 1 else [])
 
 
-def _picture(ledger: Ledger, *, only_all: bool = False) -> Iterator[str]:
-    """Every table, or only that of all ladders together."""
+def _table_lines(ledger: Ledger, *, only_all: bool = False) -> Iterator[str]:
+    """Every table, or only the one for all ladders; then the state of the test."""
     for ladders in _tables(ledger)[-1 if only_all else 0 :]:
         yield " + ".join(ladders)
         yield from format_table(rank_rows(ledger.scores, ladders, ledger.withdrawn))
@@ -240,16 +242,16 @@ def _picture(ledger: Ledger, *, only_all: bool = False) -> Iterator[str]:
 
 def _progress(ledger: Ledger, pace: MatchPace) -> str:
     seconds = pace.remaining(time.monotonic(), ledger.left, ledger.running)
-    doubt = "at most about" if ledger.test else "about"
-    rest = "" if seconds is None else f", {doubt} {format_duration(seconds)} left"
-    return f"{_count(ledger)} games, {ledger.running} under way or next{rest}"
+    about = "at most about" if ledger.test else "about"
+    rest = "" if seconds is None else f", {about} {format_duration(seconds)} left"
+    return f"{_count(ledger)} games, {ledger.running} running or next{rest}"
 
 
 def _count(ledger: Ledger) -> str:
     return f"{ledger.done:{len(str(ledger.total))}}/{ledger.total}"
 
 
-def _last_words(ledger: Ledger, ending: MatchEnding) -> Iterator[str]:
+def _summary(ledger: Ledger, ending: MatchEnding) -> Iterator[str]:
     if ledger.test is not None:
         yield f"The test {'accepts ' + ledger.test.verdict if ledger.test.verdict else 'is undecided'}."
     for key, why in ledger.halted.items():
@@ -257,4 +259,4 @@ def _last_words(ledger: Ledger, ending: MatchEnding) -> Iterator[str]:
     if ledger.left_out:
         yield f"{ledger.left_out} games were left out: {', '.join(ledger.withdrawn)} withdrawn."
     if ending in (MatchEnding.STOPPED, MatchEnding.FAULT):
-        yield f"Stopped after {ledger.done} of {ledger.total} games; -resume goes on."
+        yield f"Stopped after {ledger.done} of {ledger.total} games; continue with -resume."

@@ -1,6 +1,6 @@
-"""The small file beside a record file: the terms of its match, so that it goes on under no others.
+"""The state file beside a record file: it has the match's terms, so that ``-resume`` refuses other terms.
 
-It can be thrown away: then the terms are believed, and the games alone are held against them.
+It may be deleted; then only the games of the record file are compared with the terms.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from engines.files import atomic_file
 from workers.match.options.options import MatchTerms
 from workers.match.options.words import MatchOptionError
 
 FORMAT = 1
 MAY_CHANGE = ("rounds", "restart")
-"""Terms that make no other games of those played: more rounds make a longer schedule, or a shorter one."""
+"""Terms that do not change the games already played; more rounds only add games at the end."""
 
 
 def state_path(records: Path) -> Path:
@@ -26,33 +26,33 @@ def state_path(records: Path) -> Path:
 
 
 def write_state(records: Path, terms: MatchTerms) -> None:
-    """Write it whole or not at all; raises ``MatchOptionError``."""
+    """Write the state file atomically; raises ``MatchOptionError``."""
     path = state_path(records)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
     text = json.dumps({"format": FORMAT, "terms": dict(_leaves("", terms))}, indent=1, ensure_ascii=False)
     try:
-        draft.write_text(f"{text}\n", "utf-8", "backslashreplace")  # as JSON spells names that are no text
-        draft.replace(path)
+        with atomic_file(path) as file:
+            # Names may hold lone surrogates: these are written as JSON escapes.
+            file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise MatchOptionError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def check_state(records: Path, terms: MatchTerms) -> None:
-    """Raise ``MatchOptionError`` naming each of the terms that is another than that of the match so far."""
+    """Raise ``MatchOptionError`` naming each term that differs from those of the match so far."""
     before, now = _read_terms(state_path(records)), dict(_leaves("", terms))
     if not before:
         return
-    told = [
+    changes = [
         f"{name} was {json.dumps(before.get(name))}, not {json.dumps(now.get(name))}"
         for name in dict.fromkeys((*before, *now))
         if before.get(name) != now.get(name) and name.rpartition(".")[2] not in MAY_CHANGE
     ]
-    if told:
-        raise MatchOptionError(f"-resume: {records} is of a match under other terms: {'; '.join(told)}")
+    if changes:
+        raise MatchOptionError(f"-resume: {records} is from a match with other terms: {'; '.join(changes)}")
 
 
 def _read_terms(path: Path) -> dict[str, Any]:
-    """Those of the match so far; empty when nobody knows."""
+    """The terms of the match so far; empty if there is no readable state file."""
     try:
         state = json.loads(path.read_text("utf-8"))
         return dict(state["terms"]) if state["format"] == FORMAT else {}
@@ -61,7 +61,7 @@ def _read_terms(path: Path) -> dict[str, Any]:
 
 
 def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
-    """Every value within by its dotted name, list items numbered from 1."""
+    """Every simple value in ``value``, by its dotted name; list items are numbered from 1."""
     if dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
             if field.compare:

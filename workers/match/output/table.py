@@ -1,4 +1,4 @@
-"""The table of a match: who leads, by how much, and how sure that is."""
+"""The table of a match: ranks, points and Elo estimates with their errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workers.statistics import Counts, EloEstimate, Pentanomial, Wdl, estimate
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One engine against all it met. ``white`` and ``black`` are its games by colour, wins its own."""
+    """One engine against all opponents; ``white`` and ``black`` are its games by colour, from its side."""
 
     rank: int
     name: str
@@ -27,7 +27,7 @@ class TableRow:
 
     @property
     def counts(self) -> Counts:
-        """What its strength is estimated from: pairs where there are any."""
+        """The counts for the Elo estimate: pairs if there are any, else games."""
         return self.pairs if self.pairs.games else self.games
 
     @property
@@ -36,7 +36,7 @@ class TableRow:
 
 
 def rank_rows(scores: Scores, ladders: Sequence[str], withdrawn: Sequence[str] = ()) -> list[TableRow]:
-    """A row for each engine, the best share of its points first, ties in the order of the engines."""
+    """A row for each engine, sorted by its share of points; ties are in the order of the engines."""
     rows = [_row(scores, ladders, name, name in withdrawn) for name in scores.names]
     rows.sort(key=lambda row: -share(row.games))
     return [
@@ -62,7 +62,7 @@ def points(games: Wdl) -> float:
 
 
 def share(games: Wdl) -> float:
-    """Of the points, from 0 to 1; half of none."""
+    """The share of the points, from 0 to 1; 0.5 without games."""
     return points(games) / games.games if games.games else 0.5
 
 
@@ -71,7 +71,7 @@ NAME = TITLES.index("engine")
 
 
 def format_table(rows: Sequence[TableRow]) -> Iterator[str]:
-    """The table as lines of text. ``white`` is the share of its points in the games it had White."""
+    """The table as lines of text. The column ``white`` is the score in the games with White."""
     cells = [TITLES, *map(_cells, rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(TITLES))]
     for line in cells:

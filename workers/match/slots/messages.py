@@ -1,4 +1,4 @@
-"""What a match and its slots say to each other, a JSON object a line."""
+"""The messages between a match and its slots, one JSON object a line."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from workers.play.pool import RestartMode
 
 @dataclass(frozen=True, slots=True)
 class SlotSetup(JsonValue):
-    """A slot's own, given when it is started. ``core`` None is whichever there are.
+    """The settings of a slot, given at its start. With ``core`` None it runs on any core.
 
-    ``walls`` is the level of the sandbox, tried out already; empty is none.
+    ``sandbox_level`` is a level that was probed already; empty is without a sandbox.
     """
 
     store: str
     cache: str
     core: int | None
-    walls: str = ""
+    sandbox_level: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment(JsonValue):
-    """Games for a slot to play, and what their records say of the match.
+    """Games for a slot to play, and the headers of the match for their records.
 
-    ``restart`` goes by the job's engines. ``keeps_lines`` asks for the lines exchanged in every game.
+    ``restart`` has the order of the job's engines. With ``keeps_lines`` the slot returns the lines exchanged
+    with the engines for every game.
     """
 
     job: GameJob
@@ -39,17 +40,17 @@ class Assignment(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class Batch(JsonValue):
-    """What a slot plays before it is asked again: one assignment, or several of quick games."""
+    """What a slot plays before it gets more: one assignment, or several of short games."""
 
     assignments: tuple[Assignment, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SlotGame(JsonValue):
-    """A game a slot has played: its record as text, and what the match needs to know of it.
+    """A finished game: its record as text, and its result for the match.
 
-    The logs are empty unless somebody is at fault or the assignment asked for them. ``ms`` is how long it
-    took, whatever had to be started for it included.
+    The logs are empty unless there was a fault or the assignment wants them. ``ms`` is the duration of the
+    game, including the start of engines.
     """
 
     key: str
@@ -65,9 +66,9 @@ class SlotGame(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class SlotNews(JsonValue):
-    """The games a slot has played since it last spoke, in the order of its batch.
+    """The games that a slot has finished since its last message, in the order of its batch.
 
-    ``is_over``: the batch is; whatever of it was not handed back was not begun.
+    ``is_over``: the batch has ended; games of it that were not returned were not started.
     """
 
     games: tuple[SlotGame, ...]

@@ -1,6 +1,6 @@
-"""The slots of a match, seen from the match: processes that are given games and hand them back.
+"""The match's side of its slots: starts their processes, sends them games and reads the finished ones.
 
-None outlives the match, not even one that is killed outright.
+No slot survives the match, even if the match is killed.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from workers.match.slots.messages import Batch, SlotNews, SlotSetup
 from workers.reaper import remove_scratch
 
 READ_BYTES = 64 * 1024
-FAREWELL_SECONDS = 5.0
-"""For a slot to end its engines and itself, once it was told to."""
+EXIT_SECONDS = 5.0
+"""The time limit for a slot to end its engines and exit."""
 TOPOLOGY = Path("/sys/devices/system/cpu")
 
 
 class SlotProcess:
-    """One slot's process, and the games it was given. Whoever starts one must ``end`` it."""
+    """One slot's process and the games it was given. The caller must ``end`` it."""
 
     def __init__(self, setup: SlotSetup) -> None:
         self.games: deque[tuple[PlannedPair, JobGame]] = deque()
-        """Those given and not handed back yet, in order."""
+        """The games given and not returned yet, in order."""
         self._rest = b""
         self._scratch = tempfile.mkdtemp(prefix="duarena-slot-")
         REAPER.watch(self._scratch)
@@ -43,7 +43,7 @@ class SlotProcess:
             stdout=subprocess.PIPE,
             env={**os.environ, "TMPDIR": self._scratch},
             bufsize=0,
-            start_new_session=True,  # Ctrl-C is for the match, which tells its slots
+            start_new_session=True,  # Ctrl-C goes to the match only, which then stops its slots
         )
         REAPER.watch(self._scratch, self._process.pid)
         assert self._process.stdin is not None
@@ -54,13 +54,13 @@ class SlotProcess:
         return self._stdout.fileno()
 
     def give(self, pairs: Sequence[PlannedPair], batch: Batch) -> None:
-        """Games to play; a slot that has ended is found out by reading."""
+        """Send games to play. Does not fail if the slot has ended: ``read`` reports that."""
         self.games.extend((pair, game) for pair in pairs for game in pair.games)
         with contextlib.suppress(BrokenPipeError):
             self._stdin.write(json.dumps(batch.to_json()).encode() + b"\n")
 
     def read(self) -> list[SlotNews] | None:
-        """What it has told of; waits for nothing. None: the slot has ended."""
+        """The messages that have arrived; None if the slot has ended. Call it when ``fileno`` is readable."""
         chunk = os.read(self.fileno(), READ_BYTES)
         if not chunk:
             return None
@@ -68,29 +68,29 @@ class SlotProcess:
         return [SlotNews.from_json(json.loads(line)) for line in lines]
 
     def finish(self) -> None:
-        """Ask it to end after the game under way."""
+        """Ask it to exit after the current game."""
         self._process.send_signal(signal.SIGTERM)
-        self.dismiss()
+        self.close_input()
 
-    def break_off(self) -> None:
-        """Ask it to end now."""
+    def abort(self) -> None:
+        """Ask it to abort the current game and exit."""
         self._process.send_signal(signal.SIGUSR1)
-        self.dismiss()
+        self.close_input()
 
     def kill(self) -> None:
-        """End it without asking; its engines end with it."""
+        """Kill it; its engines end with it."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
-    def dismiss(self) -> None:
-        """Nothing more will be asked of it: once idle it ends."""
+    def close_input(self) -> None:
+        """Close its input: it exits when it has finished its games."""
         self._stdin.close()
 
     def end(self) -> None:
-        """Wait until it has ended, a few seconds, then see to it. May be repeated."""
-        self.dismiss()
+        """Wait a few seconds until it has exited, then kill it. May be repeated."""
+        self.close_input()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(FAREWELL_SECONDS)
+            self._process.wait(EXIT_SECONDS)
         self.kill()
         self._process.wait()
         self._stdout.close()
@@ -99,23 +99,23 @@ class SlotProcess:
 
 
 class SlotPool:
-    """All slots; started when there is something to play, at most one for each core given or None."""
+    """All slots of a match, each started when it is first needed; at most one for each entry of ``cores``."""
 
-    def __init__(self, store: Path, cores: Sequence[int | None], walls: str = "") -> None:
+    def __init__(self, store: Path, cores: Sequence[int | None], sandbox_level: str = "") -> None:
         self._store = store
-        self._walls = walls
+        self._sandbox_level = sandbox_level
         self._free_cores = list(reversed(cores))
         self._cores: dict[SlotProcess, int | None] = {}
         self.idle: list[SlotProcess] = []
         self.busy: list[SlotProcess] = []
 
     def take(self) -> SlotProcess | None:
-        """A slot with nothing to do, newly started if need be; None when all are busy."""
+        """An idle slot, started if necessary, now counted as busy; None if all are busy."""
         if self.idle:
             slot = self.idle.pop()
         elif self._free_cores:
             core = self._free_cores.pop()
-            slot = SlotProcess(SlotSetup(str(self._store), str(self._store), core, self._walls))
+            slot = SlotProcess(SlotSetup(str(self._store), str(self._store), core, self._sandbox_level))
             self._cores[slot] = core
         else:
             return None
@@ -127,30 +127,30 @@ class SlotPool:
         self.idle.append(slot)
 
     def discard(self, slot: SlotProcess) -> None:
-        """One that has ended; another may be started in its place."""
+        """Remove a slot that has ended; another may be started on its core."""
         (self.busy if slot in self.busy else self.idle).remove(slot)
         self._free_cores.append(self._cores.pop(slot))
         slot.end()
 
     def end(self) -> None:
-        """End all, side by side."""
+        """End all slots, in parallel."""
         for slot in self._cores:
-            slot.dismiss()
+            slot.close_input()
         for slot in list(self._cores):
             self.discard(slot)
 
 
 def choose_cores(count: int, *, pin: bool) -> list[int | None]:
-    """A core for each of ``count`` slots; None where there are not enough of them, or none is wanted.
+    """A core for each of ``count`` slots; all None if there are too few cores, or without ``pin``.
 
-    Threads of one core are told apart: a second thread is used when no core is left.
+    The second thread of a core is used only when no free core is left.
     """
     cores = sorted(os.sched_getaffinity(0), key=lambda core: (_rank_in_core(core), core))
     return [*cores[:count]] if pin and count <= len(cores) else [None] * count
 
 
 def _rank_in_core(cpu: int) -> int:
-    """Which of its core's threads this is, from 0; all are the first where the machine does not tell."""
+    """0 for the first thread of a core, else 1; always 0 if the system does not tell."""
     try:
         text = (TOPOLOGY / f"cpu{cpu}" / "topology" / "thread_siblings_list").read_text()
     except OSError:

@@ -1,1 +1,1 @@
-"""The system call filter: the rules (`seccomp`), the calls' numbers (`syscalls`), the assembler (`bpf`)."""
+"""The system call filter: rules (`seccomp`), numbers of system calls (`syscalls`), assembler (`bpf`)."""

@@ -1,7 +1,7 @@
-"""An assembler for classic BPF, as far as a system call filter needs it.
+"""An assembler for the part of classic BPF that a system call filter needs.
 
-A program is a sequence of instructions and labels; jumps name labels and lead forward, as
-the kernel demands. Source: ``Documentation/networking/filter.rst`` of the Linux kernel.
+A program is a sequence of instructions and labels. Jumps name labels and lead forward, as the kernel
+requires. Source: ``Documentation/networking/filter.rst`` of the Linux kernel.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LOAD_WORD = 0x20
 RETURN = 0x06
 """``BPF_RET | BPF_K``."""
 JUMP_EQUAL = 0x15
-"""``BPF_JMP | BPF_JEQ | BPF_K``, and the like."""
+"""``BPF_JMP | BPF_JEQ | BPF_K``; the next two are ``BPF_JGE`` and ``BPF_JSET``."""
 JUMP_AT_LEAST = 0x35
 JUMP_ANY_BIT = 0x45
 
@@ -31,7 +31,7 @@ class ProgramError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place to jump to: the instruction after it."""
+    """A jump target: the instruction after it."""
 
     name: str
 
@@ -46,7 +46,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A jump on the word loaded last; an empty label is the next instruction."""
+    """A jump that depends on the word loaded last; an empty label means the next instruction."""
 
     code: int
     operand: int
@@ -61,15 +61,15 @@ def load(offset: int) -> Step:
     return Step(LOAD_WORD, offset)
 
 
-def give_back(value: int) -> Step:
-    """End the program with this value."""
+def return_value(value: int) -> Step:
+    """End the program and return this value."""
     return Step(RETURN, value)
 
 
 def assemble(lines: Sequence[Line]) -> bytes:
-    """The program's bytes, as ``seccomp(2)`` and bwrap take them.
+    """The program's bytes, in the form for ``seccomp(2)`` and bwrap.
 
-    Raises ``ProgramError`` for a label that is not ahead within reach, an end without a
+    Raises ``ProgramError`` for an unknown or repeated label, a jump backwards or too far, an end without a
     return, and a program that is too long.
     """
     places: dict[str, int] = {}
@@ -77,7 +77,7 @@ def assemble(lines: Sequence[Line]) -> bytes:
     for line in lines:
         if isinstance(line, Label):
             if line.name in places:
-                raise ProgramError(f"the label {line.name!r} stands twice")
+                raise ProgramError(f"the label {line.name!r} is defined twice")
             places[line.name] = len(steps)
         else:
             steps.append(line)
@@ -96,7 +96,7 @@ def _assembled(step: Step | Branch, at: int, places: dict[str, int]) -> bytes:
 
 
 def _distance(name: str, at: int, places: dict[str, int]) -> int:
-    """How many instructions to skip from the one at ``at``."""
+    """How many instructions the jump at ``at`` skips."""
     if not name:
         return 0
     if name not in places:

@@ -1,14 +1,17 @@
-"""The system call filter of every engine, as the program that the kernel runs at each call.
+"""The system call filter of every engine, as the BPF program that the kernel runs at each call.
 
-Refused calls fail with EPERM, so that a program that merely asks goes on; with ENOSYS those
-without which programs know another way: ``clone3``, whose flags lie in memory where a filter
-cannot look, and ``memfd_create``, whose files nobody can count once they are sent into a socket.
-Some calls do nothing and are said to be done. Setting a file's times: of the machine's devices,
-``/dev/null`` and the like, everybody may set them and see them. Writing a file to the disk: an engine's
-own are in memory, and for any other that it can read the disk would flush what all have written. And
-widening a socket, which the kernel does as far as it likes anyway.
+A refused call fails with EPERM, so a program that only tries it can continue. Two calls fail with ENOSYS,
+because programs then use another call: ``clone3``, whose flags are in memory that a filter cannot read, and
+``memfd_create``, whose files no limit counts after they were sent into a socket.
 
-A program for another kind of processor is killed.
+Some calls do nothing and return success:
+
+- Setting a file's times: every process may set and read those of devices such as ``/dev/null``.
+- Flushing a file to the disk: an engine's own files are in memory, and for any other file that it can read
+  the disk would write the data of all programs.
+- Changing a socket's buffer size: the kernel itself only takes the size as a hint.
+
+A program for another processor architecture is killed.
 """
 
 from __future__ import annotations
@@ -25,8 +28,8 @@ from workers.sandbox.filter.bpf import (
     Line,
     Step,
     assemble,
-    give_back,
     load,
+    return_value,
 )
 from workers.sandbox.filter.syscalls import MACHINES, Machine
 
@@ -41,7 +44,7 @@ KILL_PROCESS = 0x80000000
 FAIL = 0x00050000
 """Plus the error number."""
 PRETEND = FAIL
-"""The call is not made and gives 0."""
+"""With error number 0: the call is not executed and returns 0."""
 
 NAMESPACE_FLAGS = 0x7E020000
 """``CLONE_NEWNS``, ``NEWCGROUP``, ``NEWUTS``, ``NEWIPC``, ``NEWUSER``, ``NEWPID`` and ``NEWNET``."""
@@ -64,74 +67,76 @@ FILE_COMMANDS = {
     "F_GETDELEG": 1039,
     "F_SETDELEG": 1040,
 }
-"""Of ``fcntl``: locks, leases, watches and hints carry words between bots, wide pipes take others' share."""
+"""Of ``fcntl``. Locks, leases, watches and hints can carry messages between bots; large pipes use up a limit
+that all processes share."""
 
 TERMINAL_COMMANDS = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C}
-"""Of ``ioctl``: typing into a terminal."""
+"""Of ``ioctl``. They put input into a terminal."""
 
 PROCESS_COMMANDS = {"PR_SET_SECCOMP": 22, "PR_SCHED_CORE": 62, "PR_SET_MEMORY_MERGE": 67}
-"""Of ``prctl``: filters, see ``SOCKET_FILTERS``; to have what runs beside it on the same core wait; and see
-``MADV_MERGEABLE``."""
+"""Of ``prctl``. For filters see ``SOCKET_FILTERS``, for memory merging see ``ADVICE``; core scheduling makes
+other programs on the same core wait."""
 
 ADVICE = {"MADV_MERGEABLE": 12, "MADV_PAGEOUT": 21}
-"""Of ``madvise``: one page for equal ones of all engines tells who has which; the other is as ``DROP``."""
+"""Of ``madvise``. Merged pages show whether another engine has an equal page; for the other see ``DROP``."""
 
 CORE_LIMIT = 4
-"""``RLIMIT_CORE``, which is set from outside: see ``Cell.started``."""
+"""``RLIMIT_CORE``, which the worker sets: see ``SandboxedProcess.started``."""
 
 SOCKET_LEVEL = 1
 """``SOL_SOCKET``: the options of all sockets."""
 SOCKET_WIDTHS = {"SO_SNDBUF": 7, "SO_RCVBUF": 8}
-"""Memory that only a control group would count."""
+"""Socket buffers are memory that only a control group counts."""
 SOCKET_FILTERS = {
     "ATTACH_FILTER": 26,
     "ATTACH_BPF": 50,
     "ATTACH_REUSEPORT_CBPF": 51,
     "ATTACH_REUSEPORT_EBPF": 52,
 }
-"""Programs for the kernel, which compiles them into memory that nobody counts and all processes share."""
+"""The kernel compiles these filters into memory that no limit counts and all processes share."""
 
 HUGE_PAGES = 0x40000
-"""``MAP_HUGETLB`` of ``mmap``: memory that the operator set aside, and that no limit counts."""
+"""``MAP_HUGETLB`` of ``mmap``: memory that the operator has reserved, and that no limit counts."""
 
 NO_WAIT = 0x8
-"""``RWF_NOWAIT`` of ``preadv2``: tells whether part of a file is in memory, and so who read it."""
+"""``RWF_NOWAIT`` of ``preadv2``: shows whether part of a file is in memory, and so who read it."""
 
 DROP = 4
-"""``POSIX_FADV_DONTNEED`` of ``fadvise64``: drops what others read from memory."""
+"""``POSIX_FADV_DONTNEED`` of ``fadvise64``: removes from memory what other programs have read."""
 
-USUAL_PROTOCOL = 0
-"""For others the kernel loads modules."""
+DEFAULT_PROTOCOL = 0
+"""For other protocols the kernel would load modules."""
 
 SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_NETLINK": 16}
-"""Of the engine's own network namespace. Others, as vsock, know no namespaces; and those of the internet lead
-nowhere, but what lies unread in them is memory that control groups of version 1 do not count."""
+"""The families that an engine may use in its network namespace. Others, such as vsock, have no namespaces.
+Internet sockets reach nothing, but their unread data is memory that control groups of version 1 do not
+count."""
 
 
 def filter_program(machine: str) -> bytes:
-    """The filter for a processor by its name in ``os.uname()``; raises ``KeyError`` for an unknown one."""
+    """The filter for a processor, by its name in ``os.uname()``; raises ``KeyError`` for an unknown one."""
     return assemble(list(_lines(MACHINES[machine])))
 
 
 def _lines(machine: Machine) -> Iterator[Line]:
     yield load(ARCHITECTURE_AT)
-    yield Branch(JUMP_EQUAL, machine.audit, then="ours")
-    yield give_back(KILL_PROCESS)
-    yield Label("ours")
+    yield Branch(JUMP_EQUAL, machine.audit, then="native processor")
+    yield return_value(KILL_PROCESS)
+    yield Label("native processor")
     yield load(NUMBER_AT)
     if machine.first_foreign is not None:
         yield Branch(JUMP_AT_LEAST, machine.first_foreign, otherwise="native")
-        yield give_back(KILL_PROCESS)
+        yield return_value(KILL_PROCESS)
         yield Label("native")
     for number in sorted(machine.refused.values()):
         yield from _when(number, [_fail(errno.EPERM)])
     for name, number in machine.watched.items():
-        yield from _when(number, _judged(name))
-    yield give_back(ALLOW)
+        yield from _when(number, _rule(name))
+    yield return_value(ALLOW)
 
 
-def _judged(name: str) -> Iterable[Line]:
-    """What to say of a watched call, by its arguments where they matter."""
+def _rule(name: str) -> Iterable[Line]:
+    """The instructions that decide a watched call, from its arguments where they matter."""
     match name:
         case "clone":
             return _fails_with_a_bit(0, NAMESPACE_FLAGS, errno.EPERM)
@@ -148,31 +153,31 @@ def _judged(name: str) -> Iterable[Line]:
         case "madvise":
             return _fails_if_one_of(2, ADVICE.values(), errno.EPERM)
         case "socket" | "socketpair":
-            return _known_sockets()
+            return _socket_rule()
         case "setsockopt":
-            return _modest_sockets()
+            return _setsockopt_rule()
         case "setrlimit":
             return _fails_if_one_of(0, [CORE_LIMIT], errno.EPERM)
         case "prlimit64":
-            return _core_limit_is_only_read()
+            return _prlimit_rule()
         case "preadv2" | "pwritev2":
             return _fails_with_a_bit(5, NO_WAIT, errno.EOPNOTSUPP)
         case "fadvise64":
             return _fails_if_one_of(3, [DROP], errno.EPERM)
         case "utime" | "utimes" | "futimesat" | "utimensat":
-            return [give_back(PRETEND)]
+            return [return_value(PRETEND)]
         case "fsync" | "fdatasync" | "msync" | "sync_file_range":
-            return [give_back(PRETEND)]
+            return [return_value(PRETEND)]
     raise KeyError(name)
 
 
-def _known_sockets() -> Iterator[Line]:
-    yield from _goes_on_if_one_of(0, SOCKET_FAMILIES.values(), "family", errno.EAFNOSUPPORT)
-    yield from _goes_on_if_one_of(2, [USUAL_PROTOCOL], "protocol", errno.EPROTONOSUPPORT)
-    yield give_back(ALLOW)
+def _socket_rule() -> Iterator[Line]:
+    yield from _continues_if_one_of(0, SOCKET_FAMILIES.values(), "family", errno.EAFNOSUPPORT)
+    yield from _continues_if_one_of(2, [DEFAULT_PROTOCOL], "protocol", errno.EPROTONOSUPPORT)
+    yield return_value(ALLOW)
 
 
-def _modest_sockets() -> Iterator[Line]:
+def _setsockopt_rule() -> Iterator[Line]:
     yield _argument(1)
     yield Branch(JUMP_EQUAL, SOCKET_LEVEL, otherwise="allowed")
     yield _argument(2)
@@ -181,15 +186,15 @@ def _modest_sockets() -> Iterator[Line]:
     for option in SOCKET_FILTERS.values():
         yield Branch(JUMP_EQUAL, option, then="refused")
     yield Label("allowed")
-    yield give_back(ALLOW)
+    yield return_value(ALLOW)
     yield Label("pretended")
-    yield give_back(PRETEND)
+    yield return_value(PRETEND)
     yield Label("refused")
     yield _fail(errno.EPERM)
 
 
-def _core_limit_is_only_read() -> Iterator[Line]:
-    """Without a new limit: its address is the one argument of which both words count."""
+def _prlimit_rule() -> Iterator[Line]:
+    """The core limit may be read, not set: the address of the new limit, in both words, must be 0."""
     yield _argument(1)
     yield Branch(JUMP_EQUAL, CORE_LIMIT, otherwise="allowed")
     yield _argument(2)
@@ -197,20 +202,20 @@ def _core_limit_is_only_read() -> Iterator[Line]:
     yield _argument(2, upper=True)
     yield Branch(JUMP_EQUAL, 0, otherwise="refused")
     yield Label("allowed")
-    yield give_back(ALLOW)
+    yield return_value(ALLOW)
     yield Label("refused")
     yield _fail(errno.EPERM)
 
 
 def _when(number: int, lines: Iterable[Line]) -> Iterator[Line]:
-    """Lines for one call alone, to whose number their labels belong; each ends the program."""
+    """``lines`` for the call ``number`` only; they must end the program. Labels get the number as prefix."""
     yield Branch(JUMP_EQUAL, number, otherwise=f"not {number}")
     for line in lines:
-        yield _named_apart(line, number)
+        yield _with_prefix(line, number)
     yield Label(f"not {number}")
 
 
-def _named_apart(line: Line, number: int) -> Line:
+def _with_prefix(line: Line, number: int) -> Line:
     if isinstance(line, Label):
         return Label(f"{number} {line.name}")
     if isinstance(line, Branch):
@@ -220,11 +225,11 @@ def _named_apart(line: Line, number: int) -> Line:
 
 
 def _fail(error: int) -> Step:
-    return give_back(FAIL | error)
+    return return_value(FAIL | error)
 
 
 def _argument(index: int, *, upper: bool = False) -> Step:
-    """Load an argument's lower word: but for addresses, of those we judge the kernel looks at no more."""
+    """Load one word of an argument: the kernel itself ignores the upper word, except of addresses."""
     return load(ARGUMENTS_AT + 8 * index + 4 * upper)
 
 
@@ -233,19 +238,19 @@ def _fails_with_a_bit(argument: int, bits: int, error: int) -> Iterator[Line]:
     yield Branch(JUMP_ANY_BIT, bits, otherwise="allowed")
     yield _fail(error)
     yield Label("allowed")
-    yield give_back(ALLOW)
+    yield return_value(ALLOW)
 
 
 def _fails_if_one_of(argument: int, values: Iterable[int], error: int) -> Iterator[Line]:
     yield _argument(argument)
     for value in values:
         yield Branch(JUMP_EQUAL, value, then="refused")
-    yield give_back(ALLOW)
+    yield return_value(ALLOW)
     yield Label("refused")
     yield _fail(error)
 
 
-def _goes_on_if_one_of(argument: int, values: Iterable[int], name: str, error: int) -> Iterator[Line]:
+def _continues_if_one_of(argument: int, values: Iterable[int], name: str, error: int) -> Iterator[Line]:
     yield _argument(argument)
     for value in values:
         yield Branch(JUMP_EQUAL, value, then=f"known {name}")

@@ -1,9 +1,8 @@
-"""System calls an engine is refused, and their numbers on the processors we know.
+"""The system calls that engines may not use, and their numbers on the supported processors.
 
-Everything else is allowed: engines are any programs. Refused is what reaches past the
-namespaces, what only a system's administrator needs, what widens the kernel's open side
-without use to a player of games, and what carries words between two bots that share
-nothing but read-only files.
+All other calls are allowed, because an engine may be any program. The refused calls reach out of the
+namespaces, serve only administrators, enlarge the kernel's attack surface without use to an engine, or carry
+messages between two bots that share only read-only files.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 X86_64 = "x86_64"
 AARCH64 = "aarch64"
 
-# number on x86_64, number on aarch64 (the kernel's generic table); None: not there.
+# Number on x86_64, number on aarch64 (the kernel's generic table); None: does not exist.
 _REFUSED: dict[str, tuple[int | None, int | None]] = {
     # Other processes
     "ptrace": (101, 117),
@@ -24,7 +23,7 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "process_mrelease": (448, 448),
     "kcmp": (312, 272),
     "pidfd_getfd": (438, 438),
-    # Namespaces and mounts; clone and clone3 are looked at apart
+    # Namespaces and mounts; for clone and clone3 see _WATCHED
     "unshare": (272, 97),
     "setns": (308, 268),
     "mount": (165, 40),
@@ -41,7 +40,7 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "mount_setattr": (442, 442),
     "statmount": (457, 457),
     "listmount": (458, 458),
-    # The kernel's own
+    # The kernel itself
     "init_module": (175, 105),
     "finit_module": (313, 273),
     "delete_module": (176, 106),
@@ -87,11 +86,11 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "clock_settime": (227, 112),
     "clock_adjtime": (305, 266),
     "adjtimex": (159, 171),
-    # Memory that outlives its process, and what few look at: files in /dev/shm serve as well
+    # Memory that outlives its process; files in /dev/shm are a substitute
     "shmget": (29, 194),
     "msgget": (68, 186),
     "semget": (64, 190),
-    # Files by handle, and words between bots: locks, watches and looks at files that both may read
+    # Files by handle; locks and watches on files that both bots can read, which could carry messages
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
     "fanotify_init": (300, 262),
@@ -102,7 +101,7 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "flock": (73, 32),
     "mincore": (27, 232),
     "cachestat": (451, 451),
-    # Priorities, and other cores than the game's
+    # Priorities, and the choice of a core
     "sched_setaffinity": (203, 122),
     "sched_setscheduler": (144, 119),
     "sched_setparam": (142, 118),
@@ -116,7 +115,7 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "move_pages": (279, 239),
 }
 
-# Allowed or refused by their arguments, or said not to be there: see ``seccomp``.
+# Decided by their arguments, or always answered in the same way: see ``seccomp``.
 _WATCHED: dict[str, tuple[int | None, int | None]] = {
     "clone": (56, 220),
     "clone3": (435, 435),
@@ -147,7 +146,7 @@ _WATCHED: dict[str, tuple[int | None, int | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A processor as a filter sees it. ``refused`` and ``watched`` are system calls' numbers by name."""
+    """A processor, for a filter; ``refused`` and ``watched`` map names of system calls to numbers."""
 
     name: str
     audit: int
@@ -155,7 +154,7 @@ class Machine:
     refused: dict[str, int]
     watched: dict[str, int]
     first_foreign: int | None = None
-    """From this number on calls are another kind of program's: x32 on x86_64."""
+    """Calls from this number on belong to another kind of program: x32 on x86_64."""
 
 
 def _numbers(table: Mapping[str, tuple[int | None, int | None]], column: int) -> dict[str, int]:
@@ -170,4 +169,4 @@ MACHINES = {
     X86_64: _machine(X86_64, 0xC000003E, 0, first_foreign=0x40000000),
     AARCH64: _machine(AARCH64, 0xC00000B7, 1),
 }
-"""By the name that ``os.uname().machine`` has for it."""
+"""By the name in ``os.uname().machine``."""

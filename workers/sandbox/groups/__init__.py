@@ -1,1 +1,1 @@
-"""Control groups of versions 1 and 2: one an engine (`cgroups`), where they are mounted, root's handover."""
+"""Control groups of versions 1 and 2: an engine's group, the mounted hierarchies, root's delegation."""

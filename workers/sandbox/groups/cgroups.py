@@ -1,8 +1,7 @@
-"""An engine's control group: all its processes under one limit, frozen, counted and ended as one.
+"""An engine's control group: it limits, freezes, measures and kills all processes of the engine together.
 
-Version 2 where it has the memory and pids controllers, else version 1. A worker may make
-groups below a folder that was handed over to it, its ``GroupParent``; where there is none,
-None is the answer and the machine does not give level A.
+Version 2 is used where it has the memory and pids controllers, else version 1. A worker creates groups below
+a folder that was delegated to its user, a ``GroupParent``; without one, level A is not available.
 """
 
 from __future__ import annotations
@@ -25,32 +24,32 @@ _numbers = itertools.count(1)
 
 
 class Group(ABC):
-    """The control group of one engine. Whoever makes one must ``end`` it."""
+    """The control group of one engine; the caller must ``end`` it."""
 
     folders: tuple[str, ...]
-    """Of the hierarchies a process must enter, through ``cgroup.procs`` in each."""
+    """One folder per hierarchy; a process enters the group through ``cgroup.procs`` in each."""
 
     @abstractmethod
     def freeze(self) -> None:
-        """Let none of its processes run until ``thaw``; nothing in it can evade this."""
+        """Suspend all its processes until ``thaw``; no process can evade this."""
 
     @abstractmethod
     def thaw(self) -> None: ...
 
     @abstractmethod
     def cpu_ns(self) -> int:
-        """The processor time of all its processes so far, those that have ended included."""
+        """The processor time of all its processes so far, including those that have ended."""
 
     @abstractmethod
     def memory_kills(self) -> int:
-        """How many processes were killed for want of memory."""
+        """How many processes the kernel killed because the group was out of memory."""
 
     @abstractmethod
     def refused_processes(self) -> int:
-        """How often a process could not be started, there being too many."""
+        """How many times a process was not started because of the limit of processes."""
 
     def end(self) -> None:
-        """Kill all that is in it and remove it. May be repeated."""
+        """Kill all its processes and remove it. May be repeated."""
         self._close()
         end_group(self.folders)
 
@@ -60,7 +59,7 @@ class Group(ABC):
 
 @dataclass(frozen=True, slots=True)
 class GroupParent:
-    """Where this process may make groups: a folder a hierarchy, by controller; ``""`` is version 2."""
+    """Where this process may create groups: a folder for each controller; the key ``""`` is version 2."""
 
     folders: Mapping[str, str]
 
@@ -69,7 +68,7 @@ class GroupParent:
         return 2 if "" in self.folders else 1
 
     def make(self, limits: Limits) -> Group:
-        """An empty group; raises ``OSError`` where this machine does not permit it after all."""
+        """Create an empty group; raises ``OSError`` if the system does not permit it."""
         name = f"{PREFIX}{os.getpid()}-{next(_numbers)}"
         places = {controller: Path(folder, name) for controller, folder in self.folders.items()}
         made = tuple(str(place) for place in dict.fromkeys(places.values()))
@@ -82,7 +81,7 @@ class GroupParent:
             raise
 
     def clear(self) -> None:
-        """Remove groups whose worker is gone."""
+        """Remove the groups of workers that no longer run."""
         for folder in set(self.folders.values()):
             for place in Path(folder).glob(f"{PREFIX}*"):
                 owner = place.name.removeprefix(PREFIX).partition("-")[0]
@@ -168,8 +167,8 @@ class LegacyGroup(Group):
 
 
 def write_value(path: Path, value: object) -> None:
-    """Write one of the kernel's files; raises ``OSError``."""
-    # Not truncated: the kernel's files cannot be, and some say so.
+    """Write a file of the control group filesystem; raises ``OSError``."""
+    # Opened without O_TRUNC, which some of these files refuse.
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(descriptor, str(value).encode())
@@ -178,13 +177,13 @@ def write_value(path: Path, value: object) -> None:
 
 
 def _write_if_there(path: Path, value: object) -> None:
-    """Of limits that not every kernel has."""
+    """Write a limit that not every kernel has."""
     with contextlib.suppress(OSError):
         write_value(path, value)
 
 
 def _entry(text: str, name: str) -> int:
-    """A number of a file of ``name number`` lines; 0 where there is none of this name."""
+    """The number behind ``name`` in a file of ``name number`` lines; 0 if the name is missing."""
     for line in text.splitlines():
         words = line.split()
         if words[:1] == [name]:

@@ -1,4 +1,4 @@
-"""Where this process may make control groups: what of the mounted hierarchies was handed over to it."""
+"""Finds where this process may create control groups, in the mounted hierarchies."""
 
 from __future__ import annotations
 
@@ -10,33 +10,34 @@ from pathlib import Path
 from workers.sandbox.groups.cgroups import GroupParent, write_value
 
 VARIABLE = "DUARENA_CGROUP"
-"""Names the folder handed over to this user, below the mount of every hierarchy."""
+"""The name of the folder that was delegated to this user, below the mount of every hierarchy."""
 MAIN = "main"
-"""The group of the worker's own processes, beside those of engines: version 2 wants processes in leaves."""
+"""The group of the worker's own processes, beside engines' groups: version 2 has processes only in leaves."""
 NEEDED_V2 = ("memory", "pids")
 NEEDED_V1 = ("memory", "pids", "freezer", "cpuacct")
 OPTIONAL = "cpu"
-"""Limits an engine to one core, where there is such a controller."""
+"""The controller that limits an engine to one core; used where it exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A hierarchy as it is mounted: ``root`` of it at ``point``."""
+    """A mounted hierarchy: its group ``root`` is mounted at ``point``."""
 
     root: str
     point: str
 
     def folder_of(self, group: str) -> Path:
-        """Where a group, by its path in ``/proc/self/cgroup``, is to be seen."""
+        """The folder of a group, given by its path in ``/proc/self/cgroup``."""
         inside = group.removeprefix(self.root) if self.root != "/" else group
         return Path(self.point, inside.lstrip("/"))
 
 
 def find_parent(name: str = "") -> GroupParent | None:
-    """The folder in which this process may make groups; ``name`` is the one handed over, if any.
+    """The folder in which this process may create groups, or None; ``name`` is the delegated folder, if any.
 
-    Without a name its own group, where that is its own to divide, as under systemd with ``Delegate=yes``;
-    this process then moves into a leaf of it, which fails while others are in it as well.
+    Without a name it is this process's own group, if the user may divide it, as under systemd with
+    ``Delegate=yes``. This process then moves into a leaf of the group, which fails while other processes are
+    in the group.
     """
     mounts = dict(read_mounts(Path("/proc/self/mountinfo").read_text()))
     own = dict(read_memberships(Path("/proc/self/cgroup").read_text()))
@@ -55,28 +56,28 @@ def _unified_parent(mounts: Mapping[str, Mount], own: Mapping[str, str], name: s
     if not _offers(mine, "cgroup.controllers"):
         return None
     try:
-        divide(mine)
+        move_to_leaf(mine)
     except OSError:
         return None
     return GroupParent({"": str(mine)}) if _offers(mine, "cgroup.subtree_control") else None
 
 
-def divide(folder: Path) -> None:
-    """Make a leaf for this process in its own group and hand the controllers on; raises ``OSError``."""
+def move_to_leaf(folder: Path) -> None:
+    """Create a leaf in this process's group, move to it and enable the controllers; raises ``OSError``."""
     (folder / MAIN).mkdir(exist_ok=True)
     write_value(folder / MAIN / "cgroup.procs", os.getpid())
-    hand_on_controllers(folder)
+    enable_controllers(folder)
 
 
-def hand_on_controllers(folder: Path) -> None:
-    """Let the groups in this folder have limits of their own; raises ``OSError``."""
+def enable_controllers(folder: Path) -> None:
+    """Enable the controllers for the groups in this folder; raises ``OSError``."""
     there = (folder / "cgroup.controllers").read_text().split()
     wanted = [name for name in (*NEEDED_V2, OPTIONAL) if name in there]
     write_value(folder / "cgroup.subtree_control", " ".join(f"+{name}" for name in wanted))
 
 
 def _offers(folder: Path, file: str) -> bool:
-    """Whether groups may be made here that have the controllers we need."""
+    """Whether this process may create groups here with the controllers that ``file`` lists and we need."""
     try:
         offered = (folder / file).read_text().split()
     except OSError:
@@ -103,7 +104,7 @@ def _legacy_parent(mounts: Mapping[str, Mount], own: Mapping[str, str], name: st
 
 
 def read_mounts(mountinfo: str) -> Iterator[tuple[str, Mount]]:
-    """The mounted hierarchies by controller, of the kernel's ``mountinfo``."""
+    """The mounted hierarchies by controller, from the text of ``/proc/self/mountinfo``."""
     for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")
         root, point = before.split()[3:5]
@@ -116,7 +117,7 @@ def read_mounts(mountinfo: str) -> Iterator[tuple[str, Mount]]:
 
 
 def read_memberships(text: str) -> Iterator[tuple[str, str]]:
-    """This process's groups by controller, of ``/proc/self/cgroup``."""
+    """This process's groups by controller, from the text of ``/proc/self/cgroup``."""
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):

@@ -1,4 +1,4 @@
-"""On the wall between two engines: words handed over behind the referee's back."""
+"""Channels between two engines: messages that the referee does not see."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MESSAGES = ("namespace of messages", "system call filter")
 
 
 def channel(
-    name: str, way: str, walls: tuple[str, ...] = (), *, before: str = "", unshown: str = ""
+    name: str, way: str, protections: tuple[str, ...] = (), *, before: str = "", unshown: str = ""
 ) -> Attack:
     """White says it at its second move, Black hears it at its own; ``before`` is what Black does first.
 
@@ -21,7 +21,7 @@ def channel(
         name,
         at_move(f"{module}.say_{how}"),
         handed_over,
-        walls,
+        protections,
         opponent=(*waits, *at_move(f"{module}.hear_{how}")),
         unshown=unshown,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.hostile.attack import Attack, at_move, brought_home, more_than
 from workers.sandbox.limits import MEBIBYTE
 
-NO_PRIVILEGES = "that it may gain no privileges is inherited from the outer wall, and no test is without one"
+NO_PRIVILEGES = "no_new_privs is inherited from the outer sandbox, and no test runs without one"
 
 ATTACKS = [
     Attack(
@@ -53,7 +53,7 @@ ATTACKS = [
     Attack(
         "makes files without end",
         at_move("files.use_up_inodes"),
-        more_than(50_000),
+        brought_home,
         ("memory",),
         verdict="memory limit",
         limits={"memory": 32 * MEBIBYTE},
@@ -61,7 +61,7 @@ ATTACKS = [
     Attack(
         "digs folders without end",
         at_move("files.dig_deep"),
-        more_than(50_000),
+        brought_home,
         ("memory",),
         verdict="memory limit",
         limits={"memory": 32 * MEBIBYTE},

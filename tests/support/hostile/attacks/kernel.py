@@ -60,7 +60,7 @@ ATTACKS = [
     ),
     Attack("locks memory", at_move("kernel.lock_memory"), brought_home, ("limit of locked memory",)),
     Attack(
-        "reads what its walls were started with",
+        "reads what its sandbox was started with",
         at_move("kernel.read_the_first_environment"),
         brought_home,
         ("environment of bwrap",),

@@ -23,8 +23,8 @@ def greedy(name: str, what: str, level: Level = Level.B, *, plays_on: bool = Fal
 
 def refused(name: str, what: str) -> Attack:
     """One that asks for memory which the system call filter gives nobody: it goes on without."""
-    walls = ("memory", "system call filter")
-    return Attack(name, at_move(f"memory.{what}"), more_than(100), walls, limits=SMALL)
+    protections = ("memory", "system call filter")
+    return Attack(name, at_move(f"memory.{what}"), more_than(100), protections, limits=SMALL)
 
 
 ATTACKS = [

@@ -7,7 +7,7 @@ from tests.support.hostile.seen import Seen
 from workers.sandbox.levels import Level
 
 OURS = 16
-"""Processes of the trial beside those an attacker makes: both engines with their walls."""
+"""Processes of the trial beside those of the attack: both engines with their sandboxes."""
 
 BUSY = ("go:1", "burn", "0.5")
 """An opponent that thinks for a while."""

@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +15,9 @@ from .fuse import FUSE_SECONDS, secrets_in
 MEBIBYTE = 1024 * 1024
 FUSE_BYTES = 100 * MEBIBYTE
 HOLE = 64 * MEBIBYTE
-FUSE_FILES = 60_000
+FUSE_FILES = 600_000
+LEVEL_B_SECONDS = 4.0
+"""Level B looks at the memory every half second: much longer than that."""
 FUSE_DESCRIPTORS = 1000
 PIECE = 10 * MEBIBYTE
 DEVICES = {
@@ -87,19 +90,21 @@ def fill_the_disk(_: dict[str, Any]) -> int:
 
 
 def use_up_inodes(_: dict[str, Any]) -> int:
-    """How many empty files it could make."""
+    """How many empty files it could make before the time was up."""
+    made, end = 0, time.monotonic() + LEVEL_B_SECONDS
     with contextlib.suppress(OSError):
-        for number in range(FUSE_FILES):
-            os.close(os.open(f"/tmp/{number:x}", os.O_CREAT | os.O_WRONLY))
-    return len(os.listdir("/tmp"))
+        while made < FUSE_FILES and time.monotonic() < end:
+            os.close(os.open(f"/tmp/{made:x}", os.O_CREAT | os.O_WRONLY))
+            made += 1
+    return made
 
 
 def dig_deep(_: dict[str, Any]) -> int:
-    """How many folders it could make, each in the one before."""
+    """How many folders it could make before the time was up, each in the one before."""
     os.chdir("/tmp")
-    made = 0
+    made, end = 0, time.monotonic() + LEVEL_B_SECONDS
     with contextlib.suppress(OSError):
-        while made < FUSE_FILES:
+        while made < FUSE_FILES and time.monotonic() < end:
             os.mkdir("d")
             os.chdir("d")
             made += 1

@@ -19,7 +19,7 @@ from .fuse import FUSE_SECONDS, child, libc
 MEBIBYTE = 1024 * 1024
 PIECE = 8 * MEBIBYTE
 FUSE_SOCKETS = 160
-HOLD_SECONDS = 1.5
+HOLD_SECONDS = 3.0
 """How long it is held, so that who looks now and then sees it."""
 PR_SET_DUMPABLE = 4
 IPC_PRIVATE = 0

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def found(settings: Settings) -> Callable[[Level], None]:
-    """Have a worker of this machine find walls of a level."""
+    """Have a worker of this machine report a sandbox of a level."""
 
     def find(level: Level) -> None:
         write_verdict(settings.CACHE, Verdict(level, () if level is Level.A else (LACK,)))
@@ -36,7 +36,7 @@ def test_at_level_a_uploads_are_run(found: Callable[[Level], None]) -> None:
     found(Level.A)
     assert uploads.look().are_run
     assert describe_uploads() == [
-        "Sandbox: level A, all walls hold.",
+        "Sandbox: level A, all protections work.",
         "Uploaded bots are run in a sandbox of level A.",
     ]
 
@@ -155,7 +155,7 @@ def test_a_setting_that_is_none_is_told(settings: Settings, found: Callable[[Lev
     settings.SANDBOX = "off"
     found(Level.A)
     assert not uploads.look().are_run
-    assert describe_uploads()[-1] == "Uploaded bots wait: DUARENA_SANDBOX is 'off': it may be A or B."
+    assert describe_uploads()[-1] == "Uploaded bots wait: DUARENA_SANDBOX is 'off', but must be A or B."
 
 
 @pytest.mark.parametrize("address", ["/", "/upload/"])

@@ -88,7 +88,7 @@ def test_an_interpreter_that_no_sandbox_shows_is_refused_naming_those_there_are(
     bundle = pack_bundle({"bot.toml": manifest.encode(), "a.lua": b""})
     assert inspect_bundle(bundle).name == "A"
     with pytest.raises(
-        BundleError, match=r"needs 'duarena-lua', which is not offered here: there is python3\b"
+        BundleError, match=r"needs 'duarena-lua', which is not available here: there is python3\b"
     ):
         submit_bundle(make_user(), bundle)
     assert not stored(settings.BUNDLES)

@@ -33,7 +33,7 @@ from tournament.services.uploads import validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
 from workers.game.referee import BOTH_UNABLE
 from workers.jobs import GameJob
-from workers.service.compliance import MAX_LOG, MAX_SENTENCE, ExamEnding, Found
+from workers.service.compliance import MAX_LOG, MAX_SENTENCE, ComplianceEnding, Found
 
 pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]
@@ -85,8 +85,8 @@ def test_what_is_found_is_kept_as_it_comes_and_repeats_change_nothing(
     submit: Submit, hear: Callable[..., bool]
 ) -> None:
     version = submit()
-    assert hear(version, ExamEnding.NONE, OK, FLAW)
-    assert hear(version, ExamEnding.NONE, OK)  # it was overtaken
+    assert hear(version, ComplianceEnding.NONE, OK, FLAW)
+    assert hear(version, ComplianceEnding.NONE, OK)  # it was overtaken
     assert version.exams.get().findings == [OK, FLAW]
     assert version.exams.get().unpacked
 
@@ -114,7 +114,7 @@ def test_a_grave_fault_refuses_the_version_and_deletes_its_bytes(
 ) -> None:
     version = submit()
     assert version.bundle.path.exists()
-    hear(version, ExamEnding.DONE, OK, FLAW, FAULT)
+    hear(version, ComplianceEnding.DONE, OK, FLAW, FAULT)
     assert version.state == BotVersion.State.REFUSED
     assert version.state_reason == (
         "the compliance check 'legal moves' on duploline failed: illegal move 'x'"
@@ -127,7 +127,7 @@ def test_a_flaw_that_loses_no_game_is_told_and_forgiven(
     submit: Submit, hear: Callable[..., bool], deal: Deal
 ) -> None:
     version = submit()
-    hear(version, ExamEnding.DONE, OK, FLAW)
+    hear(version, ComplianceEnding.DONE, OK, FLAW)
     assert version.state == BotVersion.State.VALIDATING
     assert len(deal()) == 1
 
@@ -136,7 +136,7 @@ def test_a_bundle_that_cannot_be_unpacked_is_refused_and_deleted(
     submit: Submit, hear: Callable[..., bool]
 ) -> None:
     version = submit()
-    hear(version, ExamEnding.REFUSED, why="entry 'x' is damaged", unpacked=False)
+    hear(version, ComplianceEnding.REFUSED, why="entry 'x' is damaged", unpacked=False)
     assert version.state == BotVersion.State.REFUSED
     assert version.state_reason == "the bundle cannot be used: entry 'x' is damaged"
     assert not version.bundle.path.exists()
@@ -144,7 +144,7 @@ def test_a_bundle_that_cannot_be_unpacked_is_refused_and_deleted(
 
 def test_refused_bytes_are_refused_again_by_name(submit: Submit, hear: Callable[..., bool]) -> None:
     version = submit()
-    hear(version, ExamEnding.REFUSED, why="entry 'x' is damaged")
+    hear(version, ComplianceEnding.REFUSED, why="entry 'x' is damaged")
     assert version.bot.owner is not None
     with pytest.raises(BundleError, match="the same bytes are already 'Stone Age v1', which was refused"):
         submit_bundle(version.bot.owner, pack_bot())
@@ -154,13 +154,13 @@ def test_bytes_that_another_version_plays_with_stay(submit: Submit, hear: Callab
     version = submit()
     other = make_version("Twin")
     BotVersion.objects.filter(pk=other.pk).update(bundle=version.bundle)
-    hear(version, ExamEnding.REFUSED, why="no good")
+    hear(version, ComplianceEnding.REFUSED, why="no good")
     assert version.bundle.path.exists()
 
 
-@pytest.mark.parametrize("ending", [ExamEnding.FAILED, ExamEnding.RETURNED])
+@pytest.mark.parametrize("ending", [ComplianceEnding.FAILED, ComplianceEnding.RETURNED])
 def test_trouble_of_our_own_is_not_the_bot_s_and_it_is_examined_again(
-    ending: ExamEnding, submit: Submit, hear: Callable[..., bool], queues: FakeBroker
+    ending: ComplianceEnding, submit: Submit, hear: Callable[..., bool], queues: FakeBroker
 ) -> None:
     version = submit()
     hear(version, ending, why="the disk is full")
@@ -174,7 +174,7 @@ def test_after_three_failures_it_waits_and_says_why(
 ) -> None:
     version = submit()
     for _ in range(validation.MAX_TRIES):
-        hear(version, ExamEnding.FAILED, why="the disk is full")
+        hear(version, ComplianceEnding.FAILED, why="the disk is full")
     assert version.state == BotVersion.State.WAITING
     assert version.state_reason == "it could not be checked in 3 attempts, the last: the disk is full"
     assert len(queues.exams) == 3
@@ -184,7 +184,7 @@ def test_after_three_failures_it_waits_and_says_why(
 def test_a_worker_told_to_stop_is_no_failure(submit: Submit, hear: Callable[..., bool]) -> None:
     version = submit()
     for _ in range(5 * validation.MAX_TRIES):
-        hear(version, ExamEnding.RETURNED)
+        hear(version, ComplianceEnding.RETURNED)
     assert version.state == BotVersion.State.VALIDATING
 
 
@@ -208,7 +208,12 @@ def test_nothing_a_worker_tells_is_kept_unescaped_or_unbounded(
 ) -> None:
     nasty = "\x00\x1b[2J\u202e\x9b" * 50_000
     version = submit()
-    hear(version, ExamEnding.DONE, Found(nasty, nasty, nasty, nasty, nasty, nasty, is_grave=True), why=nasty)
+    hear(
+        version,
+        ComplianceEnding.DONE,
+        Found(nasty, nasty, nasty, nasty, nasty, nasty, is_grave=True),
+        why=nasty,
+    )
     exam = version.exams.get()
     (found,) = exam.findings
     for text, most in (
@@ -250,7 +255,7 @@ def test_a_check_is_sent_again_when_its_worker_falls_silent(
 ) -> None:
     version = submit()
     queues.lengths["validation"] = 5
-    hear(version, ExamEnding.NONE, OK)
+    hear(version, ComplianceEnding.NONE, OK)
     assert sweeper(LEASE / 2) == 0
     assert sweeper(2 * LEASE) == 1
     assert [exam.end for exam in version.exams.order_by("sent_at")] == [Exam.End.LOST, Exam.End.OPEN]

@@ -14,7 +14,7 @@ from tests.support.filled_site import Site, add_version
 from tests.support.schedule import news
 from tournament.models import ActiveVersion, BotVersion, Exam, Notice
 from tournament.services.uploads import validation
-from workers.service.compliance import ExamEnding, Found
+from workers.service.compliance import ComplianceEnding, Found
 
 PAGE = "/bots/stone-age/2/"
 HTMX = {"HX-Request": "true"}
@@ -46,7 +46,7 @@ def test_the_page_follows_an_examination_step_by_step(examined: BotVersion, owne
     states = [poll(owner)]
     for unpacked, found in ((False, ()), (True, ()), (True, (OK,)), (True, (OK, FLAW))):
         assert validation.record_news(
-            news(examined, ExamEnding.NONE, *found, unpacked=unpacked), timezone.now()
+            news(examined, ComplianceEnding.NONE, *found, unpacked=unpacked), timezone.now()
         )
         states.append(poll(owner))
     assert [status for status, _ in states] == [204] * 5
@@ -66,7 +66,7 @@ def test_before_a_worker_is_free_the_page_says_so(examined: BotVersion, owner: C
 def test_the_report_tells_what_is_wrong_in_plain_words_with_what_led_to_it(
     examined: BotVersion, owner: Client
 ) -> None:
-    validation.record_news(news(examined, ExamEnding.DONE, OK, FLAW, FAULT), timezone.now())
+    validation.record_news(news(examined, ComplianceEnding.DONE, OK, FLAW, FAULT), timezone.now())
     page = owner.get(PAGE).content.decode()
     for words in ("illegal move &#x27;x&#x27;", "What to do: read it all", "&gt; go", "Traceback", "refused"):
         assert words in page
@@ -81,7 +81,7 @@ def test_others_follow_the_state_alone(
 ) -> None:
     stranger = as_user(site.rival)
     before = poll(stranger)[1]
-    validation.record_news(news(examined, ExamEnding.NONE, FAULT), timezone.now())
+    validation.record_news(news(examined, ComplianceEnding.NONE, FAULT), timezone.now())
     assert poll(stranger)[1] == before
     assert "Compliance" not in stranger.get(PAGE).content.decode()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -12,7 +13,7 @@ from engines.records import MoveNote, Record, RecordMove, read_records
 from engines.rules.base import Side
 from engines.rules.registry import GAMES
 from engines.timecontrol import parse_time_control
-from tests.support.filled_site import STDERR, Site, finish, go_live
+from tests.support.filled_site import LADDER, STDERR, Site, finish, go_live
 from tournament.models import Game, LiveGame
 from tournament.views.games.replay import Replay, build_replay, format_clock, format_seconds
 
@@ -110,9 +111,13 @@ def test_a_live_game_asks_again_and_hears_nothing_new(site: Site, client: Client
 
 def test_a_live_game_tells_the_moves_made_since(site: Site, client: Client) -> None:
     go_live(site.live, plies=8)
-    fragment = page_of(client, f"/games/{site.live.pk}/?seen=claimed-5", **HTMX)
-    assert 'id="moves"' in fragment
-    assert 'data-plies="8"' in fragment
+    fragment = page_of(client, f"/games/{site.live.pk}/?seen=claimed-5&since=5", **HTMX)
+    assert 'id="headline" data-plies="8"' in fragment
+    assert re.findall(r'data-ply="(\d+)"', fragment) == ["5", "6", "7", "8"]  # ply 5 shares its row with 6
+    assert fragment.count('hx-swap-oob="true"') == 1
+    assert 'id="move-list"' not in fragment
+    assert 'id="chart-more"' in fragment
+    assert "is to move." in fragment
 
 
 def test_a_game_that_ended_is_loaded_anew(site: Site, client: Client) -> None:
@@ -168,3 +173,55 @@ def test_a_clock_is_shown_as_players_read_it(ms: int, shown: str) -> None:
 @pytest.mark.parametrize(("ms", "shown"), [(4, "0.004"), (250, "0.25"), (3_100, "3.1"), (42_000, "42")])
 def test_seconds_have_as_many_digits_as_matter(ms: int, shown: str) -> None:
     assert format_seconds(ms) == shown
+
+
+def test_a_line_that_was_expected_has_addresses_of_its_own(site: Site, client: Client) -> None:
+    played = page_of(client, f"/games/{site.played.pk}/?ply=5")
+    page = page_of(client, f"/games/{site.played.pk}/?ply=5&line=2")
+    assert "Move 2 of the line that White expected at ply 5." in page
+    assert page.count("?ply=5&amp;line=") == 2
+    assert page.partition("<svg")[2] != played.partition("<svg")[2]
+    assert page_of(client, f"/games/{site.played.pk}/?ply=5&line=99") == page_of(
+        client, f"/games/{site.played.pk}/?ply=5&line=2"
+    )
+
+
+def test_an_expected_line_ends_before_a_move_that_cannot_be_played() -> None:
+    shown = replay([RecordMove("c1+", MoveNote(pv=("c1+", "c2-", "z9", "c1-")))])
+    assert [move.token for move in shown.line(1)] == ["c1+", "c2-"]
+    assert shown.line(0) == ()
+
+
+@pytest.mark.parametrize(("kind", "start"), [("svg", b"<svg"), ("png", b"\x89PNG")])
+def test_the_board_of_any_ply_is_a_picture(site: Site, client: Client, kind: str, start: bytes) -> None:
+    answers = [client.get(f"/games/{site.played.pk}/{ply}.{kind}") for ply in (0, 3, 9999)]
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert all(answer.content.startswith(start) for answer in answers)
+    assert len({answer.content for answer in answers}) == 3
+    assert client.get(f"/games/{site.played.pk}/3.{kind}?flip=1").content != answers[1].content
+    assert client.get(f"/games/999999/3.{kind}").status_code == 404
+
+
+def test_a_link_to_a_game_is_previewed_with_its_board(site: Site, client: Client) -> None:
+    page = page_of(client, f"/games/{site.played.pk}/?ply=4")
+    assert f'property="og:image" content="http://testserver/games/{site.played.pk}/4.png"' in page
+    assert 'property="og:title" content="Stone Age – ' in page
+
+
+def test_only_the_embedded_board_may_stand_in_a_frame(site: Site, client: Client) -> None:
+    embedded = client.get(f"/games/{site.played.pk}/embed/")
+    assert "frame-ancestors *" in embedded["Content-Security-Policy"]
+    assert "X-Frame-Options" not in embedded
+    page = client.get(f"/games/{site.played.pk}/")
+    assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
+    assert page["X-Frame-Options"] == "DENY"
+
+
+def test_an_ending_is_a_sentence_with_a_link_to_the_rules(site: Site, client: Client) -> None:
+    page = page_of(client, f"/games/{site.played.pk}/")
+    assert f'href="/rules/{LADDER}/#the-end"' in page
+    assert 'id="the-end"' in page_of(client, f"/rules/{LADDER}/")
+    before, _, after = page.partition("<summary>Technical details</summary>")
+    assert "cannot-pay" not in before
+    assert site.white.bundle_id not in before
+    assert site.white.bundle_id in after

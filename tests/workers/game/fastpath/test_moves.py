@@ -112,7 +112,7 @@ def test_the_heart_beats_while_moves_are_played_plainly(monkeypatch: pytest.Monk
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.0)
     monkeypatch.setattr(process, "WAIT_NS", 1_000)
     beats = itertools.count()
-    monkeypatch.setattr(runner.GameRunner, "_look_up", lambda self: next(beats) and None)
+    monkeypatch.setattr(runner.GameRunner, "_check_in", lambda self: next(beats) and None)
     play("", LONG)
     assert next(beats) > 6
 

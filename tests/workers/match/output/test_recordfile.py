@@ -1,4 +1,4 @@
-"""The record file: what is whole stays, what is torn goes, and nobody else writes it."""
+"""The record file: complete games stay, an incomplete one is removed, and no other match writes it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from engines.records import Fault, RecordMove, Termination, build_record, format_record
+from engines.records import (
+    Fault,
+    RecordEvent,
+    RecordMove,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    Termination,
+    build_record,
+    format_record,
+)
 from engines.rules.base import Reason, Result
 from workers.match.options.words import MatchOptionError
 from workers.match.output.recordfile import RecordFile
@@ -15,18 +25,11 @@ from workers.match.output.recordfile import RecordFile
 def record(number: int, *, white: str = "A") -> str:
     return format_record(
         build_record(
-            game="dogon-kulei",
-            white=white,
-            black='B "the \\ second"',
-            moves=[RecordMove("d1+"), RecordMove("d2+")],
-            result=Result.DRAW,
-            termination=Termination.PLY_LIMIT,
-            fault=Fault.NONE,
-            time_control="1+0",
-            reason=Reason.PLY_LIMIT,
-            game_id=f"dogon-kulei/{number}/1/1",
-            date="2026.11.21",
-            ply_limit=2,
+            [RecordMove("d1+"), RecordMove("d2+")],
+            players=RecordPlayers(white, 'B "the \\ second"'),
+            settings=RecordSettings("dogon-kulei", "1+0", ply_limit=2),
+            outcome=RecordOutcome(Result.DRAW, Termination.PLY_LIMIT, Fault.NONE, Reason.PLY_LIMIT),
+            event=RecordEvent(date="2026.11.21", game_id=f"dogon-kulei/{number}/1/1"),
         )
     )
 
@@ -82,7 +85,7 @@ def test_a_lone_torn_record_leaves_nothing(path: Path) -> None:
 def test_what_is_no_game_of_a_match_is_refused_and_kept(path: Path, text: str) -> None:
     path.write_text(text + record(2) + "\n")
     before = path.read_bytes()
-    with pytest.raises(MatchOptionError, match=r"match\.pgn, line 1: no game of a match"):
+    with pytest.raises(MatchOptionError, match=r"match\.pgn, line 1: not a game of a match"):
         results(path)
     assert path.read_bytes() == before
 
@@ -93,7 +96,7 @@ THESIS = "My thesis\n\nOf rooks and kings.\n"
 @pytest.mark.parametrize("text", [THESIS, record(1)[:-30] + "\n" + record(2)[:-30]])
 def test_nothing_is_cut_off_that_is_no_torn_record(path: Path, text: str) -> None:
     path.write_text(text)
-    with pytest.raises(MatchOptionError, match=r"match\.pgn, line \d+: .* begins no game of a match"):
+    with pytest.raises(MatchOptionError, match=r"match\.pgn, line \d+: .* does not begin a game of a match"):
         results(path)
     assert path.read_text() == text
 
@@ -113,7 +116,7 @@ def test_an_empty_line_is_no_game(path: Path) -> None:
 @pytest.mark.parametrize("result", ["*", "2-0"])
 def test_a_game_without_a_result_is_refused_unless_it_is_void(path: Path, result: str) -> None:
     path.write_text(record(1).replace('Result "1/2-1/2"', f'Result "{result}"') + "\n" + record(2) + "\n")
-    with pytest.raises(MatchOptionError, match=r"match\.pgn, line 1: Result '.*' is none"):
+    with pytest.raises(MatchOptionError, match=r"match\.pgn, line 1: invalid Result '.*'"):
         results(path)
 
 

@@ -15,14 +15,20 @@ from workers.sandbox.filter.bpf import (
     Line,
     ProgramError,
     assemble,
-    give_back,
     load,
+    return_value,
 )
 
 
 def chosen(code: int, operand: int, number: int) -> int:
     """1 where the jump is taken, else 2."""
-    lines: list[Line] = [load(0), Branch(code, operand, then="yes"), give_back(2), Label("yes"), give_back(1)]
+    lines: list[Line] = [
+        load(0),
+        Branch(code, operand, then="yes"),
+        return_value(2),
+        Label("yes"),
+        return_value(1),
+    ]
     return judge(assemble(lines), number, 0)
 
 
@@ -44,9 +50,9 @@ def test_each_jump_asks_its_own_question(
 def test_instructions_are_laid_out_as_the_kernel_reads_them() -> None:
     lines: list[Line] = [
         Branch(JUMP_EQUAL, 0x01020304, otherwise="end"),
-        give_back(1),
+        return_value(1),
         Label("end"),
-        give_back(2),
+        return_value(2),
     ]
     program = assemble(lines)
     assert program[:8] == bytes.fromhex("1500 00 01 04030201")
@@ -58,14 +64,14 @@ def test_instructions_are_laid_out_as_the_kernel_reads_them() -> None:
     [
         ([], "does not end with a return"),
         ([load(0)], "does not end with a return"),
-        ([Label("a"), Label("a"), give_back(0)], "'a' stands twice"),
-        ([Branch(JUMP_EQUAL, 0, then="b"), give_back(0)], "no label 'b'"),
-        ([Label("a"), Branch(JUMP_EQUAL, 0, then="a"), give_back(0)], "is -1 instructions ahead"),
+        ([Label("a"), Label("a"), return_value(0)], "'a' is defined twice"),
+        ([Branch(JUMP_EQUAL, 0, then="b"), return_value(0)], "no label 'b'"),
+        ([Label("a"), Branch(JUMP_EQUAL, 0, then="a"), return_value(0)], "is -1 instructions ahead"),
         (
-            [Branch(JUMP_EQUAL, 0, then="far"), *[load(0)] * 256, Label("far"), give_back(0)],
+            [Branch(JUMP_EQUAL, 0, then="far"), *[load(0)] * 256, Label("far"), return_value(0)],
             "is 256 instructions",
         ),
-        ([*[load(0)] * MAX_INSTRUCTIONS, give_back(0)], "are more than"),
+        ([*[load(0)] * MAX_INSTRUCTIONS, return_value(0)], "are more than"),
     ],
 )
 def test_a_program_that_the_kernel_would_refuse_is_refused(lines: list[Line], complaint: str) -> None:
@@ -75,5 +81,5 @@ def test_a_program_that_the_kernel_would_refuse_is_refused(lines: list[Line], co
 
 def test_a_label_as_far_away_as_a_byte_reaches_is_reached() -> None:
     far = Branch(JUMP_EQUAL, 0, then="far")
-    lines: list[Line] = [load(0), far, *[give_back(1)] * 255, Label("far"), give_back(2)]
+    lines: list[Line] = [load(0), far, *[return_value(1)] * 255, Label("far"), return_value(2)]
     assert judge(assemble(lines), 0, 0) == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workers.sandbox.groups.cgroups import GroupParent, UnifiedGroup
-from workers.sandbox.groups.hierarchies import Mount, divide, hand_on_controllers
+from workers.sandbox.groups.hierarchies import Mount, enable_controllers, move_to_leaf
 from workers.sandbox.limits import MEBIBYTE, Limits
 
 LIMITS = Limits(memory=64 * MEBIBYTE, processes=32)
@@ -79,17 +79,17 @@ def test_a_parent_says_its_version() -> None:
 def test_only_controllers_that_are_there_are_handed_on(tmp_path: Path) -> None:
     (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory hugetlb pids rdma\n")
     (tmp_path / "cgroup.subtree_control").touch()
-    hand_on_controllers(tmp_path)
+    enable_controllers(tmp_path)
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
     (tmp_path / "cgroup.controllers").write_text("memory pids\n")
     (tmp_path / "cgroup.subtree_control").write_text("")
-    hand_on_controllers(tmp_path)
+    enable_controllers(tmp_path)
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 
 def test_a_group_that_cannot_be_entered_is_not_divided(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"cgroup\.procs"):
-        divide(tmp_path)
+        move_to_leaf(tmp_path)
 
 
 def test_a_group_of_a_container_is_seen_from_the_mount_on() -> None:

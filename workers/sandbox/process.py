@@ -1,9 +1,9 @@
-"""One engine behind its walls, from before its start until nothing of it is left.
+"""One sandboxed engine, from before its start until all its processes have ended.
 
-An engine's first process is ``sh``, which waits for a line on standard input, enters the control
-group and becomes bwrap; bwrap builds the namespaces and starts ``prlimit`` in them, which becomes
-the engine. Until the line comes the engine is known to the reaper: a worker killed at any moment
-leaves nothing behind, for ``sh`` ends with its input.
+An engine's first process is ``sh``, which waits for a line on standard input, enters the control group
+and becomes bwrap; bwrap builds the namespaces and starts ``prlimit`` in them, which becomes the engine. The
+worker registers the process with the reaper before it sends the line. So a worker that is killed at any
+moment leaves no engine behind: without the line ``sh`` exits when its input closes.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from engines.records import Termination
 from workers.exit_status import exit_sentence, signal_sentence
 from workers.reaper import END_SECONDS, kill_group
 from workers.sandbox import tree
+from workers.sandbox.bwrap import OUTER_ENVIRONMENT, Mounts, bwrap_arguments
 from workers.sandbox.groups.cgroups import Group
 from workers.sandbox.limits import Limits, prlimit_words
-from workers.sandbox.walls import OUTER_ENVIRONMENT, Walls, bwrap_arguments
 
-GATE = b"\n"
-"""What ``sh`` waits for before it begins."""
+START_LINE = b"\n"
+"""The line that ``START_SCRIPT`` waits for."""
 NOT_ENTERED = 125
-"""The exit code of a start that could not enter its control group."""
-ENTER = f"""
+"""The exit code if the process could not enter its control group."""
+START_SCRIPT = f"""
 read -r _ || exit {NOT_ENTERED}
 while [ "$1" != -- ]; do echo 0 >"$1/cgroup.procs" || exit {NOT_ENTERED}; shift; done
 shift
 exec "$@"
 """
 SIGNALLED = 128
-"""Plus the signal's number: how bwrap tells that an engine was ended by one."""
-FIRST_TO_GO = "1000"
-"""Whom the kernel ends first when the machine's memory runs out, before the worker and the site."""
+"""bwrap reports an engine that was ended by a signal as this number plus the signal's number."""
+OOM_SCORE = "1000"
+"""If the machine runs out of memory, the kernel kills engines before the worker and the site."""
 NO_CORE_DUMP = 1
 """Bytes. With 0 a kernel that hands core dumps to a program would start it, as root, at each crash: see
 ``core(5)``, and ``do_coredump`` of the kernel for the meaning of 1."""
 STOP_ROUNDS = 3
-"""How often to look for processes that are still to be stopped, without a freezer."""
+"""Without a freezer: how many times to look for processes that are not stopped yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class Confinement:
-    """The programs that make walls, where this machine has them, and the system call filter."""
+class SandboxTools:
+    """The paths of the programs that build the sandbox, and the system call filter as a BPF program."""
 
     shell: str
     bwrap: str
@@ -57,74 +57,80 @@ class Confinement:
 
 @dataclass(frozen=True, slots=True)
 class ProcessEnding:
-    """Why an engine ended: by itself, by a limit (``termination`` says which), or by our own fault."""
+    """Why an engine ended: by itself, by the limit that ``termination`` names, or by a failed sandbox."""
 
     sentence: str
     termination: Termination = Termination.CRASH
 
 
 class SandboxedProcess:
-    """Made before the engine starts; whoever makes one must ``end`` it.
+    """One engine in the sandbox, created before it starts; the caller must ``end`` it.
 
-    ``argv``, ``environment`` and ``descriptors`` are what to start it with; then comes ``started``.
+    Start it with ``argv``, ``environment`` and ``descriptors``, then call ``started``.
     """
 
     environment = OUTER_ENVIRONMENT
 
     def __init__(
-        self, tools: Confinement, walls: Walls, limits: Limits, command: tuple[str, ...], group: Group | None
+        self,
+        tools: SandboxTools,
+        mounts: Mounts,
+        limits: Limits,
+        command: tuple[str, ...],
+        group: Group | None,
     ) -> None:
         self.limits = limits
         self.is_over_memory = False
-        """Set by whoever watches, where there is no control group."""
-        self.was_crowded = False
+        """Set by the sampler, where there is no control group."""
+        self.reached_process_limit = False
+        """Set by the sampler, where there is no control group."""
         self._group = group
         self._monitor = 0
         self._init: tuple[int, int] | None = None
-        self._told = b""
+        self._status_text = b""
         self._stopped: list[int] = []
         self._status, status = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         program, arguments = _memory_file(tools.filter), -1
         self.descriptors: tuple[int, ...] = (status, program)
-        words = bwrap_arguments(walls, limits, filter_at=program, status_at=status)
+        words = bwrap_arguments(mounts, limits, filter_at=program, status_at=status)
         arguments = _memory_file(words)
         self.descriptors += (arguments,)
         self.control_groups = () if group is None else group.folders
         self.argv = (
-            *(tools.shell, "-c", ENTER, "sh", *self.control_groups, "--"),
+            *(tools.shell, "-c", START_SCRIPT, "sh", *self.control_groups, "--"),
             *(tools.bwrap, "--args", str(arguments), "--"),
             *prlimit_words(limits),
             *command,
         )
 
     def started(self, monitor: int) -> None:
-        """The engine has its descriptors; ``monitor`` is the process that was started, later bwrap's own.
+        """Set up the started process ``monitor``, which waits for ``START_LINE`` and will become bwrap.
 
-        It still waits, and hands on to the engine what it is set here.
+        Closes ``descriptors``, which the process has inherited. The engine inherits what is set here.
         """
         self._monitor = monitor
         self._close_inherited()
         with contextlib.suppress(OSError):  # it has ended already
-            Path(f"/proc/{monitor}/oom_score_adj").write_text(FIRST_TO_GO)
-        # ... or may leave no core dump by a stricter limit of the worker's
+            Path(f"/proc/{monitor}/oom_score_adj").write_text(OOM_SCORE)
+        # ... or a stricter limit of the worker's forbids core dumps already
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(monitor, resource.RLIMIT_CORE, (NO_CORE_DUMP, NO_CORE_DUMP))
 
     def init(self) -> int | None:
-        """The first process of the engine's namespace, by its number out here; None before there is one."""
+        """The first process of the engine's namespace, as numbered outside it; None before it exists."""
         if self._init is None and (number := self._reported("child-pid")) is not None:
-            self._init = self._known_as_ours(number)
+            self._init = self._open_if_ours(number)
         return None if self._init is None else self._init[0]
 
     # While it plays
 
     @property
     def freezes(self) -> bool:
-        """Whether a frozen engine is held by the kernel; else it is only sent SIGSTOP, which it can evade."""
+        """Whether ``freeze`` cannot be evaded; without a control group it only sends SIGSTOP."""
         return self._group is not None
 
     def freeze(self) -> None:
-        """Let the engine compute nothing until ``thaw``."""
+        """Suspend the engine until ``thaw``."""
         if self._group is not None:
             self._group.freeze()
             return
@@ -144,7 +150,7 @@ class SandboxedProcess:
         tree.signal_all(stopped, signal.SIGCONT)
 
     def cpu_ns(self) -> int:
-        """The processor time so far; without a control group that of the processes that live."""
+        """The processor time so far; without a control group, of the processes that still run."""
         if self._group is not None:
             return self._group.cpu_ns()
         return tree.cpu_ns(self._stopped or self.processes())
@@ -156,13 +162,13 @@ class SandboxedProcess:
     # The end
 
     def limit_reached(self) -> ProcessEnding | None:
-        """The limit of memory, if it has cost the engine a process."""
+        """The memory limit, if one of the engine's processes was killed for it; else None."""
         if self.is_over_memory or (self._group is not None and self._group.memory_kills()):
             return ProcessEnding(self.limits.memory_sentence, Termination.MEMORY)
         return None
 
     def explain(self, outer: str) -> ProcessEnding:
-        """Why the engine ended; ``outer`` says how bwrap did."""
+        """Why the engine ended; ``outer`` is a sentence on how bwrap ended."""
         if (over := self.limit_reached()) is not None:
             return over
         code_inside = self._reported("exit-code")
@@ -174,12 +180,12 @@ class SandboxedProcess:
         if number in (signal.SIGXCPU, signal.SIGKILL) and self.limits.cpu_seconds is not None:
             return ProcessEnding(self.limits.cpu_sentence, Termination.CPU)
         how = signal_sentence(number) if number in signal.valid_signals() else exit_sentence(code_inside)
-        if self.was_crowded or (self._group is not None and self._group.refused_processes()):
+        if self.reached_process_limit or (self._group is not None and self._group.refused_processes()):
             return ProcessEnding(f"{self.limits.processes_sentence}; {how}", Termination.PROCESS)
         return ProcessEnding(how)
 
     def kill(self) -> None:
-        """End all of the engine's processes, frozen or not. May be repeated."""
+        """Kill all of the engine's processes, frozen or not. May be repeated."""
         if self._group is not None:
             kill_group(self._group.folders)
         if self.init() is not None and self._init is not None:
@@ -187,7 +193,7 @@ class SandboxedProcess:
                 signal.pidfd_send_signal(self._init[1], signal.SIGKILL)
 
     def end(self) -> None:
-        """Kill what is left, wait for it, and give back what the walls were made of. May be repeated."""
+        """Kill the remaining processes, wait for their end, remove the control group. May be repeated."""
         self.kill()
         self._close_inherited()
         if self._group is not None:
@@ -206,19 +212,19 @@ class SandboxedProcess:
         self.descriptors = ()
 
     def _reported(self, name: str) -> int | None:
-        """A number that bwrap has told of, a JSON object a line."""
+        """A number from bwrap's status output, one JSON object a line; None if not reported yet."""
         with contextlib.suppress(BlockingIOError):
             while self._status >= 0 and (chunk := os.read(self._status, 4096)):
-                self._told += chunk
-        for line in self._told.split(b"\n"):
+                self._status_text += chunk
+        for line in self._status_text.split(b"\n"):
             with contextlib.suppress(ValueError):
-                told = json.loads(line)
-                if name in told:
-                    return int(told[name])
+                status = json.loads(line)
+                if name in status:
+                    return int(status[name])
         return None
 
-    def _known_as_ours(self, number: int) -> tuple[int, int] | None:
-        """The process and a descriptor of it, if it still is the child of ours that had this number."""
+    def _open_if_ours(self, number: int) -> tuple[int, int] | None:
+        """The process and its pidfd; None if the number now belongs to a process that bwrap did not start."""
         try:
             descriptor = os.pidfd_open(number)
         except ProcessLookupError:
@@ -230,7 +236,7 @@ class SandboxedProcess:
 
 
 def _memory_file(content: bytes) -> int:
-    """A descriptor that reads this from its beginning; unlike a pipe it never blocks."""
+    """A descriptor positioned at the beginning of ``content``; unlike a pipe it never blocks."""
     descriptor = os.memfd_create("duarena", os.MFD_CLOEXEC)
     os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)

@@ -1,4 +1,4 @@
-"""The sandbox of a match, for ``-sandbox``: tried out once, before the first game.
+"""The sandbox of a match, for ``-sandbox``: probed once, before the first game.
 
 A module of its own: without ``-sandbox`` a match needs neither the probe nor a sandbox.
 """
@@ -11,26 +11,26 @@ from pathlib import Path
 from workers.engine.sandbox_probe import probe
 from workers.match.options.options import MatchTerms
 from workers.match.options.words import MatchOptionError
-from workers.sandbox.enclosure import is_seen
 from workers.sandbox.levels import Level, describe, format_want
+from workers.sandbox.sandbox import is_visible_inside
 
 
-def find_walls(terms: MatchTerms) -> str:
-    """The level that this machine gives; B with a warning on standard error.
+def find_sandbox_level(terms: MatchTerms) -> str:
+    """The sandbox level of this machine; prints a warning on standard error if it is B.
 
-    Raises ``MatchOptionError`` where it gives none, or where an engine would not be seen through the walls.
+    Raises ``MatchOptionError`` if there is no sandbox, or if an engine's program would not exist in it.
     """
     for entrant in terms.entrants:
         spec = entrant.spec
-        if spec.directory is not None and not is_seen(spec.command, Path(spec.directory)):
+        if spec.directory is not None and not is_visible_inside(spec.command, Path(spec.directory)):
             raise MatchOptionError(
-                f"-sandbox: {spec.command[0]} of {spec.name} would not be seen from inside: "
+                f"-sandbox: {spec.command[0]} of {spec.name} would not be visible in the sandbox: "
                 f"it is neither below dir={spec.directory} nor below /usr"
             )
     verdict, sandbox = probe("match")
     if sandbox is None:
         lacks = "; ".join(map(format_want, verdict.wants))
-        raise MatchOptionError(f"-sandbox: this machine gives no walls. Missing: {lacks}")
+        raise MatchOptionError(f"-sandbox: this machine has no sandbox. Missing: {lacks}")
     if verdict.level is not Level.A:
         print("\n".join(describe(verdict)), file=sys.stderr)
     return verdict.level

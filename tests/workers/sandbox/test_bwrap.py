@@ -1,20 +1,20 @@
-"""The walls as arguments: pure, so what stands in them can be read off."""
+"""The arguments of bubblewrap, which are pure data."""
 
 from __future__ import annotations
 
+from workers.sandbox.bwrap import OUTER_ENVIRONMENT, Mounts, bwrap_arguments
 from workers.sandbox.limits import Limits, prlimit_words
-from workers.sandbox.walls import OUTER_ENVIRONMENT, Walls, bwrap_arguments
 
-WALLS = Walls(
+MOUNTS = Mounts(
     "/cache/abc",
     links={"/bin": "usr/bin"},
-    mounts={"/usr": "/usr", "/sdk/engines": "/app/engines"},
-    tried=("/etc/x",),
+    binds={"/usr": "/usr", "/sdk/engines": "/app/engines"},
+    optional=("/etc/x",),
 )
 
 
-def words_of(walls: Walls, limits: Limits | None = None) -> list[str]:
-    arguments = bwrap_arguments(walls, limits or Limits(), filter_at=7, status_at=8)
+def words_of(mounts: Mounts, limits: Limits | None = None) -> list[str]:
+    arguments = bwrap_arguments(mounts, limits or Limits(), filter_at=7, status_at=8)
     assert arguments.endswith(b"\0")
     return arguments.decode().split("\0")[:-1]
 
@@ -25,7 +25,7 @@ def follows(words: list[str], *wanted: str) -> bool:
 
 
 def test_every_namespace_is_its_own() -> None:
-    words = words_of(WALLS)
+    words = words_of(MOUNTS)
     for name in ("user", "ipc", "pid", "net", "uts"):
         assert f"--unshare-{name}" in words
     assert {"--unshare-cgroup-try", "--disable-userns", "--die-with-parent", "--new-session"} <= set(words)
@@ -33,7 +33,7 @@ def test_every_namespace_is_its_own() -> None:
 
 
 def test_the_environment_is_empty_but_for_what_engines_need() -> None:
-    words = words_of(WALLS)
+    words = words_of(MOUNTS)
     cleared = words.index("--clearenv")
     assert "--setenv" not in words[:cleared]
     names = [words[at + 1] for at, word in enumerate(words) if word == "--setenv"]
@@ -50,7 +50,7 @@ def test_the_environment_is_empty_but_for_what_engines_need() -> None:
 
 
 def test_all_that_is_mounted_of_the_machine_is_read_only() -> None:
-    words = words_of(WALLS)
+    words = words_of(MOUNTS)
     assert "--bind" not in words
     assert follows(words, "--ro-bind", "/cache/abc", "/engine", "--chdir", "/engine")
     assert follows(words, "--ro-bind", "/app/engines", "/sdk/engines")
@@ -59,7 +59,7 @@ def test_all_that_is_mounted_of_the_machine_is_read_only() -> None:
 
 
 def test_what_can_be_written_to_is_small_and_the_rest_is_closed_last() -> None:
-    words = words_of(WALLS, Limits(tmp=1234))
+    words = words_of(MOUNTS, Limits(tmp=1234))
     for folder in ("/tmp", "/dev/shm"):
         assert follows(words, "--size", "1234", "--perms", "1777", "--tmpfs", folder)
     assert follows(
@@ -77,13 +77,13 @@ def test_what_can_be_written_to_is_small_and_the_rest_is_closed_last() -> None:
 
 
 def test_nothing_is_mounted_below_the_engines_folder() -> None:
-    words = words_of(WALLS)
+    words = words_of(MOUNTS)
     assert [word for word in words if word.startswith("/engine")] == ["/engine", "/engine"]
 
 
 def test_a_folder_with_any_name_arrives_as_it_is() -> None:
     name = "/cache/a b\udcff\n$(x)"
-    arguments = bwrap_arguments(Walls(name), Limits(), filter_at=7, status_at=8)
+    arguments = bwrap_arguments(Mounts(name), Limits(), filter_at=7, status_at=8)
     assert b"--ro-bind\0/cache/a b\xff\n$(x)\0/engine\0" in arguments
 
 

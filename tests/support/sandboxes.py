@@ -1,4 +1,4 @@
-"""Engines behind walls, for tests: which walls this machine gives, and games played behind them."""
+"""Sandboxed engines for tests: the sandbox of this machine, and bad engines that can run in it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tests.support import bad_engines
 from tests.support.needs import need
 from workers.engine.sandbox_probe import probe
 from workers.jobs import EngineSpec
-from workers.sandbox.enclosure import Sandbox
 from workers.sandbox.levels import Level, Verdict, format_want
+from workers.sandbox.sandbox import Sandbox
 
 
 @functools.cache
 def found() -> tuple[Verdict, Sandbox | None]:
-    """What a probe says of this machine, asked once a process."""
+    """The result of a probe of this machine, made once in each process."""
     return probe("tests")
 
 
 def sandbox_of(level: Level) -> Sandbox:
-    """The walls of this level; skips a test that needs more than there are."""
+    """The sandbox of this level; skips the test if the machine does not have it."""
     need("bwrap")
     verdict, sandbox = found()
     if sandbox is None or not verdict.admits(level):
@@ -32,7 +32,7 @@ def sandbox_of(level: Level) -> Sandbox:
     return sandbox if level is Level.A else Sandbox(sandbox.tools, None, sandbox.limits)
 
 
-def walled_engine(folder: Path, *plan: str, name: str = "Bad", mark: str = "mark") -> EngineSpec:
+def bad_engine_in(folder: Path, *plan: str, name: str = "Bad", mark: str = "mark") -> EngineSpec:
     """A bad engine, as ``bad_engines`` has them, with its program in ``folder``."""
     folder.mkdir(exist_ok=True)
     shutil.copy(bad_engines.__file__, folder)

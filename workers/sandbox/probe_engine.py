@@ -1,9 +1,9 @@
-"""An engine that tries to get out. Run inside the sandbox by the probe; standard library alone.
+"""An engine that tries to escape from the sandbox; run by the probe. Needs only the standard library.
 
-    canary.py try JSON     says which walls held, a JSON object of truth values
-    canary.py eat BYTES    takes this much memory and says so, unless it is ended first
+    probe_engine.py try JSON     prints which tests passed, as a JSON object of booleans
+    probe_engine.py eat BYTES    allocates this much memory and says so, unless it is killed first
 
-It harms nothing should a wall be missing: it looks, asks and takes back what it took.
+It does no harm if the sandbox fails: it removes what it creates and changes nothing else.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ PTRACE_TRACEME = 0
 
 
 def secret(facts: dict[str, str]) -> bool:
-    """A file of the worker cannot be read, nor its folder be seen."""
+    """A file of the worker and its folder are not visible."""
     return not os.path.exists(facts["secret"]) and not os.path.exists(os.path.dirname(facts["secret"]))
 
 
 def network(facts: dict[str, str]) -> bool:
-    """Nobody listens on the loopback and under a name without a file, where listeners of the worker do.
+    """The worker's listeners on the loopback and on an abstract socket cannot be reached.
 
-    The filter alone holds the first, the namespace alone the second.
+    The system call filter blocks the first, the network namespace the second.
     """
     return not (
         _is_reached(socket.AF_INET, ("127.0.0.1", int(facts["port"])))
@@ -43,48 +43,46 @@ def network(facts: dict[str, str]) -> bool:
 
 
 def environment(facts: dict[str, str]) -> bool:
-    """The worker's environment is nowhere to be read."""
+    """The worker's environment cannot be read."""
     with open("/proc/1/environ", "rb") as file:
         return facts["word"].encode() not in file.read() and facts["word"] not in os.environ.values()
 
 
 def processes(facts: dict[str, str]) -> bool:
-    """No processes are to be seen but its own, and those the walls are made of."""
+    """Only its own processes and those of the sandbox are visible."""
     seen = [name for name in os.listdir("/proc") if name.isdigit()]
     return len(seen) <= 3
 
 
 def writing(facts: dict[str, str]) -> bool:
-    """There is nothing to write to but /tmp and /dev/shm."""
-    return not any(
-        map(_is_writable, ("/canary", "/engine/canary", "/dev/canary", "/usr/canary", "/sdk/canary"))
-    )
+    """Only /tmp and /dev/shm are writable."""
+    return not any(_is_writable(f"{folder}/probe") for folder in ("", "/engine", "/dev", "/usr", "/sdk"))
 
 
 def privileges(facts: dict[str, str]) -> bool:
-    """No capability, no way to a new one, and a system call filter."""
+    """It has no capability, cannot gain one, and a system call filter is active."""
     with open("/proc/self/status") as file:
         lines = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
-    none = all(int(lines[name], 16) == 0 for name in ("CapPrm", "CapEff", "CapBnd"))
-    return none and lines["NoNewPrivs"] == "1" and lines["Seccomp"] == "2" and os.getuid() != 0
+    has_no_capability = all(int(lines[name], 16) == 0 for name in ("CapPrm", "CapEff", "CapBnd"))
+    return has_no_capability and lines["NoNewPrivs"] == "1" and lines["Seccomp"] == "2" and os.getuid() != 0
 
 
 def calls(facts: dict[str, str]) -> bool:
-    """System calls of four kinds are refused: namespaces, tracing, locks, foreign sockets."""
+    """System calls of four kinds are refused: namespaces, tracing, locks and sockets of other families."""
     library = ctypes.CDLL(None, use_errno=True)
     refused = [_fails(library.unshare, CLONE_NEWUSER), _fails(library.ptrace, PTRACE_TRACEME, 0, 0, 0)]
     return all(refused) and _is_lock_refused() and _is_socket_refused()
 
 
 def limits(facts: dict[str, str]) -> bool:
-    """The resource limits are set, and cannot be raised."""
+    """The resource limits are set and cannot be raised."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[1] == int(facts["open_files"]) and (
         resource.getrlimit(resource.RLIMIT_FSIZE)[1] == int(facts["file_size"])
     )
 
 
 def forks(facts: dict[str, str]) -> bool:
-    """No more processes than it may have."""
+    """It cannot start more processes than the limit."""
     allowed = int(facts["processes"])
     children: list[int] = []
     try:
@@ -105,9 +103,9 @@ def forks(facts: dict[str, str]) -> bool:
 
 def _is_reached(family: int, address: object) -> bool:
     try:
-        with socket.socket(family, socket.SOCK_STREAM) as caller:
-            caller.settimeout(CONNECT_SECONDS)
-            caller.connect(address)  # type: ignore[arg-type]
+        with socket.socket(family, socket.SOCK_STREAM) as client:
+            client.settimeout(CONNECT_SECONDS)
+            client.connect(address)  # type: ignore[arg-type]
     except OSError:
         return False
     return True
@@ -145,24 +143,24 @@ def _is_socket_refused() -> bool:
     return False
 
 
-TRIALS = (secret, network, environment, processes, writing, privileges, calls, limits, forks)
+TESTS = (secret, network, environment, processes, writing, privileges, calls, limits, forks)
 
 
 def eat(size: int) -> None:
-    """Use this much memory, in pieces, and hold it for a moment."""
-    taken = [bytearray(CHUNK) for _ in range(size // CHUNK)]
-    for piece in taken:
-        piece[:: resource.getpagesize()] = b"x" * len(piece[:: resource.getpagesize()])
+    """Allocate and use ``size`` bytes, and keep them for two seconds."""
+    chunks = [bytearray(CHUNK) for _ in range(size // CHUNK)]
+    for chunk in chunks:
+        chunk[:: resource.getpagesize()] = b"x" * len(chunk[:: resource.getpagesize()])
     time.sleep(CONNECT_SECONDS)
-    print(f"took {sum(map(len, taken))} bytes", flush=True)
+    print(f"took {sum(map(len, chunks))} bytes", flush=True)
 
 
-def main(what: str, detail: str) -> None:
-    if what == "eat":
+def main(command: str, detail: str) -> None:
+    if command == "eat":
         eat(int(detail))
         return
     facts = json.loads(detail)
-    print(json.dumps({trial.__name__: trial(facts) for trial in TRIALS}), flush=True)
+    print(json.dumps({test.__name__: test(facts) for test in TESTS}), flush=True)
 
 
 if __name__ == "__main__":

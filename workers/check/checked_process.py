@@ -1,4 +1,4 @@
-"""The engine being checked: one process, read and written line by line, every wait bounded."""
+"""One process of the engine that is checked: it exchanges lines, with a time limit for every wait."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ from workers.game.referee import explain_illegal
 from workers.game.seeds import fit_seed
 
 _ANSWER = re.compile("ugiok|readyok|bestmove")
-"""In every line that is one: no other is worth parsing, and there may be many."""
+"""Every answer contains one of these words; other lines are not parsed, because there may be many."""
 
 
 class CannotCheck(Exception):
-    """The engine cannot be started, or not asked for any ladder; one sentence."""
+    """The engine cannot be started, or has no ladder to check; the text is one sentence."""
 
 
-class Misconduct(Exception):
-    """The engine did something wrong; one sentence that says what."""
+class CheckFailed(Exception):
+    """The engine failed a check; the text is one sentence."""
 
 
 class CheckTimedOut(Exception):
-    """The check's own time is used up, which says nothing about the engine."""
+    """The time limit of the whole check has passed; this is not the engine's fault."""
 
 
 class Budget:
-    """The seconds a whole check may take, counted from now."""
+    """The time limit of a whole check, in seconds from now."""
 
     def __init__(self, seconds: float) -> None:
         self._end_ns = time.monotonic_ns() + int(seconds * NS)
 
     def deadline_ns(self, seconds: float) -> int:
-        """So many seconds from now, or the end; raises ``CheckTimedOut`` when that has come."""
+        """The time ``seconds`` from now, but at most the end; raises ``CheckTimedOut`` after the end."""
         now_ns = time.monotonic_ns()
         if now_ns >= self._end_ns:
             raise CheckTimedOut
@@ -66,18 +66,18 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A legal move (or ``resign``), how long it took, and the lines said on the way, its own the last."""
+    """A legal move (or ``resign``), its time, and all lines of the search; ``bestmove`` is the last line."""
 
     move: str
     used_ms: int
     lines: tuple[str, ...]
 
 
-class Subject:
-    """One process of the engine. Whoever makes one must ``kill`` it.
+class CheckedProcess:
+    """One process of the engine; the caller must ``kill`` it.
 
-    Everything that waits raises ``Misconduct`` for whatever the engine does but what it should, and
-    ``CheckTimedOut``. Raises ``CannotCheck`` from the constructor.
+    Every method that waits raises ``CheckFailed`` if the engine does not do what it should, and
+    ``CheckTimedOut``. The constructor raises ``CannotCheck``.
     """
 
     def __init__(self, launch: Launch, budget: Budget, on_wait: Callable[[], None] = lambda: None) -> None:
@@ -91,62 +91,62 @@ class Subject:
         except OSError as error:
             raise CannotCheck(f"cannot start {launch.argv[-1]!r}: {error.strerror}") from None
 
-    # Talking
+    # Lines
 
     def send(self, *lines: str, end: str = "\n") -> None:
-        """Say these lines in one write."""
+        """Send these lines in one write."""
         data = "".join(line + end for line in lines).encode()
         self.log.sent(data.replace(b"\r", b"\\r"), time.monotonic_ns())
         try:
             self._process.write(data, self._budget.deadline_ns(READY_SECONDS))
         except EngineFault as fault:
-            raise Misconduct(_sentence(fault)) from None
+            raise CheckFailed(_sentence(fault)) from None
 
-    def hear(self, kind: type[EngineMessage], seconds: float) -> list[str] | None:
-        """The lines up to the first answer of this kind, its own the last; None if none comes in time."""
+    def read_until(self, kind: type[EngineMessage], seconds: float) -> list[str] | None:
+        """The lines up to the first message of this kind, included; None if none arrives in time."""
         deadline_ns = self._budget.deadline_ns(seconds)
-        heard: list[str] = []
+        lines: list[str] = []
         while (line := self._line_before(deadline_ns)) is not None:
-            heard.append(line)
+            lines.append(line)
             message = parse_engine_line(line) if _ANSWER.search(line) else None
             if isinstance(message, kind):
                 self._process.end_move()
-                return heard
+                return lines
             if isinstance(message, BestMove):
-                raise Misconduct("a bestmove came that nothing had asked for")
+                raise CheckFailed("it sent a bestmove without a go")
         return None
 
     def expect(self, kind: type[EngineMessage], seconds: float, wanted: str) -> list[str]:
-        """As ``hear``, where not to come is misconduct; ``wanted`` names the message to readers."""
-        heard = self.hear(kind, seconds)
-        if heard is None:
-            raise Misconduct(f"no {wanted} within {seconds:g} seconds")
-        return heard
+        """As ``read_until``, but a missing message fails the check; ``wanted`` is its name for the fault."""
+        lines = self.read_until(kind, seconds)
+        if lines is None:
+            raise CheckFailed(f"no {wanted} within {seconds:g} seconds")
+        return lines
 
-    def listen(self, seconds: float) -> list[str]:
-        """Whatever it says in that time, unasked."""
+    def read_for(self, seconds: float) -> list[str]:
+        """All lines that arrive within ``seconds``."""
         deadline_ns = self._budget.deadline_ns(seconds)
-        heard = []
+        lines = []
         while (line := self._line_before(deadline_ns)) is not None:
-            heard.append(line)
-        return heard
+            lines.append(line)
+        return lines
 
     def _line_before(self, deadline_ns: int) -> str | None:
-        """The next line, None when there is none by then."""
+        """The next line; None if none arrives before the deadline."""
         try:
             line = self._process.read_line(deadline_ns)
         except EngineSilent:
             self._budget.deadline_ns(0)
             return None
         except EngineFault as fault:
-            raise Misconduct(_sentence(fault)) from None
+            raise CheckFailed(_sentence(fault)) from None
         self.log.received(line, self._process.arrived_ns)
         return line.decode("utf-8", "replace")
 
-    # In the protocol's words
+    # Messages
 
     def introduce(self) -> None:
-        """Say ``ugi``, and keep what comes up to ``ugiok`` as its ``introduction``."""
+        """Send ``ugi`` and keep the lines up to ``ugiok`` as ``introduction``."""
         self.send("ugi")
         self.introduction = self.expect(UgiOk, READY_SECONDS, "ugiok")
         for message in map(parse_engine_line, self.introduction):
@@ -155,36 +155,36 @@ class Subject:
             elif isinstance(message, IdName):
                 self.name = message.name
 
-    def settle(self) -> None:
-        """Have everything said so far done with; a move that nothing asked for is misconduct."""
+    def synchronize(self) -> None:
+        """Wait until the engine has processed all input; an unexpected ``bestmove`` fails the check."""
         self.send("isready")
         self.expect(ReadyOk, READY_SECONDS, "readyok")
 
     def begin_game(self, game: Variant, seed: int = 0) -> None:
-        """A new game on this ladder; the seed is sent if it is declared."""
+        """Start a new game on this ladder; the seed is sent if the engine declares ``UGI_Seed``."""
         options = [SetOption(VARIANT_OPTION, game.code)] if VARIANT_OPTION in self.declared else []
         if (seeding := self.declared.get(SEED_OPTION)) is not None:
             options.append(SetOption(SEED_OPTION, str(fit_seed(seed, seeding))))
         self.send(*map(format_message, options), "uginewgame")
-        self.settle()
+        self.synchronize()
 
-    def ask(self, situation: Situation, go: Go, *, end: str = "\n") -> None:
-        """Put a search to it, in one write as a server does."""
+    def start_search(self, situation: Situation, go: Go, *, end: str = "\n") -> None:
+        """Start a search, in one write as a server does."""
         position = SetPosition(situation.fen, situation.moves)
         self.send(format_message(position), format_message(go), end=end)
 
     def search(self, situation: Situation, go: Go, seconds: float, *, end: str = "\n") -> Answer:
-        """Its legal answer, for which ``seconds`` are waited; whether that was in time is not judged here."""
-        asked_ns = time.monotonic_ns()
-        self.ask(situation, go, end=end)
-        answer = self.take_answer(situation, asked_ns, seconds)
+        """The legal answer, awaited for ``seconds``; the caller checks whether it was in time."""
+        sent_ns = time.monotonic_ns()
+        self.start_search(situation, go, end=end)
+        answer = self.take_answer(situation, sent_ns, seconds)
         if answer is None:
-            raise Misconduct(f"no bestmove to '{format_message(go)}' within {seconds:g} seconds")
+            raise CheckFailed(f"no bestmove to '{format_message(go)}' within {seconds:g} seconds")
         return answer
 
-    def take_answer(self, situation: Situation, asked_ns: int, seconds: float) -> Answer | None:
-        """The answer to what was asked already; None if it does not come in that time from now."""
-        lines = self.hear(BestMove, seconds)
+    def take_answer(self, situation: Situation, sent_ns: int, seconds: float) -> Answer | None:
+        """The answer of the running search; None if it does not arrive within ``seconds`` from now."""
+        lines = self.read_until(BestMove, seconds)
         if lines is None:
             return None
         message = parse_engine_line(lines[-1])
@@ -193,11 +193,11 @@ class Subject:
             try:
                 situation.position.play(message.move)
             except IllegalMove as error:
-                raise Misconduct(explain_illegal(message.move, error)) from None
-        used_ms = (self._process.arrived_ns - asked_ns) // NS_PER_MS
+                raise CheckFailed(explain_illegal(message.move, error)) from None
+        used_ms = (self._process.arrived_ns - sent_ns) // NS_PER_MS
         return Answer(message.move, used_ms, tuple(lines))
 
-    # As a process
+    # The process
 
     @property
     def session(self) -> int:
@@ -205,11 +205,11 @@ class Subject:
 
     @property
     def stderr_size(self) -> int:
-        """Bytes said on standard error since ``begin_log``."""
+        """Bytes of standard error since ``begin_log``."""
         return self._process.stderr_size
 
     def begin_log(self) -> None:
-        """Keep lines and standard error anew."""
+        """Reset the log of lines and standard error."""
         self.log = Conversation()
         self._process.begin_game()
 
@@ -223,14 +223,14 @@ class Subject:
         self._process.close_input()
 
     def exits_within(self, seconds: float) -> bool:
-        """Whether the process ends by itself in that time; what it says meanwhile is dropped."""
+        """Whether the process exits within ``seconds``; its output is dropped."""
         deadline_ns = self._budget.deadline_ns(seconds)
         try:
             while True:
                 self._process.read_line(deadline_ns)
                 self._process.end_move()
         except EngineFlooded as fault:
-            raise Misconduct(_sentence(fault)) from None
+            raise CheckFailed(_sentence(fault)) from None
         except EngineFault:
             return self._process.has_exited()
 

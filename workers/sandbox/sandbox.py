@@ -1,4 +1,4 @@
-"""This machine's sandbox: from an engine's command and folder to the cell it runs in."""
+"""This machine's sandbox: prepares the sandboxed process of an engine from its command and folder."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ import posixpath
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workers.sandbox.cell import Confinement, SandboxedProcess
+from workers.sandbox.bwrap import ENGINE_FOLDER
 from workers.sandbox.filter.seccomp import filter_program
 from workers.sandbox.groups.cgroups import GroupParent
-from workers.sandbox.host import find_program, is_visible, walls_around
+from workers.sandbox.host import engine_mounts, find_program, is_visible
 from workers.sandbox.limits import Limits
+from workers.sandbox.process import SandboxedProcess, SandboxTools
 from workers.sandbox.runtimes import find_runtime
 from workers.sandbox.sampler import Sampler
-from workers.sandbox.walls import ENGINE_FOLDER
 
 SAMPLER = Sampler()
 
 
 class NoSandbox(Exception):
-    """This machine has no walls to offer; the text says what is missing."""
+    """This machine has no sandbox; the text says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
     """How engines are confined here. Without ``parent`` there is no control group: level B."""
 
-    tools: Confinement
+    tools: SandboxTools
     parent: GroupParent | None
     limits: Limits = field(default_factory=Limits)
 
     @property
     def description(self) -> str:
-        """The level, and what holds the side that waits."""
+        """The level, and how an engine is suspended while its opponent thinks."""
         return "level B, SIGSTOP" if self.parent is None else "level A, freezer"
 
-    def make_cell(self, command: tuple[str, ...], folder: Path) -> SandboxedProcess:
-        """Walls around a command that is to run in ``folder``; the caller must ``end`` them.
+    def prepare(self, command: tuple[str, ...], folder: Path) -> SandboxedProcess:
+        """The process for a command that runs in ``folder``, not started yet; the caller must ``end`` it.
 
-        Raises ``OSError`` where the machine fails us.
+        Raises ``OSError`` if the machine fails, as for a full disk.
         """
         group = None if self.parent is None else self.parent.make(self.limits)
         try:
             return SandboxedProcess(
-                self.tools, walls_around(str(folder)), self.limits, inner_command(command, folder), group
+                self.tools, engine_mounts(str(folder)), self.limits, inner_command(command, folder), group
             )
         except BaseException:
             if group is not None:
@@ -52,20 +52,23 @@ class Sandbox:
             raise
 
 
-def find_tools() -> Confinement:
+def find_tools() -> SandboxTools:
     """The programs and the filter of this machine; raises ``NoSandbox``."""
     shell, bwrap = find_program("sh"), find_program("bwrap")
     if shell is None or bwrap is None or find_program("prlimit") is None:
         raise NoSandbox("a program is missing")
     machine = os.uname().machine
     try:
-        return Confinement(shell, bwrap, filter_program(machine))
+        return SandboxTools(shell, bwrap, filter_program(machine))
     except KeyError:
         raise NoSandbox(f"there is no system call filter for {machine}") from None
 
 
 def inner_command(command: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """The command as it is run inside: a file of the folder, else an interpreter, else as it stands."""
+    """The command with its first word as a path in the sandbox.
+
+    The word names a file of the folder, else an interpreter; any other word stays as it is.
+    """
     word = command[0]
     inside = os.path.relpath(word, folder) if os.path.isabs(word) else posixpath.normpath(word)
     if not inside.startswith("..") and (folder / inside).is_file():
@@ -75,7 +78,7 @@ def inner_command(command: tuple[str, ...], folder: Path) -> tuple[str, ...]:
     return (program, *command[1:])
 
 
-def is_seen(command: tuple[str, ...], folder: Path) -> bool:
-    """Whether the program of a command is to be seen from inside, as far as its path tells."""
+def is_visible_inside(command: tuple[str, ...], folder: Path) -> bool:
+    """Whether the path of the command's program exists in the sandbox; True for a name without a path."""
     program = inner_command(command, folder)[0]
     return program.startswith(f"{ENGINE_FOLDER}/") or not os.path.isabs(program) or is_visible(program)

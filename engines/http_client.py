@@ -1,0 +1,173 @@
+"""A small HTTP client: checks addresses, limits times and sizes, and gives reasons as printable text.
+
+A token is sent to one address only: with a token, redirects are refused.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from engines.visible import visible
+
+CHUNK_BYTES = 256 * 1024
+MAX_ERROR_BYTES = 64 * 1024
+MAX_REASON = 200
+NO_HEADERS: Mapping[str, str] = {}
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class AddressError(ValueError):
+    """An address or a token that cannot be used; the text is a sentence."""
+
+
+class NoAnswer(Exception):
+    """The server did not answer, or its answer broke off; the text is the reason, printable."""
+
+
+class ErrorAnswer(Exception):
+    """An answer with an error status or a redirect.
+
+    ``sentence`` is the ``error`` of a JSON answer and ``location`` the target of a redirect; both are empty
+    if missing, and as the server sent them.
+    """
+
+    def __init__(self, status: int, sentence: str, location: str) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+        self.sentence = sentence
+        self.location = location
+
+
+class BadAnswer(ValueError):
+    """An answer that is not JSON."""
+
+
+class AnswerTooLong(BadAnswer):
+    """An answer with more bytes than the caller allows."""
+
+
+def parse_site_address(address: str) -> str:
+    """The address without slashes at its end; raises ``AddressError`` if it is not http or https."""
+    if not _is_http(address):
+        shown = visible(address, MAX_REASON)
+        raise AddressError(f"{shown!r} is not the address of a site: it begins with https:// or http://")
+    return address.rstrip("/")
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
+def is_safe_for_tokens(address: str) -> bool:
+    """Whether nobody on the network can read what is sent: it is encrypted or stays on this machine."""
+    parts = urlsplit(address)
+    return parts.scheme == "https" or parts.hostname in _LOOPBACK
+
+
+class HttpClient:
+    """Sends requests, with a token if one is given; raises ``AddressError`` for a malformed token.
+
+    ``timeout`` is the longest time in seconds without receiving a byte.
+    """
+
+    def __init__(self, *, timeout: float, token: str = "") -> None:
+        if not token.isascii() or not token.isprintable():
+            raise AddressError("the token has a character that no token has")
+        self._timeout = timeout
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._opener = urllib.request.build_opener(*([_NoRedirects] if token else []))
+
+    def stream(
+        self,
+        url: str,
+        max_bytes: int,
+        *,
+        body: Iterable[bytes] | None = None,
+        headers: Mapping[str, str] = NO_HEADERS,
+    ) -> Iterator[bytes]:
+        """The answer in pieces; a ``body`` makes the request a POST.
+
+        Raises ``NoAnswer``, ``ErrorAnswer`` and ``AnswerTooLong``.
+        """
+        size = 0
+        with self._open(url, body, headers) as answer:
+            expected = answer.length
+            while chunk := _read(answer):
+                size += len(chunk)
+                if size > max_bytes:
+                    raise AnswerTooLong(f"the answer has more than {max_bytes} bytes")
+                yield chunk
+            if expected is not None and size < expected:
+                raise NoAnswer(f"it broke off after {size} of {expected} bytes")
+
+    def read(self, url: str, max_bytes: int) -> bytes:
+        """The whole answer; raises as ``stream`` does."""
+        return b"".join(self.stream(url, max_bytes))
+
+    def read_json(
+        self,
+        url: str,
+        max_bytes: int,
+        *,
+        body: Iterable[bytes] | None = None,
+        headers: Mapping[str, str] = NO_HEADERS,
+    ) -> Any:
+        """The value of a JSON answer; raises as ``stream`` does, and ``BadAnswer``."""
+        accepted = {"Accept": "application/json", **headers}
+        data = b"".join(self.stream(url, max_bytes, body=body, headers=accepted))
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError):
+            raise BadAnswer("the answer is not JSON") from None
+
+    def _open(
+        self, url: str, body: Iterable[bytes] | None, headers: Mapping[str, str]
+    ) -> http.client.HTTPResponse:
+        if not _is_http(url):
+            raise NoAnswer("only http:// and https:// addresses are fetched")
+        try:
+            request = urllib.request.Request(url, data=body, headers={**self._headers, **headers})
+            answer: http.client.HTTPResponse = self._opener.open(request, timeout=self._timeout)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise _error_answer(error) from None
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise _no_answer(error) from None
+        return answer
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Refuses redirects, so that a token is only sent to the site that issued it."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _read(answer: http.client.HTTPResponse) -> bytes:
+    try:
+        return answer.read(CHUNK_BYTES)
+    except (OSError, http.client.HTTPException) as error:
+        raise _no_answer(error) from None
+
+
+def _error_answer(error: urllib.error.HTTPError) -> ErrorAnswer:
+    try:
+        sentence = str(json.loads(error.read(MAX_ERROR_BYTES))["error"] or "")
+    except (OSError, http.client.HTTPException, ValueError, TypeError, KeyError, RecursionError):
+        sentence = ""
+    return ErrorAnswer(error.code, sentence, str(error.headers.get("Location") or ""))
+
+
+def _no_answer(error: Exception) -> NoAnswer:
+    return NoAnswer(visible(str(getattr(error, "reason", None) or error), MAX_REASON))

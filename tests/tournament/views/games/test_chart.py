@@ -1,0 +1,67 @@
+"""The values of a replay's chart."""
+
+from __future__ import annotations
+
+import pytest
+
+from engines.protocol.score import Score
+from engines.records import MoveNote, RecordMove
+from engines.rules.base import Side
+from engines.rules.registry import find_game
+from tournament.views.games.chart import chart_values, squeeze
+from tournament.views.games.replay import Replay, build_replay
+
+NOTES = [
+    None,
+    MoveNote(Score(centipawns=0), 3, 250, 10),
+    MoveNote(Score(mate=5), None, None, None),
+    MoveNote(None, None, 1500, None),
+]
+
+
+def some_replay() -> Replay:
+    """Four plies, the first of them given."""
+    rules = find_game("dogon-kulei")
+    position, moves = rules.position.initial(), []
+    for note in NOTES:
+        token = next(position.legal_moves())
+        moves.append(RecordMove(token, note, book=note is None))
+        position = position.play(token)
+    return build_replay(rules, "", moves)
+
+
+def test_each_series_has_a_value_at_the_plies_of_its_engine_and_gaps_elsewhere() -> None:
+    values = chart_values(some_replay())
+    assert values == {
+        "white": [None, None, 1.0, None],
+        "black": [None, 0.0, None, None],
+        "white_time": [None, None, None, None],
+        "black_time": [None, 0.25, None, 1.5],
+        "white_nodes": [None, None, None, None],
+        "black_nodes": [None, 10, None, None],
+    }
+
+
+def test_a_live_game_gets_the_values_after_the_ply_it_has() -> None:
+    values = chart_values(some_replay(), since=3)
+    assert {len(series) for series in values.values()} == {1}
+    assert values["black_time"] == [1.5]
+
+
+@pytest.mark.parametrize(
+    ("score", "side", "height"),
+    [
+        (None, Side.WHITE, None),
+        (Score(mate=23), Side.WHITE, 1.0),
+        (Score(mate=23), Side.BLACK, -1.0),
+        (Score(mate=-4), Side.BLACK, 1.0),
+        (Score(centipawns=0), Side.BLACK, 0.0),
+        (Score(centipawns=500), Side.WHITE, 0.762),
+        (Score(centipawns=500), Side.BLACK, -0.762),
+        (Score(centipawns=10**15), Side.WHITE, 1.0),
+    ],
+)
+def test_a_score_becomes_a_height_seen_from_white(
+    score: Score | None, side: Side, height: float | None
+) -> None:
+    assert squeeze(score, side) == height

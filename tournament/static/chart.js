@@ -1,0 +1,110 @@
+// The chart below a replay's board: both engines' scores, and their time or nodes, in step with the board.
+//
+// The values come with the page (#chart-values) and, of a live game, with every new move. uPlot draws them.
+// Events on document: "replay:shown" {ply} moves the marker, "replay:more" {values} appends plies,
+// and a click sends "replay:show" {ply}.
+
+const SERIES = ["white", "black", "white_time", "black_time", "white_nodes", "black_nodes"];
+const HEIGHTS = { scores: 150, effort: 90 };
+const AXIS = 78; // pixels for the labels at the left, the same in both plots
+const ENDS = { 1: "White wins", 0: "even", "-1": "Black wins" };
+
+const section = document.getElementById("chart");
+const values = JSON.parse(document.getElementById("chart-values").textContent);
+const readout = section.querySelector("[data-readout]");
+let ply = Number(document.getElementById("board").dataset.ply);
+let effort = "time";
+let plots = [];
+
+const plies = () => [...Array(values.white.length + 1).keys()]; // 0 is the start
+const column = (name) => [null, ...values[name]];
+const has = (kind) => SERIES.some((name) => name.endsWith(kind) && values[name].some((value) => value !== null));
+const colour = (name) => getComputedStyle(section).getPropertyValue(name).trim();
+
+function marker(plot) {
+  const x = Math.round(plot.valToPos(ply, "x", true));
+  plot.ctx.save();
+  plot.ctx.strokeStyle = colour("--focus");
+  plot.ctx.lineWidth = 2 * devicePixelRatio;
+  plot.ctx.setLineDash([]);
+  plot.ctx.beginPath();
+  plot.ctx.moveTo(x, plot.bbox.top);
+  plot.ctx.lineTo(x, plot.bbox.top + plot.bbox.height);
+  plot.ctx.stroke();
+  plot.ctx.restore();
+}
+
+function options(kind, more) {
+  const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+  return {
+    width: section.querySelector(`[data-plot="${kind}"]`).clientWidth,
+    height: HEIGHTS[kind],
+    legend: { show: false },
+    cursor: { sync: { key: "replay" }, drag: { setScale: false, x: false, y: false }, y: false, points: { size: 6 } },
+    hooks: { draw: [marker], setCursor: [(plot) => read(plot.cursor.idx)] },
+    axes: [{ ...axis, size: 26 }, { ...axis, size: AXIS, ...more.axis }],
+    scales: { x: { time: false, range: () => [0, Math.max(1, values.white.length)] }, y: more.scale },
+    series: [{}, { stroke: colour("--chart-white"), ...more.white }, { stroke: colour("--chart-black"), ...more.black }],
+  };
+}
+
+function draw(kind, more, white, black) {
+  const box = section.querySelector(`[data-plot="${kind}"]`);
+  const plot = new uPlot(options(kind, more), [plies(), column(white), column(black)], box);
+  plot.over.addEventListener("click", () => {
+    if (plot.cursor.idx !== null) document.dispatchEvent(new CustomEvent("replay:show", { detail: plot.cursor.idx }));
+  });
+  plots.push(plot);
+}
+
+function build() {
+  plots.forEach((plot) => plot.destroy());
+  plots = [];
+  const line = { width: 2, spanGaps: true, points: { size: 4 } };
+  if (has("white") || has("black")) {
+    const axis = { splits: () => [-1, 0, 1], values: (_, splits) => splits.map((split) => ENDS[split]) };
+    draw("scores", { axis, scale: { range: [-1.05, 1.05] }, white: line, black: { ...line, dash: [6, 3] } }, "white", "black");
+  }
+  if (has(effort)) {
+    const paths = uPlot.paths.bars({ size: [0.8, 12] });
+    const [white, black] = ["white", "black"].map((side) => ({ paths, fill: colour(`--chart-${side}`), points: { show: false } }));
+    const axis = { splits: (plot) => [0, plot.scales.y.max], values: (_, splits) => splits.map((split) => short(split)) };
+    draw("effort", { axis, scale: { range: (_, low, high) => [0, high || 1] }, white, black }, `white_${effort}`, `black_${effort}`);
+  }
+}
+
+const short = (value) => (effort === "time" ? `${+value.toPrecision(2)} s` : new Intl.NumberFormat("en", { notation: "compact" }).format(value));
+
+// What the list of moves says of the ply under the pointer, else of the one on the board.
+function read(at) {
+  const shown = at === null || at === undefined ? ply : at;
+  const link = document.querySelector(`#moves a[data-ply="${shown}"]`);
+  readout.textContent = link ? `Ply ${shown}: ${[...link.children].map((part) => part.textContent).join(" ")}` : "The start";
+}
+
+document.addEventListener("replay:shown", (event) => {
+  ply = event.detail;
+  plots.forEach((plot) => plot.redraw(false));
+  read(null);
+});
+
+document.addEventListener("replay:more", (event) => {
+  for (const name of SERIES) values[name].push(...event.detail[name]);
+  build();
+});
+
+section.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-effort]");
+  if (!button) return;
+  effort = button.dataset.effort;
+  section.querySelectorAll("[data-effort]").forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
+  build();
+});
+
+if (SERIES.some((name) => values[name].some((value) => value !== null)) || document.querySelector("#headline[hx-get]")) {
+  section.hidden = false;
+  section.querySelector('[data-effort="nodes"]').hidden = !has("nodes");
+  new ResizeObserver(() => build()).observe(section);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
+  read(null);
+}

@@ -1,0 +1,162 @@
+"""The board of a game at a ply: what the replay's fragment shows, and the same as SVG, PNG and embedded."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+import resvg_py
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
+
+from engines import svg
+from engines.rules.base import Position, Side
+from engines.timecontrol import TimeControl, parse_time_control
+from tournament import access
+from tournament.models import BotVersion, Game, GameRecord, LiveGame
+from tournament.views.games.replay import Replay, format_clock, replay_of
+from tournament.views.paging import LAST_ID, whole_number
+
+PNG_WIDTH = 800
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerPanel:
+    """One player beside the board. ``tick_ms`` is a running clock's time left; None if it stands."""
+
+    side: str
+    version: BotVersion
+    clock: str
+    clock_label: str
+    to_move: bool
+    tick_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownBoard:
+    """A position, and the move that led to it from ``before``; None and an empty move at the start."""
+
+    position: Position
+    before: Position | None
+    move: str
+
+    def draw(self, *, flip: bool = False, standalone: bool = False) -> SafeString:
+        drawn = svg.draw(
+            self.position, last_move=self.move, before=self.before, flip=flip, standalone=standalone
+        )
+        return mark_safe(drawn)  # drawn from a position that was parsed; svg escapes
+
+
+def find_game_for(request: HttpRequest, pk: int) -> Game:
+    """The game, if it exists and this user may see it; raises ``Http404``."""
+    if pk > LAST_ID:
+        raise Http404(f"no game {pk}")
+    game = get_object_or_404(Game.objects.with_players().select_related("pairing"), pk=pk)
+    if not access.may_see_tournament(request.user, game.tournament):
+        raise Http404(f"no game {pk}")
+    return game
+
+
+def load_replay(game: Game) -> tuple[Replay, LiveGame | None]:
+    """The replay, and the live state if the game is being played."""
+    record = GameRecord.objects.filter(game=game).values_list("text", flat=True).first()
+    live = None if record is not None else LiveGame.objects.filter(game=game).first()
+    return replay_of(game, record, live), live
+
+
+@require_safe
+def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
+    """The board after ``ply`` moves as an SVG file; one beyond the end is the end."""
+    drawn = _at(request, pk, ply).draw(flip=request.GET.get("flip") == "1", standalone=True)
+    return HttpResponse(drawn, content_type="image/svg+xml")
+
+
+@require_safe
+def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
+    """The same as PNG, in the light colours, for link previews."""
+    shown = _at(request, pk, ply)
+    drawn = svg.draw(
+        shown.position, last_move=shown.move, before=shown.before, flip=request.GET.get("flip") == "1"
+    )
+    png = resvg_py.svg_to_bytes(
+        svg_string=drawn.replace(">", f"><style>{svg.flat_style()}</style>", 1),
+        width=PNG_WIDTH,
+        background="#f3f1ec",
+    )
+    return HttpResponse(bytes(png), content_type="image/png")
+
+
+def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGame | None) -> dict[str, Any]:
+    """What the board's fragment shows at ``?ply=n`` and, in the line expected there, at ``&line=k``."""
+    ply = min(whole_number(request, "ply", replay.plies, most=LAST_ID), replay.plies)
+    line = replay.line(ply)
+    step = min(whole_number(request, "line", 0, most=LAST_ID), len(line))
+    flip = request.GET.get("flip") == "1"
+    shown = (
+        ShownBoard(line[step - 1].after, line[step - 1].before, line[step - 1].token)
+        if step
+        else _shown(replay, ply)
+    )
+    panels = _panels(game, replay, ply, live)
+    return {
+        "replay": replay,
+        "ply": ply,
+        "previous": max(0, ply - 1),
+        "next": min(replay.plies, ply + 1),
+        "over": _is_over(game, replay, ply),
+        "move": replay.moves[ply - 1] if ply else None,
+        "line": line,
+        "line_step": step,
+        "flip": flip,
+        "flipped": "&flip=1" if flip else "",
+        "position": str(shown.position),
+        "board": shown.draw(flip=flip),
+        "top": panels[Side.WHITE if flip else Side.BLACK],
+        "bottom": panels[Side.BLACK if flip else Side.WHITE],
+        "is_wide": game.ladder_id.startswith("dogon"),
+    }
+
+
+def _at(request: HttpRequest, pk: int, ply: int) -> ShownBoard:
+    replay, _ = load_replay(find_game_for(request, pk))
+    return _shown(replay, min(ply, replay.plies))
+
+
+def _shown(replay: Replay, ply: int) -> ShownBoard:
+    if not ply:
+        return ShownBoard(replay.positions[0], None, "")
+    return ShownBoard(replay.positions[ply], replay.positions[ply - 1], replay.moves[ply - 1].token)
+
+
+def _is_over(game: Game, replay: Replay, ply: int) -> bool:
+    """Whether nobody is to move, although the rules alone may not know: a limit or a forfeit ended it."""
+    return ply == replay.plies and game.result is not None
+
+
+def _panels(game: Game, replay: Replay, ply: int, live: LiveGame | None) -> dict[Side, PlayerPanel]:
+    control = parse_time_control(game.tournament.time_control)
+    clocks = replay.clocks(ply, control)
+    label = "clock" if control.base_ms is not None else "time of the last move"
+    versions = {Side.WHITE: game.white, Side.BLACK: game.black}
+    to_move = None if _is_over(game, replay, ply) else replay.positions[ply].side
+    running = to_move if live is not None and ply == replay.plies else None
+    panels = {}
+    for side, version in versions.items():
+        left = _left_ms(live, side, control) if live is not None and side is running else None
+        clock = clocks[side] if left is None else format_clock(left)
+        panels[side] = PlayerPanel(
+            side.name.lower(), version, clock, f"{side.name.title()}'s {label}", side is to_move, left
+        )
+    return panels
+
+
+def _left_ms(live: LiveGame, side: Side, control: TimeControl) -> int | None:
+    """The mover's time left now: what the worker last said less the time since; None without a clock."""
+    said = live.white_ms if side is Side.WHITE else live.black_ms
+    if said is None or control.base_ms is None:
+        return None
+    return max(0, said - (timezone.now() - live.updated_at) // datetime.timedelta(milliseconds=1))

@@ -1,0 +1,56 @@
+"""The values of a replay's chart: both engines' scores, times and node counts, ply by ply."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+from engines.protocol.score import Score
+from engines.records import MoveNote
+from engines.rules.base import Side
+from tournament.views.games.replay import Replay
+
+STEEPNESS: Final = 0.4
+"""Of the logistic function, per unit of score: a lead of 5 units is drawn at three quarters of the height."""
+
+Values = dict[str, list[float | None]]
+
+
+def chart_values(replay: Replay, since: int = 0) -> Values:
+    """By series, one value for each ply after ``since``; None where the engine gave none.
+
+    ``white`` and ``black`` are the engines' scores as ``squeeze`` draws them, the ``_time`` series are
+    seconds, the ``_nodes`` series counts.
+    """
+    values: Values = {}
+    for side in Side:
+        name = side.name.lower()
+        values[name] = _series(replay, side, since, lambda note, side=side: squeeze(note.score, side))  # type: ignore[misc]
+        values[f"{name}_time"] = _series(replay, side, since, _seconds)
+        values[f"{name}_nodes"] = _series(replay, side, since, lambda note: note.nodes)
+    return values
+
+
+def squeeze(score: Score | None, side: Side) -> float | None:
+    """A score of ``side``'s engine as a height, from -1 (Black wins) to 1 (White wins); a mate is an edge."""
+    if score is None:
+        return None
+    if score.mate is not None:
+        height = 1.0 if score.mate > 0 else -1.0
+    else:
+        height = math.tanh(STEEPNESS / 2 * (score.centipawns or 0) / 100)
+    return round(height if side is Side.WHITE else 0.0 - height, 3)
+
+
+def _series(
+    replay: Replay, side: Side, since: int, value: Callable[[MoveNote], float | None]
+) -> list[float | None]:
+    return [
+        None if move.note is None or move.side is not side else value(move.note)
+        for move in replay.moves[since:]
+    ]
+
+
+def _seconds(note: MoveNote) -> float | None:
+    return None if note.ms is None else note.ms / 1000

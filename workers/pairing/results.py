@@ -1,0 +1,40 @@
+"""The results so far of an event that is paired round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingResult:
+    """The meeting of two players in a round and their points; each game has one point in total.
+
+    A game that was given up is half a point for both. Players are numbers from 1, the best seed first;
+    rounds count from 1.
+    """
+
+    round: int
+    first: int
+    second: int
+    first_points: float
+    second_points: float
+
+    @property
+    def games(self) -> int:
+        return round(self.first_points + self.second_points)
+
+    @property
+    def players(self) -> frozenset[int]:
+        return frozenset((self.first, self.second))
+
+
+def find_byes(players: int, met: Iterable[MeetingResult]) -> dict[int, list[int]]:
+    """The rounds in which each player met nobody; every player has a list."""
+    paired: dict[int, set[int]] = {}
+    for one in met:
+        paired.setdefault(one.round, set()).update(one.players)
+    return {
+        player: [number for number in sorted(paired) if player not in paired[number]]
+        for player in range(1, players + 1)
+    }
