@@ -1,6 +1,6 @@
 // The chart below a replay's board: both engines' scores, and their time or nodes, in step with the board.
 //
-// The values come with the page (#chart-values) and, of a live game, with every new move. uPlot draws them.
+// The values are part of the page (#chart-values); in a live game more come with every new move. uPlot draws them.
 // Events on document: "replay:shown" {ply} moves the marker, "replay:more" {values} appends plies,
 // and a click sends "replay:show" {ply}.
 
@@ -75,7 +75,7 @@ function build() {
 
 const short = (value) => (effort === "time" ? `${+value.toPrecision(2)} s` : new Intl.NumberFormat("en", { notation: "compact" }).format(value));
 
-// What the list of moves says of the ply under the pointer, else of the one on the board.
+// The text of the move list for the ply under the pointer, else for the ply on the board.
 function read(at) {
   const shown = at === null || at === undefined ? ply : at;
   const link = document.querySelector(`#moves a[data-ply="${shown}"]`);

@@ -112,7 +112,7 @@ function requestedPly() {
   return ply === null ? shown() : Number(ply);
 }
 
-// Moves in motion: a piece slides from where it stood, the changes of holes appear in the order of sowing.
+// Animated moves: a piece slides from its former place, changed holes appear in the order of sowing.
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SLIDE_MS = 300;
 const SOW_MS = 600; // a whole sowing, however many stones
@@ -134,7 +134,7 @@ function animate() {
   }
 }
 
-// Autoplay: a move at a time until the end; of a live game until the newest move.
+// Autoplay: one move at a time until the end, or until the newest move of a live game.
 let timer = 0;
 let pause = "1000";
 
@@ -148,7 +148,7 @@ function autoplay(on) {
   showControls();
 }
 
-// The clock of whoever is to move in a live game; the server's number counts down from when it came.
+// The clock of the side to move in a live game: counts down from the server's value.
 let ticking = 0;
 
 function startClock() {
@@ -202,7 +202,7 @@ document.addEventListener("change", (event) => {
 
 document.addEventListener("replay:show", (event) => show(event.detail));
 
-// A live game: its headline polls and brings the new moves. If the end was shown, the new end is shown.
+// A live game: its headline polls and brings the new moves. If the end was shown, the new end is shown after a poll.
 let before = last();
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "headline" && event.detail.elt?.id !== "headline") return;

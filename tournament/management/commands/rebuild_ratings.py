@@ -19,7 +19,7 @@ from tournament.services.results.ratings import RebuildError, Rebuilt, rebuild, 
 
 class Command(BaseCommand):
     help = (
-        "Rebuild the ratings and print whether anything changed; or, with --check, compare them with the"
+        "Rebuild the ratings and report whether anything changed; or, with --check, compare them with the"
         " trueskill package."
     )
 

@@ -1,4 +1,4 @@
-"""The board of a game at a ply: what the replay's fragment shows, and the same as SVG, PNG and embedded."""
+"""The board of a game at a ply: for the replay, for frames on other sites, and as SVG and PNG files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PNG_WIDTH = 800
 
 @dataclass(frozen=True, slots=True)
 class PlayerPanel:
-    """One player beside the board. ``tick_ms`` is a running clock's time left; None if it stands."""
+    """One player beside the board. ``tick_ms`` is the time left on a running clock; None if it is stopped."""
 
     side: str
     version: BotVersion
@@ -38,7 +38,7 @@ class PlayerPanel:
 
 @dataclass(frozen=True, slots=True)
 class ShownBoard:
-    """A position, and the move that led to it from ``before``; None and an empty move at the start."""
+    """A position and the move from ``before`` to it; at the start, None and an empty move."""
 
     position: Position
     before: Position | None
@@ -48,7 +48,7 @@ class ShownBoard:
         drawn = svg.draw(
             self.position, last_move=self.move, before=self.before, flip=flip, standalone=standalone
         )
-        return mark_safe(drawn)  # drawn from a position that was parsed; svg escapes
+        return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
 
 
 def find_game_for(request: HttpRequest, pk: int) -> Game:
@@ -70,7 +70,7 @@ def load_replay(game: Game) -> tuple[Replay, LiveGame | None]:
 
 @require_safe
 def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
-    """The board after ``ply`` moves as an SVG file; one beyond the end is the end."""
+    """The board after ``ply`` moves as an SVG file; a ply beyond the end shows the end."""
     drawn = _at(request, pk, ply).draw(flip=request.GET.get("flip") == "1", standalone=True)
     return HttpResponse(drawn, content_type="image/svg+xml")
 
@@ -91,7 +91,7 @@ def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
 
 
 def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGame | None) -> dict[str, Any]:
-    """What the board's fragment shows at ``?ply=n`` and, in the line expected there, at ``&line=k``."""
+    """The context of the board at ``?ply=n``; with ``&line=k``, after k moves of the expected line."""
     ply = min(whole_number(request, "ply", replay.plies, most=LAST_ID), replay.plies)
     line = replay.line(ply)
     step = min(whole_number(request, "line", 0, most=LAST_ID), len(line))
@@ -133,7 +133,7 @@ def _shown(replay: Replay, ply: int) -> ShownBoard:
 
 
 def _is_over(game: Game, replay: Replay, ply: int) -> bool:
-    """Whether nobody is to move, although the rules alone may not know: a limit or a forfeit ended it."""
+    """Whether neither side is to move; the game may have ended by a limit or a forfeit, not by the rules."""
     return ply == replay.plies and game.result is not None
 
 
@@ -155,8 +155,8 @@ def _panels(game: Game, replay: Replay, ply: int, live: LiveGame | None) -> dict
 
 
 def _left_ms(live: LiveGame, side: Side, control: TimeControl) -> int | None:
-    """The mover's time left now: what the worker last said less the time since; None without a clock."""
-    said = live.white_ms if side is Side.WHITE else live.black_ms
-    if said is None or control.base_ms is None:
+    """The time left to the side to move: the worker's last value minus the time since; None if untimed."""
+    left = live.white_ms if side is Side.WHITE else live.black_ms
+    if left is None or control.base_ms is None:
         return None
-    return max(0, said - (timezone.now() - live.updated_at) // datetime.timedelta(milliseconds=1))
+    return max(0, left - (timezone.now() - live.updated_at) // datetime.timedelta(milliseconds=1))

@@ -18,7 +18,7 @@ Values = dict[str, list[float | None]]
 
 
 def chart_values(replay: Replay, since: int = 0) -> Values:
-    """By series, one value for each ply after ``since``; None where the engine gave none.
+    """By series, one value for each ply after ``since``; None where the engine reported none.
 
     ``white`` and ``black`` are the engines' scores as ``squeeze`` draws them, the ``_time`` series are
     seconds, the ``_nodes`` series counts.
@@ -33,7 +33,7 @@ def chart_values(replay: Replay, since: int = 0) -> Values:
 
 
 def squeeze(score: Score | None, side: Side) -> float | None:
-    """A score of ``side``'s engine as a height, from -1 (Black wins) to 1 (White wins); a mate is an edge."""
+    """The score of ``side``'s engine as a height, -1 (Black wins) to 1 (White); a mate is 1 or -1."""
     if score is None:
         return None
     if score.mate is not None:

@@ -69,7 +69,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @xframe_options_exempt
 def game_embed(request: HttpRequest, pk: int) -> HttpResponse:
-    """The board with its buttons alone, for frames on other sites."""
+    """Only the board with its buttons, for frames on other sites."""
     game = find_game_for(request, pk)
     replay, live = load_replay(game)
     context = board_context(request, game, replay, live)

@@ -39,7 +39,7 @@ class ShownMove:
 
     @property
     def details(self) -> str:
-        """Score, depth, time and nodes in words; the expected line is apart."""
+        """Score, depth, time and nodes as text; see ``Replay.line`` for the expected line."""
         if self.book:
             return "a given move of the opening"
         if self.note is None:
@@ -71,7 +71,7 @@ class MoveRow:
     moves: tuple[ShownMove | None, ShownMove | None]
 
     def begins_by(self, ply: int) -> bool:
-        """Whether a move of the row was played by ply ``ply``: then a page that shows so many has the row."""
+        """Whether a page that shows ``ply`` plies already has this row."""
         return any(move is not None and move.ply <= ply for move in self.moves)
 
 
@@ -90,7 +90,7 @@ class Replay:
     def line(self, ply: int) -> tuple[LineMove, ...]:
         """The line that the engine expected when it chose the move of ``ply`` (from 1), that move included.
 
-        A move that cannot be played ends it.
+        It ends before a move that is not legal.
         """
         note = self.moves[ply - 1].note if ply else None
         position, found = self.positions[max(0, ply - 1)], []
@@ -110,7 +110,7 @@ class Replay:
     def rows(self, since: int = 0) -> list[MoveRow]:
         """The rows with a move after ply ``since``.
 
-        A start with the second player to move begins with a gap, as in records.
+        If the second player moves first, the list begins with a gap, as in records.
         """
         cells: list[ShownMove | None] = list(self.moves)
         if cells and self.positions[0].side is not self.rules.first:
