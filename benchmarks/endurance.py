@@ -102,7 +102,7 @@ def play_good(folder: Path, games: int, slots: int) -> Run:
 def play_faulty(folder: Path, games: int, slots: int) -> Run:
     """Play games against faulty engines, one of which is ended in each."""
     mark = f"mark-{uuid.uuid4()}"
-    words = engine("Good", "start", "fuse", "3600", mark=mark)
+    words = engine("Good", "start", "limit", "3600", mark=mark)
     for name, (plan, control) in FAULTS.items():
         words += engine(name, *plan_of(plan), mark=mark, keys=[f"tc={control}"])
     rounds = str(games // (2 * len(FAULTS)))

@@ -142,7 +142,7 @@ def run_event(folder: Path, rounds: int = 1, faults: Sequence[Fault] = FAULTS) -
 
 def _words(notes: Notes, mark: str, faults: Sequence[Fault]) -> Iterator[str]:
     """The arguments of ``python -m workers match``; see docs/match.md."""
-    yield from engine("Good", "start", "fuse", "3600", "go", "note", f"Good {notes.path}", mark=mark)
+    yield from engine("Good", "start", "limit", "3600", "go", "note", f"Good {notes.path}", mark=mark)
     for number, fault in enumerate(faults):
         plan = (fault.word, "note", f"{number} {notes.path}", *plan_of(fault.plan))
         yield from engine(fault.name, *plan, mark=f"{mark}-{number}", keys=[f"tc={fault.time_control}"])

@@ -1,8 +1,8 @@
-"""A pytest plugin: what a skipped test means, and in which order files run.
+"""A pytest plugin for skipped tests and the order of files.
 
 On a developer's machine a missing browser is a reason to skip; the end of the run names each test that
-did not run and what it needs. Where ``CI`` is set a skip would hide that nothing was tested: there it is
-a failure, except for the tests that ``allowed_skips.txt`` names with a reason.
+did not run and what it needs. With ``CI`` set a skipped test fails, so that missing tests are noticed,
+except for the tests that ``allowed_skips.txt`` names with a reason.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def pytest_make_collect_report() -> Generator[None, Any, None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with long tests come first, so that no process is left with one when the others have ended."""
+    """Run files with long tests first, so that the processes end at about the same time."""
     ranks: dict[Path, int] = {}
     for item in items:
         ranks[item.path] = max(ranks.get(item.path, 0), _rank(item))
@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _rank(item: pytest.Item) -> int:
-    """How long a test may take: a rough class, the longest highest."""
+    """A rough class of a test's duration, the longest highest."""
     marks = [
         item.path.parent.name == "e2e",
         item.get_closest_marker("thorough") is not None,
@@ -84,7 +84,7 @@ def _rank(item: pytest.Item) -> int:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Name the tests that did not run, by what they lacked."""
+    """List the skipped tests by their reasons."""
     skipped = [(report.nodeid, _reason(report)) for report in terminalreporter.stats.get("skipped", [])]
     for reason in sorted({reason for _, reason in skipped}):
         terminalreporter.section("not run", sep="-")

@@ -1,4 +1,4 @@
-"""A test that hangs fails by itself, with a sentence: whatever wait has no bound of its own has this one."""
+"""A time limit for every test, so that a test that hangs fails with a message."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hypothesis import settings
 from tests.support import effort
 from tests.support.postgres import running_postgres
 
-# Without a deadline: that a busy machine takes its time is no failure.
+# Without a deadline: slowness of a busy machine is not a failure.
 settings.register_profile(effort.MODE, max_examples=effort.EXAMPLES, deadline=None)
 settings.load_profile(effort.MODE)
 
 MOST_SECONDS = 300
 MOST_SECONDS_SLOW = 1500
-"""Of a slow or a thorough test. Both are many times what one takes on a busy machine: for hangs alone."""
+"""The limit of a slow or thorough test. Both limits are far above the time on a busy machine."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -36,7 +36,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
-    with _bounded(item, "while it cleared up"):
+    with _bounded(item, "while it cleaned up"):
         return (yield)
 
 
@@ -49,7 +49,7 @@ def postgres() -> Iterator[str]:
 
 @contextmanager
 def _bounded(item: pytest.Item, where: str) -> Iterator[None]:
-    """An alarm reaches any wait of the main thread, where tests run: for a lock, a process or a socket."""
+    """A limit by an alarm, which interrupts any wait of the main thread, where tests run."""
     is_slow = item.get_closest_marker("slow") or item.get_closest_marker("thorough")
     seconds = MOST_SECONDS_SLOW if is_slow else MOST_SECONDS
 

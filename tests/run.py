@@ -1,9 +1,9 @@
-"""The test command, behind ``./arena test``: static checks, then the tests, with nothing left behind.
+"""The test command of ``./arena test``: static checks, then the tests; no process or file is left.
 
 Tests run as an ordinary user. Root hands them over to a user of their own, with a control group, as
 ``./arena up`` does, and runs only those marked ``root`` itself. Everything a run writes lies in one
 temporary folder and in ``.venv/cache``. Processes that outlive the tests are named, killed, and fail
-the run. Not here: which tests are slow (marks in the tests), what a skip means (``ci_plugin``).
+the run. Marks in the tests select the slow ones; ``ci_plugin`` handles skips.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from tournament.embedded.processes.guard import PR_SET_CHILD_SUBREAPER, descenda
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".venv" / "cache"
-"""Of the tools: what makes a second run faster, and nothing else."""
+"""The caches of the tools, which make a second run faster."""
 END_SECONDS = 10.0
 """How long processes may take to end after the tests that started them."""
 INTERRUPT_SECONDS = 20.0
-"""How long an interrupted step may take to clear up before it is killed."""
+"""How long an interrupted step may clean up before it is killed."""
 SOURCES = ("benchmarks", "engines", "tests", "tournament", "workers")
 BOTH_FORMS = (
     "tests/engines/rules",
@@ -43,11 +43,11 @@ BOTH_FORMS = (
     "tests/workers/game/fastpath",
     "tests/workers/engine/test_players.py",
 )
-"""Tests of what is compiled; they also run on plain Python."""
+"""Tests of the compiled packages; they also run with plain Python."""
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Each ends a run, which clears up first."""
+"""Signals that end a run after it has cleaned up."""
 
 
 class Mode(Enum):
@@ -74,7 +74,7 @@ class Step:
 
 
 class Interrupted(BaseException):
-    """A signal asked for the end."""
+    """A signal ended the run."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -99,10 +99,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def parse_mode(arguments: Sequence[str]) -> Mode:
-    """The mode that the words ask for; exits with status 2 at any other word."""
+    """The mode of the arguments; exits with status 2 for an unknown argument."""
     parser = argparse.ArgumentParser(prog="./arena test", description="Check the code and run its tests.")
     either = parser.add_mutually_exclusive_group()
-    either.add_argument("--quick", action="store_true", help="only the tests that take a moment")
+    either.add_argument("--quick", action="store_true", help="only the quick tests")
     either.add_argument("--all", action="store_true", help="also the long tests; what CI runs")
     given = parser.parse_args(arguments)
     return Mode.QUICK if given.quick else Mode.ALL if given.all else Mode.DEFAULT
@@ -142,14 +142,14 @@ class Run:
         return 0 if all(step.passed for step in self._steps) else 1
 
     def _compile(self) -> None:
-        """Both forms of the rules are tested where both can be had; in CI that is everywhere."""
+        """Compile the rules, so that both forms are tested; in CI that must succeed."""
         if not self._step("compile the rules", sys.executable, "setup.py") and not in_ci():
-            self._steps.pop()  # setup.py has said why; without a compiler the plain form is all there is
+            self._steps.pop()  # setup.py has printed the reason; only the plain form is tested
         if os.geteuid() == 0:  # the tests' user cannot write into the checkout, and starts many processes
             subprocess.run((sys.executable, "-m", "compileall", "-qq", *SOURCES), check=False)
 
     def _test_all(self) -> None:
-        """The test runs: plain rules and compiled ones, as an ordinary user, and what only root can do."""
+        """The test runs: plain rules, compiled rules as an ordinary user, and the tests for root."""
         plain = [] if self._mode is Mode.QUICK else [str(ROOT / path) for path in BOTH_FORMS]
         if plain:
             self._test("the rules as plain Python", *plain, environment={"DUARENA_PURE": "1"})
@@ -270,7 +270,7 @@ class Run:
         return bytes(printed)
 
     def _interrupt(self, process: subprocess.Popen[bytes]) -> None:
-        """Have a step clear up, for as long as that may take."""
+        """Interrupt a step, and give it time to clean up."""
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         process.send_signal(signal.SIGINT)
@@ -278,17 +278,17 @@ class Run:
             process.communicate(timeout=INTERRUPT_SECONDS)
 
     def _left_running(self) -> list[str]:
-        """Command lines of what outlived the tests, which is killed."""
+        """Kill the processes that outlived the tests; returns their command lines."""
         deadline = time.monotonic() + END_SECONDS
-        while (left := self._strangers()) and time.monotonic() < deadline:
+        while (left := self._leftover_processes()) and time.monotonic() < deadline:
             time.sleep(0.05)
         lines = [f"{pid}: {_command_line(pid)}" for pid in left]
-        while left := self._strangers():
+        while left := self._leftover_processes():
             _kill(left)
         return lines
 
-    def _strangers(self) -> list[int]:
-        """What runs below this process, without the steps in the background."""
+    def _leftover_processes(self) -> list[int]:
+        """The descendants of this process, without the steps in the background."""
         self._children.reap(self._running)
         ours = {one for pid in self._running for one in (pid, *descendants(pid))}
         return [pid for pid in descendants(os.getpid()) if pid not in ours]
@@ -336,14 +336,14 @@ class Children:
 
 
 def closing_lines(printed: str) -> str:
-    """What pytest says at the end: the short summary, or the last line where there is none."""
+    """pytest's last lines: the short summary, or the last line if there is none."""
     lines = printed.rstrip().splitlines()
     found = [number for number, line in enumerate(lines) if re.match(r"=+ short test summary info", line)]
     return "\n".join(lines[found[-1] :] if found else lines[-1:])
 
 
 def kill_descendants(children: Children) -> None:
-    """Kill and reap until nothing is below this process: orphans come to it, so none gets away."""
+    """Kill and reap until this process has no descendants; it adopts orphans, so none escapes."""
     while left := descendants(os.getpid()):
         _kill(left)
         children.reap({})

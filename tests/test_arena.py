@@ -1,4 +1,4 @@
-"""The start script's own part: finding a Python, making an environment, saying what is missing."""
+"""The start script: it finds a Python, creates an environment, and names what is missing."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_the_environment_is_made_once_repaired_when_torn_and_made_anew_when_move
 
 
 @pytest.mark.slow
-def test_where_the_rules_cannot_be_compiled_a_line_says_why_and_the_command_goes_on(
+def test_if_the_rules_cannot_be_compiled_a_line_says_why_and_the_command_continues(
     checkout: Path, with_python: Path
 ) -> None:
     shutil.copy(ROOT / "setup.py", checkout)

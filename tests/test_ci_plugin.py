@@ -1,4 +1,4 @@
-"""Where CI is set, a skip is a failure; elsewhere it is a skip."""
+"""If CI is set, a skip is a failure; otherwise it is a skip."""
 
 from __future__ import annotations
 

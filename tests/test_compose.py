@@ -99,7 +99,7 @@ def test_only_where_engines_run_may_walls_be_made() -> None:
         assert set(options) == {"no-new-privileges"} | needed
 
 
-def test_the_profile_of_game_workers_lets_walls_be_made_and_refuses_what_no_worker_needs() -> None:
+def test_the_profile_of_game_workers_permits_the_sandbox_and_refuses_other_calls() -> None:
     (option,) = [word for word in SERVICES["players"]["security_opt"] if word.startswith("seccomp")]
     profile = json.loads((ROOT / option.partition(":")[2]).read_text())
     (refused,) = [rule["names"] for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ERRNO"]
@@ -118,7 +118,7 @@ def test_the_profile_of_game_workers_lets_walls_be_made_and_refuses_what_no_work
 
 
 @pytest.mark.parametrize("kind", ["volumes", "networks"])
-def test_what_services_use_is_declared(kind: str) -> None:
+def test_volumes_and_networks_of_services_are_declared(kind: str) -> None:
     used = {item.partition(":")[0] for service in SERVICES.values() for item in service.get(kind, [])}
     assert used == set(COMPOSE[kind])
 
@@ -130,7 +130,7 @@ def test_the_image_holds_all_that_the_commands_need() -> None:
         assert f"COPY --from=compiled /app/{room} {room}\n" in final_stage()
 
 
-def test_what_is_compiled_is_so_in_a_stage_of_its_own() -> None:
+def test_compilation_is_in_a_stage_of_its_own() -> None:
     compiling, final = build_stages()
     assert {"requirements.txt", "setup.py", "engines", "workers"} == set(copied(compiling))
     assert compiling.endswith("\nRUN python setup.py\n\n")

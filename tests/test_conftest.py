@@ -1,4 +1,4 @@
-"""A test that hangs fails, whatever it waits for, and the next one runs."""
+"""A test that hangs fails, and the next one runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_sound():
 
 
 @pytest.mark.slow
-def test_whatever_a_test_waits_for_it_fails_and_the_others_run(tmp_path: Path) -> None:
+def test_a_test_that_waits_for_anything_fails_and_the_others_run(tmp_path: Path) -> None:
     (tmp_path / "test_sample.py").write_text(HANGING)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
     plugins = ("-p", "tests.conftest", "-p", "no:django", "-p", "no:cacheprovider")
@@ -60,5 +60,5 @@ def test_whatever_a_test_waits_for_it_fails_and_the_others_run(tmp_path: Path) -
     said = [line.partition("hangs ")[2] for line in answer.stdout.splitlines() if line.startswith("E ")]
     assert sorted(said) == sorted(
         ["in the middle: it is not done after 1 s"] * 3
-        + [f"{where}: it is not done after 1 s" for where in ("before it began", "while it cleared up")]
+        + [f"{where}: it is not done after 1 s" for where in ("before it began", "while it cleaned up")]
     )

@@ -1,4 +1,4 @@
-"""The README: its commands print what it says, and its engine plays. ``test_docs`` checks the rest of it."""
+"""The README: its commands print the given output, and its engine plays. ``test_docs`` checks the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The test command leaves nothing behind, whether it ends by itself or is interrupted."""
+"""The test command leaves no processes or files, after a normal end and after an interrupt."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_mode_is_one_of_three() -> None:
 
 
 @pytest.mark.parametrize("words", [["--quick", "--all"], ["--fast"], ["tests"]])
-def test_any_other_word_is_refused_with_status_2(words: list[str]) -> None:
+def test_an_unknown_argument_is_refused_with_status_2(words: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         parse_mode(words)
 
@@ -114,5 +114,5 @@ def test_an_interrupted_run_leaves_no_process_and_no_file(number: signal.Signals
     assert os.listdir(tmp_path) == ["cache"]
 
 
-def test_what_runs_in_both_forms_is_there() -> None:
+def test_the_tests_of_both_forms_exist() -> None:
     assert [path for path in BOTH_FORMS if not (ROOT / path).exists()] == []

@@ -1,4 +1,4 @@
-"""The packages stay as a newcomer can learn them: no cycles, small folders, one name for one thing."""
+"""The structure of the packages: no cycles, small folders, no public name twice."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_every_package_says_what_it_is(modules: dict[str, Module]) -> None:
     assert silent == ["tournament.management", "tournament.management.commands"]  # names that Django asks for
 
 
-def test_the_version_stands_in_one_module(modules: dict[str, Module]) -> None:
+def test_the_version_is_in_one_module(modules: dict[str, Module]) -> None:
     files = [(ROOT / "pyproject.toml"), (ROOT / "setup.py"), *(module.path for module in modules.values())]
     found = [path for path in files if re.search(rf"\b{re.escape(__version__)}\b", path.read_text("utf-8"))]
     assert found == [ROOT / "engines" / "__init__.py"]

@@ -32,7 +32,7 @@ def test_crashing_hanging_and_flooding_engines_leave_nothing(tmp_path: Path) -> 
     assert list(run.wrong(16)) == []
 
 
-def test_growth_and_what_is_left_are_noticed() -> None:
+def test_growth_and_leftovers_are_noticed() -> None:
     first, last = Sample(10, Load(3, 70.0, 30), 9), Sample(20, Load(3, 79.0, 50), 30)
     run = Run((first, last), 1.0, 3, ("process 7 is left",))
     assert list(run.wrong(30)) == [

@@ -1,4 +1,4 @@
-"""Engines at fault in one match: each is judged rightly and soon, within ten times the targets."""
+"""Faulty engines in one match: each verdict is right, within ten times the target times."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def test_a_match_makes_short_work_of_engines_at_fault(faults: list[Fault], event
     assert late == []
 
 
-def test_the_match_goes_on_after_every_fault(faults: list[Fault], event: Event) -> None:
+def test_the_match_continues_after_every_fault(faults: list[Fault], event: Event) -> None:
     assert (event.exit_code, event.games) == (0, 2 * len(faults))
 
 
-def test_what_falls_short_is_noticed() -> None:
+def test_a_missed_target_is_noticed() -> None:
     fault = FAULTS[0]
     good = Seen({fault.verdict}, verdict_ms=70.0, usable_ms=290.0, peak_mib=30.0)
     assert good.meets(fault)

@@ -1,4 +1,4 @@
-"""The benchmark that kills a match, with few kills; and that it would notice."""
+"""The benchmark that kills a match, with few kills, and its detection of errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 Played = tuple[list[Record], list[dict[str, Any]]]
 
 
-def test_a_match_killed_at_any_moment_leaves_nothing_behind_and_goes_on(
+def test_a_match_killed_at_any_moment_leaves_nothing_and_can_be_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Engines are gone within a second of the match; ten times that here."""

@@ -1,4 +1,4 @@
-"""What is measured must be what it is said to be: whole games of a long legal line, refereed and recorded."""
+"""The benchmark of the overhead measures whole games of the expected line, refereed and recorded."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_match_that_does_not_play_the_line_has_no_time(bench: Bench, tmp_path:
         time_match(short, Setup(frozenset(os.sched_getaffinity(0))), 12)
 
 
-def test_the_charge_for_a_move_is_told_beside_the_engines_own_time(bench: Bench) -> None:
+def test_the_charged_time_is_printed_less_the_engines_own(bench: Bench) -> None:
     argv = (sys.executable, "-m", "benchmarks.clock", bench.game.code, "1", *bench.command(), "0", "2")
     said = subprocess.run(argv, check=True, capture_output=True, text=True, cwd=ROOT).stdout.split()
     assert len(said) == bench.plies

@@ -1,4 +1,4 @@
-"""The tools of the soak do to processes and messages what they say."""
+"""The tools of the soak test: the relay, the clock and the detection of orphans."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_process_has_a_clock_that_is_off(tmp_path: Path, off_s: int) -> None:
     assert abs(measure_offset_s(environment) - off_s) < 60
 
 
-def test_what_outlives_its_parent_is_told_of_once() -> None:
+def test_a_process_that_outlives_its_parent_is_reported_once() -> None:
     """In a process of its own: whoever looks after orphans does so for life."""
     program = (
         "import os, subprocess\n"

@@ -1,4 +1,4 @@
-"""The benchmark of the sample bots: what it asks of the match runner, what it makes of the answer."""
+"""The benchmark of the sample bots: its arguments for the match runner, and its reading of the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The site in a real browser: stepping through a game, a tournament, and an author's way in."""
+"""The site in a real browser: stepping through a game, a tournament, and an author's first upload."""
 
 from __future__ import annotations
 

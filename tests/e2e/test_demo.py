@@ -1,4 +1,4 @@
-"""The start script as a stranger uses it: in a new checkout, as a user without rights."""
+"""The start script for a new user: in a new checkout, without rights."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_demonstration_plays_every_game_once_and_leaves_nothing_running(chec
 
 
 @pytest.mark.slow
-def test_up_plays_stops_at_ctrl_c_and_goes_on_where_it_stopped(checkout: Checkout) -> None:
+def test_up_plays_stops_at_ctrl_c_and_continues_when_started_again(checkout: Checkout) -> None:
     # One game at a time: Alphabeta takes its time for each move, so that on no machine all games are over
     # before the test has looked.
     first = Up(checkout, "--workers", "1")

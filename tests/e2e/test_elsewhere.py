@@ -1,4 +1,4 @@
-"""A worker on another host: of the site it has the broker's and the site's addresses, and a token."""
+"""A worker on another host: it knows only the broker's and the site's addresses and a token."""
 
 from __future__ import annotations
 

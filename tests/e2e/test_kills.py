@@ -1,4 +1,4 @@
-"""A site whose processes are killed while it plays: every game is recorded once, and nothing survives it."""
+"""A site whose processes are killed while it plays: every game is recorded once, and no process is left."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.mark.slow
-def test_whatever_is_killed_every_game_is_recorded_once(site: Site) -> None:
+def test_every_game_is_recorded_once_after_any_kills(site: Site) -> None:
     site.wait_for_a_game("no games are played")
     for name, word in VICTIMS.items():
         site.wait_until(lambda word=word: site.kill(word), f"{name} does not run")  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""The README walked by an ordinary user, from a clone to the first rated game of its own bot."""
+"""An ordinary user follows the README, from a clone to the first rated game of a bot."""
 
 from __future__ import annotations
 

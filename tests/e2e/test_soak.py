@@ -1,4 +1,4 @@
-"""Sites that are broken while they play, as ``python -m benchmarks.soak`` does it at length."""
+"""Short forms of the soak test ``python -m benchmarks.soak``."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def rows(said: str) -> dict[str, int]:
     return {what: int(number) for what, number in cells if number.isdigit()}
 
 
-def test_whatever_is_broken_the_same_games_are_recorded_once_as_with_one_slot_or_eight() -> None:
+def test_with_faults_the_same_games_are_recorded_once_as_with_one_slot_or_eight() -> None:
     said = soak("--database=sqlite", "--database=postgresql", "--pace=1.5", "--calm", "--at-once")
     assert said.count("All played, each recorded once") == 4
     assert "All runs: the same games" in said
 
 
-def test_ladders_go_on_whatever_is_broken_and_make_no_pair_twice() -> None:
+def test_ladders_continue_after_faults_and_make_no_pair_twice() -> None:
     said = soak("--ladders", "--games=20", "--pace=2")
     assert said.count("All played, each recorded once") == 1
     assert rows(said)["games"] >= 20

@@ -1,4 +1,4 @@
-"""``python -m engines bench``: what it prints, never how fast anything is."""
+"""The output of ``python -m engines bench``, without its speeds."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_only_the_ladders_that_are_named_are_measured(capsys: pytest.CaptureFixt
     assert [row.split()[0] for row in rows] == ["dogon-gagara", "dogon-kulei"]
 
 
-def test_a_ladder_nobody_knows_is_one_sentence_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_ladder_is_one_sentence_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "dogon-kulei", "chess"]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -75,7 +75,7 @@ def test_a_time_that_makes_no_sense_is_exit_code_2(capsys: pytest.CaptureFixture
     assert "is not a number of seconds up to 3600" in printed.err
 
 
-def test_the_form_in_use_is_told() -> None:
+def test_the_form_in_use_is_printed() -> None:
     python = f"CPython {platform.python_version()} on {platform.machine()}"
     if compiled.FINDER.why_plain:
         assert bench.describe_form() == f"plain Python, {python}: {compiled.FINDER.why_plain}"
@@ -83,7 +83,7 @@ def test_the_form_in_use_is_told() -> None:
         assert bench.describe_form() == f"compiled, {python}"
 
 
-def test_plain_python_on_demand_is_told() -> None:
+def test_selected_plain_python_is_printed() -> None:
     done = subprocess.run(
         (sys.executable, "-m", "engines", "bench", "dogon-kulei", "--seconds", "0.001"),
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""``python -m engines``, in this process where that shows everything, as a process where it does not."""
+"""``python -m engines``, in this process where possible, else as a process."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_play_prints_the_position_and_the_result(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("split", [0, 1, 44])
-def test_play_applies_repetition_wherever_the_fen_stands(
+def test_play_applies_repetition_wherever_the_fen_option_is(
     capsys: pytest.CaptureFixture[str], split: int
 ) -> None:
     moves = [*CYCLE, *CYCLE]
@@ -166,7 +166,7 @@ def test_verify_names_every_disagreement_and_its_place(
     assert complaints[3:] == ["4 games, 2 with disagreements"]
 
 
-def test_verify_goes_on_after_a_file_it_cannot_read(
+def test_verify_continues_after_a_file_it_cannot_read(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "good.pgn"
@@ -184,7 +184,7 @@ def test_a_reader_that_had_enough_ends_the_command_quietly() -> None:
     assert (done.stdout, done.stderr) == ("a1:a2\n", "")
 
 
-def test_what_was_written_to_a_closed_output_is_no_complaint() -> None:
+def test_a_closed_output_causes_no_traceback() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "engines", "games"],
         cwd=ROOT,

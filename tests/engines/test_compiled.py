@@ -1,4 +1,4 @@
-"""The compiled form of the rules: made by ``setup.py``, found by ``engines.compiled``, never a wrong one."""
+"""The compiled form of the rules: ``setup.py`` builds it, ``engines.compiled`` finds only the right one."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def assert_told_as_damaged(tree: Path) -> None:
     [LIBRARY + compiled.SUFFIX, f"counting{compiled.SUFFIX}", "counting.txt", compiled.MANIFEST],
 )
 @pytest.mark.parametrize("damage", [truncate, blank, flip_a_bit, Path.unlink])
-def test_a_damaged_compiled_form_is_told_and_left_alone(
+def test_a_damaged_compiled_form_is_reported_and_not_used(
     built: Path, damage: Callable[[Path], None], name: str
 ) -> None:
     damage(library_of(built).parent / name)
@@ -201,7 +201,7 @@ def test_a_damaged_compiled_form_is_told_and_left_alone(
 
 
 @pytest.mark.slow
-def test_a_compiled_form_that_this_machine_cannot_load_is_told(built: Path) -> None:
+def test_a_compiled_form_that_this_machine_cannot_load_is_reported(built: Path) -> None:
     library = library_of(built)
     library.write_bytes(b"made for another one")
     manifest = library.parent / compiled.MANIFEST
@@ -212,7 +212,7 @@ def test_a_compiled_form_that_this_machine_cannot_load_is_told(built: Path) -> N
 
 
 @pytest.mark.slow
-def test_what_an_editor_leaves_beside_the_sources_for_a_while_changes_nothing(built: Path) -> None:
+def test_temporary_files_of_editors_beside_the_sources_change_nothing(built: Path) -> None:
     rules = built / "engines" / "rules"
     (rules / ".#counting.py").symlink_to("nobody@nowhere")
     (rules / "counting (copy).py").write_text("half a line of")
@@ -221,7 +221,7 @@ def test_what_an_editor_leaves_beside_the_sources_for_a_while_changes_nothing(bu
 
 
 @pytest.mark.slow
-def test_a_process_that_outlives_its_compiled_form_goes_on_with_the_sources(built: Path) -> None:
+def test_a_process_whose_compiled_form_is_removed_continues_with_the_sources(built: Path) -> None:
     begin = (
         "import sys, shutil; sys.path.insert(0, '.'); from engines import compiled; import engines.rules\n"
     )
@@ -247,7 +247,7 @@ def test_the_rules_need_nothing_but_the_standard_library(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_what_is_there_is_not_made_again(built: Path) -> None:
+def test_an_existing_build_is_not_made_again(built: Path) -> None:
     made = library_of(built).stat().st_mtime_ns
     done = run(built, "setup.py")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -255,7 +255,7 @@ def test_what_is_there_is_not_made_again(built: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_damaged_is_made_anew(built: Path) -> None:
+def test_a_damaged_build_is_made_again(built: Path) -> None:
     blank(library_of(built))
     done = run(built, "setup.py")
     assert (done.returncode, done.stderr) == (0, "")
@@ -286,7 +286,7 @@ def test_without_a_compiler_the_packages_are_named_in_one_sentence(small: Path) 
     assert not (small / "engines" / "build").exists()
 
 
-def test_plain_python_asked_for_is_not_compiled(small: Path) -> None:
+def test_nothing_is_compiled_if_plain_python_is_selected(small: Path) -> None:
     assert refused(small, DUARENA_PURE="1") == "DUARENA_PURE is set"
 
 
@@ -305,7 +305,7 @@ def test_nothing_is_built_beside_its_source_where_it_would_outlive_a_change(smal
 
 
 @pytest.mark.slow
-def test_what_does_not_compile_runs_as_plain_python_and_a_file_tells_why(built: Path) -> None:
+def test_sources_that_do_not_compile_run_as_plain_python_and_a_log_tells_why(built: Path) -> None:
     old = builds_of(built)
     source = built / "engines" / "rules" / "counting.py"
     source.write_text(f"{COUNTING}\nwrong: int = 'a word'\n")

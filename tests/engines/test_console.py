@@ -1,4 +1,4 @@
-"""What both command lines share."""
+"""The common part of both command lines."""
 
 from __future__ import annotations
 

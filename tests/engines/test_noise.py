@@ -1,4 +1,4 @@
-"""``python -m engines`` with arguments nobody meant: an answer, or one sentence and exit code 2."""
+"""``python -m engines`` with arbitrary arguments: an answer, or one sentence and exit code 2."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_the_interpreters_of_the_readme_are_those_a_command_may_start_with() -> 
     assert all(f"`{word}`" in text for word in INTERPRETERS)
 
 
-def test_the_transcript_is_what_the_engine_of_the_readme_says() -> None:
+def test_the_engine_of_the_readme_plays_the_transcript() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", blocks("README.md", "python")[0]],
         cwd=ROOT,
@@ -108,7 +108,7 @@ def commands() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("command", "output"), commands())
-def test_a_command_of_the_readme_prints_what_is_told(command: str, output: str) -> None:
+def test_a_command_of_the_readme_prints_the_given_output(command: str, output: str) -> None:
     program, *arguments = shlex.split(command)
     assert program == "python3"
     done = subprocess.run(
@@ -122,5 +122,5 @@ def test_a_command_of_the_readme_prints_what_is_told(command: str, output: str) 
     assert done.stdout + done.stderr == output
 
 
-def test_the_readme_shows_every_command_that_is_told_in_a_block() -> None:
+def test_the_readme_shows_these_commands_in_blocks() -> None:
     assert {shlex.split(command)[3] for command, _ in commands()} == {"games", "perft", "moves", "play"}

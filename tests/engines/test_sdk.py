@@ -115,7 +115,7 @@ def test_an_engine_of_one_game_declares_no_variant() -> None:
     talk.end()
 
 
-def test_words_it_does_not_know_are_passed_over() -> None:
+def test_unknown_words_are_ignored() -> None:
     talk = Talk()
     assert (
         talk.ask("hello", "", "gameover p1win crash", "setoption name Nothing value 1", "isready")
@@ -184,7 +184,7 @@ def test_a_new_game_begins_anew(listening: Callable[[BotTurn], str], heard_turns
         (f"fen {OVER} moves d2-", "info string illegal move 'd2-' in position "),
     ],
 )
-def test_a_position_the_rules_refuse_is_said_to_be_so(position: str, complaint: str) -> None:
+def test_a_position_that_the_rules_refuse_is_reported(position: str, complaint: str) -> None:
     talk = Talk(games=["dogon-kulei"])
     assert talk.ask(f"position {position}").startswith(complaint)
     assert talk.ask("go") == "info string there is no position to search"
@@ -230,7 +230,7 @@ CYCLING = f"fen 0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0 moves {CYCLE}"
         ),
     ],
 )
-def test_other_runners_may_ask_how_the_game_stands(
+def test_other_runners_may_query_the_state_of_the_game(
     game: str, position: str, over: str, p1_turn: str, result: str
 ) -> None:
     talk = Talk(games=[game])
@@ -269,7 +269,7 @@ def test_stop_ends_a_search_that_watches_for_it() -> None:
     talk.end()
 
 
-def test_it_is_ready_only_when_everything_said_before_is_done() -> None:
+def test_it_is_ready_only_when_all_earlier_messages_are_processed() -> None:
     asked = threading.Event()
 
     def forget() -> None:
@@ -324,7 +324,7 @@ def test_a_budget_is_within_every_limit(clock: Clock, budget_ms: float | None) -
     assert clock.budget_ms == (None if budget_ms is None else pytest.approx(budget_ms))
 
 
-def test_info_is_said_in_the_words_of_the_protocol() -> None:
+def test_info_is_sent_in_the_words_of_the_protocol() -> None:
     def choose(turn: BotTurn) -> str:
         turn.info(depth=3, score=-20, nodes=1000, pv=["d1+", "c2+"])
         turn.info(mate=4, string="two\nlines\0")
@@ -441,7 +441,7 @@ def test_what_an_engine_prints_goes_to_its_log() -> None:
     assert done.stderr == "bestmove zz\n"
 
 
-def test_an_exception_is_told_and_ends_the_process() -> None:
+def test_an_exception_is_logged_and_ends_the_process() -> None:
     done = run_engine(engine("raise KeyError('lost')"), "go\n")
     assert done.returncode == 1
     assert done.stdout == ""
@@ -454,7 +454,7 @@ def test_a_search_that_never_ends_does_not_outlive_quit() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_an_engine_nobody_listens_to_ends_quietly() -> None:
+def test_an_engine_with_a_closed_output_ends_without_an_error() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", engine("return 'a1-'")],
         cwd=ROOT,

@@ -105,14 +105,14 @@ def test_stacks_are_spelled_bottom_first_and_the_long_row_has_its_number_beneath
     assert "       d   .   .   .   .   .   .   .   .   9" in lines
 
 
-def test_the_winner_is_told_beside_his_name_with_the_seeds() -> None:
+def test_the_result_is_beside_the_winner_s_name_with_the_seeds() -> None:
     position = GAMES["dogon-kulei"].position.parse("0,1,0,0,0,0/0,0,1,0,0,0 b 25 21 - - 1")
     told = draw(position).splitlines()
     assert "  White   store 25   wins 26 to 22 (seeds)" in told
     assert "  Black   store 21" in told
 
 
-def test_a_draw_is_told_beside_both_names() -> None:
+def test_a_draw_is_shown_beside_both_names() -> None:
     position = GAMES["dogon-kulei"].position.parse("0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1")
     assert draw(position).count("draw 24 to 24 (seeds)") == 2
 

@@ -116,7 +116,7 @@ def test_every_control_is_read_as_it_was_written(
 
 
 @given(st.text(alphabet="0123456789.+;=/movendspth ", max_size=30))
-def test_whatever_is_read_is_written_so_that_it_means_the_same(text: str) -> None:
+def test_a_parsed_time_control_is_formatted_with_the_same_meaning(text: str) -> None:
     try:
         control = parse_time_control(text)
     except TimeControlError:

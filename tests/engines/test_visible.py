@@ -1,4 +1,4 @@
-"""Text of strangers made fit to be shown."""
+"""Untrusted text made safe to show."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from engines.visible import visible, visible_lines
         ("<b>&", "<b>&"),
     ],
 )
-def test_what_does_not_print_stands_as_its_escape(text: str, shown: str) -> None:
+def test_characters_that_do_not_print_are_escaped(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
@@ -40,7 +40,7 @@ def test_of_a_long_log_both_ends_stay() -> None:
 
 
 @given(st.text(), st.integers(80, 200))
-def test_whatever_was_written_prints_and_is_bounded(text: str, limit: int) -> None:
+def test_any_text_becomes_printable_and_bounded(text: str, limit: int) -> None:
     assert visible(text).isprintable()
     assert len(visible(text, limit)) <= limit
     assert visible(visible(text)) == visible(text)

@@ -1,7 +1,7 @@
-"""The rules a second time: slow, literal, and sharing no code with `engines`.
+"""A second implementation of the rules: slow, literal, and without code of `engines`.
 
-Each module spells one game out sentence by sentence over dictionaries keyed by
-cell name. Nothing here is clever; that is its use. A game is a class with
+Each module implements one game sentence by sentence with dictionaries keyed by
+cell name. It is simple on purpose. A game is a class with
 ``parse``, ``text``, ``legal``, ``play`` and ``outcome``; an outcome is None or
 ``(result, reason, white_score, black_score)``. ``parse`` refuses what the rules refuse.
 """

@@ -1,4 +1,4 @@
-"""What the literal games have in common: almost nothing."""
+"""The small common part of the literal games."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LiteralOutcome = tuple[str, str, int | None, int | None]
 
 
 class Refused(ValueError):
-    """A position string that the rules refuse."""
+    """The rules refuse a position string."""
 
 
 class LiteralGame:

@@ -17,7 +17,7 @@ WORD = {"disc": "D", "ring": "R"}
 
 
 class Board:
-    """What stands where: ``discs`` and ``rings`` map a cell to its piece's colour."""
+    """A board: ``discs`` and ``rings`` map a cell to the colour of its piece."""
 
     def __init__(self, discs: dict[str, str], rings: dict[str, str]) -> None:
         self.at = {"disc": discs, "ring": rings}

@@ -1,4 +1,4 @@
-"""The rules and their literal second implementation, asked the same questions."""
+"""Compares the rules with their literal second implementation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def as_literal(outcome: Outcome) -> LiteralOutcome | None:
 
 
 def assert_same(fast: Position, slow: LiteralGame) -> list[str]:
-    """Both spell, judge, list and count alike; returns the legal tokens, sorted."""
+    """Both agree on the string, the outcome and the legal moves; returns the legal tokens, sorted."""
     text = slow.text()
     assert str(fast) == text
     assert as_literal(fast.outcome()) == slow.outcome(), text
@@ -46,7 +46,7 @@ def assert_same_verdict(fast: Position, token: str, legal: Sequence[str]) -> Non
 
 
 def assert_same_refusal(fast: type[Position], slow: type[LiteralGame], text: str) -> None:
-    """Both read ``text`` and write it back, or both refuse it."""
+    """Both parse ``text`` and format it again, or both refuse it."""
     try:
         read = str(fast.parse(text))
     except PositionError:
@@ -60,7 +60,7 @@ def assert_same_refusal(fast: type[Position], slow: type[LiteralGame], text: str
 
 
 def misspelled(tokens: Sequence[str], rng: random.Random) -> Iterator[str]:
-    """Tokens a little wrong: a character changed, dropped or added, parts of two of them joined."""
+    """Slightly wrong tokens: a character changed, dropped or added, or parts of two tokens joined."""
     for token in tokens:
         place = rng.randrange(len(token))
         yield token[:place] + rng.choice("abcdefghiDRdr0123456789+-:_#=") + token[place + 1 :]

@@ -1,12 +1,12 @@
-"""An engine that plays well but for what its arguments say. Run as a program; standard library only.
+"""An engine that plays well, except for the faults in its arguments. Run as a program; standard library only.
 
     bad_engines.py MARK [WHEN WHAT DETAIL]...
 
-MARK is to be found in the process list. WHEN is a word of the protocol, or ``start``; ``go:2`` is
-the second time only. WHAT is a function below that is called with DETAIL then; if it returns True
-the engine says nothing more to that word. Every engine has a fuse after which it ends by itself.
-It plays the moves of ``LINE``, which is legal in Dogon kulei, and off that line the first legal move; it
-tells of itself in ``info`` lines.
+MARK identifies the process in the process list. WHEN is a word of the protocol, or ``start``; ``go:2`` is
+only the second time. WHAT is a function of this module that is then called with DETAIL; if it returns True
+the engine does not answer that word. Every engine ends by itself after a time limit.
+It plays the moves of ``LINE``, which is legal in Dogon kulei, and after another line the first legal move; it
+reports facts about itself in ``info`` lines.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-FUSE_SECONDS = 20
-FUSE_BYTES = 64 * 1024 * 1024
-FUSE_PROCESSES = 100
+MAX_SECONDS = 20
+MAX_BYTES = 64 * 1024 * 1024
+MAX_PROCESSES = 100
 LINE_BYTES = 64 * 1024
 LIMIT_BYTES = {"1": 1024 * 1024, "2": 16 * 1024 * 1024}
-"""What may be said on a descriptor."""
+"""The server's limits of output, by descriptor."""
 LINE = "d1+ d2- a1- f2+ f1- b2- a1- c2+ b1+ b2+ e1+ f2- c1- d2+ f1+ a2-".split()
 
 move = ""
-"""The one to answer with."""
-heard: list[str] = []
-"""The words of the last line."""
+"""The next answer."""
+received: list[str] = []
+"""The words of the last line received."""
 game = 0
 blanks: str | None = None
-"""What parts words: None is any white space."""
+"""The separator of words: None is any white space."""
 noted = ""
-"""What was noted last."""
+"""The last argument of ``note``."""
 
 
 def say(text: str) -> None:
-    """Write, with escapes as in ``\\xff`` being bytes."""
+    """Write ``text`` with its escapes, such as ``\\xff``, as bytes."""
     data = text.replace("{move}", move).encode("latin-1").decode("unicode_escape").encode("latin-1")
     while data:
         data = data[os.write(1, data) :]
 
 
 def also(text: str) -> bool:
-    """Say it, then whatever a good engine would say."""
+    """Write ``text`` before the answer of a good engine."""
     say(text)
     return False
 
@@ -61,7 +61,7 @@ def only(text: str) -> bool:
 
 
 def many(text: str) -> bool:
-    """``1000 words``: so many lines of them."""
+    """``1000 words``: write a number of lines."""
     count, _, words = text.partition(" ")
     say(f"{words}\\n" * int(count))
     return False
@@ -78,12 +78,12 @@ def die(name: str) -> bool:
 
 
 def hang(_: str) -> bool:
-    time.sleep(FUSE_SECONDS)
+    time.sleep(MAX_SECONDS)
     return True
 
 
 def resist(_: str) -> bool:
-    """Hang, deaf to every signal that can be ignored."""
+    """Hang and ignore every signal that can be ignored."""
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGALRM}:
         if number < 32:
             signal.signal(number, signal.SIG_IGN)
@@ -95,8 +95,8 @@ def stop(_: str) -> bool:
     return True
 
 
-def fuse(seconds: str) -> bool:
-    """End by itself after so many seconds, in place of ``FUSE_SECONDS``."""
+def limit(seconds: str) -> bool:
+    """End by itself after ``seconds`` instead of ``MAX_SECONDS``."""
     signal.alarm(int(seconds))
     return False
 
@@ -107,20 +107,20 @@ def late(seconds: str) -> bool:
 
 
 def wait(path: str) -> bool:
-    """Until there is such a file."""
+    """Wait until the file exists."""
     while not os.path.exists(path):
         time.sleep(0.005)
     return False
 
 
 def flood(what: str) -> bool:
-    """``1 info x\\n``: write the text to that descriptor without end; the limit's moment is noted."""
+    """``1 info x\\n``: write the text to that descriptor without end; notes when it reaches the limit."""
     descriptor, _, text = what.partition(" ")
     data = text.encode().decode("unicode_escape").encode() * 1000
-    limit = LIMIT_BYTES[descriptor] if b"\n" in data else LINE_BYTES
+    most = LIMIT_BYTES[descriptor] if b"\n" in data else LINE_BYTES
     written = 0
-    while written < FUSE_BYTES:
-        if noted and written <= limit < written + len(data):
+    while written < MAX_BYTES:
+        if noted and written <= most < written + len(data):
             note(noted)
         written += os.write(int(descriptor), data)
     return hang("")
@@ -133,7 +133,7 @@ def drip(text: str) -> bool:
 
 
 def complain(count: str) -> bool:
-    """So many bytes on standard error, the first and the last few of their own."""
+    """Write ``count`` bytes to standard error, from ``FIRST`` to ``LAST``."""
     data = b"FIRST" + b"x" * (int(count) - 9) + b"LAST"
     while data:
         data = data[os.write(2, data) :]
@@ -151,7 +151,7 @@ def shut(descriptor: str) -> bool:
 
 
 def multiply(_: str) -> bool:
-    """Leave a child behind that holds all pipes open."""
+    """Start a child that keeps all pipes open."""
     if os.fork() == 0:
         hang("")
         os._exit(0)
@@ -180,22 +180,22 @@ def note(what: str) -> bool:
 
 
 def attack(what: str) -> bool:
-    """``module.function {facts}``: do what a hostile program does and tell what it brought home."""
+    """``module.function {facts}``: call a function of a hostile program and report its result."""
     name, _, facts = what.partition(" ")
     module, _, function = name.partition(".")
-    loot: object = None
+    result: object = None
     try:
-        loot = getattr(importlib.import_module(f"programs.{module}"), function)(json.loads(facts))
+        result = getattr(importlib.import_module(f"programs.{module}"), function)(json.loads(facts))
     except Exception as error:
         print(f"{name}: {error!r}", file=sys.stderr, flush=True)
-    data = f"info string loot {json.dumps(loot)}\n".encode()
+    data = f"info string loot {json.dumps(result)}\n".encode()
     while data:
         data = data[os.write(1, data) :]
     return False
 
 
 def look(_: str) -> bool:
-    """Say on standard error what there is to see and to write."""
+    """Report the environment and the files on standard error, and write a file."""
     seen = {"environment": dict(os.environ), "cwd": os.getcwd(), "files": sorted(os.listdir())}
     with open(os.path.join(os.environ["HOME"], "note"), "w") as file:
         file.write("mine")
@@ -204,7 +204,7 @@ def look(_: str) -> bool:
 
 
 def spin(_: str) -> bool:
-    """Use a core until the fuse burns down, and go on."""
+    """Use a core until the time limit, in a thread."""
     threading.Thread(target=_burn, daemon=True).start()
     return False
 
@@ -215,7 +215,7 @@ def _burn() -> None:
 
 
 def burn(seconds: str) -> bool:
-    """Use so much processor time."""
+    """Use processor time for ``seconds``."""
     until = time.process_time() + float(seconds)
     while time.process_time() < until:
         pass
@@ -223,59 +223,59 @@ def burn(seconds: str) -> bool:
 
 
 def take(size: str) -> bool:
-    """Use so much memory, at most the fuse's three times."""
-    held = [b"x" * 1024 * 1024 for _ in range(min(int(size), 3 * FUSE_BYTES) >> 20)]
+    """Use ``size`` bytes of memory, at most three times ``MAX_BYTES``."""
+    held = [b"x" * 1024 * 1024 for _ in range(min(int(size), 3 * MAX_BYTES) >> 20)]
     return hang(str(len(held)))
 
 
 def share(size: str) -> bool:
-    """The same with memory that children to come would share."""
-    held = [mmap.mmap(-1, 8 * 1024 * 1024) for _ in range(min(int(size), 3 * FUSE_BYTES) >> 23)]
+    """The same with memory that later children share."""
+    held = [mmap.mmap(-1, 8 * 1024 * 1024) for _ in range(min(int(size), 3 * MAX_BYTES) >> 23)]
     for piece in held:
         piece.write(b"x" * len(piece))
     return hang("")
 
 
 def crowd(count: str) -> bool:
-    """Start so many processes, and give up if that fails."""
+    """Start ``count`` processes, and end if that fails."""
     children: list[int] = []
     try:
-        for _ in range(min(int(count), FUSE_PROCESSES)):
+        for _ in range(min(int(count), MAX_PROCESSES)):
             child = os.fork()
             if child == 0:
                 hang("")
                 os._exit(0)
             children.append(child)
     except OSError:
-        time.sleep(1)  # for those who count now and then
+        time.sleep(1)  # gives time to a periodic check
         os._exit(7)
     return False
 
 
 def fill(size: str) -> bool:
-    """Write a file of so many bytes, as a program does that takes the usual signals as they come."""
+    """Write a file of ``size`` bytes with the default handling of signals."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     with open(os.path.join(os.environ["HOME"], "full"), "wb") as file:
-        file.writelines(b"x" * 1024 * 1024 for _ in range(min(int(size), FUSE_BYTES) >> 20))
+        file.writelines(b"x" * 1024 * 1024 for _ in range(min(int(size), MAX_BYTES) >> 20))
     return False
 
 
 def narrow(_: str) -> bool:
-    """Part words at spaces alone from now on, so that a carriage return is one more letter."""
+    """Separate words only at spaces from now on, so that a carriage return is part of a word."""
     global blanks
     blanks = " "
     return False
 
 
 def tire(count: str) -> bool:
-    """Crash over a line of so many words."""
-    if len(heard) > int(count):
+    """Crash if the line has this number of words."""
+    if len(received) > int(count):
         os._exit(9)
     return False
 
 
 def whim(_: str) -> bool:
-    """Answer with any legal move."""
+    """Answer with a random legal move."""
     global move
     move = random.choice(off_the_line())
     return False
@@ -292,7 +292,7 @@ def age(_: str) -> bool:
 WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
-        also, only, many, leave, die, hang, resist, stop, fuse, late, wait, flood, drip,
+        also, only, many, leave, die, hang, resist, stop, limit, late, wait, flood, drip,
         complain, close, shut, multiply, dig, note, attack, look, spin, burn, take, share, crowd, fill,
         narrow, tire, whim, age,
     )
@@ -300,28 +300,28 @@ WHAT: dict[str, Callable[[str], bool]] = {
 
 
 def off_the_line() -> list[str]:
-    """The legal moves where the last line, a ``position``, leads to."""
+    """The legal moves after the last line, a ``position``."""
     from engines.rules.registry import find_game
 
     rules = find_game("dogon-kulei").position
-    end = heard.index("moves") if "moves" in heard else len(heard)
-    position = rules.parse(" ".join(heard[2:end])) if heard[1] == "fen" else rules.initial()
-    for token in heard[end + 1 :]:
+    end = received.index("moves") if "moves" in received else len(received)
+    position = rules.parse(" ".join(received[2:end])) if received[1] == "fen" else rules.initial()
+    for token in received[end + 1 :]:
         position = position.play(token)
     return list(position.legal_moves())
 
 
 def choose() -> str:
-    """The answer to the last line, a ``position``."""
-    played = heard[3:]
-    if heard[1] == "startpos" and len(played) < len(LINE) and played == LINE[: len(played)]:
+    """The move after the last line, a ``position``."""
+    played = received[3:]
+    if received[1] == "startpos" and len(played) < len(LINE) and played == LINE[: len(played)]:
         return LINE[len(played)]
     return off_the_line()[0]
 
 
 def main(arguments: list[str]) -> None:
-    global move, heard, game
-    signal.alarm(FUSE_SECONDS)
+    global move, received, game
+    signal.alarm(MAX_SECONDS)
     plan = [tuple(arguments[at : at + 3]) for at in range(0, len(arguments), 3)]
     times: Counter[str] = Counter()
 
@@ -333,8 +333,8 @@ def main(arguments: list[str]) -> None:
 
     misbehave("start")
     for line in sys.stdin.buffer:
-        heard = line.decode().rstrip("\n").split(blanks)
-        word = heard[0] if heard else ""
+        received = line.decode().rstrip("\n").split(blanks)
+        word = received[0] if received else ""
         if word == "quit" and not misbehave("quit"):
             return
         if word == "position":

@@ -1,4 +1,4 @@
-"""A kernel that runs one BPF program: what a system call filter says of a call."""
+"""Interprets a BPF program: the verdict of a system call filter on a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real Redis on a socket of its own, and game workers on it as the processes they are."""
+"""A real Redis on a socket of its own, and game workers as processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from workers.service.heartbeat import Heartbeat
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE_SECONDS = 60.0
-"""Only a test that fails waits so long, or one on a machine with much else to do."""
+"""The longest wait; only a failing test or a busy machine reaches it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Message:
 class Broker:
     """The site's side of the queues, without a site.
 
-    Workers that tell of themselves are admitted while ``admits`` is true; ``heartbeats`` has what they told.
+    Workers that register are admitted while ``admits`` is true; ``heartbeats`` has their messages.
     """
 
     def __init__(self, socket: Path) -> None:

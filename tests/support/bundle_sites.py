@@ -1,4 +1,4 @@
-"""A small web server in the place of a site that lends its bundles; it does what sites must not."""
+"""A small web server in the place of a site with bundles; it can misbehave."""
 
 from __future__ import annotations
 

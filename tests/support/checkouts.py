@@ -1,4 +1,4 @@
-"""The start script in a checkout of its own, whose packages and compiled modules are those of this one."""
+"""The start script in a new checkout, with the installed packages and compiled modules of this one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Checkout:
         )
 
     def processes(self) -> list[str]:
-        """What runs from this checkout or on its data, as command lines."""
+        """The command lines of processes that run from this checkout or on its data."""
         found = []
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
@@ -66,7 +66,7 @@ class Checkout:
 
 @contextmanager
 def new_checkout() -> Iterator[Checkout]:
-    """A checkout in which ``arena`` was started before, so that it installs and compiles nothing."""
+    """A checkout in which ``arena`` has nothing to install or compile."""
     top = Path(tempfile.mkdtemp(prefix="e2e-"))
     folder = top / "a check out"
     listed = subprocess.run(("git", "ls-files", "-z"), cwd=ROOT, capture_output=True, text=True, check=True)
@@ -82,7 +82,7 @@ def new_checkout() -> Iterator[Checkout]:
 
 
 def _install(folder: Path) -> None:
-    """What ``arena`` makes at its first start, as links to what runs these tests."""
+    """Make what ``arena`` makes at its first start, as links to the environment of these tests."""
     venv = folder / ".venv"
     (venv / "bin").mkdir(parents=True)
     (venv / "bin" / "python").symlink_to(os.path.realpath(sys.executable))

@@ -1,4 +1,4 @@
-"""Bytes nobody should send, as hypothesis strategies: random ones, and good text spoilt here and there."""
+"""Bad input as hypothesis strategies: random bytes, and good text with damaged parts."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ SPOILERS = (
 
 
 def as_text(line: bytes) -> str:
-    """As a reader of a pipe or a file decodes it; nothing is lost or refused there."""
+    """Decode like the reader of a pipe or a file, without loss or error."""
     return line.decode("utf-8", "backslashreplace")
 
 
 @st.composite
 def spoilt(draw: st.DrawFn, good: Sequence[str]) -> str:
-    """One of the good texts, with a few stretches of it replaced."""
+    """One of the good texts with a few parts replaced."""
     line = draw(st.sampled_from(good)).encode()
     for _ in range(draw(st.integers(1, 4))):
         first = draw(st.integers(0, len(line)))

@@ -1,6 +1,6 @@
-"""Boards of hexagons drawn in tests, read into position strings so that no drawing can be wrong unnoticed.
+"""Parses drawings of hexagonal boards in tests into position strings.
 
-The top row comes first, cells are apart by spaces, ``.`` is an empty one::
+The top row comes first, cells are separated by spaces, ``.`` is an empty one::
 
        . . . .
       . . . . .
@@ -37,7 +37,7 @@ def _row(contents: list[str]) -> str:
 
 
 def dualma(board: str, side: str = "w") -> Position:
-    """A position of the movement phase; discs not drawn stand singly in the rows a, b, h and i."""
+    """A position of the movement phase; missing discs are added singly in the rows a, b, h and i."""
     held = parse_rows(5, drawn(board), SPELLINGS)
     spelled = "".join(held.values())
     left = [letter for letter in "wb" for _ in range(DISCS - spelled.count(letter))]
@@ -53,6 +53,6 @@ def duploline(board: str, side: str = "w") -> Position:
 
 
 def changed(before: Position, after: Position) -> dict[str, str]:
-    """The cells that a turn changed, with what they hold now."""
+    """The cells that a turn changed, with their new contents."""
     old = before.board()
     return {cell: content for cell, content in after.board().items() if content != old[cell]}

@@ -1,7 +1,7 @@
-"""Zips that mean harm, made byte by byte where no writer would make them.
+"""Hostile zips, assembled byte by byte where no library would write them.
 
-Each says what its refusal must name, and who can tell: the site, which reads the directory and ``bot.toml``
-alone, or the worker that unpacks it.
+Each has the expected refusal, and who can refuse it: the site, which reads only the directory and
+``bot.toml``, or the worker that unpacks it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _END = struct.Struct("<4s4H2LH")
 
 @dataclass(frozen=True)
 class Part:
-    """One entry, each of its fields free to lie; None is the truth."""
+    """One entry; each field may be false, None means the true value."""
 
     name: bytes
     data: bytes = b""
@@ -45,9 +45,9 @@ class Part:
     extra: bytes = b""
     offset: int | None = None
     raw: bytes | None = None
-    """What stands in the archive for the data."""
+    """The bytes in the archive for the data."""
     follow: bytes = b""
-    """Bytes after its data that belong to nothing."""
+    """Bytes after its data that belong to no entry."""
 
     def packed(self) -> bytes:
         if self.raw is not None:
@@ -109,7 +109,7 @@ def bot_and(*parts: Part) -> bytes:
 class Hostile:
     make: Callable[[], bytes]
     complaint: str
-    """What the refusal says, the offending entry's name included where there is one."""
+    """A pattern of the refusal, with the name of the offending entry if there is one."""
     found_by: str = SITE
 
 
@@ -130,7 +130,7 @@ def _overlapping() -> bytes:
 
 
 def _reaching_into_the_next() -> bytes:
-    """What stands before its data says that the data lies in the next entry."""
+    """Its local header says that its data is in the next entry."""
     first = Part(b"first", b"x" * 40, local_extra=b"")
     data = bytearray(bot_and(first, Part(b"second", b"y" * 40)))
     at = data.index(b"first") - 2
@@ -139,7 +139,7 @@ def _reaching_into_the_next() -> bytes:
 
 
 def _two_directories() -> bytes:
-    """To one reader the first directory is the archive, to another the second."""
+    """Some readers use the first directory, others the second."""
     inner = build(*BOT)
     tail = Part(b"main.py", b"print('another')\n")
     local = tail.local(tail.packed())
@@ -149,7 +149,7 @@ def _two_directories() -> bytes:
 
 
 def _end_in_a_comment() -> bytes:
-    """The comment holds an end record of its own, for an archive of nothing."""
+    """The comment contains an end record of an empty archive."""
     return build(*BOT, comment=_END.pack(b"PK\x05\x06", 0, 0, 0, 0, 0, 0, 0))
 
 
@@ -162,7 +162,7 @@ def _wrong_method(method: int) -> bytes:
 
 
 def _zip64_end() -> bytes:
-    """An end record of zip64 that tells of another directory."""
+    """A zip64 end record with another directory."""
     plain = build(*BOT)
     at = plain.rindex(b"PK\x05\x06")
     record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, 100, 0)
@@ -171,7 +171,7 @@ def _zip64_end() -> bytes:
 
 
 def _zip64_sizes() -> bytes:
-    """Sizes that stand in an extra field alone, and are four gigabytes."""
+    """Sizes of four gigabytes, only in an extra field."""
     extra = struct.pack("<2H2Q", 1, 16, 2**32 + 7, 10)
     return bot_and(Part(b"giant", b"x" * 10, size=2**32 - 1, packed_size=2**32 - 1, extra=extra))
 

@@ -1,4 +1,4 @@
-"""Jobs with bad engines, played in this process, and a look at what they leave behind."""
+"""Plays jobs with bad engines in this process, and finds processes that they leave."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workers.play.runner import Callbacks, WorkerContext
 from workers.sandbox.policy import Policy
 
 PATIENCE_SECONDS = 30.0
-"""Only a test that fails waits so long, or one on a machine with much else to do."""
+"""The longest wait; only a failing test or a busy machine reaches it."""
 NO_SANDBOX = Policy()
 MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
 
@@ -49,7 +49,7 @@ def pack_bad_engine() -> bytes:
 
 
 def plan_of(text: str) -> tuple[str, ...]:
-    """The words of a plan written in one; a space inside a detail is written ``\\x20``."""
+    """The words of a plan given as one text; a space inside a detail is written ``\\x20``."""
     return tuple(word.replace(r"\x20", " ") for word in text.split(" ") if word)
 
 
@@ -68,7 +68,7 @@ def job_of(one: EngineSpec, two: EngineSpec, *, games: int = 1, **more: Any) -> 
 
 @dataclass
 class Played:
-    """What a job handed back, in the order it came."""
+    """The reports of a job, in their order."""
 
     reports: list[GameReport] = field(default_factory=list)
     progress: list[Progress] = field(default_factory=list)
@@ -91,7 +91,7 @@ def play_job(
 
 
 def processes_with(mark: str) -> list[int]:
-    """Living processes that have ``mark`` among their arguments."""
+    """Running processes with ``mark`` in their arguments."""
     found = []
     for entry in os.listdir("/proc"):
         try:
@@ -104,7 +104,7 @@ def processes_with(mark: str) -> list[int]:
 
 
 def wait_until(is_so: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
-    """Whether it came to be so in time."""
+    """Whether the condition became true in time."""
     end = time.monotonic() + seconds
     while not is_so():
         if time.monotonic() > end:
@@ -114,14 +114,14 @@ def wait_until(is_so: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> 
 
 
 def engine_of(lines: str) -> set[tuple[int, int]]:
-    """The processes and the games of theirs that a log of lines tells of."""
+    """The processes, and the numbers of their games, in a log of lines."""
     return {(int(p), int(g)) for p, g in re.findall(r"info string process (\d+) game (\d+)", lines)}
 
 
 @contextmanager
 def nothing_left(mark: str) -> Iterator[None]:
-    """Around a block after which no engine with this mark may live, nor a descriptor be open more."""
+    """After the block no engine with this mark may run, and no more descriptors may be open than before."""
     before = len(os.listdir("/proc/self/fd"))
     yield
-    assert wait_until(lambda: not processes_with(mark)), "engines are left"  # a child takes a moment to die
+    assert wait_until(lambda: not processes_with(mark)), "engines are left"  # a child needs a moment to end
     assert len(os.listdir("/proc/self/fd")) <= before + 1, "descriptors leak"  # the reaper's pipe may be new

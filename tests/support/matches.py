@@ -1,4 +1,4 @@
-"""Matches run as their users run them, of engines of ``bad_engines``; and the values they are made of."""
+"""Runs matches as commands, with engines of ``bad_engines``."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Finished:
 
 
 def read_games(path: Path) -> list[Record]:
-    """All of a record file; whatever cannot be read fails the test."""
+    """All records of a file; the test fails if one cannot be read."""
     with path.open(encoding="utf-8") as file:
         read = list(read_records(file, path.name))
     games = [record for record in read if isinstance(record, Record)]
@@ -63,7 +63,7 @@ def read_games(path: Path) -> list[Record]:
 
 
 def start_match(folder: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
-    """A match under way in ``folder``, with more in its environment; Python finds the house from there."""
+    """Start a match in ``folder``, with additional environment variables; Python finds our packages there."""
     return subprocess.Popen(
         [sys.executable, "-m", "workers", "match", *words],
         cwd=folder,
@@ -88,7 +88,7 @@ def run_match(folder: Path, *words: str) -> Finished:
 def finish_match(
     match: subprocess.Popen[str], folder: Path, seconds: float | None = DEADLINE_SECONDS
 ) -> Finished:
-    """Wait for its end, so long at most; None is as long as it takes."""
+    """Wait for the end of a match; None means without a limit."""
     try:
         out, err = match.communicate(timeout=seconds)
     finally:

@@ -1,4 +1,4 @@
-"""What may be played, and what may not, in the words of a test."""
+"""Assertions about legal and illegal moves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def moves(position: Position) -> list[str]:
 
 
 def assert_illegal(position: Position, token: str, why: str = "") -> None:
-    """``token`` is refused in every way there is to offer it, with ``why`` in the complaint."""
+    """Every method refuses ``token``, with ``why`` in the message."""
     assert not position.is_legal(token)
     assert token not in set(position.legal_moves())
     with pytest.raises(IllegalMove) as refused:

@@ -1,8 +1,8 @@
-"""An engine that plays legal moves and says nothing a terminal, a page or a reader should ever see raw.
+"""An engine that plays legal moves, and whose output must never be shown unescaped.
 
     nasty_engine.py [cheat]
 
-With ``cheat`` its second answer of a game is no move but more of the same.
+With ``cheat`` its second answer of a game is such output instead of a move.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NASTY = (
     b"<script>alert(1)</script>\x7f"
 )
 """Terminal escapes, NUL, bell, broken UTF-8, a right-to-left override, a zero-width space, CSI, markup."""
-FUSE_SECONDS = 60
+MAX_SECONDS = 60
 
 
 def say(*words: bytes) -> None:
@@ -26,7 +26,7 @@ def say(*words: bytes) -> None:
 
 
 def main(cheats: bool) -> None:
-    signal.alarm(FUSE_SECONDS)
+    signal.alarm(MAX_SECONDS)
     rules = find_game("duploline")
     position, answers = rules.position.initial(), 0
     for line in sys.stdin:

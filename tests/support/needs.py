@@ -1,4 +1,4 @@
-"""Programs that some tests need, which may be missing: where each is, and the package that brings it."""
+"""Programs that some tests need: how to find each, and the package that contains it."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def find_tool(name: str) -> str | None:
 
 
 def need_root() -> None:
-    """Skips a test marked ``root`` that was started by anybody else."""
+    """Skips a test marked ``root`` if another user started it."""
     if os.geteuid() != 0:
         pytest.skip("needs root: start ./arena test as root")
 
 
 def need(name: str) -> str:
-    """The path of a tool; skips the test where it is missing, and says which package to install."""
+    """The path of a tool; skips the test if it is missing, and names the package to install."""
     found = find_tool(name)
     if found is None:
         pytest.skip(f"needs {TOOLS[name].name} (apt-get install {TOOLS[name].package})")

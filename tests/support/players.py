@@ -1,4 +1,4 @@
-"""Players without a process: they answer from a script, in times and with faults of the test's choosing."""
+"""Players without a process, which answer from a script with given times and faults."""
 
 from __future__ import annotations
 

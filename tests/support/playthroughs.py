@@ -1,7 +1,7 @@
-"""Golden games: one random game a ladder, written down ply by ply.
+"""Golden games: one random game of each ladder, recorded ply by ply.
 
-After a deliberate change of the rules or of the notation, write them anew with
-``python -m tests.support.playthroughs`` and read the difference.
+After a deliberate change of the rules or of the notation, write them again with
+``python -m tests.support.playthroughs`` and check the difference.
 """
 
 from __future__ import annotations

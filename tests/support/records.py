@@ -1,4 +1,4 @@
-"""Records of random games, true ones: what tests then alter, write, read and verify."""
+"""Correct records of random games, for tests that change, write, read and verify them."""
 
 from __future__ import annotations
 

@@ -19,11 +19,11 @@ from tournament.embedded.processes.redis_server import broker_url
 from tournament.embedded.processes.supervisor import Supervisor
 
 TIMEOUT_S = 60.0
-"""Only a test that fails waits so long, or one on a machine with much else to do."""
+"""The longest wait; only a failing test or a busy machine reaches it."""
 
 
 def bare_environment() -> dict[str, str]:
-    """This process's without what tells of a site."""
+    """The environment of this process without the settings of a site."""
     ours = ("DUARENA_", "DJANGO_", "REDIS_URL", "DATABASE_URL")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 
@@ -50,7 +50,7 @@ class SiteData:
         return run.stdout
 
     def run(self, program: str) -> str:
-        """What a program that works on the site's tables prints."""
+        """The output of a program that uses the site's database."""
         return self.manage("shell", "-v0", "-c", program)
 
     def ask(self, query: str) -> list[tuple[object, ...]]:
@@ -74,7 +74,7 @@ class LonelySite(SiteData):
 
 @contextmanager
 def running_lonely_site(data: Path, port: int) -> Iterator[LonelySite]:
-    """The processes of ``./arena up`` but for those that play."""
+    """The processes of ``./arena up`` except the workers."""
     address = Address("127.0.0.1", find_port("127.0.0.1", port))
     with running_redis() as socket, Supervisor(logs=data / "logs", folder=ROOT, say=print) as supervisor:
         site = LonelySite(data, address, broker_url(socket))

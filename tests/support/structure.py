@@ -1,4 +1,4 @@
-"""The packages as a graph of imports: what ``tests/test_structure.py`` holds them to.
+"""The packages as a graph of imports, for ``tests/test_structure.py``.
 
 ``.venv/bin/python -m tests.support.structure`` prints the counts.
 """
@@ -14,9 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = ("engines", "workers", "tournament")
 GIVEN_NAMES = frozenset({"Command", "Migration", "Meta"})
-"""Classes whose names Django asks for."""
+"""Classes whose names Django requires."""
 SHORT_LINES = 60
-"""A module below this that only one other imports belongs into that one, unless it says why not."""
+"""A shorter module with one importer belongs into that importer, unless it says why not."""
 
 
 @dataclass(frozen=True, slots=True)

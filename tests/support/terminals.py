@@ -1,4 +1,4 @@
-"""A terminal as far as the house writes to one: lines that scroll up, and codes that go back over them."""
+"""A simulated terminal with scrolling lines and the codes that move back over them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PIECE = re.compile(r"\x1b\[(\d*)([FJ])|\x1b\[\?7[hl]|\r|(\n)|([^\x1b\r\n]+)")
 
 
 class Screen:
-    """What is to be seen after all that was written; ``scrolled`` are the lines that left it at the top."""
+    """The screen after all output; ``scrolled`` are the lines that left it at the top."""
 
     def __init__(self, height: int) -> None:
         self._height = height

@@ -1,4 +1,4 @@
-"""Programs that not every machine has; a test that needs one is skipped there and names the package."""
+"""Programs that may be missing; a test that needs one is then skipped and names the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that takes a zip in as site and worker do, for a test to look at from outside.
+"""A process that reads and unpacks a zip like site and worker, to be measured from outside.
 
     unpack_archive.py FILE CACHE
 

@@ -1,7 +1,7 @@
-"""Valid position strings as hypothesis strategies, a ladder each: any that the rules take, reachable or not.
+"""Valid position strings as hypothesis strategies, one for each ladder: reachable or not.
 
-Every choice is drawn apart, so that a failing position shrinks: to fewer stones, fewer discs,
-fewer cells, to the first cells of the board and to the first plies.
+Every choice is drawn separately, so that a failing position shrinks: to fewer stones, discs and
+cells, to the first cells of the board and to the first plies.
 """
 
 from __future__ import annotations

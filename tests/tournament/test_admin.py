@@ -1,4 +1,4 @@
-"""Django's admin over a site that has played."""
+"""Django's administration of a site with games."""
 
 from __future__ import annotations
 

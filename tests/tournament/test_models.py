@@ -1,4 +1,4 @@
-"""What the database itself refuses, and what rows know of themselves."""
+"""Constraints of the database, and properties of rows."""
 
 from __future__ import annotations
 

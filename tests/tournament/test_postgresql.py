@@ -1,4 +1,4 @@
-"""The record path once more on a real PostgreSQL, which starts without root."""
+"""The path of a record on a real PostgreSQL, which starts without root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tournament played by real workers: by one or by eight, it is the same tournament."""
+"""One worker and eight real workers play the same games of a tournament."""
 
 from __future__ import annotations
 

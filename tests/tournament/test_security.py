@@ -1,4 +1,4 @@
-"""What every answer carries, and how much a site takes from anybody."""
+"""The headers of every answer, and the limits of requests."""
 
 from __future__ import annotations
 

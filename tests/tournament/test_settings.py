@@ -1,4 +1,4 @@
-"""What a site starts with when nothing is said, and what its environment changes."""
+"""The default settings of a site, and those from the environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a soak finds wrong with a site: nothing where nothing is, and each thing that can be."""
+"""The checks of the soak test: no error on a correct site, and each error that it can find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs and reports: what is sent is what arrives, and nothing else is taken."""
+"""Jobs and reports: encoding and decoding give the same values, and other input is refused."""
 
 from __future__ import annotations
 

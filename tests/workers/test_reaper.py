@@ -1,4 +1,4 @@
-"""The reaper: no engine and no scratch folder outlives its worker, however the worker ends."""
+"""The reaper: no engine and no scratch folder outlives its worker, for any end of the worker."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(tmp_path: Path)
     assert wait_until(lambda: not list(tmp_path.iterdir()), 10)
 
 
-def test_an_engine_that_was_just_being_started_is_known_by_its_home(tmp_path: Path) -> None:
+def test_an_engine_that_was_being_started_is_found_by_its_home_folder(tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
     command = ["sh", "-c", "trap '' TERM; sleep 100 & sleep 100"]

@@ -1,4 +1,4 @@
-"""Elo and SPRT of counts, against numbers that others published and against the definition."""
+"""Elo and SPRT of counts, against published numbers and against the definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bots play here as they do when they are run: without a garbage collector."""
+"""Runs bots without a garbage collector, as when they are started as programs."""
 
 from __future__ import annotations
 

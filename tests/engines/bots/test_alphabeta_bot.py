@@ -1,4 +1,4 @@
-"""Alphabeta: what it announces is true, what it is allowed it keeps to, the match rules are seen coming."""
+"""Alphabeta: its announcements are true, and it keeps to its limits and to the match rules."""
 
 from __future__ import annotations
 

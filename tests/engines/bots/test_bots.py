@@ -1,4 +1,4 @@
-"""The sample bots, each spoken to over the protocol, in this process or as one of its own."""
+"""The sample bots over the protocol, in this process or as processes of their own."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_naming_the_sample_bots_does_not_import_them() -> None:
 
 
 @pytest.mark.parametrize("bot", SAMPLE_BOTS, ids=BOTS)
-def test_a_bot_imports_what_bots_share_and_no_other_bot(bot: SampleBot) -> None:
+def test_a_bot_imports_shared_modules_and_no_other_bot(bot: SampleBot) -> None:
     imported = re.findall(r"^from (engines[.\w]*) import", bot.path.read_text(), re.MULTILINE)
     assert imported
     assert not any(name.endswith("_bot") for name in imported)

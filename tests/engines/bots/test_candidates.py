@@ -1,4 +1,4 @@
-"""The moves worth looking at: all legal, all there are where they say so, and no win among those left out."""
+"""Candidate moves: all legal, complete if they are said to be, and without missing wins."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_win_at_once_is_seen_without_trying_every_move(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["dualma", "duploline"])
-def test_what_is_said_to_win_does_win(code: str) -> None:
+def test_a_winning_move_wins(code: str) -> None:
     for seed in range(20):
         for position in some_positions(code, seed, plies=200):
             win = GUIDES[code].winning_move(position)
@@ -69,7 +69,7 @@ def test_a_disc_that_ties_the_board_together_may_leave_once_a_ring_does_so_inste
     assert not position.is_legal("Rc3-d4")
 
 
-def test_the_ring_that_stands_in_the_way_of_four_discs_moves_away() -> None:
+def test_a_ring_that_blocks_four_discs_is_moved() -> None:
     """White lacks a disc on d4, where his own ring lies; a black disc takes it in.
 
     ::

@@ -1,4 +1,4 @@
-"""How a search sees the game end: by the rules, by the third occurrence, by the ply limit."""
+"""Outcomes in a search: by the rules, by the third occurrence, by the ply limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.engines.bots.test_alphabeta_bot import REPEATED, REPEATING
 KULEI = GAMES["dogon-kulei"]
 
 
-def test_a_position_seen_twice_is_known_to_end_the_game() -> None:
+def test_a_position_that_occurred_twice_ends_the_game() -> None:
     history = History(KULEI, KULEI.position.parse(REPEATED))
     for token in f"{REPEATING} e2- {REPEATING}".split():
         history.play(token)
@@ -22,7 +22,7 @@ def test_a_position_seen_twice_is_known_to_end_the_game() -> None:
     assert history.outcome.reason is Reason.REPETITION
 
 
-def test_a_position_seen_once_is_none_to_end_the_game() -> None:
+def test_a_position_that_occurred_once_does_not_end_the_game() -> None:
     history = History(KULEI, KULEI.position.parse(REPEATED))
     assert Endings(history).outcome(history.start) is UNDECIDED
 

@@ -1,4 +1,4 @@
-"""What positions are worth: colours make no difference, and what the weights say of drawn boards."""
+"""Evaluations: equal for both colours, and as expected on drawn boards."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_colours_and_sides_exchanged_are_worth_the_same(code: str, text: str, mi
     assert worth(code, text) == worth(code, mirrored) != 0
 
 
-def test_a_seed_in_the_store_is_worth_more_than_one_at_home() -> None:
+def test_a_seed_in_the_store_scores_more_than_one_in_an_own_hole() -> None:
     home = worth("dogon-kulei", "0,4,4,4,4,4/5,4,4,4,4,4 w 0 3 - - 0")
     store = worth("dogon-kulei", "0,4,4,4,4,4/4,4,4,4,4,4 w 1 3 - - 0")
     assert store > home
@@ -47,7 +47,7 @@ def test_a_hole_of_the_back_row_counts_that_its_owner_may_start_from(hole: str, 
     assert (back > front) == opens
 
 
-def test_a_stone_is_worth_more_in_a_hole_that_is_nobodys() -> None:
+def test_a_stone_scores_more_in_a_neutral_hole() -> None:
     """A white stone on a3, and the same on c3, in White's front row."""
     neutral = worth("duovallis", "0,0,0,0,0,4b/1w,4w,0,0,0,0/0,0,0,0,0,0/0,0,0,0,0,0 w 0 0 0")
     front = worth("duovallis", "0,0,0,0,0,4b/0,4w,1w,0,0,0/0,0,0,0,0,0/0,0,0,0,0,0 w 0 0 0")

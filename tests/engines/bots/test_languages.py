@@ -267,7 +267,7 @@ def test_it_beats_a_player_who_moves_at_random(bot: Bot, code: str, start: Start
 
 
 @pytest.mark.parametrize(("bot", "code"), THINKING)
-def test_the_nodes_asked_for_are_not_exceeded(bot: Bot, code: str, start: Start) -> None:
+def test_the_node_limit_is_not_exceeded(bot: Bot, code: str, start: Start) -> None:
     conversation = start(bot, code)
     conversation.say("position startpos", "go nodes 5000", "position startpos", "go nodes 0")
     said = [parse_engine_line(line) for line in conversation.hear_until("bestmove")]
@@ -335,7 +335,7 @@ def test_the_shell_draws_the_same_move_from_the_same_seed_and_lines_may_end_in_t
     assert len(set(moves)) > 1
 
 
-def test_the_lines_in_the_readme_print_what_they_say(tmp_path: Path) -> None:
+def test_the_commands_in_the_readme_print_the_given_numbers(tmp_path: Path) -> None:
     C.command(tmp_path)
     (tmp_path / "engines").symlink_to(FOLDER.parents[1])
     page = (FOLDER.parents[1] / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""The bot that grows a tree: what it proves is true, what it is allowed it keeps to."""
+"""MCTS: its proofs are true, and it keeps to its limits."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def mate_of(code: str, position: str, go: str) -> int | None:
     return score.mate
 
 
-def test_it_imports_what_bots_share_and_no_other_bot() -> None:
+def test_it_imports_shared_modules_and_no_other_bot() -> None:
     imported = re.findall(r"^from (engines[.\w]*) import", SOURCE.read_text(), re.MULTILINE)
     assert imported
     assert not any(name.endswith("_bot") for name in imported)
@@ -93,7 +93,7 @@ def test_a_win_in_one_is_found_and_announced_as_a_mate(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", GAMES)
-def test_the_nodes_asked_for_are_made_and_no_more(code: str) -> None:
+def test_exactly_the_node_limit_is_searched(code: str) -> None:
     *_, position = some_positions(code, seed=2, plies=13)
     for nodes in (1, 2, 77):
         info = last_info(code, f"fen {position}", f"go nodes {nodes}")
@@ -102,7 +102,7 @@ def test_the_nodes_asked_for_are_made_and_no_more(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", GAMES)
-def test_lines_can_be_played_and_are_no_deeper_than_was_asked_for(code: str) -> None:
+def test_lines_can_be_played_and_are_no_deeper_than_the_limit(code: str) -> None:
     for position in list(some_positions(code, seed=4, plies=28))[::9]:
         for info in infos(ask(BOT, code, f"fen {position}", "go nodes 100 depth 3")):
             after = position

@@ -1,4 +1,4 @@
-"""When a bot answers, on a clock that the test moves on."""
+"""The pace of a bot, on a clock that the test sets."""
 
 from __future__ import annotations
 

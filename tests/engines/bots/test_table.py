@@ -1,4 +1,4 @@
-"""What a search remembers: scores that count plies are kept for the position, not for the way to it."""
+"""The transposition table: scores of wins count plies from the position, not from the root."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_shallower_search_settles_nothing() -> None:
         (Bound.AT_MOST, 149, 300, False),
     ],
 )
-def test_a_bound_settles_what_lies_beyond_the_window(
+def test_a_bound_decides_a_score_outside_the_window(
     bound: Bound, alpha: int, beta: int, settled: bool
 ) -> None:
     entry = kept(150, at=0, bound=bound)

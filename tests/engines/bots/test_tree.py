@@ -1,4 +1,4 @@
-"""The tree: which move is visited next, what is carried up, and what is proven by it."""
+"""The search tree: which move is visited next, how values are backed up, and what is proven."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_move_visited_less_is_preferred_to_its_equal() -> None:
     assert root.select().token == "b"
 
 
-def test_what_is_good_for_a_move_is_bad_for_the_one_before_it() -> None:
+def test_a_value_is_inverted_for_the_move_before() -> None:
     root = grown(0.5, 0.4)
     before = root.chance
     visit(root, "a", found=0.9)

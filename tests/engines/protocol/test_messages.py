@@ -90,13 +90,13 @@ FROM_ENGINE: dict[str, EngineMessage] = {
 
 
 @pytest.mark.parametrize(("line", "message"), TO_ENGINE.items())
-def test_what_the_server_says_is_a_message_and_back(line: str, message: ServerMessage) -> None:
+def test_a_line_of_the_server_is_parsed_and_formatted_again(line: str, message: ServerMessage) -> None:
     assert parse_server_line(line) == message
     assert format_message(message) == line
 
 
 @pytest.mark.parametrize(("line", "message"), FROM_ENGINE.items())
-def test_what_an_engine_says_is_a_message_and_back(line: str, message: EngineMessage) -> None:
+def test_a_line_of_an_engine_is_parsed_and_formatted_again(line: str, message: EngineMessage) -> None:
     assert parse_engine_line(line) == message
     assert format_message(message) == line
 
@@ -104,7 +104,7 @@ def test_what_an_engine_says_is_a_message_and_back(line: str, message: EngineMes
 @pytest.mark.parametrize(
     "line", ["", " ", "\r\n", "hello", "BESTMOVE c1", "bestmovec1", "\0bestmove c1", "uciok"]
 )
-def test_words_nobody_knows_are_no_message(line: str) -> None:
+def test_unknown_words_are_no_message(line: str) -> None:
     assert parse_engine_line(line) is None
     assert parse_server_line(line) is None
 
@@ -119,16 +119,16 @@ def test_words_after_the_move_are_ignored() -> None:
 
 
 @pytest.mark.parametrize("line", ["bestmove c1\r\n", "\tbestmove\t \tc1  ", "  bestmove   c1\n"])
-def test_spaces_tabs_and_either_line_end_part_words(line: str) -> None:
+def test_spaces_tabs_and_both_line_ends_separate_words(line: str) -> None:
     assert parse_engine_line(line) == BestMove("c1")
 
 
 @pytest.mark.parametrize("glue", ["\xa0", "\u2028", "\x1c", "\v", "\x85", "\0"])
-def test_no_other_space_parts_words(glue: str) -> None:
+def test_no_other_space_separates_words(glue: str) -> None:
     assert parse_engine_line(f"bestmove c1{glue}x") == BestMove(f"c1{glue}x")
 
 
-def test_info_fields_come_in_any_order_among_unknown_ones() -> None:
+def test_info_fields_may_be_in_any_order_among_unknown_ones() -> None:
     line = "info nodes 7 currmove b1 pv c1 c4 hashfull 3 wdl 1 2 depth 2 multipv 1 time 9"
     assert parse_engine_line(line) == Info(depth=2, time_ms=9, nodes=7, pv=("c1", "c4"))
 
@@ -144,7 +144,7 @@ def test_a_field_without_its_number_does_not_swallow_the_next() -> None:
 @pytest.mark.parametrize(
     "number", ["9" * 5000, "1" * 20, "0x10", "1_000", "٣", "1.5", "--1", "-", "½", "1e9"]
 )
-def test_what_is_no_plain_number_is_as_if_unsaid(number: str) -> None:
+def test_a_word_that_is_not_a_plain_number_is_ignored(number: str) -> None:
     assert parse_number(number) is None
     assert parse_engine_line(f"info depth {number} score cp {number} nodes 4") == Info(nodes=4)
     assert parse_server_line(f"go movetime {number} depth 3") == Go(depth=3)
@@ -239,7 +239,7 @@ def test_the_last_of_each_field_is_found_across_lines() -> None:
     assert last_info([]) == Info()
 
 
-def test_reading_backwards_ends_where_everything_is_known() -> None:
+def test_reading_backwards_ends_when_all_fields_are_found() -> None:
     full = b"info depth 0 score cp 0 time 0 nodes 0 pv a1"
     assert last_info(["info seldepth 9", full]).seldepth is None
 
@@ -252,14 +252,14 @@ words = st.lists(
 
 
 @given(words)
-def test_no_line_whatever_raises(line: list[str]) -> None:
+def test_no_line_raises(line: list[str]) -> None:
     text = " ".join(line)
     parse_engine_line(text)
     parse_server_line(text)
 
 
 @given(words)
-def test_what_was_read_is_written_and_read_the_same(line: list[str]) -> None:
+def test_a_parsed_message_is_formatted_and_parsed_the_same(line: list[str]) -> None:
     text = " ".join(line).replace("\n", "").replace("\r", "").replace("\0", "")
     said, ordered = parse_engine_line(text), parse_server_line(text)
     if said is not None:

@@ -1,4 +1,4 @@
-"""Whatever bytes an engine or a server sends, reading a line raises nothing."""
+"""Parsing any bytes of an engine or a server raises nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_any_bytes_are_a_message_or_none(line: str) -> None:
 
 @settings(max_examples=400)
 @given(lines)
-def test_what_was_read_is_written_to_be_read_the_same_or_refused_as_documented(line: str) -> None:
+def test_a_parsed_message_is_formatted_and_parsed_the_same_or_refused(line: str) -> None:
     for parse in (parse_engine_line, parse_server_line):
         message = parse(line)
         if message is None:

@@ -1,4 +1,4 @@
-"""Whatever bytes a file of records holds, its games and its errors come out, and nothing is raised."""
+"""Reading any bytes as a file of records yields its games and errors, and raises nothing."""
 
 from __future__ import annotations
 

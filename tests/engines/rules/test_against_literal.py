@@ -63,7 +63,7 @@ def test_random_games_end_in_every_way_there_is_but_by_the_rarest() -> None:
 
 
 @every_game
-def test_aimless_play_back_and_forth_repeats_alike(game: Variant) -> None:
+def test_moves_back_and_forth_repeat_in_both_implementations(game: Variant) -> None:
     # Moves that lead to a position seen before are preferred.
     for seed in range(4):
         rng = random.Random(f"{game.code} {seed}")
@@ -110,7 +110,7 @@ def test_positions_out_of_the_blue_agree_with_all_their_successors(game: Variant
         ("10382", "0,0,0,0,0,0/4w,1w,2w,1w2b,4w,1w/3w,0,0,0,0,4w/5w,4w,2w1b,5w,4w,3w"),
     ],
 )
-def test_long_and_endless_sowings_are_judged_alike(laps: str, board: str) -> None:
+def test_both_implementations_agree_on_long_and_endless_sowings(laps: str, board: str) -> None:
     text = f"{board} w 0 0 0"
     fast, slow = GAMES["duovallis"].position.parse(text), LiteralDuovallis.parse(text)
     tokens = assert_same(fast, slow)

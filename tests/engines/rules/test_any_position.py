@@ -1,4 +1,4 @@
-"""Any valid position, reachable or not: the rules against `tests/literal`, and what holds everywhere."""
+"""Any valid position, reachable or not: the rules against `tests/literal`, and general properties."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TRIED = 3
 @every_ladder
 @patient
 @given(data=st.data())
-def test_both_implementations_agree_on_any_valid_position_and_what_follows(
+def test_both_implementations_agree_on_any_valid_position_and_the_moves_after_it(
     code: str, data: st.DataObject
 ) -> None:
     text = data.draw(VALID[code])
@@ -50,7 +50,7 @@ def test_both_implementations_agree_on_any_valid_position_and_what_follows(
 
 
 @given(any_valid_position(*VALID), st.data())
-def test_both_read_the_same_of_what_is_nearly_a_position_string(
+def test_both_implementations_agree_on_damaged_position_strings(
     drawn: tuple[str, str], data: st.DataObject
 ) -> None:
     code, text = drawn

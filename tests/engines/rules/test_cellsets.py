@@ -1,4 +1,4 @@
-"""Sets of cells as machine words, against the same questions asked cell by cell."""
+"""Sets of cells as machine words, against the same functions cell by cell."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_cell_may_leave_a_group_that_stays_one_group_without_it(seed: int) -> 
     assert all(may_leave(1 << cell, as_set(group)) == (cell in free) for cell in group)
 
 
-def test_only_the_cells_asked_for_are_told_to_leave() -> None:
+def test_leavers_are_only_among_the_given_cells() -> None:
     assert leavers(named("c3 d3"), named("c3 d3 e3")) == named("c3")
     assert leavers(0, FULL) == 0
 

@@ -169,12 +169,12 @@ class CallsAMatchRuleUndecided(Altered):
         (CallsAMatchRuleUndecided, "the match rule repetition gives"),
     ],
 )
-def test_a_broken_game_is_told_what_is_wrong(broken: type[Position], complaint: str) -> None:
+def test_the_errors_of_a_broken_game_are_reported(broken: type[Position], complaint: str) -> None:
     complaints = check_game(replace(KULEI, position=broken), seed=1, games=1)
     assert any(complaint in sentence for sentence in complaints), complaints
 
 
-def test_a_wrong_registry_entry_is_told() -> None:
+def test_a_wrong_registry_entry_is_reported() -> None:
     complaints = check_game(replace(KULEI, first=Side.BLACK, rules=""), seed=1)
     assert complaints == [
         "dogon-kulei starts with WHITE, its registry entry says BLACK",

@@ -1,4 +1,4 @@
-"""What all games have in common. A test a sentence of the common conventions."""
+"""The common conventions of all games, one test for each sentence."""
 
 from __future__ import annotations
 

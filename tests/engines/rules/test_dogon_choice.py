@@ -1,4 +1,4 @@
-"""Dogon: which sowings are legal, and the turning limit. A test a sentence of the rules."""
+"""Dogon: which sowings are legal, and the turning limit. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

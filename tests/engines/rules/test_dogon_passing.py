@@ -1,4 +1,4 @@
-"""Dogon: passing and the end of the game. A test a sentence of the rules."""
+"""Dogon: passing and the end of the game. One test for each sentence of the rules."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_each_player_then_receives_the_seeds_in_his_own_holes() -> None:
     assert position.outcome() == Outcome(Result.BLACK_WINS, Reason.SEEDS, 1, 47)
 
 
-def test_both_ends_are_told_apart_by_the_opponent_s_sowings_after_that_pass() -> None:
+def test_the_opponent_s_sowings_after_that_pass_decide_between_both_ends() -> None:
     # Black cannot reach White's row, and could not sow now; after White's pass he can
     position = dogon("""
         2 | . . 2 . . . | 35

@@ -1,4 +1,4 @@
-"""Dogon: the board, how seeds are sown and captured. A test a sentence of the rules."""
+"""Dogon: the board, how seeds are sown and captured. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

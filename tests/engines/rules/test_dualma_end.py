@@ -1,4 +1,4 @@
-"""DuAlma: how a game ends. A test a sentence of the rules."""
+"""DuAlma: how a game ends. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DuAlma: how discs move, bounce and are stuck. A test a sentence of the rules."""
+"""DuAlma: how discs move, bounce and are stuck. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

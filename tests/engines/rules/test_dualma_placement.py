@@ -1,4 +1,4 @@
-"""DuAlma: the placement phase. A test a sentence of the rules."""
+"""DuAlma: the placement phase. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

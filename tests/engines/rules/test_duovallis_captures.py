@@ -1,4 +1,4 @@
-"""Duovallis: captures, and the stones that are kept. A test a sentence of the rules."""
+"""Duovallis: captures and kept stones. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

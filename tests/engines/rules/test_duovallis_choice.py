@@ -1,4 +1,4 @@
-"""Duovallis: which holes may be chosen, endless sowings, the end. A test a sentence of the rules."""
+"""Duovallis: which holes may be chosen, endless sowings, the end. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Duovallis: the shortcut by which endless sowings are found out, against counting their laps."""
+"""Duovallis: the detection of endless sowings, against counting all laps."""
 
 from __future__ import annotations
 

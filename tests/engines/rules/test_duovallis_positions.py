@@ -1,4 +1,4 @@
-"""Duovallis: moves and positions as they are written. A test a sentence of the rules."""
+"""Duovallis: the notation of moves and positions. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Duovallis: the board, the paths and the laps of a sowing. A test a sentence of the rules."""
+"""Duovallis: the board, the paths and the laps of a sowing. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DuploLine: how a game ends. A test a sentence of the rules."""
+"""DuploLine: how a game ends. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

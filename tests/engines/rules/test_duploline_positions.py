@@ -1,4 +1,4 @@
-"""DuploLine: positions as they are written. A test a sentence of the rules."""
+"""DuploLine: the notation of positions. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DuploLine: turns, actions and replacements. A test a sentence of the rules."""
+"""DuploLine: turns, actions and replacements. One test for each sentence of the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form in which the rules run here, compiled or as plain Python; the tests run in both."""
+"""The form in which the rules run in these tests: compiled or plain Python."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def test_a_plain_number_is_read(number: int) -> None:
     "text",
     ["", " ", "-1", "+1", "-0", "1.0", "1e3", "1_000", "0x1", " 1", "1 ", "1\n", "one", "١", "²", "¹", "１"],
 )
-def test_what_is_no_number_in_plain_digits_is_refused(text: str) -> None:
+def test_a_number_must_be_in_plain_digits(text: str) -> None:
     with pytest.raises(PositionError, match=r"bad ply .*: not a number in plain digits"):
         parse_number(text, "ply")
 

@@ -111,7 +111,7 @@ def test_the_generator_is_marsaglias() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, -1, 2**32, 2**70 + 3])
-def test_any_seed_makes_every_number_about_as_likely(seed: int) -> None:
+def test_with_any_seed_all_numbers_are_about_equally_likely(seed: int) -> None:
     dice = Dice(seed)
     drawn = [dice.draw(6) for _ in range(6000)]
     assert set(drawn) == set(range(6))
@@ -139,7 +139,7 @@ def test_both_forms_of_the_rules_play_the_same_games() -> None:
     assert here.count("\n") == 2 * len(GAMES)
 
 
-def test_complaints_about_what_is_misspelled_are_the_same_in_both_forms() -> None:
+def test_messages_about_misspelled_input_are_the_same_in_both_forms() -> None:
     here, plain = told_by_both_forms(COMPLAINTS_TELL)
     assert here == plain
     assert here.count("illegal move") > 500

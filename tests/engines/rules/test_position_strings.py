@@ -1,4 +1,4 @@
-"""Whatever is offered as a position or a move, only the documented errors come out, in a short line."""
+"""Any text as a position or a move raises only the documented errors, with a short message."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_a_rules_page_has_its_parts(game: Variant) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
-def test_a_rules_page_says_what_repeats_and_which_end_comes_first(game: Variant) -> None:
+def test_a_rules_page_defines_repetition_and_the_order_of_endings(game: Variant) -> None:
     page = " ".join(game.rules.split())
     assert "the position before the first move counts" in page
     assert "first by its own rules, then by repetition, then by the ply limit" in page

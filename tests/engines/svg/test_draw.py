@@ -1,4 +1,4 @@
-"""The board as SVG: well formed, complete, and safe whatever the last move claims to be."""
+"""The board as SVG: well formed, complete, and safe for any text as the last move."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def some_game(code: str, seed: int, plies: int) -> Iterator[tuple[Position, str]
 
 @pytest.mark.parametrize("code", GAMES)
 @pytest.mark.parametrize("flip", [False, True])
-def test_every_position_of_a_game_is_well_formed_and_told_to_screen_readers(code: str, flip: bool) -> None:
+def test_every_position_of_a_game_is_well_formed_and_described_for_screen_readers(
+    code: str, flip: bool
+) -> None:
     for position, token in some_game(code, seed=5, plies=25):
         drawing = parsed(position, last_move=token, flip=flip)
         title = drawing.find(f"{SVG}title")
@@ -100,7 +102,7 @@ def test_an_untrusted_last_move_cannot_break_the_drawing(code: str, bad: str) ->
     assert len(text) < len(draw(position)) + 4000
 
 
-def test_a_drawing_has_the_size_asked_for_and_scales_by_its_view_box() -> None:
+def test_a_drawing_has_the_given_size_and_scales_by_its_view_box() -> None:
     position = GAMES["dualma"].position.initial()
     small, large = (ElementTree.fromstring(draw(position, size=size)) for size in (240, 600))
     assert (small.get("width"), large.get("width")) == ("240", "600")
@@ -255,7 +257,7 @@ def test_moves_are_drawn_inside_the_view_box_from_both_sides(code: str) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_flat_style_says_the_same_without_variables(dark: bool) -> None:
+def test_the_flat_style_has_the_same_colours_without_variables(dark: bool) -> None:
     flat = flat_style(dark=dark)
     assert not [word for word in ("var(", ":is", "@media", "--board") if word in flat]
     assert flat.count("{") == flat.count("}") == STYLE.count("{") - 2

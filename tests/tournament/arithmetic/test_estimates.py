@@ -39,13 +39,13 @@ def test_sixteen_times_the_games_give_a_quarter_of_the_error() -> None:
     assert many.error == pytest.approx(few.error / 4, rel=0.02)
 
 
-def test_strengths_are_told_about_their_mean() -> None:
+def test_strengths_are_relative_to_their_mean() -> None:
     found = estimate([1, 2], both_ways(60, 40))
     assert found.strengths[1].elo == pytest.approx(-found.strengths[2].elo)
     assert found.strengths[1].elo == pytest.approx(found.difference(1, 2).elo / 2)
 
 
-def test_nobody_knows_anything_without_games() -> None:
+def test_without_games_nothing_is_estimated() -> None:
     found = estimate([1, 2, 3], [])
     assert all(abs(strength.elo) < 1e-6 for strength in found.strengths.values())
     assert found.superiority(1, 2) == pytest.approx(0.5)
@@ -65,7 +65,7 @@ def test_draws_among_equals_widen_the_margin() -> None:
     assert found.difference(1, 2).elo == pytest.approx(0, abs=1e-6)
 
 
-def test_moving_first_is_told_apart_from_strength() -> None:
+def test_the_advantage_of_moving_first_is_separate_from_strength() -> None:
     found = estimate(
         [1, 2],
         [Tally(1, 2, WHITE, 640), Tally(1, 2, BLACK, 360), Tally(2, 1, WHITE, 640), Tally(2, 1, BLACK, 360)],

@@ -1,4 +1,4 @@
-"""When games will likely begin, against queues played by hand."""
+"""Forecasts of games, against queues simulated by hand."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def ladder(code: str, *drawn: tuple[int, int], due_s: float = 0.0, interval_s: f
     return LadderPairs(code, due_s, interval_s, pairs, 2, 10.0)
 
 
-def test_idle_slots_take_what_is_queued_at_once() -> None:
+def test_idle_slots_take_queued_pairs_at_once() -> None:
     starts = forecast(2, [], [pair(1, 2), pair(3, 4), pair(1, 3)], 0, []).starts
     assert starts["dualma", 1] == starts["dualma", 2] == PlannedStart(0.0, 0, True)
     assert starts["dualma", 3] == starts["dualma", 4] == PlannedStart(0.0, 2, True)
 
 
-def test_what_is_queued_begins_as_soon_as_a_slot_is_free() -> None:
+def test_a_queued_pair_begins_as_soon_as_a_slot_is_free() -> None:
     starts = forecast(2, [4.0, 7.0], [pair(1, 2), pair(3, 4), pair(5, 6), pair(5, 1)], 0, []).starts
     assert [starts["dualma", player].seconds for player in (1, 3, 5)] == [4.0, 7.0, 14.0]
     assert starts["dualma", 5].ahead == 4
@@ -64,7 +64,7 @@ def test_ladders_share_the_slots_in_the_order_in_which_they_are_due() -> None:
     assert [starts[code, 3].seconds for code in ("dualma", "duploline")] == [60.0, 70.0]
 
 
-def test_a_rate_beyond_what_the_slots_can_do_is_theirs() -> None:
+def test_a_rate_above_that_of_the_slots_is_limited_to_theirs() -> None:
     drawn = [(number, number + 1) for number in range(1, 21, 2)]
     found = forecast(2, [], [], 0, [ladder("dualma", *drawn, interval_s=0.1)])
     assert found.starts["dualma", 19].seconds == pytest.approx(40, abs=1)

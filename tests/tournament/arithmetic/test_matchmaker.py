@@ -1,4 +1,4 @@
-"""The matchmaker, by what it promises to those who play."""
+"""The properties of the matchmaker that its docstring promises."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_two_bots_of_one_owner_and_one_bot_alone_are_not_paired() -> None:
         assert can_play(candidates) == set()
 
 
-def test_the_site_s_own_bots_rest_once_they_are_known_and_nobody_else_is_there() -> None:
+def test_the_site_s_own_bots_stop_once_they_are_settled_and_alone() -> None:
     known = [of_site(settled(version)) for version in (1, 2)]
     assert draw_pairs(known, 1, 10, 1) == []
     pairs = count_pairs(draw_pairs([*known, of_site(new(3))], 1, 60, 1))

@@ -137,7 +137,7 @@ def test_a_fold_of_part_of_the_table_takes_the_same_step() -> None:
         assert part.add(game) == whole.add(game)
 
 
-def test_nobody_is_rated_against_himself() -> None:
+def test_a_game_against_itself_does_not_rate_a_version() -> None:
     with pytest.raises(ValueError, match="against itself"):
         Fold(Scale()).add(RatedGame(("Ada", 1), ("Ada", 1), WHITE))
 

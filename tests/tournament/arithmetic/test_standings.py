@@ -1,4 +1,4 @@
-"""Crosstables, by hand."""
+"""Crosstables, computed by hand."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_performance_is_elo_over_the_field(wins: int, losses: int, performance: 
     assert row.performance == performance
 
 
-def test_a_game_that_was_given_up_is_half_a_point_for_both_and_no_performance() -> None:
+def test_a_halted_game_is_half_a_point_for_both_and_no_performance() -> None:
     table = crosstable([1, 2], [Tally(1, 2, Result.UNDECIDED, 2), Tally(2, 1, BLACK)])
     assert [(row.player, row.points, row.score.games, row.score.given_up) for row in table.rows] == [
         (1, 2.0, 1, 2),

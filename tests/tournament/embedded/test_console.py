@@ -1,4 +1,4 @@
-"""Progress, as people see it."""
+"""Progress as it is shown to users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample bots and what the site says of itself while it runs."""
+"""The sample bots, and the status lines of a running site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``arena up`` says while it runs."""
+"""The messages of ``arena up`` while it runs."""
 
 from __future__ import annotations
 

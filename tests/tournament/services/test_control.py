@@ -1,4 +1,4 @@
-"""A tournament under way: priority, pause, resume, extension, and what that does to queued jobs."""
+"""A running tournament: priority, pause, resume, extension, and their effects on queued jobs."""
 
 from __future__ import annotations
 

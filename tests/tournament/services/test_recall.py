@@ -1,4 +1,4 @@
-"""What is queued in a real Redis is taken back, and what a worker has taken is not."""
+"""Queued messages in a real Redis are removed; messages that a worker has taken are not."""
 
 from __future__ import annotations
 

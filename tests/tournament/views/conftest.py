@@ -1,4 +1,4 @@
-"""A small site with something of everything: people, bots, games in every state."""
+"""A small site with users, bots, and games in every state."""
 
 from __future__ import annotations
 

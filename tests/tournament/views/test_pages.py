@@ -1,4 +1,4 @@
-"""Ladders, bots, accounts, uploads, documents; and what no page may do, whatever it is sent."""
+"""Ladders, bots, accounts, uploads, documents, and properties of every page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``python -m workers replay --site`` finds on a real site."""
+"""``python -m workers replay --site`` with a real site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms whose sender's log-in has ended or whose token is out of date: what was entered is not lost."""
+"""Forms whose log-in has expired or whose token is out of date: the input is not lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bundles over HTTP: a small web server in the site's place, which does what sites must not."""
+"""Bundles over HTTP, from a small web server that also misbehaves."""
 
 from __future__ import annotations
 

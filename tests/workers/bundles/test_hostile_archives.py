@@ -1,4 +1,4 @@
-"""Hostile zips, taken in by a process of its own: what it says, what it costs, what it leaves behind."""
+"""Hostile zips, unpacked by a process of its own: its output, its resources, its remaining files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``bot.toml``: one clear sentence for everything that is not as written on the protocol page."""
+"""``bot.toml``: one clear sentence for everything that is not as specified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A game of a site played again: a small web server in the site's place, and real bundles."""
+"""A game of a site played again, with a small web server and real bundles."""
 
 from __future__ import annotations
 

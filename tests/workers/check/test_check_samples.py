@@ -1,4 +1,4 @@
-"""The bots we bring pass the compliance check, each on ladders of its own choosing."""
+"""The sample bots pass the compliance check, each on some of its ladders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""UGI as an engine hears it: what is said to it, when, and what it is not told."""
+"""UGI from the side of an engine: the lines that it receives, and when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An engine's process by itself: lines, deadlines, limits, and an end that leaves nothing behind."""
+"""The process of an engine: lines, deadlines, limits, and an end without remains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The referee, with players that answer from a script: who wins, why, and whose fault it was."""
+"""The referee, with players that answer from a script: the winner, the reason, and the fault."""
 
 from __future__ import annotations
 

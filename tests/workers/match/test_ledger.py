@@ -1,4 +1,4 @@
-"""What is played, what is next, what is given up, and what a test makes of it."""
+"""Played, next and abandoned games, and the verdict of a test."""
 
 from __future__ import annotations
 

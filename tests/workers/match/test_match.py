@@ -148,7 +148,7 @@ def test_games_no_engine_can_start_in_are_given_up_and_recorded_as_void(tmp_path
 # Being told to stop, and going on
 
 
-def test_a_match_told_to_stop_finishes_its_games_and_goes_on_when_asked(tmp_path: Path, mark: str) -> None:
+def test_an_interrupted_match_finishes_its_games_and_can_be_resumed(tmp_path: Path, mark: str) -> None:
     """The third game waits until the match has been told."""
     note, gate = tmp_path / "note", tmp_path / "gate"
     plan = ("go:7", "note", f"A {note}", "go:7", "wait", str(gate))
@@ -170,7 +170,7 @@ def test_a_match_told_to_stop_finishes_its_games_and_goes_on_when_asked(tmp_path
     assert (done.code, len(read_games(done.records)), len(done.games)) == (0, 20, 20)
 
 
-def test_asked_twice_a_match_breaks_its_games_off(tmp_path: Path, mark: str) -> None:
+def test_a_second_interrupt_aborts_the_games_of_a_match(tmp_path: Path, mark: str) -> None:
     words = [*engine("A", "go", "resist", "-", mark=mark), *engine("B", mark=mark), *QUICK]
     match = start_match(tmp_path, *words[: words.index("-tc")], "-tc", "60+0")
     assert wait_until(lambda: len(processes_with(mark)) == 2)

@@ -1,4 +1,4 @@
-"""A recorded game played again: the same game, or where it first goes another way."""
+"""A recorded game played again: the same game, or the first different move."""
 
 from __future__ import annotations
 

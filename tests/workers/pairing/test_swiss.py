@@ -1,4 +1,4 @@
-"""Swiss rounds, against every round that could have been paired instead."""
+"""Swiss rounds, against all possible pairings of a round."""
 
 from __future__ import annotations
 

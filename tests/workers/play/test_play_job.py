@@ -132,7 +132,7 @@ def test_games_done_before_the_stop_stay_done(mark: str) -> None:
     assert len(reports) == 2
 
 
-def test_a_stop_while_the_engines_are_sent_home_loses_nothing(mark: str) -> None:
+def test_a_stop_while_the_engines_quit_loses_nothing(mark: str) -> None:
     """The word comes between the last report and the end of an engine that is in no hurry."""
     reports: list[GameReport] = []
     asked: list[bool] = []

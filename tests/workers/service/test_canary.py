@@ -1,4 +1,4 @@
-"""The canary game, which must end as it must on every machine."""
+"""The canary game, which is the same on every machine."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def test_another_move_or_end_is_told(played: GameReport) -> None:
     assert judge_canary(torn) == "the canary game ended in crash: the process ended with code 1"
 
 
-def test_a_canary_that_is_broken_off_says_nothing() -> None:
+def test_an_aborted_canary_reports_no_error() -> None:
     assert play_canary(WORKER, lambda: True) == ""

@@ -30,7 +30,7 @@ def test_telling_never_waits_and_the_latest_word_is_delivered() -> None:
     assert delivered == [0, 99]
 
 
-def test_a_courier_who_fell_is_replaced() -> None:
+def test_a_failed_sender_thread_is_replaced() -> None:
     delivered: list[str] = []
     fallen = threading.Event()
     hook, threading.excepthook = threading.excepthook, lambda args: fallen.set()

@@ -1,4 +1,4 @@
-"""One instance a data folder."""
+"""Only one instance can use a data folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tournament.embedded.processes.lock import AlreadyRunning, instance_lock
 
 
-def test_a_second_instance_is_told_who_holds_the_folder(tmp_path: Path) -> None:
+def test_a_second_instance_names_the_process_that_uses_the_folder(tmp_path: Path) -> None:
     with (
         instance_lock(tmp_path),
         pytest.raises(AlreadyRunning, match=rf"running on .* \(process {os.getpid()}\)"),

@@ -1,4 +1,4 @@
-"""A guarded process: nothing below it outlives it, whatever it did to get away."""
+"""A guarded process: no descendant outlives it, even one that tries to escape."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_signals_to_an_ended_process_do_nothing(tmp_path: Path) -> None:
     assert process.exit_code == 0
 
 
-def test_a_long_log_is_set_aside_and_its_writer_goes_on_at_the_start(tmp_path: Path) -> None:
+def test_a_long_log_is_rotated_and_its_writer_continues_in_a_new_file(tmp_path: Path) -> None:
     log = tmp_path / "site.log"
     with log.open("ab", buffering=0) as writer:
         writer.write(b"old\n" * 10)
@@ -185,7 +185,7 @@ def test_a_short_log_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"), [("", ""), ("one\ntwo\n", "two"), ("x" * 9000 + "\nend\n", "end")]
 )
-def test_last_words_are_the_last_line(tmp_path: Path, text: str, words: str) -> None:
+def test_the_last_message_of_a_log_is_its_last_line(tmp_path: Path, text: str, words: str) -> None:
     log = tmp_path / "log"
     log.write_text(text)
     assert last_words(log) == words

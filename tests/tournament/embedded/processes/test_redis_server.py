@@ -1,4 +1,4 @@
-"""The embedded Redis, for real."""
+"""The embedded Redis, as a real process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches: how many pairs a message carries, and that its games share a lease but not their luck."""
+"""Batches: the number of pairs in a message; its games share a lease but not their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dispatcher: what is claimed, what is sent, and how much of it."""
+"""The dispatcher: which games are claimed and sent, and how many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the queue says a bot's next game will begin, against when it does."""
+"""The queue's forecast of a bot's next game, against the time when it begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record keeper: a result is stored once, whatever arrives."""
+"""The record keeper stores a result once, for any sequence of messages."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_the_records_alone_give_the_same_bits_into_empty_tables(played: Tourname
     assert not rebuild_from_records(LADDER, records).changed
 
 
-def test_a_rebuild_mends_what_was_bent(played: Tournament) -> None:
+def test_a_rebuild_repairs_damaged_ratings(played: Tournament) -> None:
     before = table()
     LadderRating.objects.filter(ladder=LADDER).update(mu=99)
     RatingEvent.objects.filter(ladder=OTHER).delete()

@@ -1,4 +1,4 @@
-"""Swiss events and knock-outs: each round made once, from the results of those before."""
+"""Swiss events and knock-outs: each round is made once, from the results of earlier rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Round robins: what is stored, in which order, and what is refused."""
+"""Round robins: the stored games, their order, and refused settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether uploads are run, and what the site says about it, to the word."""
+"""Whether uploads run, and the exact sentences of the site about it."""
 
 from __future__ import annotations
 

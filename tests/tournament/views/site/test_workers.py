@@ -1,4 +1,4 @@
-"""The page of the workers: how each stands, without reloading, and for staff what to do about it."""
+"""The page of the workers: their states, without reloading, and the actions of staff."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clocks: what a move may take, what it costs, and what is added."""
+"""Clocks: the limits of a move, the charged time, and increments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be asked for, in flags or in TOML, and how anything else is refused."""
+"""The options of a match, as flags or in TOML, and how others are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record file: complete games stay, an incomplete one is removed, and no other match writes it."""
+"""The record file: complete records stay, an incomplete one is removed, and only one match writes it."""
 
 from __future__ import annotations
 

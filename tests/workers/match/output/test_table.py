@@ -1,4 +1,4 @@
-"""The table, and how long the rest may take."""
+"""The table, and the estimate of the remaining time."""
 
 from __future__ import annotations
 
