@@ -8,7 +8,7 @@ from django.urls import path
 from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
 from tournament.api.envelope import not_found
-from tournament.views.bots import bots, versions
+from tournament.views.bots import bots, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
 from tournament.views.people import accounts, tokens
@@ -22,6 +22,7 @@ urlpatterns = [
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
     path("bots/", bots.bots, name="bots"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
+    path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),
     path("bots/<slug:slug>/activity/", bots.bot_activity, name="bot-activity"),
     path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),
     path("bots/<slug:slug>/<int:number>/bundle.zip", versions.bundle, name="bundle"),

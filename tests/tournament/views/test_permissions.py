@@ -34,6 +34,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "bots": ("/bots/", PUBLIC),
     "bot": ("/bots/stone-age/", PUBLIC),
     "version": ("/bots/stone-age/1/", PUBLIC),
+    "bot-history": ("/bots/stone-age/ratings/dogon-kulei.json", PUBLIC),
     "bot-activity": ("POST /bots/stone-age/activity/", (403, 404, 302, 302)),
     "bundle": ("/bots/stone-age/1/bundle.zip", PRIVATE),
     "version-validate": ("POST /bots/stone-age/1/validate/", (403, 404, 302, 302)),

@@ -66,12 +66,14 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     versions = list(bot.versions.order_by("-number"))
     for version in versions:
         version.bot = bot
+    ratings = ratings_of(versions)
     context = {
         "bot": bot,
         "manages": access.may_edit_bot(request.user, bot),
         "places": _ladders(bot, versions),
         "versions": versions,
-        "ratings": ratings_of(versions),
+        "ratings": ratings,
+        "rated_ladders": list({row.rating.ladder_id: row.rating.ladder for row in ratings}.values()),
         "page": games_of(request, versions),
     }
     return render(request, "bot.html", context)
