@@ -6,16 +6,18 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from tests.support.filled_site import LADDER, Site, add_version, fill_site, finish, go_live
 from tests.support.schedule import make_event
-from tournament.models import BotVersion, LadderRating, LiveGame, Tournament
+from tournament.models import BotVersion, Game, LadderRating, LiveGame, RatingEvent, Tournament
 from workers.bundles.store import pack_bundle
 
 CHROMIUM = "/usr/bin/chromium"
@@ -178,6 +180,44 @@ def test_the_expected_line_shows_its_positions(site: Site, page: Page) -> None:
     assert "line=2" in page.url
     page.keyboard.press("ArrowRight")
     expect(page.locator("#board")).to_have_attribute("data-ply", "6")
+
+
+def test_the_rating_history_of_a_bot_leads_to_its_games(site: Site, page: Page) -> None:
+    for sequence, game in enumerate((site.played, site.live), start=1):
+        Game.objects.filter(pk=game.pk).update(finished_at=timezone.now() + timedelta(hours=sequence))
+        RatingEvent.objects.create(
+            ladder_id=LADDER,
+            sequence=sequence,
+            game=game,
+            version=site.white,
+            mu_before=25,
+            sigma_before=8,
+            mu_after=24 + sequence,
+            sigma_after=8 - sequence,
+        )
+    page.goto("/bots/stone-age/")
+    plot = page.locator("#history .u-over")
+    expect(plot).to_be_visible()
+    box = plot.bounding_box()
+    assert box is not None
+    plot.hover(position={"x": box["width"] - 5, "y": box["height"] / 2})
+    expect(page.locator("#history [data-readout]")).to_contain_text("mean 26.00 ±")
+    plot.click(position={"x": box["width"] - 5, "y": box["height"] / 2})
+    expect(page).to_have_url(re.compile(f"/games/{site.live.pk}/$"))
+
+
+def test_the_list_of_games_is_filtered_from_its_form_with_a_short_address(site: Site, page: Page) -> None:
+    page.goto("/games/")
+    page.click("summary")
+    page.fill("#id_bot", "stone-age")
+    page.select_option("#id_sort", "longest")
+    page.click(".search button.main")
+    expect(page).to_have_url(re.compile(r"/games/\?bot=stone-age&sort=longest$"))
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.fill("#id_version", "7")
+    page.fill("#id_bot", "")
+    page.click(".search button.main")
+    expect(page.locator(".error")).to_contain_text("A version needs a bot")
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])

@@ -201,7 +201,7 @@ def games(request: HttpRequest) -> HttpResponse:
         "is_filtered": any(name != "sort" for name in filters),
         "most_exported": MOST_EXPORTED,
     }
-    return render(request, "games.html", context, status=200 if form.is_valid() else 400)
+    return render(request, "games.html", context)
 
 
 @require_safe
