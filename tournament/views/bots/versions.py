@@ -15,7 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 from engines.records import Fault
 from tournament import access
 from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
-from tournament.services.results.forfeits import reinstate
+from tournament.services.results.withdrawal import reinstate
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
 from tournament.views.bots.bots import games_of, ratings_of

@@ -51,8 +51,8 @@ from tournament.services.dispatch.sweep import keeper_started
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.ladders.matchmaking import make_pair, take_back_stale
 from tournament.services.results import keeper
-from tournament.services.results.forfeits import withdraw
 from tournament.services.results.ratings import rebuild
+from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import (
     TournamentError,
     cancel,
