@@ -16,7 +16,7 @@ from django.utils import timezone
 from tournament.celery import app
 from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
-from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
 from tournament.services.uploads import submission, validation
 from workers.jobs import GameReport, Progress, Release

@@ -18,7 +18,7 @@ from tournament.embedded.processes.redis_server import broker_url
 from tournament.models import Attempt, Game
 from tournament.queues import clear_games, queue_length, send_jobs
 from tournament.services.dispatch import dispatch
-from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import pause, resume
 from workers.jobs import JobGame

@@ -27,7 +27,7 @@ from tests.support.schedule import (
 from tournament.models import ActiveVersion, BotVersion, Exam, Ignored, RatingEvent, Tournament
 from tournament.services.calendar import sweep
 from tournament.services.dispatch.batches import engine_spec
-from tournament.services.dispatch.sweep import LEASE, keeper_started
+from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.results import keeper
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import BundleError, submit_bundle

@@ -1,9 +1,12 @@
-"""The sweep: gives back the games of workers that sent nothing for the time of a lease.
+"""Leases of attempts: granted, renewed, and ended when a worker sent nothing for the time of a lease.
+
+An attempt gets its lease with the first message about its job, and each later one renews it. A sweep ends
+the expired leases; their games wait again.
 
 A queued attempt has no lease yet: it waits, however slow the games before it are. It counts as lost only
 if its queue shows that it was taken: a job sent after it began at least a lease's time ago (a queue is
 first in, first out), or the queue has been empty for that long. Validations have a queue of their own;
-``Swept`` holds what ``uploads.validation`` needs to sweep compliance checks in the same way.
+``Swept`` contains what ``uploads.validation`` needs to sweep compliance checks in the same way.
 
 No lease is ended because the record keeper itself was down or is late: none until it has run for
 one lease after a start, and none before the reports queued at that moment are processed.
@@ -11,6 +14,8 @@ one lease after a start, and none before the reports queued at that moment are p
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -39,6 +44,15 @@ class Swept:
     lost: int
     settled: datetime
     validations_taken: datetime | None
+
+
+def renew(jobs: Collection[uuid.UUID], now: datetime) -> int:
+    """Grant or renew the leases of all games of these jobs; returns how many.
+
+    One worker plays a job, so one message covers it.
+    """
+    attempts = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
+    return attempts.update(lease_until=now + LEASE)
 
 
 def keeper_started(now: datetime | None = None) -> None:
