@@ -17,7 +17,7 @@ from typing import Any
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from tournament import queues as broker
+from tournament import queues
 from tournament.models import Attempt, BotVersion, Game, Pairing, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
@@ -95,7 +95,7 @@ def claim(batches: Sequence[GameBatch], queue: str) -> int:
                 jobs.append(_job(job, pairings[pk], tournament, engines, tuple(job_games)))
                 attempts += tries
         if jobs:
-            transaction.on_commit(partial(broker.send_jobs, jobs, queue))
+            transaction.on_commit(partial(queues.send_jobs, jobs, queue))
     _store_claims(attempts)
     return len(attempts)
 

@@ -12,8 +12,7 @@ from functools import partial
 from django.db import transaction
 
 from engines.visible import visible, visible_lines
-from tournament import models
-from tournament import queues as broker
+from tournament import models, queues
 from tournament.models import BotVersion, Exam
 from tournament.services.bots.verdicts import put_off, refuse
 from tournament.services.dispatch.batches import engine_spec
@@ -47,7 +46,7 @@ def begin(version: BotVersion, now: datetime.datetime) -> Exam | None:
     version.state, version.state_reason, version.validation = BotVersion.State.VALIDATING, "", None
     version.save(update_fields=["state", "state_reason", "validation"])
     exam = Exam.objects.create(version=version, sent_at=now)
-    transaction.on_commit(partial(broker.send_check, check_job(exam)))
+    transaction.on_commit(partial(queues.send_check, check_job(exam)))
     return exam
 
 
