@@ -1,4 +1,6 @@
-"""Batches: pairs of games that travel in one message; one worker plays them one after another.
+"""Cuts waiting games into batches, claims them and sends each as one message of ``GameJob``s.
+
+A batch is some pairs of games of one tournament; one worker plays them one after another.
 
 Sending a message takes about a millisecond, starting two engines several. So a message must hold many pairs
 if games take milliseconds. If games take minutes it must hold one, so that other workers can play the rest.

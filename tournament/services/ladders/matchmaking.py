@@ -30,7 +30,7 @@ from tournament.services.dispatch import dispatch
 from tournament.services.dispatch.slots import slots_at_work
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.schedule.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
-from tournament.services.schedule.schedule import MAX_PRIORITY
+from tournament.services.schedule.terms import MAX_PRIORITY
 from tournament.services.schedule.tournaments import unique_slug
 
 GAMES_AHEAD_A_SLOT = 2 * GAMES_A_PAIR

@@ -1,4 +1,4 @@
-"""What is queued in a real Redis is taken back, and what a worker has taken is not."""
+"""The dispatcher on a real Redis: it takes back queued batches, and leaves those that a worker has taken."""
 
 from __future__ import annotations
 
