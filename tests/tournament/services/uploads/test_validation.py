@@ -72,6 +72,17 @@ def hear(django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> 
     return tell
 
 
+def test_a_site_started_with_trust_validates_what_waited(settings: Settings) -> None:
+    settings.TRUST_UPLOADS = False
+    version = submit_bundle(make_user(), pack_bot())
+    settings.TRUST_UPLOADS = True
+    assert validation.validate_waiting() == 1
+    assert validation.validate_waiting() == 0
+    version.refresh_from_db()
+    assert (version.state, version.state_reason) == (BotVersion.State.VALIDATING, "")
+    assert version.exams.count() == 1
+
+
 def test_an_upload_is_examined_in_a_worker_first(submit: Submit, queues: FakeBroker, deal: Deal) -> None:
     version = submit(games=["duploline", "dogon-kulei"])
     (job,) = queues.exams
