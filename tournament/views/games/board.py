@@ -1,4 +1,4 @@
-"""The board of a game at a ply: what the replay's fragment shows, and the same as SVG, PNG and embedded."""
+"""The board of a game at a ply, drawn by ``engines.svg``: for the replay, as SVG, PNG and embedded."""
 
 from __future__ import annotations
 
