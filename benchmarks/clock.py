@@ -37,8 +37,8 @@ def main() -> None:
 
 
 def _play(game: Variant, white: UgiPlayer, black: UgiPlayer) -> None:
-    match = GameSetup(game, History(game, ply_limit=PLIES), (CONTROL, CONTROL), MARGIN_MS)
-    play_game(match, Compared(white), Compared(black))
+    setup = GameSetup(game, History(game, ply_limit=PLIES), (CONTROL, CONTROL), MARGIN_MS)
+    play_game(setup, Compared(white), Compared(black))
 
 
 class Compared:

@@ -36,7 +36,7 @@ from tournament.services.accounts.tokens import ALLOWED_A_SECOND, MOST_ALLOWED, 
 from tournament.services.dispatch.batches import MAX_PAIRS
 from tournament.services.dispatch.dispatch import BATCHES_AHEAD_A_SLOT
 from tournament.services.dispatch.workers import LOST_AFTER, VOIDS_IN_A_ROW
-from tournament.services.schedule.schedule import MAX_GAMES, MAX_ROUNDS
+from tournament.services.schedule.terms import MAX_GAMES, MAX_ROUNDS
 from workers.bundles.manifest import INTERPRETERS
 from workers.check.run import DEFAULT_SECONDS
 from workers.engine.players import READY_SECONDS, UNTIMED_SECONDS

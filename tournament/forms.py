@@ -18,7 +18,7 @@ from engines.timecontrol import TimeControlError, format_time_control, parse_tim
 from engines.visible import visible_lines
 from tournament import access
 from tournament.models import Bot, BotVersion, Token, Tournament, User
-from tournament.services.schedule.schedule import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
+from tournament.services.schedule.terms import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
 from workers.game.openings import MAX_PLIES
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from django.utils import timezone
 from tournament.celery import app
 from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
-from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
-from tournament.services.uploads import submission, validation
+from tournament.services.uploads import validation
 from workers.jobs import GameReport, Progress, Release
 from workers.service.compliance import ComplianceNews
 from workers.service.heartbeat import Heartbeat, Trouble
@@ -59,7 +59,7 @@ def news(message: Any) -> None:
 def heartbeat(message: Any) -> None:
     """Receives a worker's heartbeat."""
     if parsed := keeper.read(Heartbeat, message):
-        submission.receive_heartbeat(parsed, timezone.now())
+        validation.receive_heartbeat(parsed, timezone.now())
 
 
 @app.task(name="tournament.trouble")

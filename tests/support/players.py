@@ -79,7 +79,7 @@ def search(turn: MoveRequest) -> Go:
     return message
 
 
-def match_of(
+def setup_of(
     code: str = "dogon-kulei",
     *,
     fen: str | None = None,

@@ -10,7 +10,6 @@ from django.core.cache import cache
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support.schedule import FakeBroker
-from tournament import queues as broker
 from tournament.services.dispatch import dispatch
 from workers.jobs import GameJob
 
@@ -19,7 +18,7 @@ from workers.jobs import GameJob
 def queues(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
     fake = FakeBroker()
     for name in ("send_jobs", "send_check", "send_sweep", "clear_games", "queue_length", "send_admission"):
-        monkeypatch.setattr(broker, name, getattr(fake, name))
+        monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
     return fake
 
 

@@ -30,13 +30,13 @@ Kind = Tournament.Kind
 PROGRAM = """
 import os, signal, django
 django.setup()
-from tournament import queues as broker
+from tournament import queues
 from tournament.services import calendar
 from tournament.services.ladders import matchmaking
 from tournament.services.schedule import rounds
 {module}.{function} = (lambda go_on: lambda *told, **more: ({first}, os.kill(os.getpid(), signal.SIGKILL)))(
     {module}.{function})
-broker.clear_games = lambda: None
+queues.clear_games = lambda: None
 calendar.tend()
 """
 BEFORE, AFTER = "None", "go_on(*told, **more)"

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 AGAIN = (
-    "services/test_delivery.py",
+    "services/results/test_keeper_at_once.py",
     "services/results/test_keeper.py",
     "services/uploads/test_submission.py",
     "services/dispatch/test_batches.py",

@@ -11,7 +11,6 @@ from pytest_django import Settings
 from engines.records import read_records
 from tests.support.brokers import Broker, running_broker, running_worker
 from tests.support.schedule import FakeBroker
-from tournament import queues as queues_of_site
 from tournament import tasks
 from tournament.arithmetic.ratings import Standing
 from tournament.arithmetic.standings import Crosstable
@@ -45,7 +44,7 @@ def test_one_worker_with_long_batches_and_eight_with_single_pairs_play_the_same_
         broker.send_jobs(jobs, queue)
 
     with running_broker() as broker:
-        monkeypatch.setattr(queues_of_site, "send_jobs", send)
+        monkeypatch.setattr("tournament.queues.send_jobs", send)
         for slots, seconds in ((1, 0.25), (8, 10.0)):
             settings.SLOTS = slots
             monkeypatch.setattr(batches, "seconds_by_version", lambda *_, seconds=seconds: AlwaysSo(seconds))

@@ -13,8 +13,8 @@ from tournament.models import BotVersion, Exam, Game, GameLog, Token
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import BundleError, submit_bundle
-from tournament.views.bots.verdict import verdict
 from tournament.views.bots.versions import at_fault, report_of
+from tournament.views.games.endings import ending_sentence
 from tournament.views.paging import LAST_ID
 
 MAX_LOG = 16 * 1024
@@ -94,7 +94,7 @@ def _game(game: Game, log: GameLog | None) -> dict[str, Any]:
     return {
         "ladder": game.ladder_id,
         "state": game.state,
-        "verdict": verdict(game),
+        "verdict": ending_sentence(game),
         "plies": game.plies,
         "evidence": game.evidence,
         "lines": log.lines[-MAX_LOG:] if log else "",

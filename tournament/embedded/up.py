@@ -37,7 +37,7 @@ def prepare() -> None:
     from tournament.embedded.samples import FIRST_EVENT, register_samples, start_event
     from tournament.models import Tournament
     from tournament.services.dispatch.workers import presume_lost
-    from tournament.services.uploads.submission import validate_waiting
+    from tournament.services.uploads.validation import validate_waiting
 
     presume_lost()
     versions = register_samples()

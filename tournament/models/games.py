@@ -197,7 +197,7 @@ class Attempt(models.Model):
         LOST = "lost", "lost"
         """Its lease expired."""
         RELEASED = "released", "released"
-        """Its worker was stopped and gave the game back."""
+        """Its worker was stopped and gave the game back, or ``dispatch.recall`` took it out of the queue."""
         CANCELLED = "cancelled", "cancelled"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)

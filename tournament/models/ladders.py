@@ -1,4 +1,7 @@
-"""Ladders: one for each game, with the rating of every version that played on it."""
+"""Ladders: one for each game, with the rating of every version that played on it (``LadderRating``).
+
+``RatingEvent`` is one step of a rating; ``PairScore`` counts the results of two versions against each other.
+"""
 
 from __future__ import annotations
 

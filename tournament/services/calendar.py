@@ -12,7 +12,7 @@ from contextlib import suppress
 from django.utils import timezone
 
 from tournament.models import Tournament
-from tournament.services.dispatch.sweep import end_leases
+from tournament.services.dispatch.leases import end_leases
 from tournament.services.ladders.matchmaking import tend_ladders
 from tournament.services.schedule.entries import close_entries
 from tournament.services.schedule.rounds import advance_all

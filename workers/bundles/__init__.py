@@ -1,5 +1,6 @@
 """Bundles, the zips of bots: `bot.toml` (`manifest`), checks of a zip (`archive`), storage (`store`).
 
-`bundle_site` fetches the bundles of a worker's site by their SHA-256; `site` fetches the bundles of a
-recorded game. Only this package decides whether a zip is refused.
+`bundle_site` fetches the bundles of a worker's site by their SHA-256; `recorded_games` asks a site for the
+bots of a recorded game. Only this package judges a zip's content; `tournament.services.uploads.submission`
+also refuses by size, quota, owner and repeats.
 """

@@ -11,7 +11,7 @@ from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
 from workers.check import CannotCheck, Finding, check_engine, format_finding, format_summary
 from workers.check.run import DEFAULT_SECONDS
-from workers.engine.launch import find_program, plan_launch
+from workers.engine.launch import find_engine_program, plan_launch
 from workers.jobs import EngineSpec
 
 FAULTY = 1
@@ -29,7 +29,7 @@ def _check(options: argparse.Namespace) -> int:
     if not command:
         return complain("no command was given: write it after --, as in check -- python3 main.py")
     folder = Path.cwd()
-    program = find_program(command[0], folder)
+    program = find_engine_program(command[0], folder)
     if program is None:
         raise CannotCheck(f"cannot start {command[0]!r}: there is no such executable program")
     spec = EngineSpec("engine", "", (program, *command[1:]), directory=str(folder))

@@ -9,7 +9,7 @@ from pathlib import Path
 from engines.console import run_command
 from engines.records import Record, read_records
 from engines.rules.base import quote
-from workers.bundles.site import SiteError, ask_engines, fetch_site_bundle
+from workers.bundles.recorded_games import SiteError, ask_engines, fetch_site_bundle
 from workers.game.seeds import SEED_HEADER, seed_of
 from workers.match.options.entrants import read_entrants, usual_store
 from workers.match.options.options import Entrant

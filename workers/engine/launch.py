@@ -1,4 +1,7 @@
-"""Plans the start of an engine: its command line, environment and folder, with or without a sandbox."""
+"""Plans the start of an engine: its command line, environment and folder, with or without a sandbox.
+
+With a sandbox, ``sandbox.process`` makes the command line.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ def _sandboxed(spec: EngineSpec, directory: Path, scratch: str, sandbox: Sandbox
     return Launch(sandboxed.argv, sandboxed.environment, "/", scratch, sandboxed)
 
 
-def find_program(word: str, folder: Path) -> str | None:
+def find_engine_program(word: str, folder: Path) -> str | None:
     """The path of a command's program, for an engine that its author runs in ``folder``.
 
     ``word`` names a file of the folder, else an interpreter as on a site, else a program in the caller's

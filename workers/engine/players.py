@@ -3,6 +3,9 @@
 The engine is not trusted. A move is one write (``position`` and ``go``) and reads up to ``bestmove``;
 its time runs from the write to the arrival of the line. Most moves take the fast path instead
 (``workers.game.fastpath.moves``).
+
+An engine that stays silent, crashes, writes too much or answers before it was asked makes a method raise
+``Forfeit``; the referee turns that into a lost game.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""One game: the referee, adjudication, openings and seeds. Pure: no process, no queue, no files.
+"""One game: the referee, adjudication, openings and seeds. No process, no queue, no files.
 
-Begin with `referee.py`. `fastpath/` holds what happens on every move; it is compiled like the rules.
-The referee plays through the `Player` interface; the engine processes are in `workers.engine`.
+Begin with `referee.py`. It plays through the `Player` interface; the engine processes are in
+`workers.engine`. All is pure except `fastpath/`, which plays ordinary moves: it reads and writes the
+engines' pipes, and is compiled like the rules.
 """

@@ -85,7 +85,7 @@ class Player(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GameSetup:
-    """The conditions of one game. ``history`` is the start of the game, with no moves played.
+    """The settings of one game. ``history`` is the start of the game, with no moves played.
 
     ``controls`` are White's and Black's. ``opening`` holds the opening moves; ``play_game`` raises for
     an illegal one. ``adjudicator`` must not be shared between games; None never ends a game early.
@@ -116,15 +116,15 @@ class PlayedGame:
 class GameState:
     """A game in progress: history, clocks and the moves played."""
 
-    def __init__(self, match: GameSetup) -> None:
-        self.match = match
-        self.history = match.history
-        self.adjudicator = match.adjudicator
-        white, black = match.controls
-        self.clocks = (GameClock(white, match.margin_ms), GameClock(black, match.margin_ms))
+    def __init__(self, setup: GameSetup) -> None:
+        self.setup = setup
+        self.history = setup.history
+        self.adjudicator = setup.adjudicator
+        white, black = setup.controls
+        self.clocks = (GameClock(white, setup.margin_ms), GameClock(black, setup.margin_ms))
         """White's and Black's."""
         self._kept: list[tuple[str, MoveNote | None, bool]] = []
-        self._questions = Questions(match.history, match.controls, self.clocks)
+        self._questions = Questions(setup.history, setup.controls, self.clocks)
         self._fast_path: OrdinaryMoves | None = None
 
     def is_over(self) -> bool:
@@ -159,7 +159,7 @@ class GameState:
         question = self._questions.ask(side) if asked is None else asked.question
         choice = player.choose(MoveRequest(self.history, question, allowance_ns, asked))
         if allowance_ns is not None and choice.used_ns > allowance_ns:
-            raise Forfeit(Termination.TIME, late_sentence(choice.used_ns, allowance_ns, self.match.margin_ms))
+            raise Forfeit(Termination.TIME, late_sentence(choice.used_ns, allowance_ns, self.setup.margin_ms))
         clock.charge(choice.used_ns)
         return choice
 
@@ -169,60 +169,60 @@ class GameState:
 
 
 def play_game(
-    match: GameSetup,
+    setup: GameSetup,
     white: Player,
     black: Player,
     *,
-    on_start: Callable[[GameState], None] = lambda board: None,
+    on_start: Callable[[GameState], None] = lambda state: None,
 ) -> PlayedGame:
-    """Play ``match`` to its end. ``on_start`` receives the board, which it may read during the game.
+    """Play a game to its end. ``on_start`` receives its state, which it may read during the game.
 
     Raises ``IllegalMove`` for an opening that cannot be played. Exceptions of ``on_start`` and of the
     players pass through, except ``Forfeit`` and ``Void``.
     """
     players = (white, black)
-    board = GameState(match)
-    for token in match.opening:
-        board.play(token, book=True)
-    on_start(board)
+    state = GameState(setup)
+    for token in setup.opening:
+        state.play(token, book=True)
+    on_start(state)
     try:
-        ended = _play(board, players)
+        ended = _play(state, players)
     except Void as void:
-        ended = _void(board, str(void))
+        ended = _void(state, str(void))
     finally:
-        board.close()
-    winner = _winner(match.game, ended.result)
+        state.close()
+    winner = _winner(setup.game, ended.result)
     for player in players:
         player.finish(winner, ended.reason or ended.termination)
     return ended
 
 
-def _play(board: GameState, players: tuple[Player, Player]) -> PlayedGame:
-    if board.is_over():
-        return _ended_by_rules(board)
-    if (unable := _prepare(board, players)) is not None:
+def _play(state: GameState, players: tuple[Player, Player]) -> PlayedGame:
+    if state.is_over():
+        return _ended_by_rules(state)
+    if (unable := _prepare(state, players)) is not None:
         return unable
-    history = board.history
+    history = state.history
     while True:
-        asked = board.play_plainly(players)
+        asked = state.play_plainly(players)
         if history.outcome.decided:
-            return _ended_by_rules(board)
+            return _ended_by_rules(state)
         side = history.position.side
         try:
-            choice = board.ask(side, players[side], asked)
+            choice = state.ask(side, players[side], asked)
             if choice.token == RESIGN:
-                return _resigned(board, side)
-            board.play(choice.token, choice.note)
+                return _resigned(state, side)
+            state.play(choice.token, choice.note)
         except IllegalMove as error:
             illegal = Forfeit(Termination.ILLEGAL_MOVE, explain_illegal(choice.token, error))
-            return _forfeited(board, side, illegal)
+            return _forfeited(state, side, illegal)
         except Forfeit as forfeit:
-            return _forfeited(board, side, forfeit)
-        if board.adjudicator is not None and (result := _agreed(board, side, choice)) is not None:
-            return PlayedGame(board.moves, result, Termination.ADJUDICATION, Fault.NONE)
+            return _forfeited(state, side, forfeit)
+        if state.adjudicator is not None and (result := _agreed(state, side, choice)) is not None:
+            return PlayedGame(state.moves, result, Termination.ADJUDICATION, Fault.NONE)
 
 
-def _prepare(board: GameState, players: tuple[Player, Player]) -> PlayedGame | None:
+def _prepare(state: GameState, players: tuple[Player, Player]) -> PlayedGame | None:
     """Prepare both players; returns how the game ended if one cannot start, else None."""
     faults: dict[Side, Forfeit] = {}
     for side in Side:
@@ -234,7 +234,7 @@ def _prepare(board: GameState, players: tuple[Player, Player]) -> PlayedGame | N
         evidence = "; ".join(f"{side.name.lower()}: {faults[side].evidence}" for side in Side)
         raise Void(f"{BOTH_UNABLE}: {evidence}")
     for side, fault in faults.items():
-        return _forfeited(board, side, fault)
+        return _forfeited(state, side, fault)
     return None
 
 
@@ -256,18 +256,18 @@ def explain_illegal(token: str, error: IllegalMove) -> str:
 # How a game ends
 
 
-def _agreed(board: GameState, side: Side, choice: EngineMove) -> Result | None:
+def _agreed(state: GameState, side: Side, choice: EngineMove) -> Result | None:
     """The result of adjudication after a move, if any. The rules take precedence: a game over is None."""
-    if board.adjudicator is None or board.is_over():
+    if state.adjudicator is None or state.is_over():
         return None
-    return board.adjudicator.judge(side, choice.note, (len(board.history.moves) + 1) // 2)
+    return state.adjudicator.judge(side, choice.note, (len(state.history.moves) + 1) // 2)
 
 
-def _ended_by_rules(board: GameState) -> PlayedGame:
-    outcome: Outcome = board.history.outcome
+def _ended_by_rules(state: GameState) -> PlayedGame:
+    outcome: Outcome = state.history.outcome
     termination = _TERMINATIONS.get(outcome.reason, Termination.RULES)
     return PlayedGame(
-        board.moves,
+        state.moves,
         outcome.result,
         termination,
         Fault.NONE,
@@ -277,9 +277,9 @@ def _ended_by_rules(board: GameState) -> PlayedGame:
     )
 
 
-def _forfeited(board: GameState, loser: Side, forfeit: Forfeit) -> PlayedGame:
+def _forfeited(state: GameState, loser: Side, forfeit: Forfeit) -> PlayedGame:
     return PlayedGame(
-        board.moves,
+        state.moves,
         Result.win_for(loser.other),
         forfeit.termination,
         Fault.of(loser),
@@ -287,13 +287,13 @@ def _forfeited(board: GameState, loser: Side, forfeit: Forfeit) -> PlayedGame:
     )
 
 
-def _resigned(board: GameState, side: Side) -> PlayedGame:
-    return PlayedGame(board.moves, Result.win_for(side.other), Termination.RESIGNATION, Fault.NONE)
+def _resigned(state: GameState, side: Side) -> PlayedGame:
+    return PlayedGame(state.moves, Result.win_for(side.other), Termination.RESIGNATION, Fault.NONE)
 
 
-def _void(board: GameState, evidence: str) -> PlayedGame:
+def _void(state: GameState, evidence: str) -> PlayedGame:
     return PlayedGame(
-        board.moves, Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE, evidence=evidence
+        state.moves, Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE, evidence=evidence
     )
 
 

@@ -162,12 +162,12 @@ class GameRunner:
     on_progress: Callable[[Progress], None] = lambda progress: None
     is_stopping: Callable[[], bool] = lambda: False
     _game: JobGame | None = field(default=None, init=False)
-    _board: GameState | None = field(default=None, init=False)
+    _state: GameState | None = field(default=None, init=False)
     _last_progress: float = field(default=-math.inf, init=False)
 
     def play(self, game: JobGame) -> FinishedGame:
         """Play one game; raises only ``Stopped``. Kills an engine at fault, and both after a void."""
-        self._game, self._board, self._last_progress = game, None, -math.inf
+        self._game, self._state, self._last_progress = game, None, -math.inf
         white, black = self.engines[game.white], self.engines[1 - game.white]
         white.on_wait = black.on_wait = self._check_in
         started = _now()
@@ -206,11 +206,11 @@ class GameRunner:
 
     def _void_game(self, error: Exception) -> PlayedGame:
         """The void game for an error of the worker; it keeps the moves so far."""
-        moves = self._board.moves if self._board is not None else ()
+        moves = self._state.moves if self._state is not None else ()
         return void_game(f"{type(error).__name__}: {error}", moves)
 
-    def _begin(self, board: GameState) -> None:
-        self._board = board
+    def _begin(self, state: GameState) -> None:
+        self._state = state
         self._check_in()
 
     def _check_in(self) -> None:
@@ -218,17 +218,17 @@ class GameRunner:
         if self.is_stopping():
             raise Stopped
         now = time.monotonic()
-        if self._board is None or now < self._last_progress + PROGRESS_SECONDS:
+        if self._state is None or now < self._last_progress + PROGRESS_SECONDS:
             return
         self._last_progress = now
         assert self._game is not None
-        white, black = self._board.clocks
+        white, black = self._state.clocks
         self.on_progress(
             Progress(
                 key=self._game.key,
                 attempt=self._game.attempt,
                 worker=self.worker.name,
-                moves=_moves_with_comments(self._board.moves),
+                moves=_moves_with_comments(self._state.moves),
                 white_ms=white.left_ms,
                 black_ms=black.left_ms,
             )

@@ -9,6 +9,7 @@ machine:
     host, runtimes              what this machine has: system folders, programs, interpreters
     groups/, tree               an engine's processes together: limits, freezing, processor time, the end
     process, sandbox            one sandboxed engine from start to end; this machine's sandbox
+    sampler                     without a control group: a thread that checks engines' memory
     levels, probe_engine        the level of a machine's sandbox; the engine that tries to escape from it
     policy                      which engines a worker runs, and in which sandbox
     entrance, reach             continue as another user when root started ``arena``

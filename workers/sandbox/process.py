@@ -1,4 +1,4 @@
-"""One sandboxed engine, from before its start until all its processes have ended.
+"""One sandboxed engine from start to end; its ``argv`` is the whole command line of a sandboxed engine.
 
 An engine's first process is ``sh``, which waits for a line on standard input, enters the control group
 and becomes bwrap; bwrap builds the namespaces and starts ``prlimit`` in them, which becomes the engine. The

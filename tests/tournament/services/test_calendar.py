@@ -11,7 +11,7 @@ from tests.support.schedule import make_event, make_user, make_version
 from tournament.models import BotVersion, Tournament
 from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
-from tournament.services.results.forfeits import withdraw
+from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.entries import enter, leave
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.tournaments import TournamentError, announce, cancel, pause, resume, start

@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.support.filled_site import Site, add_version
 from tournament.models import BotVersion, Bundle
-from workers.bundles.site import SiteError, ask_engines, fetch_site_bundle
+from workers.bundles.recorded_games import SiteError, ask_engines, fetch_site_bundle
 from workers.bundles.store import pack_bundle, store_bundle
 
 MANIFEST = b'[bot]\nname = "Sample"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dualma"]\n'

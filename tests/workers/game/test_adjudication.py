@@ -8,7 +8,7 @@ from engines.protocol import Score
 from engines.records import MoveNote, Termination, verify_record
 from engines.rules.base import Result
 from tests.support.bad_engines import LINE
-from tests.support.players import ScriptedPlayer, answer, match_of, record_of_played
+from tests.support.players import ScriptedPlayer, answer, record_of_played, setup_of
 from workers.game.adjudication import Adjudicator
 from workers.game.referee import PlayedGame, play_game
 from workers.jobs import DrawRule, ResignRule
@@ -20,8 +20,8 @@ RESIGN = ResignRule(moves=2, score=500)
 def played(scores: str, draw: DrawRule | None = DRAW, resign: ResignRule | None = RESIGN) -> PlayedGame:
     """A game in which engines give these scores in turn: hundredths, mates after ``#``, ``-`` for none."""
     answers = [answer(token, note=note_of(word)) for token, word in zip(LINE, scores.split(), strict=False)]
-    match = match_of(adjudicator=Adjudicator(draw, resign), ply_limit=len(answers))
-    return play_game(match, ScriptedPlayer(answers[0::2]), ScriptedPlayer(answers[1::2]))
+    setup = setup_of(adjudicator=Adjudicator(draw, resign), ply_limit=len(answers))
+    return play_game(setup, ScriptedPlayer(answers[0::2]), ScriptedPlayer(answers[1::2]))
 
 
 def note_of(word: str) -> MoveNote | None:

@@ -13,9 +13,9 @@ from tests.support.players import (
     FirstMovePlayer,
     ScriptedPlayer,
     answer,
-    match_of,
     record_of_played,
     search,
+    setup_of,
 )
 from workers.game.referee import (
     BOTH_UNABLE,
@@ -42,8 +42,8 @@ def script(*steps: str | EngineMove | Exception) -> ScriptedPlayer:
     return ScriptedPlayer(steps)
 
 
-def play(match: GameSetup, white: ScriptedPlayer, black: ScriptedPlayer) -> PlayedGame:
-    return play_game(match, white, black)
+def play(setup: GameSetup, white: ScriptedPlayer, black: ScriptedPlayer) -> PlayedGame:
+    return play_game(setup, white, black)
 
 
 def tokens(played: PlayedGame) -> str:
@@ -62,7 +62,7 @@ def assert_true_record(played: PlayedGame, code: str = "dogon-kulei", **more: An
 @pytest.mark.parametrize("code", ["duovallis", "dogon-kulei", "dogon-gagara"])
 def test_a_game_is_played_to_its_end(code: str) -> None:
     white, black = FirstMovePlayer(), FirstMovePlayer()
-    played = play(match_of(code), white, black)
+    played = play(setup_of(code), white, black)
     assert played.termination in (Termination.RULES, Termination.REPETITION, Termination.PLY_LIMIT)
     assert (played.fault, played.evidence) == (Fault.NONE, "")
     assert_true_record(played, code)
@@ -70,7 +70,7 @@ def test_a_game_is_played_to_its_end(code: str) -> None:
 
 def test_the_rules_end_a_game_with_their_reason_and_scores() -> None:
     fen = "0,0,0,0,0,1/0,0,0,0,0,2 w 20 25 - - 0"
-    played = play(match_of(fen=fen), FirstMovePlayer(), FirstMovePlayer())
+    played = play(setup_of(fen=fen), FirstMovePlayer(), FirstMovePlayer())
     assert played.termination is Termination.RULES
     assert played.reason in (Reason.SEEDS, Reason.CANNOT_PAY)
     assert (played.white_score or 0) + (played.black_score or 0) == 48
@@ -79,7 +79,7 @@ def test_the_rules_end_a_game_with_their_reason_and_scores() -> None:
 
 def test_a_third_occurrence_ends_the_game_without_a_reason_beside_it() -> None:
     moves = (CYCLE + " " + CYCLE).split()
-    played = play(match_of(fen=CYCLE_START), script(*moves[0::2]), script(*moves[1::2]))
+    played = play(setup_of(fen=CYCLE_START), script(*moves[0::2]), script(*moves[1::2]))
     assert len(played.moves) == 44
     assert (played.termination, played.reason, played.fault) == (
         Termination.REPETITION,
@@ -92,7 +92,7 @@ def test_a_third_occurrence_ends_the_game_without_a_reason_beside_it() -> None:
 
 
 def test_the_ply_limit_ends_the_game() -> None:
-    played = play(match_of(ply_limit=6), FirstMovePlayer(), FirstMovePlayer())
+    played = play(setup_of(ply_limit=6), FirstMovePlayer(), FirstMovePlayer())
     assert len(played.moves) == 6
     assert (played.termination, played.reason) == (Termination.PLY_LIMIT, Reason.NONE)
     assert_true_record(played, ply_limit=6)
@@ -100,7 +100,7 @@ def test_the_ply_limit_ends_the_game() -> None:
 
 def test_a_decided_start_is_judged_and_nobody_is_asked() -> None:
     white, black = script(), script()
-    played = play(match_of(fen=DECIDED), white, black)
+    played = play(setup_of(fen=DECIDED), white, black)
     assert (played.result, played.termination, played.reason) == (Result.DRAW, Termination.RULES, "seeds")
     assert (played.white_score, played.black_score) == (24, 24)
     assert (white.prepared, black.prepared) == (0, 0)
@@ -109,7 +109,7 @@ def test_a_decided_start_is_judged_and_nobody_is_asked() -> None:
 
 def test_an_opening_that_ends_the_game_is_the_whole_game() -> None:
     white, black = script(), script()
-    played = play(match_of(opening="c1+ c2+", ply_limit=2), white, black)
+    played = play(setup_of(opening="c1+ c2+", ply_limit=2), white, black)
     assert tokens(played) == "c1+ c2+"
     assert all(move.book for move in played.moves)
     assert played.termination is Termination.PLY_LIMIT
@@ -119,11 +119,11 @@ def test_an_opening_that_ends_the_game_is_the_whole_game() -> None:
 
 def test_an_opening_that_cannot_be_played_is_told_to_the_caller() -> None:
     with pytest.raises(IllegalMove, match="'c1x'"):
-        play(match_of(opening="c1+ c1x"), script(), script())
+        play(setup_of(opening="c1+ c1x"), script(), script())
 
 
 def test_given_moves_are_marked_and_the_game_goes_on_behind_them() -> None:
-    played = play(match_of(opening="c1+", ply_limit=3), script("d1+"), script("c2+"))
+    played = play(setup_of(opening="c1+", ply_limit=3), script("d1+"), script("c2+"))
     assert [(move.token, move.book) for move in played.moves] == [
         ("c1+", True),
         ("c2+", False),
@@ -134,7 +134,7 @@ def test_given_moves_are_marked_and_the_game_goes_on_behind_them() -> None:
 
 def test_what_an_engine_said_of_its_move_is_kept() -> None:
     note = MoveNote(Score(35), 12, 104)
-    played = play(match_of(ply_limit=1), script(answer("c1+", 104, note)), script())
+    played = play(setup_of(ply_limit=1), script(answer("c1+", 104, note)), script())
     assert played.moves[0].note == note
 
 
@@ -156,9 +156,9 @@ FORFEITS = [
 @pytest.mark.parametrize("loser", ["white", "black"])
 def test_a_fault_while_choosing_loses_the_game(forfeit: Forfeit, loser: str) -> None:
     if loser == "white":
-        played = play(match_of(), script("c1+", forfeit), script("c2+"))
+        played = play(setup_of(), script("c1+", forfeit), script("c2+"))
     else:
-        played = play(match_of(), script("c1+"), script(forfeit))
+        played = play(setup_of(), script("c1+"), script(forfeit))
     assert played.result == {"white": "0-1", "black": "1-0"}[loser]
     assert (played.termination, played.fault) == (forfeit.termination, loser)
     assert (played.evidence, played.reason) == (str(forfeit), Reason.NONE)
@@ -178,7 +178,7 @@ def test_a_fault_while_choosing_loses_the_game(forfeit: Forfeit, loser: str) -> 
     ],
 )
 def test_an_illegal_move_loses_and_is_not_recorded(token: str, sentence: str) -> None:
-    played = play(match_of(), script(token), script())
+    played = play(setup_of(), script(token), script())
     assert (played.result, played.termination, played.fault) == ("0-1", Termination.ILLEGAL_MOVE, Fault.WHITE)
     assert played.evidence.startswith(sentence)
     assert played.moves == ()
@@ -190,14 +190,14 @@ def test_an_illegal_move_loses_and_is_not_recorded(token: str, sentence: str) ->
 def test_one_engine_unable_to_start_loses(fault: Forfeit, loser: str) -> None:
     white = ScriptedPlayer(unable=fault if loser == "white" else None)
     black = ScriptedPlayer(unable=fault if loser == "black" else None)
-    played = play(match_of(opening="c1+"), white, black)
+    played = play(setup_of(opening="c1+"), white, black)
     assert (played.termination, played.fault, played.evidence) == (fault.termination, loser, str(fault))
     assert tokens(played) == "c1+"
     assert_true_record(played)
 
 
 def test_resigning_loses_and_is_no_fault() -> None:
-    played = play(match_of(), script("c1+"), script("resign"))
+    played = play(setup_of(), script("c1+"), script("resign"))
     assert (played.result, played.termination, played.fault) == (
         "1-0",
         Termination.RESIGNATION,
@@ -210,7 +210,7 @@ def test_resigning_loses_and_is_no_fault() -> None:
 
 
 def test_both_engines_unable_to_start_is_a_void_that_says_so_first() -> None:
-    played = play(match_of(), ScriptedPlayer(unable=STALL), ScriptedPlayer(unable=CRASH))
+    played = play(setup_of(), ScriptedPlayer(unable=STALL), ScriptedPlayer(unable=CRASH))
     assert (played.result, played.termination, played.fault) == ("*", Termination.VOID, Fault.INFRASTRUCTURE)
     assert played.evidence == (
         "both engines unable to start: white: no ugiok within 10 seconds; "
@@ -224,7 +224,7 @@ def test_both_engines_unable_to_start_is_a_void_that_says_so_first() -> None:
 def test_a_fault_of_ours_is_a_void_with_the_moves_so_far(when: str) -> None:
     void = Void("the bundle of A is not available")
     black = ScriptedPlayer(unable=void) if when == "prepare" else script(void)
-    played = play(match_of(), script("c1+"), black)
+    played = play(setup_of(), script("c1+"), black)
     assert (played.result, played.termination, played.fault) == ("*", Termination.VOID, Fault.INFRASTRUCTURE)
     assert played.evidence == "the bundle of A is not available"
     assert tokens(played) == {"prepare": "", "choose": "c1+"}[when]
@@ -232,13 +232,13 @@ def test_a_fault_of_ours_is_a_void_with_the_moves_so_far(when: str) -> None:
 
 
 def test_a_void_outweighs_the_other_sides_fault() -> None:
-    played = play(match_of(), ScriptedPlayer(unable=CRASH), ScriptedPlayer(unable=Void("no disk")))
+    played = play(setup_of(), ScriptedPlayer(unable=CRASH), ScriptedPlayer(unable=Void("no disk")))
     assert (played.termination, played.evidence) == (Termination.VOID, "no disk")
 
 
 def test_an_exception_of_ours_is_not_swallowed() -> None:
     with pytest.raises(ZeroDivisionError):
-        play(match_of(), script(ZeroDivisionError()), script())
+        play(setup_of(), script(ZeroDivisionError()), script())
 
 
 # The order of checks
@@ -246,26 +246,26 @@ def test_an_exception_of_ours_is_not_swallowed() -> None:
 
 @pytest.mark.parametrize("token", ["c1+", "c2+", "resign", ""])
 def test_a_late_answer_loses_on_time_whatever_it_is(token: str) -> None:
-    played = play(match_of(control="1+0"), script(answer(token, 1050.000001)), script())
+    played = play(setup_of(control="1+0"), script(answer(token, 1050.000001)), script())
     assert (played.termination, played.fault) == (Termination.TIME, Fault.WHITE)
     assert played.evidence == "the answer came after 1050 ms, with 1000 ms left and a margin of 50 ms"
     assert_true_record(played, control="1+0")
 
 
 def test_an_answer_at_the_last_nanosecond_is_in_time() -> None:
-    match = match_of(control="1+0", ply_limit=1)
-    assert play(match, script(answer("c1+", 1050)), script()).termination is Termination.PLY_LIMIT
+    setup = setup_of(control="1+0", ply_limit=1)
+    assert play(setup, script(answer("c1+", 1050)), script()).termination is Termination.PLY_LIMIT
 
 
 def test_a_move_that_ends_the_game_too_late_does_not_end_it() -> None:
-    played = play(match_of(control="1+0", ply_limit=1), script(answer("c1+", 1051)), script())
+    played = play(setup_of(control="1+0", ply_limit=1), script(answer("c1+", 1051)), script())
     assert (played.termination, played.moves) == (Termination.TIME, ())
 
 
 def test_without_a_clock_no_answer_is_late() -> None:
-    match = match_of(control="nodes=100", ply_limit=1)
+    setup = setup_of(control="nodes=100", ply_limit=1)
     white = script(answer("c1+", 10**7))
-    assert play(match, white, script()).termination is Termination.PLY_LIMIT
+    assert play(setup, white, script()).termination is Termination.PLY_LIMIT
     assert white.turns[0].allowance_ns is None
     assert search(white.turns[0]) == Go(nodes=100)
 
@@ -280,7 +280,7 @@ def clocks_asked(player: ScriptedPlayer) -> list[tuple[int | None, int | None]]:
 def test_each_player_pays_for_his_own_moves() -> None:
     white = script(answer("c1+", 300), answer("d1+", 2000))
     black = script(answer("c2+", 50), answer("d2+", 0))
-    play(match_of(control="1+0.1", ply_limit=4), white, black)
+    play(setup_of(control="1+0.1", ply_limit=4), white, black)
     assert clocks_asked(white) == [(1000, 1000), (800, 1050)]
     played_late = white.turns[1]
     assert played_late.allowance_ns == 850_000_000
@@ -289,7 +289,7 @@ def test_each_player_pays_for_his_own_moves() -> None:
 
 def test_a_clock_never_shows_less_than_nothing() -> None:
     white = script(answer("c1+", 1040), answer("d1+", 10))
-    play(match_of(control="1+0", ply_limit=3), white, script("c2+"))
+    play(setup_of(control="1+0", ply_limit=3), white, script("c2+"))
     assert clocks_asked(white) == [(1000, 1000), (0, 1000)]
 
 
@@ -305,12 +305,12 @@ def test_a_clock_never_shows_less_than_nothing() -> None:
 def test_p1_is_who_moves_first_in_the_game_wherever_it_starts(code: str, fen: str | None, first: str) -> None:
     """Whoever is to move has 100 ms less on the clock after its move."""
     sides = {"white": FirstMoveAfter(100), "black": FirstMoveAfter(100)}
-    match = match_of(code, fen=fen, control="1+0", ply_limit=1000)
+    setup = setup_of(code, fen=fen, control="1+0", ply_limit=1000)
     starter, other = sides[first], sides["black" if first == "white" else "white"]
     with pytest.raises(StopIteration):
-        play_game(match, sides["white"], sides["black"])
+        play_game(setup, sides["white"], sides["black"])
     assert len(starter.turns) == len(other.turns) == 1
-    starter_is_p1 = (first == "white") == (match.game.first == 0)
+    starter_is_p1 = (first == "white") == (setup.game.first == 0)
     assert clocks_asked(starter) == [(1000, 1000)]
     assert clocks_asked(other) == [(900, 1000) if starter_is_p1 else (1000, 900)]
 
@@ -334,7 +334,7 @@ class FirstMoveAfter(ScriptedPlayer):
 
 def test_the_end_is_told_to_both_once_in_the_protocols_words() -> None:
     white, black = script("c1+"), script("resign")
-    play(match_of(), white, black)
+    play(setup_of(), white, black)
     assert white.told == black.told == ["p1win resignation"]
 
 
@@ -344,35 +344,35 @@ def test_the_end_is_told_to_both_once_in_the_protocols_words() -> None:
 def test_p1_wins_and_loses_as_the_game_has_it(code: str, loser: str, told: str) -> None:
     white = ScriptedPlayer(unable=CRASH if loser == "white" else None)
     black = ScriptedPlayer(unable=CRASH if loser == "black" else None)
-    play(match_of(code), white, black)
+    play(setup_of(code), white, black)
     assert white.told == [f"{told} crash"]
 
 
 def test_the_reason_of_the_rules_is_told() -> None:
     white = script()
-    play(match_of(fen=DECIDED), white, script())
+    play(setup_of(fen=DECIDED), white, script())
     assert white.told == ["draw seeds"]
 
 
-def test_the_board_is_given_out_at_the_start_and_goes_with_the_game() -> None:
-    boards: list[GameState] = []
+def test_the_state_is_given_out_at_the_start_and_follows_the_game() -> None:
+    states: list[GameState] = []
     seen: list[tuple[int, int | None]] = []
 
     class Looking(ScriptedPlayer):
         def choose(self, turn: MoveRequest) -> EngineMove:
-            seen.append((len(boards[0].moves), boards[0].clocks[0].left_ms))
+            seen.append((len(states[0].moves), states[0].clocks[0].left_ms))
             return super().choose(turn)
 
-    match = match_of(opening="c1+ c2+", ply_limit=4, control="1+0")
-    play_game(match, Looking([answer("d1+", 200)]), Looking(["d2+"]), on_start=boards.append)
+    setup = setup_of(opening="c1+ c2+", ply_limit=4, control="1+0")
+    play_game(setup, Looking([answer("d1+", 200)]), Looking(["d2+"]), on_start=states.append)
     assert seen == [(2, 1000), (3, 800)]
-    assert len(boards[0].moves) == 4
+    assert len(states[0].moves) == 4
 
 
 def test_each_player_has_its_own_time_control() -> None:
     white, black = script(answer("d1+", ms=400)), script(answer("d2+", ms=100))
-    match = match_of(control="10+0.5", black_control="2+0.1;nodes=7", ply_limit=2)
-    play(match, white, black)
+    setup = setup_of(control="10+0.5", black_control="2+0.1;nodes=7", ply_limit=2)
+    play(setup, white, black)
     assert search(white.turns[0]) == Go(10_000, 2_000, 500, 100)
     assert search(black.turns[0]) == Go(10_100, 2_000, 500, 100, nodes=7)
     allowances = [player.turns[0].allowance_ns for player in (white, black)]
@@ -381,5 +381,5 @@ def test_each_player_has_its_own_time_control() -> None:
 
 def test_in_dualma_black_is_the_first_player_and_has_his_own_time_control() -> None:
     black = ScriptedPlayer([Forfeit(Termination.CRASH, "gone")])
-    play(match_of("dualma", control="9+0", black_control="1+0.2"), FirstMovePlayer(), black)
+    play(setup_of("dualma", control="9+0", black_control="1+0.2"), FirstMovePlayer(), black)
     assert search(black.turns[0]) == Go(1_000, 9_000, 200, 0)

@@ -7,7 +7,7 @@ import pytest
 from engines.protocol import Go
 from engines.records import Record, Termination
 from engines.rules.base import Result
-from tests.support.players import ScriptedPlayer, match_of, record_of_played, search
+from tests.support.players import ScriptedPlayer, record_of_played, search, setup_of
 from tests.support.records import record_of, with_headers
 from workers.game.referee import Forfeit, play_game
 from workers.game.seeds import SEED_LIMIT, derive_seed, seed_header, seed_of
@@ -19,8 +19,8 @@ WHITE, BLACK = MOVES[::2], MOVES[1::2]
 
 def recorded(white: list[str | Exception], black: list[str | Exception], **more: object) -> Record:
     """The record of a game of six plies, or of fewer where a player does something else than move."""
-    match = match_of(ply_limit=6, **more)  # type: ignore[arg-type]
-    played = play_game(match, ScriptedPlayer(white), ScriptedPlayer(black))
+    setup = setup_of(ply_limit=6, **more)  # type: ignore[arg-type]
+    played = play_game(setup, ScriptedPlayer(white), ScriptedPlayer(black))
     return record_of_played(played, ply_limit=6)
 
 

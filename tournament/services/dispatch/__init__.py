@@ -1,1 +1,1 @@
-"""Sends games to workers: batches (`batches`, `dispatch`), attempts, leases (ended by `sweep`), workers."""
+"""Sends games to workers: batches (`batches`, `dispatch`), attempts and their `leases`, workers."""

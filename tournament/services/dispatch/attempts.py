@@ -1,4 +1,7 @@
-"""Ends an attempt without a result: its game waits again, or is halted."""
+"""Ends an attempt without a result: its game waits again, or is halted.
+
+``dispatch.recall`` ends the attempts of queued batches itself, all at once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Batches: pairs of games that travel in one message; one worker plays them one after another.
+"""Cuts waiting games into batches, claims them and sends each as one message of ``GameJob``s.
+
+A batch is some pairs of games of one tournament; one worker plays them one after another.
 
 Sending a message takes about a millisecond, starting two engines several. So a message must hold many pairs
 if games take milliseconds. If games take minutes it must hold one, so that other workers can play the rest.
@@ -17,7 +19,7 @@ from typing import Any
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from tournament import queues as broker
+from tournament import queues
 from tournament.models import Attempt, BotVersion, Game, Pairing, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
@@ -95,7 +97,7 @@ def claim(batches: Sequence[GameBatch], queue: str) -> int:
                 jobs.append(_job(job, pairings[pk], tournament, engines, tuple(job_games)))
                 attempts += tries
         if jobs:
-            transaction.on_commit(partial(broker.send_jobs, jobs, queue))
+            transaction.on_commit(partial(queues.send_jobs, jobs, queue))
     _store_claims(attempts)
     return len(attempts)
 

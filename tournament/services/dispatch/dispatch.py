@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from tournament import queues as broker
+from tournament import queues
 from tournament.models import Attempt, Game, Keeper, Tournament
 from tournament.services.dispatch.batches import GameBatch, claim, cut_batches
 from tournament.services.dispatch.slots import slots_expected
@@ -33,7 +33,7 @@ def buffer_batches() -> int:
 
 def top_up() -> int:
     """Fill the buffer if half of it is used up; cheap enough to call after every report."""
-    return fill_buffer() if _messages(broker.GAMES) * 2 <= buffer_batches() else 0
+    return fill_buffer() if _messages(queues.GAMES) * 2 <= buffer_batches() else 0
 
 
 def fill_buffer() -> int:
@@ -44,18 +44,18 @@ def fill_buffer() -> int:
     """
     if Keeper.objects.filter(recalls=True).exists():
         recall()
-    return _fill(broker.VALIDATION, VALIDATION_BATCHES_AHEAD) + _fill(broker.GAMES, buffer_batches())
+    return _fill(queues.VALIDATION, VALIDATION_BATCHES_AHEAD) + _fill(queues.GAMES, buffer_batches())
 
 
 def queue_of(kind: str) -> str:
     """The queue for games of a tournament of this kind."""
-    return broker.VALIDATION if kind == Tournament.Kind.VALIDATION else broker.GAMES
+    return queues.VALIDATION if kind == Tournament.Kind.VALIDATION else queues.GAMES
 
 
 def of_queue(queue: str, path: str) -> Q:
     """A filter for rows whose tournament, at the end of ``path``, uses that queue."""
     validations = Q(**{f"{path}__kind": Tournament.Kind.VALIDATION})
-    return validations if queue == broker.VALIDATION else ~validations
+    return validations if queue == queues.VALIDATION else ~validations
 
 
 def _fill(queue: str, most: int) -> int:
@@ -75,8 +75,8 @@ def recall() -> int:
     """
     now = timezone.now()
     Keeper.objects.update(recalls=False)
-    broker.clear_games()
-    ours = of_queue(broker.GAMES, "game__tournament")
+    queues.clear_games()
+    ours = of_queue(queues.GAMES, "game__tournament")
     queued = Attempt.objects.filter(ours, ended_at__isnull=True, lease_until__isnull=True)
     tournaments = set(queued.values_list("game__tournament", flat=True))
     # Every change of a game's attempt takes its tournament's lock.

@@ -1,4 +1,4 @@
-"""Estimates how long a tournament takes, before it is created."""
+"""Estimates how long games and tournaments take: for their pages and forms, and to size batches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engines.timecontrol import TimeControl, parse_time_control
 from tournament.models import BotVersion, Game, Ladder, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.dispatch.slots import slots_expected
-from tournament.services.schedule.schedule import meetings, players_of
+from tournament.services.schedule.terms import meetings, players_of
 
 SECONDS_AROUND = 0.3
 """Time to start the engines and to record the game."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from django.conf import settings
 
-from tournament import queues as broker
+from tournament import queues
 from tournament.models import Worker
 
 
@@ -18,7 +18,7 @@ def slots_of(workers: Iterable[Worker]) -> int:
 
 def slots_at_work() -> int:
     """Slots of all workers of the games queue that are up."""
-    return slots_of(Worker.objects.up().filter(queue=broker.GAMES))
+    return slots_of(Worker.objects.up().filter(queue=queues.GAMES))
 
 
 def slots_expected() -> int:

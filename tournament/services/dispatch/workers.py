@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from engines.visible import visible
-from tournament import queues as broker
+from tournament import queues
 from tournament.models import Attempt, Game, Worker
 from tournament.services.accounts.notices import notify_staff
 from workers.game.referee import BOTH_UNABLE
@@ -174,5 +174,5 @@ def _why_set_aside(worker: Worker) -> str:
 
 def _send_admission(worker: Worker) -> None:
     transaction.on_commit(
-        partial(broker.send_admission, worker.name, worker.run, admitted=not worker.why, why=worker.why)
+        partial(queues.send_admission, worker.name, worker.run, admitted=not worker.why, why=worker.why)
     )

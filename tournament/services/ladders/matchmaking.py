@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from engines.rules.registry import GAMES
-from tournament import queues as broker
+from tournament import queues
 from tournament.arithmetic.matchmaker import draw_pairs
 from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Turn
 from tournament.models.matchmaking import LadderTerms
@@ -30,7 +30,7 @@ from tournament.services.dispatch import dispatch
 from tournament.services.dispatch.slots import slots_at_work
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.schedule.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
-from tournament.services.schedule.schedule import MAX_PRIORITY
+from tournament.services.schedule.terms import MAX_PRIORITY
 from tournament.services.schedule.tournaments import unique_slug
 
 GAMES_AHEAD_A_SLOT = 2 * GAMES_A_PAIR
@@ -134,7 +134,7 @@ def priority_of(row: Matchmaking) -> int:
 
 def has_room(priority: int) -> bool:
     """Whether workers are idle, or nearly, and no game of the same or a higher priority waits."""
-    claimed = Game.objects.filter(dispatch.of_queue(broker.GAMES, "tournament"), state=Game.State.CLAIMED)
+    claimed = Game.objects.filter(dispatch.of_queue(queues.GAMES, "tournament"), state=Game.State.CLAIMED)
     waiting = open_games().filter(state=Game.State.WAITING)
     ahead = claimed.count() + waiting.count()
     return ahead < GAMES_AHEAD_A_SLOT * slots_at_work() and not find_rivals(priority).exists()

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from django.conf import settings
 
-from tournament import queues as broker
+from tournament import queues
 from tournament.arithmetic.forecast import Forecast, LadderPairs, QueuedPair, forecast
 from tournament.arithmetic.matchmaker import Candidate, draw_pairs, most_pairs_between
 from tournament.models import Attempt, Game, Keeper, Matchmaking, Tournament, Worker
@@ -87,7 +87,7 @@ def look(now: datetime.datetime) -> Queue:
     matchmakers = find_matchmakers()
     candidates = candidates_of([row.ladder_id for row in matchmakers])
     waiting, unlisted_s = _waiting(events)
-    workers = list(Worker.objects.up().filter(queue=broker.GAMES))
+    workers = list(Worker.objects.up().filter(queue=queues.GAMES))
     slots = slots_of(workers) or settings.SLOTS
     found = forecast(
         slots,
@@ -109,7 +109,7 @@ def look(now: datetime.datetime) -> Queue:
 
 def _claimed() -> list[_Claimed]:
     """In the order in which they were sent."""
-    games = Game.objects.filter(of_queue(broker.GAMES, "tournament"), state=Game.State.CLAIMED)
+    games = Game.objects.filter(of_queue(queues.GAMES, "tournament"), state=Game.State.CLAIMED)
     by_attempt = {game.attempt: game for game in games.with_players().select_related("live")}
     attempts = Attempt.objects.filter(pk__in=games.values("attempt")).order_by("sent_at", "game")
     return [_Claimed(by_attempt[attempt.pk], attempt) for attempt in attempts if attempt.pk in by_attempt]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import logging
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -23,7 +23,7 @@ from engines.visible import visible
 from tournament import models
 from tournament.models import Attempt, BotVersion, Game, LiveGame, Tournament
 from tournament.services.dispatch.attempts import give_back, halt_after_voids
-from tournament.services.dispatch.sweep import LEASE
+from tournament.services.dispatch.leases import renew
 from tournament.services.dispatch.workers import find_worker, judge
 from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
@@ -98,7 +98,7 @@ def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | Ign
     """
     now = timezone.now()
     attempts = _find_attempts(reports)
-    _renew({attempt.job for attempt in attempts if isinstance(attempt, Attempt)}, now)
+    renew({attempt.job for attempt in attempts if isinstance(attempt, Attempt)}, now)
     answers: dict[int, Recorded | GivenBack | IgnoredReport] = {}
     arrivals: dict[uuid.UUID, tuple[int, Arrival]] = {}
     voids: list[tuple[int, VoidedGame]] = []
@@ -127,7 +127,7 @@ def progress(message: Progress) -> bool:
         return False
     now = timezone.now()
     with transaction.atomic():
-        if not _renew([attempt.job], now):
+        if not renew([attempt.job], now):
             return False
         started = Attempt.objects.filter(pk=attempt.pk, started_at__isnull=True)
         started.update(started_at=now, worker=visible(message.worker, MAX_WORKER))
@@ -196,12 +196,6 @@ def _ignore(reason: str) -> IgnoredReport:
     with transaction.atomic():
         models.Ignored.objects.count_one(reason, timezone.now())
     return IgnoredReport(reason)
-
-
-def _renew(jobs: Collection[uuid.UUID], now: datetime.datetime) -> int:
-    """Renew the leases of all games of these jobs: one worker plays a job, so one message covers it."""
-    attempts = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
-    return attempts.update(lease_until=now + LEASE)
 
 
 # Handling a message's content

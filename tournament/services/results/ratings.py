@@ -1,6 +1,8 @@
-"""The ratings in the database: one step for each result, or a rebuild of all.
+"""Writes the rating tables of ``models.ladders``: ``LadderRating``, ``RatingEvent`` and ``PairScore``.
 
-Both use ``tournament.arithmetic.ratings.Fold``, so they store the same bits.
+They change by one step for each result, or are rebuilt as a whole. Both use
+``tournament.arithmetic.ratings.Fold``, so they store the same bits. ``tournament_table`` and
+``ladder_estimate`` at the end only read.
 """
 
 from __future__ import annotations
@@ -303,7 +305,7 @@ def read_rated_game(record: Record) -> RatedGame:
     return RatedGame(players[0], players[1], record.result)
 
 
-# Tables beside the ladder
+# Ratings that are computed on request, not stored
 
 
 def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]:

@@ -21,9 +21,9 @@ from engines.visible import visible, visible_lines
 from tournament.arithmetic.ratings import fingerprint
 from tournament.models import Attempt, Game, GameLog, GameRecord, Ladder, LiveGame, Tournament
 from tournament.services.bulk import insert_rows, update_rows
-from tournament.services.results.forfeits import count_forfeits
 from tournament.services.results.ratings import RatedRow, player_of, rate
 from tournament.services.results.records import parse_time, without_rating
+from tournament.services.results.withdrawal import count_forfeits
 from tournament.services.schedule.finishing import count_finished
 from workers.jobs import GameReport
 

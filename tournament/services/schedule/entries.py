@@ -10,7 +10,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from tournament.models import Bot, BotVersion, Entry, Tournament
-from tournament.services.schedule.schedule import TournamentError, check_size, players_of
+from tournament.services.schedule.terms import TournamentError, check_size, players_of
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from engines.rules.registry import find_game
 from tournament.models import BotVersion, Game, Pairing, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_from, insert_rows
-from tournament.services.schedule.schedule import TournamentError, players_of
+from tournament.services.schedule.terms import TournamentError, players_of
 from workers.game.openings import Opening, OpeningError, draw_openings
 from workers.pairing.berger import Pair, berger_rounds
 from workers.pairing.gauntlet import gauntlet_rounds

@@ -25,7 +25,7 @@ from tournament.services.schedule.pairings import (
     store_pairings,
 )
 from tournament.services.schedule.rounds import advance, seed_players
-from tournament.services.schedule.schedule import (
+from tournament.services.schedule.terms import (
     MAX_GAMES,
     MAX_PAIRS,
     MAX_PRIORITY,

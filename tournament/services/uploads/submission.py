@@ -1,8 +1,10 @@
-"""Stores an uploaded bundle as a new version and starts its validation."""
+"""Refuses an upload, or stores its bundle as a new version and begins the validation.
+
+``workers.bundles`` judges the content of the zip; size, quota, owner and repeats are checked here.
+"""
 
 from __future__ import annotations
 
-import datetime
 import os
 import unicodedata
 from typing import BinaryIO
@@ -11,19 +13,17 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from tournament.models import Bot, BotVersion, Bundle, User, Worker
+from tournament.models import Bot, BotVersion, Bundle, User
 from tournament.models.bots import MAX_NAME_KEY, name_key
 from tournament.services.bots.activity import activate
-from tournament.services.dispatch import workers
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
 from workers.bundles.archive import opened
 from workers.bundles.manifest import BundleError, Manifest
 from workers.bundles.store import hash_bundle, inspect_bundle, store_bundle
 from workers.sandbox.runtimes import find_runtime
-from workers.service.heartbeat import Heartbeat
 
-__all__ = ["BundleError", "receive_heartbeat", "submit_bundle", "validate_waiting"]
+__all__ = ["BundleError", "add_version", "submit_bundle"]
 
 
 def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> BotVersion:
@@ -45,27 +45,6 @@ def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> Bot
         begin(version, timezone.now())
         version.refresh_from_db()
     return version
-
-
-def validate_waiting() -> int:
-    """Start the waiting validations; for the start of a site that runs uploads."""
-    if not uploads.look().are_run:
-        return 0
-    waiting = list(BotVersion.objects.filter(state=BotVersion.State.WAITING).select_related("bot__owner"))
-    now = timezone.now()
-    return sum(begin(version, now) is not None for version in waiting)
-
-
-@transaction.atomic
-def receive_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
-    """Process a heartbeat; if uploads are run from now on because of it, start the waiting validations."""
-    before = heartbeat.stopping or uploads.look().are_run
-    refused = workers.is_refusing(heartbeat.worker)
-    worker = workers.record_heartbeat(heartbeat, now)
-    # The worker may have stored its self-test, which counts for the site, before its heartbeat came.
-    if (not before or (refused and not worker.refusal)) and uploads.look().are_run:
-        validate_waiting()
-    return worker
 
 
 @transaction.atomic

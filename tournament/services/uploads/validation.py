@@ -1,6 +1,7 @@
 """Validates an upload: a compliance check in a worker, then a game against itself on each ladder.
 
-Everything here may be repeated: messages about a check may come twice, late, or without a request.
+A validation begins with the upload, or as soon as uploads are run: a worker's heartbeat may begin the waiting
+ones. Everything here may be repeated: messages about a check may come twice, late, or without a request.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ import uuid
 from functools import partial
 
 from django.db import transaction
+from django.utils import timezone
 
 from engines.visible import visible, visible_lines
-from tournament import models
-from tournament import queues as broker
-from tournament.models import BotVersion, Exam
+from tournament import models, queues
+from tournament.models import BotVersion, Exam, Worker
 from tournament.services.bots.verdicts import put_off, refuse
+from tournament.services.dispatch import workers
 from tournament.services.dispatch.batches import engine_spec
 from tournament.services.schedule.tournaments import create_validation, start
+from tournament.services.uploads import availability as uploads
 from workers.service.compliance import (
     MAX_LOG,
     MAX_NAME,
@@ -27,6 +30,7 @@ from workers.service.compliance import (
     ComplianceNews,
     Found,
 )
+from workers.service.heartbeat import Heartbeat
 
 SECONDS = 60
 SECONDS_A_LADDER = 45
@@ -47,8 +51,29 @@ def begin(version: BotVersion, now: datetime.datetime) -> Exam | None:
     version.state, version.state_reason, version.validation = BotVersion.State.VALIDATING, "", None
     version.save(update_fields=["state", "state_reason", "validation"])
     exam = Exam.objects.create(version=version, sent_at=now)
-    transaction.on_commit(partial(broker.send_check, check_job(exam)))
+    transaction.on_commit(partial(queues.send_check, check_job(exam)))
     return exam
+
+
+def validate_waiting() -> int:
+    """Start the waiting validations; for the start of a site that runs uploads."""
+    if not uploads.look().are_run:
+        return 0
+    waiting = list(BotVersion.objects.filter(state=BotVersion.State.WAITING).select_related("bot__owner"))
+    now = timezone.now()
+    return sum(begin(version, now) is not None for version in waiting)
+
+
+@transaction.atomic
+def receive_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
+    """Process a heartbeat; if uploads are run from now on because of it, start the waiting validations."""
+    before = heartbeat.stopping or uploads.look().are_run
+    refused = workers.is_refusing(heartbeat.worker)
+    worker = workers.record_heartbeat(heartbeat, now)
+    # The worker may have stored its self-test, which counts for the site, before its heartbeat came.
+    if (not before or (refused and not worker.refusal)) and uploads.look().are_run:
+        validate_waiting()
+    return worker
 
 
 def check_job(exam: Exam) -> ComplianceJob:

@@ -15,11 +15,11 @@ from django.views.decorators.vary import vary_on_headers
 from engines.records import Fault
 from tournament import access
 from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
-from tournament.services.results.forfeits import reinstate
+from tournament.services.results.withdrawal import reinstate
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
 from tournament.views.bots.bots import games_of, ratings_of
-from tournament.views.bots.verdict import verdict
+from tournament.views.games.endings import ending_sentence
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import unchanged
 from tournament.views.requests import AuthenticatedRequest
@@ -179,7 +179,9 @@ def _validation_games(validation: Tournament) -> list[ValidationGame]:
     logs: dict[int, list[GameLog]] = {}
     for log in GameLog.objects.filter(game__in=games).order_by("game", "-side"):
         logs.setdefault(log.game_id, []).append(log)
-    return [ValidationGame(game, verdict(game), at_fault(game), logs.get(game.pk, [])) for game in games]
+    return [
+        ValidationGame(game, ending_sentence(game), at_fault(game), logs.get(game.pk, [])) for game in games
+    ]
 
 
 def at_fault(game: Game) -> str:

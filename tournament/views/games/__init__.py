@@ -1,1 +1,4 @@
-"""Pages of games: replays, live games, records to download."""
+"""Pages of games: replays, live games, records to download.
+
+Begin with `games.py`.
+"""

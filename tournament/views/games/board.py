@@ -1,4 +1,4 @@
-"""The board of a game at a ply: for the replay, for frames on other sites, and as SVG and PNG files."""
+"""The board of a game at a ply, drawn by ``engines.svg``: for the replay, as SVG, PNG and embedded."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ from engines.rules.base import Side
 from tournament import access
 from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame
 from tournament.security import FRAMABLE_POLICY
-from tournament.views.bots.verdict import ended_by_rules, fault_sentence, verdict
 from tournament.views.games.board import board_context, find_game_for, load_replay
 from tournament.views.games.chart import chart_values
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
+from tournament.views.games.endings import ended_by_rules, ending_sentence, fault_sentence
 from tournament.views.games.replay import Replay
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import unchanged
@@ -130,7 +130,7 @@ def _is_running(game: Game) -> bool:
 def _headline(game: Game, replay: Replay, live: LiveGame | None) -> str:
     """How the game ended, or who is to move."""
     if live is None:
-        return verdict(game)
+        return ending_sentence(game)
     side = replay.positions[-1].side
     version = game.white if side is Side.WHITE else game.black
     return f"{version.bot.name} ({side.name.title()}) is to move."

@@ -17,7 +17,7 @@ from tournament import access
 from tournament.forms import ControlForm, EnterForm, isolated
 from tournament.models import Bot, BotVersion, Game, GameRecord, Tournament
 from tournament.models.games import GameQuerySet
-from tournament.services.schedule.schedule import MAX_ROUNDS
+from tournament.services.schedule.terms import MAX_ROUNDS
 from tournament.views.games.downloads import streamed_records
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.polling import here, unchanged

@@ -23,10 +23,10 @@ from tests.support.schedule import (
 from tournament.models import Attempt, BotVersion, Game, Notice, Worker
 from tournament.services.calendar import sweep
 from tournament.services.dispatch import workers
-from tournament.services.dispatch.sweep import LEASE, keeper_started
+from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.results import keeper
 from tournament.services.uploads import availability as uploads
-from tournament.services.uploads.submission import receive_heartbeat
+from tournament.services.uploads.validation import receive_heartbeat
 from workers.game.referee import BOTH_UNABLE
 from workers.jobs import MAX_VOIDS, GameJob, GameReport
 from workers.sandbox.levels import Level, Verdict

@@ -47,12 +47,12 @@ from tournament.models import (
 from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
 from tournament.services.dispatch.attempts import give_back
-from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.dispatch.leases import keeper_started
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.ladders.matchmaking import make_pair, take_back_stale
 from tournament.services.results import keeper
-from tournament.services.results.forfeits import withdraw
 from tournament.services.results.ratings import rebuild
+from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import (
     TournamentError,
     cancel,

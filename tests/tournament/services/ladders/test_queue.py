@@ -23,7 +23,7 @@ from tests.support.schedule import (
 )
 from tournament.models import Attempt, Bot, Game
 from tournament.services.calendar import tend
-from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.dispatch.leases import keeper_started
 from tournament.services.ladders.queue import look
 from tournament.services.results import keeper
 from workers.jobs import GameJob

@@ -14,7 +14,8 @@ from pytest_django import Settings
 from engines.bots import SAMPLE_BOTS
 from tests.support.schedule import make_user, make_version, pack_bot
 from tournament.models import Bot, BotVersion, Bundle, Tournament
-from tournament.services.uploads.submission import BundleError, submit_bundle, validate_waiting
+from tournament.services.uploads.submission import BundleError, submit_bundle
+from tournament.services.uploads.validation import validate_waiting
 from workers.bundles.manifest import INTERPRETERS
 from workers.bundles.store import inspect_bundle, pack_bundle
 
@@ -47,16 +48,6 @@ def test_without_trust_a_version_waits_and_says_the_exact_command(settings: Sett
     assert "./arena up --port 8123 --trust-uploads" in version.state_reason
     assert not Tournament.objects.exists()
     assert validate_waiting() == 0
-
-
-def test_a_site_started_with_trust_validates_what_waited(settings: Settings) -> None:
-    version = submit_bundle(make_user(), pack_bot())
-    settings.TRUST_UPLOADS = True
-    assert validate_waiting() == 1
-    assert validate_waiting() == 0
-    version.refresh_from_db()
-    assert (version.state, version.state_reason) == (BotVersion.State.VALIDATING, "")
-    assert version.exams.count() == 1
 
 
 def test_versions_are_numbered_in_each_bot() -> None:

@@ -27,7 +27,7 @@ from tests.support.schedule import (
 from tournament.models import ActiveVersion, BotVersion, Exam, Ignored, RatingEvent, Tournament
 from tournament.services.calendar import sweep
 from tournament.services.dispatch.batches import engine_spec
-from tournament.services.dispatch.sweep import LEASE, keeper_started
+from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.results import keeper
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
@@ -70,6 +70,17 @@ def hear(django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> 
         return heard
 
     return tell
+
+
+def test_a_site_started_with_trust_validates_what_waited(settings: Settings) -> None:
+    settings.TRUST_UPLOADS = False
+    version = submit_bundle(make_user(), pack_bot())
+    settings.TRUST_UPLOADS = True
+    assert validation.validate_waiting() == 1
+    assert validation.validate_waiting() == 0
+    version.refresh_from_db()
+    assert (version.state, version.state_reason) == (BotVersion.State.VALIDATING, "")
+    assert version.exams.count() == 1
 
 
 def test_an_upload_is_examined_in_a_worker_first(submit: Submit, queues: FakeBroker, deal: Deal) -> None:

@@ -18,7 +18,7 @@ from tests.support.schedule import make_worker
 from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Worker
 from tournament.services.bots.activity import switch
 from tournament.services.calendar import tend
-from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.dispatch.leases import keeper_started
 from tournament.services.schedule.tournaments import pause
 
 LogIn = Callable[..., Client]

@@ -1,4 +1,4 @@
-"""Messages delivered twice at the same moment, to a database in a file."""
+"""The record keeper and the dispatcher called several times at once, with a database in a file."""
 
 from __future__ import annotations
 

@@ -1,9 +1,12 @@
-"""The sweep: gives back the games of workers that sent nothing for the time of a lease.
+"""Leases of attempts: granted, renewed, and ended when a worker sent nothing for the time of a lease.
+
+An attempt gets its lease with the first message about its job, and each later one renews it. A sweep ends
+the expired leases; their games wait again.
 
 A queued attempt has no lease yet: it waits, however slow the games before it are. It counts as lost only
 if its queue shows that it was taken: a job sent after it began at least a lease's time ago (a queue is
 first in, first out), or the queue has been empty for that long. Validations have a queue of their own;
-``Swept`` holds what ``uploads.validation`` needs to sweep compliance checks in the same way.
+``Swept`` contains what ``uploads.validation`` needs to sweep compliance checks in the same way.
 
 No lease is ended because the record keeper itself was down or is late: none until it has run for
 one lease after a start, and none before the reports queued at that moment are processed.
@@ -11,6 +14,8 @@ one lease after a start, and none before the reports queued at that moment are p
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,7 +23,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from tournament import queues as broker
+from tournament import queues
 from tournament.models import Attempt, Exam, Keeper, Worker
 from tournament.services.dispatch.attempts import give_back
 from tournament.services.dispatch.dispatch import of_queue
@@ -41,6 +46,15 @@ class Swept:
     validations_taken: datetime | None
 
 
+def renew(jobs: Collection[uuid.UUID], now: datetime) -> int:
+    """Grant or renew the leases of all games of these jobs; returns how many.
+
+    One worker plays a job, so one message covers it.
+    """
+    attempts = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
+    return attempts.update(lease_until=now + LEASE)
+
+
 def keeper_started(now: datetime | None = None) -> None:
     """Reset the keeper's clock at its start: messages it missed must not count against the workers."""
     now = now or timezone.now()
@@ -59,8 +73,8 @@ def end_leases(as_of: datetime | None, now: datetime) -> Swept | None:
     if now - keeper.up_since < LEASE:
         return None
     if as_of is None:
-        if broker.queue_length(broker.RECORDS) > 0:
-            broker.send_sweep(now)
+        if queues.queue_length(queues.RECORDS) > 0:
+            queues.send_sweep(now)
             return None
         as_of = now
     sweep_workers(as_of)
@@ -81,14 +95,14 @@ def _update_keeper(now: datetime) -> Keeper:
         keeper.up_since = now
         keeper.empty_since = keeper.validation_empty_since = None
     keeper.seen_at = now
-    keeper.empty_since = _empty_since(broker.GAMES, keeper.empty_since, now)
-    keeper.validation_empty_since = _empty_since(broker.VALIDATION, keeper.validation_empty_since, now)
+    keeper.empty_since = _empty_since(queues.GAMES, keeper.empty_since, now)
+    keeper.validation_empty_since = _empty_since(queues.VALIDATION, keeper.validation_empty_since, now)
     keeper.save(update_fields=["up_since", "seen_at", "empty_since", "validation_empty_since"])
     return keeper
 
 
 def _empty_since(queue: str, before: datetime | None, now: datetime) -> datetime | None:
-    return None if broker.queue_length(queue) > 0 else before or now
+    return None if queues.queue_length(queue) > 0 else before or now
 
 
 def _shorten_leases(now: datetime) -> None:
@@ -103,8 +117,10 @@ def _shorten_leases(now: datetime) -> None:
 def _run_out(as_of: datetime, keeper: Keeper) -> list[Attempt]:
     alive = Attempt.objects.filter(ended_at__isnull=True)
     run_out = Q(lease_until__lt=as_of)
-    queues = ((broker.GAMES, keeper.empty_since), (broker.VALIDATION, keeper.validation_empty_since))
-    for queue, empty_since in queues:
+    for queue, empty_since in (
+        (queues.GAMES, keeper.empty_since),
+        (queues.VALIDATION, keeper.validation_empty_since),
+    ):
         if (taken := _taken_before(as_of, queue, empty_since)) is not None:
             run_out |= of_queue(queue, _TOURNAMENT) & Q(lease_until__isnull=True, sent_at__lt=taken)
     return list(alive.filter(run_out).order_by("sent_at"))

@@ -32,7 +32,7 @@ _STATES = {
 }
 
 
-def verdict(game: Game) -> str:
+def ending_sentence(game: Game) -> str:
     """One sentence: the result and its reason, or why there is no result yet."""
     if game.result is None:
         return f"{_STATES[Game.State(game.state)]}."

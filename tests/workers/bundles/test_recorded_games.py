@@ -15,7 +15,7 @@ import pytest
 
 from engines.bots import random_bot
 from tests.support.matches import engine, run_match
-from workers.bundles.site import SiteError, ask_engines
+from workers.bundles.recorded_games import SiteError, ask_engines
 from workers.bundles.store import pack_bundle
 from workers.commands.replay import main
 

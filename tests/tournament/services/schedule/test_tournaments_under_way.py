@@ -21,7 +21,7 @@ from tests.support.schedule import (
 )
 from tournament.models import Attempt, Game, Keeper, Tournament
 from tournament.services.calendar import tend
-from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import (
     TournamentError,

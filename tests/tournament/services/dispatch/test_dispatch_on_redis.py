@@ -1,4 +1,4 @@
-"""Queued messages in a real Redis are removed; messages that a worker has taken are not."""
+"""The dispatcher on a real Redis: it takes back queued batches, and leaves those that a worker has taken."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from tests.support.brokers import running_redis
 from tests.support.schedule import make_tournament, word_of
 from tournament import celery
-from tournament import queues as broker
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.models import Attempt, Game
 from tournament.queues import clear_games, queue_length, send_jobs
 from tournament.services.dispatch import dispatch
-from tournament.services.dispatch.sweep import keeper_started
+from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import pause, resume
 from workers.jobs import JobGame
@@ -34,7 +33,7 @@ def store(queues: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Red
         send = partial(celery.app.send_task, connection=connection)
         monkeypatch.setattr(celery.app, "send_task", send)
         for function in (send_jobs, clear_games, queue_length):
-            monkeypatch.setattr(broker, function.__name__, function)
+            monkeypatch.setattr(f"tournament.queues.{function.__name__}", function)
         yield redis.Redis(unix_socket_path=str(socket))
 
 
@@ -46,7 +45,7 @@ def test_a_pause_empties_the_queue_and_leaves_what_a_worker_has(
     with django_capture_on_commit_callbacks(execute=True):
         dispatch.fill_buffer()
     queued = store.llen("games")
-    assert queued == broker.queue_length("games") == dispatch.buffer_batches()
+    assert queued == queue_length("games") == dispatch.buffer_batches()
     assert store.rpop("games")  # the one that was sent first
     taken = Attempt.objects.order_by("sent_at", "game_id")[0]
     assert keeper.progress(word_of(JobGame(taken.game.key, str(taken.pk), 0)))

@@ -1,4 +1,4 @@
-"""The terms of a tournament and their checks, before it is stored, and who can play what."""
+"""The terms of a tournament, their checks before it is stored, and which bots play on which ladder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts games lost by a bot's own fault; too many in a row withdraw its version."""
+"""Withdraws versions that lost too many games in a row by their own fault, and reinstates them."""
 
 from __future__ import annotations
 

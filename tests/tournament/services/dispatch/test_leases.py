@@ -1,4 +1,4 @@
-"""The sweep: whose lease ends, whose does not, and when nobody's does."""
+"""Leases: which are renewed, which end, and when none ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.schedule import FakeBroker, make_tournament, play_all, word_o
 from tournament.models import Attempt, Game, Tournament
 from tournament.services.calendar import sweep
 from tournament.services.dispatch.attempts import give_back
-from tournament.services.dispatch.sweep import LEASE, keeper_started
+from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.results import keeper
 from workers.jobs import MAX_LOST, GameJob, JobGame
 
