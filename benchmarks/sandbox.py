@@ -1,9 +1,10 @@
-"""What walls cost: an engine's start, a message to it and back, and resting while the opponent thinks.
+"""Measures the sandbox's cost: an engine's start, a message and its answer, and a turn with a stop after it.
 
     python -m workers.sandbox.entrance -- python -m benchmarks.sandbox
 
-The engine is ``cat``, which answers every line with itself. Ways take turns, so that they share whatever
-the machine has to do besides; medians count. For root it takes the entrance, which becomes another user.
+The engine is ``cat``, which answers every line with the same line. The levels of the sandbox are measured in
+turn, so that other work of the machine affects all of them alike; the figures are medians. Root needs
+``workers.sandbox.entrance``, which continues as another user.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ PATIENCE_NS = 30 * 10**9
 
 
 @dataclass(slots=True)
-class Way:
-    """One way to run an engine, and what was measured of it: microseconds."""
+class MeasuredLevel:
+    """Measurements at one level of the sandbox, in microseconds; None is no sandbox."""
 
     name: str
     sandbox: Sandbox | None
@@ -39,7 +40,7 @@ class Way:
     messages: list[float] = field(default_factory=list)
     turns: list[float] = field(default_factory=list)
     clocked: list[float] = field(default_factory=list)
-    """Of a turn, what passes between ``go`` and the answer: that is on the engine's clock."""
+    """The part of a turn that is on the engine's clock: from ``go`` to the answer."""
 
     def measure(self, messages: int) -> None:
         self.python_starts.append(self._lifetime(PYTHON, 1, 1)[0])
@@ -50,8 +51,7 @@ class Way:
         self.clocked.append(clocked)
 
     def _lifetime(self, spec: EngineSpec, messages: int, turns: int) -> tuple[float, float, float, float]:
-        """The start until the first answer, then medians of messages, without and with a rest; and
-        what of the latter is on the clock."""
+        """The time to the first answer; then medians: a message, a turn, and the part of it on the clock."""
         began = time.perf_counter_ns()
         process = EngineProcess(plan_launch(spec, None, self.sandbox))
         try:
@@ -72,7 +72,7 @@ class Way:
 
 
 def _exchange(process: EngineProcess) -> float:
-    """The microseconds from writing a line to having read the answer."""
+    """Writes a line and reads the answer; returns the microseconds."""
     began = time.perf_counter_ns()
     process.write(LINE, time.monotonic_ns() + PATIENCE_NS)
     process.read_line(time.monotonic_ns() + PATIENCE_NS)
@@ -81,7 +81,10 @@ def _exchange(process: EngineProcess) -> float:
 
 
 def _turn(process: EngineProcess) -> tuple[float, float]:
-    """The same with waking, resting and the processor time, as a turn of a game has them; and without."""
+    """A turn of a game: the engine is continued, answers, is stopped, and its processor time is read.
+
+    Returns the microseconds of all of it, and those of the exchange alone.
+    """
     began = time.perf_counter_ns()
     process.wake()
     clocked = _exchange(process)
@@ -99,14 +102,14 @@ def main() -> int:
     options = parser.parse_args()
     verdict, sandbox = probe("benchmark")
     print("\n".join(describe(verdict)), file=sys.stderr)
-    ways = [Way("no walls", None)]
+    levels = [MeasuredLevel("no sandbox", None)]
     if sandbox is not None:
-        ways.append(Way("level B", Sandbox(sandbox.tools, None)))
+        levels.append(MeasuredLevel("level B", Sandbox(sandbox.tools, None)))
         if sandbox.parent is not None:
-            ways.append(Way(f"level A, cgroup v{sandbox.parent.version}", sandbox))
+            levels.append(MeasuredLevel(f"level A, cgroup v{sandbox.parent.version}", sandbox))
     for _ in range(options.rounds):
-        for way in ways:
-            way.measure(options.messages)
+        for level in levels:
+            level.measure(options.messages)
     REAPER.close()
     load = Path("/proc/loadavg").read_text().split()[0]
     messages = options.rounds * options.messages
@@ -115,8 +118,8 @@ def main() -> int:
         "| | start of `cat`, ms | start of Python, ms | a message, µs | a turn, µs | of it on the clock, µs |"
     )
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for way in ways:
-        print(way.row())
+    for level in levels:
+        print(level.row())
     return 0
 
 

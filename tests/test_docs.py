@@ -92,20 +92,34 @@ def spans(page: str) -> list[str]:
 # Lines
 
 MAX_COLUMNS = 160
+DESIGN_LINES, DESIGN_COLUMNS = 150, 120
+MAX_RELEASE_LINES = 60
+"""Of a version in the changelog, which is read in a few minutes."""
 
 
-def long_lines(path: Path) -> list[str]:
+def long_lines(path: Path, columns: int = MAX_COLUMNS) -> list[str]:
     """``file:line`` of every line that is too long to read in an editor."""
     lines = path.read_text(encoding="utf-8").splitlines()
     name = path.relative_to(ROOT).as_posix()
-    return [f"{name}:{number}" for number, line in enumerate(lines, start=1) if len(line) > MAX_COLUMNS]
+    return [f"{name}:{number}" for number, line in enumerate(lines, start=1) if len(line) > columns]
 
 
 def test_no_line_of_a_template_or_document_is_too_long() -> None:
     templates = sorted((ROOT / "tournament" / "templates").rglob("*.html"))
     assert templates
-    documents = [ROOT / page for page in PAGES if page.startswith("docs/") or "/" not in page]
+    documents = [ROOT / page for page in PAGES]
     assert [line for path in (*documents, *templates) for line in long_lines(path)] == []
+
+
+def test_the_design_fits_on_a_few_screens() -> None:
+    assert len(read("docs/DESIGN.md").splitlines()) <= DESIGN_LINES
+    assert long_lines(ROOT / "docs" / "DESIGN.md", DESIGN_COLUMNS) == []
+
+
+def test_the_first_version_is_short_in_the_changelog() -> None:
+    section = re.search(r"^## 0\.1\.0$(.*?)(?=^## |\Z)", read("CHANGELOG.md"), re.MULTILINE | re.DOTALL)
+    assert section
+    assert len(section[1].splitlines()) <= MAX_RELEASE_LINES
 
 
 # Links

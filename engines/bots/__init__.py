@@ -1,8 +1,9 @@
 """The sample bots: examples to read, opponents, and starting points for your own bot.
 
-Each bot is one file. It is run as ``python -m engines.bots.random_bot``, or as a
-single file with ``engines`` on the path, which is how a server bundles it. This
-module describes the bots without importing them.
+Each bot is one file. It is run as ``python -m engines.bots.random_bot``, or as a single file with
+``engines`` on the path, which is how a server bundles it. Begin with ``random_bot.py``, then
+``greedy_bot.py``. This module describes the bots without importing them. The protocol is not here: the bots
+use ``engines.sdk``.
 """
 
 from __future__ import annotations

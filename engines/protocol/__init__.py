@@ -2,7 +2,7 @@
 
 The page for engine authors is PROTOCOL.md. One frozen dataclass is one message;
 ``parse_engine_line`` and ``parse_server_line`` read a line and never raise,
-``format_message`` writes one.
+``format_message`` writes one. Begin with ``messages.py``.
 """
 
 from engines.protocol.format import ProtocolError, format_message

@@ -1,4 +1,8 @@
-"""The rules of the four games, one module each: positions, moves, outcomes. ``registry`` lists them."""
+"""The rules of the four games, one module each: positions, moves, outcomes. `registry` lists the ladders.
+
+Begin with `base.py`, then read a game: `dogon.py` is the shortest. `history` adds the match rules. Clocks and
+forfeits are not here (`workers.game`), nor are boards as text or SVG (`engines.text`, `engines.svg`).
+"""
 
 from engines.rules.base import (
     MAX_NUMBER,

@@ -1,4 +1,4 @@
-"""Everything that an engine in Python needs, except the choice of a move.
+"""Everything that an engine in Python needs, except the choice of a move. Begin with ``run``.
 
     from engines.sdk import run
 
@@ -7,12 +7,7 @@
 
     run(choose, name="First Move")
 
-``run`` speaks UGI (PROTOCOL.md) on standard input and output and calls ``choose`` in
-the main thread, one search at a time. A second thread reads the input, so that a
-``stop`` or the end of the input can end a running search, and an ``isready`` is
-answered during it. (With ``choose`` in the second thread its exceptions would not end
-the process, and it would receive no signals.) What the engine prints goes to standard
-error, its log, so that a stray ``print`` cannot lose a game.
+``session`` speaks UGI; ``turn`` is the argument of ``choose``. Examples of a search are in ``engines.bots``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""The protocol session of an engine process: one thread reads, the main thread answers and searches."""
+"""The protocol session of an engine process: one thread reads, the main thread answers and searches.
+
+It speaks UGI (PROTOCOL.md) and calls ``choose`` in the main thread, one search at a time. The second thread
+reads the input, so that a ``stop`` or the end of the input can end a running search, and an ``isready`` is
+answered during it. With ``choose`` in the second thread its exceptions would not end the process, and it
+would receive no signals.
+"""
 
 from __future__ import annotations
 

@@ -1,23 +1,8 @@
 """A board as SVG: ``draw(position)``, for pages, records and the command line.
 
-The drawing contains classes, not colours. On a page, include ``STYLE`` (or your own
-rules for the same classes) once; its colours are CSS variables set on ``.board``
-for light and dark, and a later ``.board { --board-face: … }`` overrides them.
-``standalone=True`` embeds ``STYLE``, for a file of its own.
-
-Classes, all inside ``svg.board.board-<game>``:
-
-- ``face`` the board, ``tile`` a hexagon, ``centre`` the middle cell's dot;
-- ``hole`` and ``store`` of ``white`` or ``black``, ``hole neutral``;
-- ``seed``; ``stone``, ``disc``, ``ring`` of ``white`` or ``black``; ``groove``, a black piece's second line;
-- ``count`` (``total`` in a store), ``label`` a coordinate;
-- ``strip`` a player's line, ``to-move`` on it, with his ``name``, ``standing`` and ``holding``;
-- the last move: ``last from`` and ``last way`` on holes; ``tile last``, ``path``, its ``start`` on hexagons;
-- with ``before``: ``last track`` the way of the stones, ``last to`` the last hole, ``last captured``;
-  ``change`` with a ``badge`` and its ``delta``; ``ghost`` where a piece stood;
-- ``tile win`` the cells of the line that won.
-
-Rules never import this package.
+Begin with ``draw``; ``mancala`` and ``hexagons`` draw the boards. The drawing contains classes, not colours:
+``style`` lists the classes, and its ``STYLE`` is included once on a page. Charts and the rest of a page are
+drawn by the site. The rules never import this package.
 """
 
 from __future__ import annotations

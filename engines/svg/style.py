@@ -1,4 +1,21 @@
-"""The default stylesheet of a drawn board, light and dark."""
+"""The default stylesheet of a drawn board, light and dark, and the classes of a drawing.
+
+On a page, include ``STYLE`` (or your own rules for the same classes) once; its colours are CSS variables
+set on ``.board`` for light and dark, and a later ``.board { --board-face: … }`` overrides them.
+``standalone=True`` of ``draw`` embeds ``STYLE``, for a separate file.
+
+Classes, all inside ``svg.board.board-<game>``:
+
+- ``face`` the board, ``tile`` a hexagon, ``centre`` the middle cell's dot;
+- ``hole`` and ``store`` of ``white`` or ``black``, ``hole neutral``;
+- ``seed``; ``stone``, ``disc``, ``ring`` of ``white`` or ``black``; ``groove``, a black piece's second line;
+- ``count`` (``total`` in a store), ``label`` a coordinate;
+- ``strip`` a player's line, ``to-move`` on it, with his ``name``, ``standing`` and ``holding``;
+- the last move: ``last from`` and ``last way`` on holes; ``tile last``, ``path``, its ``start`` on hexagons;
+- with ``before``: ``last track`` the way of the stones, ``last to`` the last hole, ``last captured``;
+  ``change`` with a ``badge`` and its ``delta``; ``ghost`` where a piece stood;
+- ``tile win`` the cells of the line that won.
+"""
 
 from __future__ import annotations
 

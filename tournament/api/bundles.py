@@ -1,4 +1,7 @@
-"""All bundles by their SHA-256, for workers on other hosts; requires a worker token."""
+"""All bundles by their SHA-256, for workers on other hosts; requires a worker token.
+
+A separate module, because the rest of the API serves authors, with tokens of another scope.
+"""
 
 from __future__ import annotations
 

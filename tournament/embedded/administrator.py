@@ -1,4 +1,7 @@
-"""``./arena admin NAME``: an administrator for the site, or a new password for one."""
+"""``./arena admin NAME``: an administrator for the site, or a new password for one.
+
+A separate module, because each command of ``./arena`` is one.
+"""
 
 from __future__ import annotations
 

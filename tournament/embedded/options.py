@@ -90,7 +90,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./arena", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
-    up = commands.add_parser("up", help="start the site and everything behind it", allow_abbrev=False)
+    up = commands.add_parser("up", help="start the site and its workers", allow_abbrev=False)
     up.add_argument("--port", type=_port, default=DEFAULT_PORT, help="the site's port, or the next free one")
     up.add_argument("--host", default=LOOPBACK, help="the address to listen on")
     up.add_argument(

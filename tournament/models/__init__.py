@@ -1,7 +1,7 @@
 """The tables, by subject: people, bots and their compliance checks, ladders, tournaments, games.
 
-Methods of a model concern one row, methods of a queryset several. A change of several rows at once,
-or one whose message may be delivered twice, is a service (``tournament.services``).
+Begin with `games.py`. Methods of a model concern one row, methods of a queryset several. A change of several
+rows at once, or one whose message may be delivered twice, is a service (``tournament.services``).
 """
 
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle

@@ -1,4 +1,7 @@
-"""The state of the site itself: the record keeper's clock and the count of ignored messages."""
+"""The state of the site itself: the record keeper's clock and the count of ignored messages.
+
+A separate module, because these tables belong to no player, bot or game.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``python -m workers elo``: the Elo difference of two engines, from the counts of a match."""
+"""``python -m workers elo``: the Elo difference of two engines, from the counts of a match.
+
+A separate module, because each command is imported by its name, and only when it is run.
+"""
 
 from __future__ import annotations
 

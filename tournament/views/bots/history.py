@@ -1,4 +1,7 @@
-"""The history of a bot's ratings: the points of the chart on its page."""
+"""The history of a bot's ratings: the points of the chart on its page.
+
+A separate module, because it answers with JSON for a script, and reads other tables than the pages of bots.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of games: replays, live games, records to download.
+"""Pages of games: replays, live games, the list of all games, records to download.
 
-Begin with `games.py`.
+Begin with `games.py`. Boards are drawn by `engines.svg`, records are written by `engines.records`.
 """

@@ -1,4 +1,7 @@
-"""The values of a replay's chart: both engines' scores, times and node counts, ply by ply."""
+"""The values of a replay's chart: both engines' scores, times and node counts, ply by ply.
+
+A separate module, because it computes values from a replay and handles no request.
+"""
 
 from __future__ import annotations
 

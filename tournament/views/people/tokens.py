@@ -1,4 +1,7 @@
-"""The user's tokens for programs: create, show once, revoke."""
+"""The user's tokens for programs: create, show once, revoke.
+
+A separate module, because `accounts` extends Django's own views, which have no tokens.
+"""
 
 from __future__ import annotations
 

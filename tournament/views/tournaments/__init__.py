@@ -1,1 +1,5 @@
-"""Pages of tournaments: lists, crosstables, brackets, and the forms of organizers."""
+"""Pages of tournaments: lists, crosstables, brackets, and the forms of organizers.
+
+Begin with `tournaments.py`. Standings are computed in `tournament.services.schedule`; this package only
+lays them out.
+"""

@@ -1,4 +1,7 @@
-"""How a tournament is played, as text for its page."""
+"""How a tournament is played, as text for its page.
+
+A separate module, because it writes sentences from a tournament and handles no request.
+"""
 
 from __future__ import annotations
 
