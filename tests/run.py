@@ -26,6 +26,7 @@ from enum import Enum
 from pathlib import Path
 
 from tests.ci_plugin import in_ci
+from tests.support.processes import command_line
 from tournament.embedded.processes.guard import PR_SET_CHILD_SUBREAPER, descendants
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -282,7 +283,7 @@ class Run:
         deadline = time.monotonic() + END_SECONDS
         while (left := self._leftover_processes()) and time.monotonic() < deadline:
             time.sleep(0.05)
-        lines = [f"{pid}: {_command_line(pid)}" for pid in left]
+        lines = [f"{pid}: {command_line(pid)[:200] or '(ended)'}" for pid in left]
         while left := self._leftover_processes():
             _kill(left)
         return lines
@@ -353,13 +354,6 @@ def _kill(processes: Sequence[int]) -> None:
     for pid in processes:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-
-
-def _command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:200]
-    except OSError:
-        return "(ended)"
 
 
 def _cores() -> int:

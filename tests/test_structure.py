@@ -8,6 +8,7 @@ import re
 import pytest
 
 from engines import __version__
+from engines.rules.registry import GAMES
 from tests.support.structure import (
     ROOT,
     SHORT_LINES,
@@ -105,6 +106,26 @@ def test_the_version_is_in_one_module(modules: dict[str, Module]) -> None:
     files = [(ROOT / "pyproject.toml"), (ROOT / "setup.py"), *(module.path for module in modules.values())]
     found = [path for path in files if re.search(rf"\b{re.escape(__version__)}\b", path.read_text("utf-8"))]
     assert found == [ROOT / "engines" / "__init__.py"]
+
+
+@pytest.mark.parametrize("package", ["workers", "tournament"])
+def test_neither_workers_nor_the_site_name_a_game(package: str) -> None:
+    """A new game then needs no change there; old migrations stay as they are."""
+    words = {word.lower() for game in GAMES.values() for word in (game.code, game.family)}
+    pattern = re.compile("|".join(map(re.escape, sorted(words))), re.IGNORECASE)
+    files = [
+        path
+        for path in sorted((ROOT / package).rglob("*"))
+        if path.suffix in {".py", ".html", ".js", ".css"} and not {"migrations", "build"} & set(path.parts)
+    ]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in files
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert files
+    assert found == []
 
 
 def part_of(name: str, package: str) -> str:

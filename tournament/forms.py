@@ -18,6 +18,7 @@ from engines.timecontrol import TimeControlError, format_time_control, parse_tim
 from engines.visible import visible_lines
 from tournament import access
 from tournament.models import Bot, BotVersion, Token, Tournament, User
+from tournament.sentences import as_sentence
 from tournament.services.schedule.terms import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
 from workers.game.openings import MAX_PLIES
 
@@ -110,12 +111,6 @@ class TokenForm(forms.Form):
         if not name.isprintable():
             raise forms.ValidationError("The name contains an invisible character.")
         return name
-
-
-def as_sentence(complaint: str) -> str:
-    """Turn a service's error message into a sentence; a leading file name (``bot.toml``) keeps its case."""
-    first = complaint.partition(" ")[0]
-    return f"{complaint[:1].upper() if first.isalpha() else complaint[:1]}{complaint[1:]}."
 
 
 def isolated(version: BotVersion) -> str:
@@ -217,7 +212,7 @@ class TournamentForm(forms.Form):
         min_value=0,
         max_value=MAX_EXTRA_PAIRS,
         initial=4,
-        help_text="For a knock-out: one at a time while a match is level; then the better seed goes on.",
+        help_text="For a knock-out: one at a time while a match is level; then the better seed advances.",
     )
     starts_at = _moment("Starts", "Once announced, it starts at this time. Empty: when you start it.")
     entry_until = _moment(

@@ -28,9 +28,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from typing import Final
 
-from engines.bots.candidates import GUIDES, other_moves
+from engines.bots.candidates import guide_of, other_moves
 from engines.bots.endings import Endings
-from engines.bots.evaluation import EVALUATIONS, MATE, WIN_NEXT, final_score
+from engines.bots.evaluation import MATE, WIN_NEXT, evaluation_of, final_score
 from engines.bots.pace import SearchPace
 from engines.bots.table import DECIDED, MAX_PLIES, PROVEN, Bound, TranspositionTable, unproven
 from engines.rules.base import Position, Side
@@ -58,8 +58,8 @@ class AlphabetaSearch:
 
     def __init__(self, turn: BotTurn) -> None:
         self.turn = turn
-        self.evaluate = EVALUATIONS[turn.game.code]
-        self.guide = GUIDES[turn.game.code]
+        self.evaluate = evaluation_of(turn.game.code)
+        self.guide = guide_of(turn.game.code)
         nodes, depth = turn.clock.nodes, turn.clock.depth
         self.most_nodes = INFINITY if nodes is None else nodes
         self.most_depth = MAX_DEPTH if depth is None else min(depth, MAX_DEPTH)

@@ -200,12 +200,14 @@ def ways_to_fill(gap: int, mine: tuple[int, int], theirs: tuple[int, int], kind:
             yield f"{other}{names[empty]}:{move}"
 
 
-FEW: Final = Guide(all_moves, no_winning_move)
+ALL: Final = Guide(all_moves, no_winning_move)
 GUIDES: Final = {
-    "duovallis": FEW,
     "dualma": Guide(candidates_dualma, winning_movement),
-    "dogon-kulei": FEW,
-    "dogon-gagara": FEW,
     "duploline": Guide(candidates_duploline, winning_turn),
 }
-"""By the ladder's code."""
+"""By the code of a ladder with many moves."""
+
+
+def guide_of(code: str) -> Guide:
+    """The guide of a game; in games without one in ``GUIDES``, all moves are candidates."""
+    return GUIDES.get(code, ALL)

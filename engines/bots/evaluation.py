@@ -1,6 +1,6 @@
 """Evaluation functions: the score of a position for its mover, found without a search.
 
-``EVALUATIONS`` has a function for each ladder. Scores are in hundredths of a seed or a
+``evaluation_of`` a ladder is a function. Its scores are in hundredths of a seed or a
 stone, and of a comparable unit in the games that are won by a row. Greedy and the
 searching bots use the same functions. They are not defined for decided positions: use
 ``final_score``.
@@ -243,4 +243,14 @@ EVALUATIONS: Final[dict[str, Callable[[Position], int]]] = {
     "dogon-gagara": evaluate_dogon,
     "duploline": evaluate_duploline,
 }
-"""By the ladder's code."""
+"""By the ladder's code; ``evaluation_of`` also knows games without one."""
+
+
+def evaluation_of(code: str) -> Callable[[Position], int]:
+    """The evaluation of a game; 0 for every position if ``EVALUATIONS`` has none."""
+    return EVALUATIONS.get(code, evaluate_nothing)
+
+
+def evaluate_nothing(position: Position) -> int:
+    """All undecided positions are equal, so that only the ends of games count."""
+    return 0

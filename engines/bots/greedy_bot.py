@@ -7,17 +7,17 @@ In DuAlma and DuploLine it considers the same candidates as Alphabeta.
 
 from __future__ import annotations
 
-from engines.bots.candidates import GUIDES
-from engines.bots.evaluation import EVALUATIONS, final_score
+from engines.bots.candidates import guide_of
+from engines.bots.evaluation import evaluation_of, final_score
 from engines.sdk import BotTurn, run
 
 
 def choose(turn: BotTurn) -> str:
-    position, guide = turn.position, GUIDES[turn.game.code]
+    position, guide = turn.position, guide_of(turn.game.code)
     win = guide.winning_move(position)
     if win is not None:
         return win
-    evaluate = EVALUATIONS[turn.game.code]
+    evaluate = evaluation_of(turn.game.code)
 
     def score(token: str) -> int:
         after = position.play(token)

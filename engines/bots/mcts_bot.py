@@ -22,9 +22,9 @@ import math
 from itertools import islice
 from typing import Final
 
-from engines.bots.candidates import GUIDES, Candidates, other_moves
+from engines.bots.candidates import Candidates, guide_of, other_moves
 from engines.bots.endings import Endings
-from engines.bots.evaluation import EVALUATIONS, MATE, final_score
+from engines.bots.evaluation import MATE, evaluation_of, final_score
 from engines.bots.pace import SearchPace
 from engines.bots.tree import LOST, WON, Node, back_up
 from engines.rules.base import Position
@@ -41,6 +41,8 @@ SCALES: Final = {
 
 Estimated from games of the bot against itself; in Duovallis a higher value plays better.
 """
+DEFAULT_SCALE: Final = 100.0
+"""For games that ``SCALES`` does not list."""
 MAX_SCORE: Final = 12.0
 """The limit of an evaluation in these units, so that only proven results are certain."""
 BATCH: Final = 16
@@ -86,9 +88,9 @@ class MctsSearch:
     def __init__(self, turn: BotTurn, memory: Memory) -> None:
         self.turn = turn
         self.memory = memory
-        self.guide = GUIDES[turn.game.code]
-        self.evaluate = EVALUATIONS[turn.game.code]
-        self.scale = SCALES[turn.game.code]
+        self.guide = guide_of(turn.game.code)
+        self.evaluate = evaluation_of(turn.game.code)
+        self.scale = SCALES.get(turn.game.code, DEFAULT_SCALE)
         self.endings = Endings(turn.history)
         nodes, depth = turn.clock.nodes, turn.clock.depth
         self.most_depth = UNLIMITED if depth is None else max(depth, 0)

@@ -70,7 +70,7 @@ class Reason(enum.StrEnum):
 class Outcome:
     """The state of a game: ``UNDECIDED``, or a result with its reason.
 
-    ``white_score`` and ``black_score`` are Dogon's seeds, else None.
+    ``white_score`` and ``black_score`` count what the game's ``score_unit`` names; None in games without.
     """
 
     result: Result

@@ -18,7 +18,9 @@ class Variant:
     of the protocol). ``ply_limit`` is the default. ``rules`` is the rules page,
     in Markdown; ``credit`` names the inventor, in one line. ``draw_probability`` is the expected share of
     draws between equals; a change of it changes all ratings. ``typical_plies`` is the usual length of a
-    game.
+    game. ``score_unit`` is what an outcome's scores count, in the singular; "" if the game has none.
+    ``picture`` holds the first moves of a game that shows the board well; the home page shows the first
+    game of ``GAMES`` that has them.
     """
 
     code: str
@@ -30,6 +32,8 @@ class Variant:
     credit: str
     draw_probability: float
     typical_plies: int
+    score_unit: str = ""
+    picture: tuple[str, ...] = ()
 
     @property
     def family(self) -> str:
@@ -59,6 +63,7 @@ _LADDERS: Final = (
         credit=dualma.CREDIT,
         draw_probability=0.10,
         typical_plies=70,
+        picture=("d4:f6", "f5:d5", "e7:e3", "g7:c4", "c3:g6"),
     ),
     Variant(
         code="dogon-kulei",
@@ -70,6 +75,7 @@ _LADDERS: Final = (
         credit=dogon.CREDIT,
         draw_probability=0.05,
         typical_plies=60,
+        score_unit="seed",
     ),
     Variant(
         code="dogon-gagara",
@@ -81,6 +87,7 @@ _LADDERS: Final = (
         credit=dogon.CREDIT,
         draw_probability=0.05,
         typical_plies=110,
+        score_unit="seed",
     ),
     Variant(
         code="duploline",
@@ -115,8 +122,22 @@ ENDINGS: Final[dict[Reason, str]] = {
 
 def list_families() -> str:
     """The names of all games as a phrase: ``A, B and C``."""
-    *names, last = dict.fromkeys(game.family for game in GAMES.values())
+    *names, last = family_credits()
     return f"{', '.join(names)} and {last}"
+
+
+def family_credits() -> dict[str, str]:
+    """The credit of each game by its family name, in the order of the ladders."""
+    return {game.family: game.credit for game in GAMES.values()}
+
+
+def picture() -> Position:
+    """The position after ``Variant.picture``, or a game's initial position if no game has any."""
+    game = next((game for game in GAMES.values() if game.picture), _LADDERS[0])
+    position: Position = game.position.initial()
+    for token in game.picture:
+        position = position.play(token)
+    return position
 
 
 def find_game(code: str) -> Variant:

@@ -36,6 +36,9 @@ _DRAWINGS: Final[dict[str, Drawing]] = {
     "duploline": draw_duploline,
 }
 
+_WIDE: Final = frozenset({"dogon-kulei", "dogon-gagara"})
+"""Games whose board is more than twice as wide as high."""
+
 
 def draw(
     position: Position,
@@ -76,8 +79,7 @@ def draw(
 
 def is_wide(position: Position) -> bool:
     """Whether the game's board is more than twice as wide as high."""
-    width, height, _ = _DRAWINGS[game_code(position)](position, "", False, None)
-    return width > 2 * height
+    return game_code(position) in _WIDE
 
 
 def _strip(position: Position, side: Side, y: float, width: float) -> str:

@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from tests.support.jobs import wait_until
+from tests.support.processes import command_line
 from tests.support.sites import SiteData
 from tournament.embedded.options import find_port
 from tournament.embedded.plan import ROOT
@@ -60,13 +61,6 @@ VICTIMS = {
 """A word of each one's command line."""
 
 
-def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
-
-
 class Site(SiteData):
     """``arena up`` on a data folder of its own, as a process."""
 
@@ -104,11 +98,15 @@ class Site(SiteData):
         return state
 
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition():
+        """The site must not end meanwhile."""
+
+        def is_met() -> bool:
+            if condition():
+                return True
             assert self.process.poll() is None, self.said()
-            assert time.monotonic() < deadline, f"{what}: {self.said()}"
-            time.sleep(0.1)
+            return False
+
+        assert wait_until(is_met, PATIENCE_S, pause=0.1), f"{what}: {self.said()}"
 
     def wait_for_a_game(self, what: str) -> None:
         """One more than now; the ladders see to it that there is one to play."""

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from benchmarks.soak.network import command_inside
+from tests.support.needs import need
 from tests.support.sites import bare_environment
-from tests.support.tools import need_compiler, need_ip
 from tournament.embedded.plan import ROOT
 
 pytestmark = pytest.mark.thorough
@@ -19,7 +19,7 @@ MOST_S = "600"
 
 def soak(*words: str) -> str:
     """What the soak prints; fails if anything was wrong."""
-    need_compiler("cc")
+    need("cc")
     command = (sys.executable, "-m", "benchmarks.soak", "--games=1", "--lease=8", f"--most={MOST_S}", *words)
     run = subprocess.run(
         command, cwd=ROOT, env=bare_environment(), capture_output=True, text=True, check=False
@@ -47,7 +47,7 @@ def test_ladders_continue_after_faults_and_make_no_pair_twice() -> None:
 
 
 def can_have_a_network() -> bool:
-    need_ip()
+    need("ip")
     inside = command_inside(())
     words = () if inside is None else inside[: inside.index("env")]
     tried = subprocess.run((*words, "ip", "link", "add", "type", "veth"), capture_output=True, check=False)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engines import compiled
-from tests.support.tools import need_compiler
+from tests.support.needs import need_compiler
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "engines" / "rules"

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.jobs import wait_until
+from tests.support.processes import command_line
 from tournament.embedded.plan import ROOT, fetch_status
 
 PORT = str(20_000 + os.getpid() % 10_000)
@@ -52,16 +54,8 @@ class Checkout:
 
     def processes(self) -> list[str]:
         """The command lines of processes that run from this checkout or on its data."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                except OSError:
-                    continue
-                if str(self.folder) in words:
-                    found.append(words)
-        return found
+        lines = [command_line(int(entry)) for entry in os.listdir("/proc") if entry.isdigit()]
+        return [line for line in lines if str(self.folder) in line]
 
 
 @contextmanager
@@ -105,10 +99,7 @@ def _install(folder: Path) -> None:
 
 
 def eventually(condition: Callable[[], object], seconds: float, what: str) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.2)
+    assert wait_until(condition, seconds, pause=0.2), what
 
 
 class Up:

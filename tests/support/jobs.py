@@ -103,13 +103,15 @@ def processes_with(mark: str) -> list[int]:
     return found
 
 
-def wait_until(is_so: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
-    """Whether the condition became true in time."""
+def wait_until(
+    is_so: Callable[[], object], seconds: float = PATIENCE_SECONDS, *, pause: float = 0.01
+) -> bool:
+    """Whether the condition became true in time; it is checked every ``pause`` seconds."""
     end = time.monotonic() + seconds
     while not is_so():
         if time.monotonic() > end:
             return False
-        time.sleep(0.01)
+        time.sleep(pause)
     return True
 
 

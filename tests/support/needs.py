@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from workers.sandbox.host import find_program
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """``package`` is that of Debian and Ubuntu."""
+    """``package`` is that of Debian and Ubuntu, or several; ``arena`` installs the same."""
 
     name: str
     package: str
@@ -23,13 +24,15 @@ class Tool:
 
 TOOLS = {
     "bwrap": Tool("bubblewrap", "bubblewrap"),
-    "cc": Tool("a C compiler", "gcc"),
-    "Python.h": Tool("the headers of Python", "python3-dev"),
+    "cc": Tool("a C compiler", "gcc libc6-dev"),
+    "Python.h": Tool("the headers of this Python", "python{}.{}-dev".format(*sys.version_info)),
     "node": Tool("Node", "nodejs"),
     "chromium": Tool("Chromium", "chromium"),
     "ip": Tool("ip", "iproute2"),
 }
 """By the name of the program or file."""
+COMPILERS = ("cc", "gcc", "clang")
+"""Any of these compiles the rules."""
 
 
 def find_tool(name: str) -> str | None:
@@ -52,3 +55,10 @@ def need(name: str) -> str:
     if found is None:
         pytest.skip(f"needs {TOOLS[name].name} (apt-get install {TOOLS[name].package})")
     return found
+
+
+def need_compiler() -> None:
+    """Skips the test if the rules cannot be compiled here."""
+    if not any(map(shutil.which, COMPILERS)):
+        need("cc")
+    need("Python.h")

@@ -8,8 +8,9 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from tournament.api.envelope import Answer, ApiError, api
-from tournament.forms import UploadForm, as_sentence
+from tournament.forms import UploadForm
 from tournament.models import BotVersion, Exam, Game, GameLog, Token
+from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import BundleError, submit_bundle

@@ -269,23 +269,26 @@ class Fold:
         )
 
     def _standing(self, player: Player) -> Standing:
-        return self.standings.get(player) or Standing(self._first_rating(player))
-
-    def _first_rating(self, player: Player) -> Rating:
-        """A new version starts with the rating of its bot's latest earlier rated version, less certain."""
+        if player in self.standings:
+            return self.standings[player]
         name, number = player
-        earlier = [other for other in self._versions.get(name, ()) if other < number]
-        if not earlier:
-            return Rating()
-        return first_rating(self.standings[name, max(earlier)].rating)
+        rated = {other: self.standings[name, other].rating for other in self._versions.get(name, ())}
+        return Standing(first_rating(number, rated))
 
     def _store(self, player: Player, standing: Standing) -> None:
         self.standings[player] = standing
         self._versions.setdefault(player[0], set()).add(player[1])
 
 
-def first_rating(parent: Rating) -> Rating:
-    """What a new version starts with where its bot's latest earlier rated version stands at ``parent``."""
+def first_rating(number: int, rated: Mapping[int, Rating]) -> Rating:
+    """The rating with which version ``number`` starts; ``rated`` has its bot's rated versions by number.
+
+    It is the rating of the latest earlier rated version, less certain; the default if there is none.
+    """
+    earlier = [other for other in rated if other < number]
+    if not earlier:
+        return Rating()
+    parent = rated[max(earlier)]
     return Rating(parent.mu, max(NEW_VERSION_SIGMA, parent.sigma))
 
 

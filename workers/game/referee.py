@@ -101,7 +101,7 @@ class GameSetup:
 
 @dataclass(frozen=True, slots=True)
 class PlayedGame:
-    """How a game ended, and its moves, opening moves included. Scores are Dogon's seeds, else None."""
+    """How a game ended, and its moves, opening moves included. Scores are None in games without."""
 
     moves: tuple[RecordMove, ...]
     result: Result

@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from engines.bots.candidates import GUIDES, Candidates, Guide
+from engines.bots.candidates import GUIDES, Candidates, Guide, guide_of
 from engines.bots.evaluation import final_score
 from engines.bots.table import DECIDED
 from engines.protocol import Info
@@ -96,7 +96,7 @@ def test_a_mate_in_three_of_a_wide_game_holds_against_every_reply(code: str) -> 
         for token in after.legal_moves():
             reply = after.play(token)
             assert reply.outcome().result is not Result.win_for(after.side)
-            assert GUIDES[code].winning_move(reply) is not None, (position, token)
+            assert guide_of(code).winning_move(reply) is not None, (position, token)
         proven += 1
         if proven == 2:
             return
@@ -131,7 +131,7 @@ def test_a_win_in_one_is_played_that_is_no_candidate() -> None:
     position = GAMES["duploline"].position.parse(
         "1,d,D,r/1,d,D,R,1/r,d,Dr,r,R,1/1,D,d,R,R,r,1/2,d,R,2/2,D,2/4 b 11"
     )
-    moves, _ = GUIDES["duploline"].candidates(position)
+    moves, _ = guide_of("duploline").candidates(position)
     assert not any(position.play(token).outcome().decided for token in moves)
     said = ask(BOT, "duploline", f"fen {position}", "go depth 2")
     assert position.play(best_move(said)).outcome().result is Result.BLACK_WINS
@@ -182,7 +182,7 @@ def test_every_time_control_is_kept_ten_times_over(code: str, go: str, seconds: 
 
 def test_a_loss_among_the_candidates_makes_it_look_at_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Given nothing but a candidate that loses, it finds a move that does not."""
-    guide = GUIDES["dogon-kulei"]
+    guide = guide_of("dogon-kulei")
     position, bad = next(
         (position, bad)
         for plies in (3, 5, 7)

@@ -16,6 +16,9 @@ import pytest
 
 import engines
 from engines.bots import SAMPLE_BOTS, SampleBot
+from engines.bots.candidates import GUIDES
+from engines.bots.evaluation import EVALUATIONS
+from engines.bots.mcts_bot import SCALES
 from engines.protocol import Info, parse_engine_line
 from engines.rules.base import Position, Result
 from engines.rules.history import History
@@ -105,6 +108,17 @@ def test_a_bot_plays_legal_moves(module: str, code: str) -> None:
     for position in list(some_positions(code, seed=3, plies=30))[::6]:
         said = ask(module, code, f"fen {position}")
         assert position.is_legal(best_move(said)), said
+
+
+@pytest.mark.parametrize("module", [*BOTS, "mcts_bot"])
+def test_a_bot_plays_a_game_for_which_it_has_neither_evaluation_nor_guide(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for known in (EVALUATIONS, GUIDES, SCALES):
+        monkeypatch.delitem(known, "dualma")
+    position = list(some_positions("dualma", seed=3, plies=30))[-1]
+    said = ask(module, "dualma", f"fen {position}")
+    assert position.is_legal(best_move(said)), said
 
 
 @pytest.mark.parametrize("bot", SAMPLE_BOTS, ids=BOTS)

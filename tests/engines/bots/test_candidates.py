@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from engines.bots.candidates import GUIDES
+from engines.bots.candidates import guide_of
 from engines.rules.base import Position, Result
 from engines.rules.registry import GAMES
 from tests.engines.bots.test_bots import some_positions, winning_positions
@@ -20,7 +20,7 @@ def parse(code: str, text: str) -> Position:
 def test_candidates_are_legal_and_each_is_there_once(code: str) -> None:
     for seed in range(3):
         for position in some_positions(code, seed, plies=40):
-            moves, complete = GUIDES[code].candidates(position)
+            moves, complete = guide_of(code).candidates(position)
             assert moves
             assert len(set(moves)) == len(moves)
             assert all(map(position.is_legal, moves))
@@ -31,7 +31,7 @@ def test_candidates_are_legal_and_each_is_there_once(code: str) -> None:
 def test_a_win_at_once_is_seen_without_trying_every_move(code: str) -> None:
     seen = missed = 0
     for position, wins in islice(winning_positions(code), 30):
-        win = GUIDES[code].winning_move(position)
+        win = guide_of(code).winning_move(position)
         seen += win in wins
         missed += win is None
     assert seen > 0
@@ -42,7 +42,7 @@ def test_a_win_at_once_is_seen_without_trying_every_move(code: str) -> None:
 def test_a_winning_move_wins(code: str) -> None:
     for seed in range(20):
         for position in some_positions(code, seed, plies=200):
-            win = GUIDES[code].winning_move(position)
+            win = guide_of(code).winning_move(position)
             assert win is None or position.play(win).outcome().result is Result.win_for(position.side)
 
 
@@ -63,7 +63,7 @@ def test_a_disc_that_ties_the_board_together_may_leave_once_a_ring_does_so_inste
     """
     text = "r,r,r,D/D,1,R,d,d/dR,D,dr,d,2/D,dR,DR,d,R,2/r,1,R,3/1,r,r,D,1/2,R,1 w 16"
     position = parse("duploline", text)
-    win = GUIDES["duploline"].winning_move(position)
+    win = guide_of("duploline").winning_move(position)
     assert win is not None
     assert win.endswith(":Rc3-d4")
     assert not position.is_legal("Rc3-d4")
@@ -83,5 +83,5 @@ def test_a_ring_that_blocks_four_discs_is_moved() -> None:
             a   . . . .
     """
     position = parse("duploline", "4/5/2,d,3/D,D,D,R,3/2,d,3/5/4 w 6")
-    win = GUIDES["duploline"].winning_move(position)
+    win = guide_of("duploline").winning_move(position)
     assert win in ("Rd4-e4:Dd4", "Rd4-c3:Dd4")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from engines.bots.evaluation import EVALUATIONS, WIN_NEXT
+from engines.bots.evaluation import WIN_NEXT, evaluation_of
 from engines.rules.registry import GAMES
 
 
 def worth(code: str, text: str) -> int:
-    return EVALUATIONS[code](GAMES[code].position.parse(text))
+    return evaluation_of(code)(GAMES[code].position.parse(text))
 
 
 @pytest.mark.parametrize("code", GAMES)
 def test_the_start_is_even(code: str) -> None:
-    assert EVALUATIONS[code](GAMES[code].position.initial()) == 0
+    assert evaluation_of(code)(GAMES[code].position.initial()) == 0
 
 
 @pytest.mark.parametrize(

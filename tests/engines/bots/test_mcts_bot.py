@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engines.bots import mcts_bot, tree
-from engines.bots.candidates import GUIDES, Candidates, Guide
+from engines.bots.candidates import GUIDES, Candidates, Guide, guide_of
 from engines.bots.mcts_bot import MEMORY
 from engines.protocol import Info
 from engines.rules.base import Position, Result, Side
@@ -283,7 +283,7 @@ def test_mates_announced_are_mates_however_few_moves_were_looked_at_first(
     code: str, guided: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if guided:
-        monkeypatch.setitem(GUIDES, code, first_only(GUIDES[code]))
+        monkeypatch.setitem(GUIDES, code, first_only(guide_of(code)))
         monkeypatch.setattr(tree, "WIDENING", 0)
     announced = 0
     for position in endings(code, range(24), before=3):

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from engines.rules import GAMES, Side, UnknownGame, Variant, find_game
+from engines.rules import GAMES, Reason, Side, UnknownGame, Variant, find_game
+from engines.rules.registry import ENDINGS, family_credits, picture
 
 
 def test_the_ladders_are_listed_in_their_order() -> None:
@@ -43,3 +44,26 @@ def test_a_rules_page_defines_repetition_and_the_order_of_endings(game: Variant)
     page = " ".join(game.rules.split())
     assert "the position before the first move counts" in page
     assert "first by its own rules, then by repetition, then by the ply limit" in page
+
+
+def test_every_reason_has_a_clause_for_readers() -> None:
+    assert set(ENDINGS) == set(Reason) - {Reason.NONE}
+    assert all(clause and not clause.endswith(".") for clause in ENDINGS.values())
+
+
+def test_the_picture_is_a_position_that_is_still_played() -> None:
+    position = picture()
+    assert position.ply > 0
+    assert not position.outcome().decided
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
+def test_a_score_has_a_unit(game: Variant) -> None:
+    """Only games with scores have a unit."""
+    outcome = game.position.initial().outcome_by_match_rule(Reason.PLY_LIMIT)
+    assert (outcome.white_score is not None) == bool(game.score_unit)
+
+
+def test_every_family_has_one_credit() -> None:
+    inventors = family_credits()
+    assert all(inventors[game.family] == game.credit for game in GAMES.values())

@@ -12,7 +12,7 @@ import pytest
 
 from engines.rules.base import Position
 from engines.rules.registry import GAMES
-from engines.svg import STYLE, describe, draw, flat_style
+from engines.svg import PADDING, STRIP, STYLE, describe, draw, flat_style, is_wide
 
 SVG = "{http://www.w3.org/2000/svg}"
 STACKS = "5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21"
@@ -263,3 +263,11 @@ def test_the_flat_style_has_the_same_colours_without_variables(dark: bool) -> No
     assert flat.count("{") == flat.count("}") == STYLE.count("{") - 2
     assert ".board .white.stone, .board .white.disc, .board .white.ring" in flat
     assert ("#3b342c" in flat) is dark
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_wide_board_is_more_than_twice_as_wide_as_high(code: str) -> None:
+    """The strips of the players above and beneath the board do not count."""
+    position = GAMES[code].position.initial()
+    _, _, width, height = map(float, parsed(position).get("viewBox", "").split())
+    assert is_wide(position) == (width - 2 * PADDING > 2 * (height - 2 * STRIP - 2 * PADDING))

@@ -424,3 +424,9 @@ def test_what_is_not_there_is_not_found_and_says_so_on_a_page(
     response = client.get(address)
     assert response.status_code == 404
     assert "no such page" in response.content.decode()
+
+
+def test_the_about_page_names_the_inventor_of_each_game_once(client: Client) -> None:
+    page = page_of(client, "/about/")
+    for game in GAMES.values():
+        assert page.count(f"<li>{game.family}: {game.credit}</li>") == 1

@@ -112,7 +112,11 @@ def _kill_everything() -> None:
 
 
 def descendants(ancestor: int) -> list[int]:
-    """The current descendants of a process, read from /proc, without zombies."""
+    """The current descendants of a process, read from /proc, without zombies.
+
+    It repeats ``workers.sandbox.tree.descendants``, because the guard runs alone as a script and can import
+    none of our packages.
+    """
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (parent := _living_parent(entry)) is not None:

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from tournament.models import Worker
 from tournament.queues import GAMES, VALIDATION
+from tournament.sentences import as_sentence
 from workers.sandbox.levels import (
     LEVEL_B,
     SETTING,
@@ -28,13 +29,14 @@ INSTALL_FIRST = "The site's operator can begin, without a restart, with"
 
 @dataclass(frozen=True, slots=True)
 class Uploads:
-    """``why`` completes a sentence about uploads. ``advice`` and then ``command`` explain how to run them.
+    """``advice`` and then ``command`` explain how to run uploads.
 
     Both are empty if uploads are run, or if no command would help.
     """
 
     are_run: bool
-    why: str
+    reason: str
+    """Whether uploads are run, and why, without capital and full stop as in ``BotVersion.state_reason``."""
     advice: str = ""
     command: str = ""
     level: Level | None = None
@@ -44,8 +46,7 @@ class Uploads:
 
     @property
     def sentence(self) -> str:
-        """Whether uploads are run, and why."""
-        return f"Uploaded bots {self.why}."
+        return as_sentence(self.reason)
 
     @property
     def is_partial(self) -> bool:
@@ -56,12 +57,13 @@ class Uploads:
 def look() -> Uploads:
     """The state at this moment."""
     if settings.TRUST_UPLOADS:
-        return Uploads(True, "are run without a sandbox, with all rights of the user who started this site")
+        reason = "uploaded bots are run without a sandbox, with all rights of the user who started this site"
+        return Uploads(True, reason)
     found = read_verdict(settings.CACHE)
     try:
         needed = needed_level(settings.SANDBOX, is_local=settings.IS_LOCAL)
     except SettingError as error:
-        return Uploads(False, f"wait: {error}", verdict=found)
+        return Uploads(False, f"uploaded bots wait: {error}", verdict=found)
     up = list(Worker.objects.up())
     trusted = [worker for worker in up if worker.is_trusted_with_uploads]
     if {worker.queue for worker in trusted} >= QUEUES:
@@ -71,19 +73,18 @@ def look() -> Uploads:
     if refusing is not None and (found is None or (admitted and _is_closed(up))):
         return Uploads(
             False,
-            f"wait: no worker that is up runs them. The worker {refusing}: {refusing.refusal}",
+            f"uploaded bots wait: no worker that is up runs them. The worker {refusing}: {refusing.refusal}",
             verdict=found,
         )
     if found is None:
-        return Uploads(False, "wait: no sandbox has been tested yet", *_trust())
+        return Uploads(False, "uploaded bots wait: no sandbox has been tested yet", *_trust())
     return _run_at(found.level, found) if admitted else _wait(found, needed)
 
 
 def waiting_reason() -> str:
-    """The sentence for the page of a version that waits."""
+    """The ``state_reason`` of a version that waits."""
     state = look()
-    change = f". {state.advice}: {state.command}" if state.command else ""
-    return f"uploaded bots {state.why}{change}"
+    return f"{state.reason}. {state.advice}: {state.command}" if state.command else state.reason
 
 
 def _is_closed(up: Sequence[Worker]) -> bool:
@@ -96,23 +97,32 @@ def _run_by(workers: Sequence[Worker], found: Verdict | None) -> Uploads:
     """Uploads run by these workers, here or elsewhere; reports the lowest level of their sandboxes."""
     least = max(workers, key=lambda worker: worker.level)
     if least.level == Level.C:
-        return Uploads(True, f"are run without a sandbox by the worker {least}", verdict=found)
+        return Uploads(True, f"uploaded bots are run without a sandbox by the worker {least}", verdict=found)
     return _run_at(Level(least.level), found)
 
 
 def _run_at(level: Level, found: Verdict | None) -> Uploads:
-    why = f"are run in a sandbox of level {level}"
-    if level is Level.B:
-        enough = f"{SETTING}=B is set"
-        if settings.IS_LOCAL and not settings.SANDBOX.strip():
-            enough = "only this machine can reach the site"
-        why = f"{why}: {LEVEL_B}. That is enough because {enough}"
-    return Uploads(True, why, level=level, verdict=found)
+    if level is not Level.B:
+        reason = f"uploaded bots are run in a sandbox of level {level}"
+    elif settings.IS_LOCAL and not settings.SANDBOX.strip():
+        reason = (
+            f"uploaded bots are run in a sandbox of level B: {LEVEL_B}."
+            " That is enough because only this machine can reach the site"
+        )
+    else:
+        reason = (
+            f"uploaded bots are run in a sandbox of level B: {LEVEL_B}."
+            f" That is enough because {SETTING}=B is set"
+        )
+    return Uploads(True, reason, level=level, verdict=found)
 
 
 def _wait(found: Verdict, needed: Level) -> Uploads:
     lacks = "; ".join(map(format_want, found.wants))
-    why = f"wait: the sandbox is of level {found.level} where {needed} is needed. Missing: {lacks}"
+    reason = (
+        f"uploaded bots wait: the sandbox is of level {found.level} where {needed} is needed."
+        f" Missing: {lacks}"
+    )
     if found.packages:
         advice, command = INSTALL, f"apt-get install {' '.join(found.packages)}"
         if needed is Level.A:
@@ -121,7 +131,7 @@ def _wait(found: Verdict, needed: Level) -> Uploads:
         advice, command = RESTART, f"{SETTING}=B {settings.START_COMMAND}".rstrip()
     else:
         advice, command = _trust()
-    return Uploads(False, why, advice, command, verdict=found)
+    return Uploads(False, reason, advice, command, verdict=found)
 
 
 def _trust() -> tuple[str, str]:

@@ -15,8 +15,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
-from tournament.forms import UploadForm, as_sentence
+from tournament.forms import UploadForm
 from tournament.models import Bot, BotVersion, Game, LadderRating
+from tournament.sentences import as_sentence
 from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.ladders.queue import look
 from tournament.services.uploads import availability as uploads

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.base import Side
+from engines.rules.registry import find_game
 from tournament import access
 from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame
 from tournament.security import FRAMABLE_POLICY
@@ -58,6 +60,8 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         context["new_rows"] = [row for row in rows if not row.begins_by(since)]
         return render(request, "pieces/moves_new.html", context)
     context |= {
+        "white_score": _score(game, game.white_score),
+        "black_score": _score(game, game.black_score),
         "fault": fault_sentence(game),
         "ended_by_rules": ended_by_rules(game),
         "recorded": GameRecord.objects.filter(game=game).exists(),
@@ -134,6 +138,14 @@ def _headline(game: Game, replay: Replay, live: LiveGame | None) -> str:
     side = replay.positions[-1].side
     version = game.white if side is Side.WHITE else game.black
     return f"{version.bot.name} ({side.name.title()}) is to move."
+
+
+def _score(game: Game, score: int | None) -> str:
+    """A player's score with its unit, as ``24 seeds``; empty if the game has none."""
+    if score is None:
+        return ""
+    unit = find_game(game.ladder_id).score_unit
+    return f"{score} {unit}{pluralize(score)}" if unit else str(score)
 
 
 def _logs(request: HttpRequest, game: Game) -> list[GameLog]:

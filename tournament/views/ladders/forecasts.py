@@ -118,24 +118,28 @@ class _Prospects:
     def _expect(self, version: BotVersion, start: PlannedStart) -> NextGame:
         if self._queue.trouble:
             return NextGame(version, NOT_NOW, start.seconds, trouble=self._queue.trouble)
+        moment, ahead = format_moment(start.seconds), start.ahead
+        games = f"{ahead} more game{pluralize(ahead)}"
         if start.is_drawn:
-            why = f"after {_games(start.ahead)}" if start.ahead else "it is next"
+            text = f"{moment}, after {games}" if ahead else f"{moment}, it is next"
         elif self._queue.forecast.drained_s > MINUTE_S:
-            why = "after all games of tournaments have started"
+            text = f"{moment}, after all games of tournaments have started"
+        elif ahead:
+            text = f"{moment}, after {games} of this ladder"
         else:
-            why = (
-                f"after {_games(start.ahead)} of this ladder" if start.ahead else "in the ladder's next pair"
-            )
-        return NextGame(version, f"{format_moment(start.seconds)}, {why}", start.seconds)
+            text = f"{moment}, in the ladder's next pair"
+        return NextGame(version, text, start.seconds)
 
     def _later(self, version: BotVersion) -> NextGame:
         """It is in none of the pairs that were drawn in advance."""
         seconds = self._queue.forecast.ladders_s.get(self._row.ladder_id, 0.0)
         pairs = most_pairs_between(len(self._candidates))
-        text = f"within the next {pairs} pairs of this ladder"
-        if seconds >= MINUTE_S:
-            text = f"in more than {format_duration(seconds, words=True)}, {text}"
-        return NextGame(version, text, seconds)
+        if seconds < MINUTE_S:
+            return NextGame(version, f"within the next {pairs} pairs of this ladder", seconds)
+        duration = format_duration(seconds, words=True)
+        return NextGame(
+            version, f"in more than {duration}, within the next {pairs} pairs of this ladder", seconds
+        )
 
     def _why_none(self, active: ActiveVersion) -> str:
         """Why the matchmaker will not choose it; empty if it will."""
@@ -148,7 +152,3 @@ class _Prospects:
         if active.version_id in self._playable:
             return ""
         return "none: no bot of another owner is active here"
-
-
-def _games(count: int) -> str:
-    return f"{count} more game{pluralize(count)}"

@@ -11,8 +11,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from tournament.forms import TokenForm, as_sentence
+from tournament.forms import TokenForm
 from tournament.models import Token
+from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import TokenError, create_token, revoke
 from tournament.views.paging import LAST_ID
 from tournament.views.requests import AuthenticatedRequest

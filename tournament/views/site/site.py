@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines import svg
-from engines.rules.registry import GAMES, list_families
+from engines.rules.registry import family_credits, list_families, picture
 from tournament import access
 from tournament.models import Game, LiveGame, Tournament
 from tournament.services.uploads import availability as uploads
@@ -39,7 +39,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context |= {
         "ladders": ladder_tops(),
         "games": list(games.order_by("-id")[:LATEST_GAMES]),
-        "board": _picture(),
+        "board": mark_safe(svg.draw(picture())),
         "families": list_families(),
         "uploads": uploads.look(),
     }
@@ -49,7 +49,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:
     """Ratings, trademarks, licences."""
-    return render(request, "about.html", {"families": list_families()})
+    return render(request, "about.html", {"families": list_families(), "credits": family_credits()})
 
 
 @require_safe
@@ -85,12 +85,3 @@ def _played_now(user: access.Visitor) -> list[Tournament]:
     running = access.visible_tournaments(user).running()
     with_live_game = Q(pk__in=LiveGame.objects.values("game__tournament"))
     return list(running.filter(~Q(kind=Tournament.Kind.LADDER) | with_live_game).order_by("-id")[:RUNNING])
-
-
-def _picture() -> str:
-    """The board of the home page: a DuAlma game after five moves."""
-    game = GAMES["dualma"]
-    position = game.position.initial()
-    for token in ("d4:f6", "f5:d5", "e7:e3", "g7:c4", "c3:g6"):
-        position = position.play(token)
-    return mark_safe(svg.draw(position))

@@ -11,8 +11,9 @@ from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
 from tournament import access
-from tournament.forms import ControlForm, EnterForm, TournamentForm, as_sentence
+from tournament.forms import ControlForm, EnterForm, TournamentForm
 from tournament.models import Bot, Tournament
+from tournament.sentences import as_sentence
 from tournament.services.schedule import entries
 from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.tournaments import TournamentError, TournamentTerms

@@ -233,7 +233,7 @@ def _match(table: StandingsTable, addresses: _Meetings, match: KnockoutMatch) ->
         )
         for seed, points in ((match.first, match.first_points), (match.second, match.second_points))
     )
-    note = "level, so the better seed goes on" if match.by_last_resort else ""
+    note = "level, so the better seed advances" if match.by_last_resort else ""
     if not played or first.version is None or second.version is None:
         return MeetingRow(first, second, note)
     return MeetingRow(first, second, note, addresses.between(first.version, second.version))

@@ -47,10 +47,10 @@ def _meetings(tournament: Tournament) -> str:
         extra = f"{tournament.extra_pairs} extra pair{pluralize(tournament.extra_pairs)}"
         return (
             f"{pairs} in each match. {colours} A match that is level is extended by up to {extra};"
-            " if it is still level, the better seed goes on."
+            " if it is still level, the better seed advances."
         )
     if tournament.kind == Tournament.Kind.KNOCK_OUT:
-        return f"{pairs} in each match. {colours} If a match is level, the better seed goes on."
+        return f"{pairs} in each match. {colours} If a match is level, the better seed advances."
     return f"{pairs} in each meeting. {colours}"
 
 

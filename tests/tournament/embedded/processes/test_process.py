@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.support.jobs import wait_until
 from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
 
@@ -38,10 +38,7 @@ def start(tmp_path: Path, program: str, *, stop: signal.Signals = signal.SIGTERM
 
 
 def eventually(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.01)
+    assert wait_until(condition, DEADLINE_S), "it never came true"
 
 
 def is_alive(process: int) -> bool:

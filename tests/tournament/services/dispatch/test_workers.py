@@ -346,7 +346,7 @@ def test_the_least_of_the_sandboxes_is_told(hear: Hear, settings: Settings) -> N
     hear(beat("players@north", level="C"))
     stand = uploads.look()
     assert stand.level is None
-    assert stand.why == "are run without a sandbox by the worker players@north"
+    assert stand.reason == "uploaded bots are run without a sandbox by the worker players@north"
 
 
 def test_nobody_is_up_when_a_site_starts_before_he_is_heard_of(hear: Hear) -> None:

@@ -43,6 +43,16 @@ def test_a_game_opens_at_its_end(site: Site, client: Client) -> None:
     assert f'data-ply="{site.played.plies}"' in page_of(client, f"/games/{site.played.pk}/")
 
 
+@pytest.mark.parametrize(("score", "text"), [(24, "(24 seeds)"), (1, "(1 seed)"), (0, "(0 seeds)")])
+def test_a_score_is_shown_with_the_unit_of_the_game(
+    site: Site, client: Client, score: int, text: str
+) -> None:
+    Game.objects.filter(pk=site.played.pk).update(white_score=score, black_score=None)
+    page = page_of(client, f"/games/{site.played.pk}/")
+    assert page.count(text) == 1
+    assert "(None" not in page
+
+
 def test_a_ply_beyond_the_end_is_the_end(site: Site, client: Client) -> None:
     page = page_of(client, f"/games/{site.played.pk}/?ply=99999")
     assert f"Ply {site.played.plies} of {site.played.plies}" in page
