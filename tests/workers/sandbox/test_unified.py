@@ -26,8 +26,8 @@ DEADLINE_SECONDS = 20.0
 """Ten times what the slowest takes on a busy machine."""
 LOOKS = 5000
 """Some tens of milliseconds."""
-FUSE = ("timeout", "30")
-BUSY = (*FUSE, "sh", "-c", "(while :; do :; done) & while :; do :; done")
+TIME_LIMIT = ("timeout", "30")
+BUSY = (*TIME_LIMIT, "sh", "-c", "(while :; do :; done) & while :; do :; done")
 """Two processes that use all the time they get."""
 
 
