@@ -74,7 +74,7 @@ def test_in_ci_a_file_that_skips_itself_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "is_ci"), [("", False), ("0", False), ("false", False), ("true", True), ("1", True)]
 )
-def test_ci_is_what_the_variable_says(value: str, is_ci: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ci_is_detected_from_the_variable(value: str, is_ci: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", value)
     assert ci_plugin.in_ci() == is_ci
 

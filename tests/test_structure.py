@@ -58,7 +58,7 @@ REASON = re.compile("of its own|separate module", re.IGNORECASE)
 """A docstring with these words says why a short module is not part of its importer."""
 
 
-def test_no_modules_import_each_other_in_a_circle_not_even_late(modules: dict[str, Module]) -> None:
+def test_there_are_no_circular_imports_not_even_late_ones(modules: dict[str, Module]) -> None:
     assert cycles(modules) == []
 
 
@@ -66,11 +66,13 @@ def test_no_two_public_classes_share_a_name(modules: dict[str, Module]) -> None:
     assert shared_names(modules) == {}
 
 
-def test_no_folder_has_more_modules_than_a_reader_can_survey(modules: dict[str, Module]) -> None:
+def test_no_folder_has_too_many_modules(modules: dict[str, Module]) -> None:
     assert {name: size for name, size in folder_sizes(modules).items() if size > MOST_MODULES} == {}
 
 
-def test_a_short_module_with_one_importer_says_why_it_stands_alone(modules: dict[str, Module]) -> None:
+def test_a_short_module_with_one_importer_gives_the_reason_why_it_is_separate(
+    modules: dict[str, Module],
+) -> None:
     short = [module for module in with_one_importer(modules) if module.lines < SHORT_LINES]
     unexplained = [
         module.name
@@ -81,7 +83,7 @@ def test_a_short_module_with_one_importer_says_why_it_stands_alone(modules: dict
 
 
 @pytest.mark.parametrize("package", sorted(LAYERS))
-def test_imports_run_down_the_layers(package: str, modules: dict[str, Module]) -> None:
+def test_modules_import_only_from_their_own_layer_or_below(package: str, modules: dict[str, Module]) -> None:
     level = {part: number for number, layer in enumerate(LAYERS[package]) for part in layer}
     upward = [
         f"{module.name} imports {imported}"
@@ -100,7 +102,7 @@ def test_every_part_of_a_package_has_a_layer(package: str, modules: dict[str, Mo
     assert parts == set.union(*LAYERS[package])
 
 
-def test_every_package_says_what_it_is(modules: dict[str, Module]) -> None:
+def test_every_package_has_a_docstring(modules: dict[str, Module]) -> None:
     silent = [name for name, module in modules.items() if module.is_package and not module.docstring]
     assert silent == ["tournament.management", "tournament.management.commands"]  # names that Django asks for
 

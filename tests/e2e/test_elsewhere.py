@@ -60,7 +60,7 @@ def words_for(site: LonelySite, token: str) -> tuple[str, ...]:
         ("reading", "This token has not the scope worker."),
     ],
 )
-def test_a_worker_whose_token_is_refused_says_so_and_ends(
+def test_a_worker_whose_token_is_refused_logs_the_reason_and_ends(
     site: LonelySite, tokens: dict[str, str], tmp_path: Path, token: str, complaint: str
 ) -> None:
     words = words_for(site, tokens.get(token, "duarena_wrong"))

@@ -84,7 +84,7 @@ def test_a_round_is_made_once_though_its_maker_is_killed(
     assert tournament.games_total == Game.objects.count()
 
 
-def test_a_round_that_was_made_is_given_out_though_its_maker_is_killed_then(deal: Deal) -> None:
+def test_a_round_is_sent_out_though_its_maker_is_killed_after_making_it(deal: Deal) -> None:
     make_event(Kind.SWISS, bots=4)
     play_all(deal)
     tend_and_die("calendar", "tend_ladders", BEFORE)

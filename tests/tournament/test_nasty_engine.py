@@ -209,7 +209,7 @@ def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
     assert len(seen) < MOST_PAGES
 
 
-def test_no_page_record_log_export_or_answer_lets_anything_through(
+def test_no_page_record_log_export_or_answer_has_unescaped_text(
     played: BotVersion, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     owner = played.bot.owner
@@ -250,7 +250,7 @@ def test_no_page_record_log_export_or_answer_lets_anything_through(
 
 
 @pytest.mark.parametrize("cheats", [False, True])
-def test_no_command_lets_anything_through_to_the_terminal(cheats: bool, tmp_path: Path) -> None:
+def test_no_command_prints_unescaped_text_on_the_terminal(cheats: bool, tmp_path: Path) -> None:
     engine = f"python3 {nasty_engine.__file__}{' cheat' if cheats else ''}"
     commands = (
         ["check", "--timeout", "6", "--game", "duploline", "--", *engine.split()],

@@ -145,7 +145,7 @@ def test_a_cut_that_came_after_the_end_of_the_game_is_taken_back_and_tried_again
     assert list(cut.find_faults()) == []
 
 
-def test_runs_that_played_other_games_are_told_apart(played: Tournament) -> None:
+def test_runs_that_played_different_games_are_reported(played: Tournament) -> None:
     same = Outcome(Terms(6), 1.0, {}, {}, (), digest_games(), digest_tables())
     assert list(compare([same, same])) == []
     GameRecord.objects.filter(game=first()).delete()

@@ -86,7 +86,7 @@ def test_a_bundle_is_uploaded_and_followed_with_one_token(
     assert version["check"]["findings"] == [FAULT.to_json()]
 
 
-def test_where_uploads_are_not_run_the_answer_says_why(token: str, settings: Settings) -> None:
+def test_where_uploads_are_not_run_the_answer_gives_the_reason(token: str, settings: Settings) -> None:
     settings.IS_LOCAL = True
     version = said(upload(token), 200)["version"]
     assert version["state"] == "waiting"
@@ -94,7 +94,7 @@ def test_where_uploads_are_not_run_the_answer_says_why(token: str, settings: Set
 
 
 @pytest.mark.parametrize("name", [name for name, hostile in HOSTILE.items() if hostile.found_by == SITE])
-def test_a_hostile_archive_is_a_sentence_and_leaves_nothing(
+def test_a_hostile_archive_is_refused_with_a_sentence_and_leaves_nothing(
     name: str, token: str, settings: Settings
 ) -> None:
     answer = said(upload(token, HOSTILE[name].make()), 400 if name == "an empty file" else 422)
@@ -103,13 +103,13 @@ def test_a_hostile_archive_is_a_sentence_and_leaves_nothing(
     assert not settings.BUNDLES.exists()
 
 
-def test_a_zip_over_the_site_s_limit_is_a_sentence(token: str, settings: Settings) -> None:
+def test_a_zip_over_the_site_s_limit_is_refused_with_a_sentence(token: str, settings: Settings) -> None:
     settings.MAX_BUNDLE_BYTES = 1000
     assert "a bundle at most 1000" in said(upload(token, b"x" * 5000), 400)["error"]
 
 
 @pytest.mark.parametrize("data", [{}, {"bundle": "words"}, {"notes": "alone"}])
-def test_a_form_without_a_bundle_is_a_sentence(data: dict[str, str], token: str) -> None:
+def test_a_form_without_a_bundle_is_refused_with_a_sentence(data: dict[str, str], token: str) -> None:
     assert said(ask("/api/bots/", token, data=data), 400)["error"] == "Choose a zip file."
 
 
@@ -139,7 +139,7 @@ def test_a_worker_s_token_opens_every_bundle_and_nothing_else(stored: str) -> No
     assert said(upload(text), 403)
 
 
-def test_a_bundle_that_is_not_there_is_a_sentence(stored: str) -> None:
+def test_a_missing_bundle_is_answered_with_a_sentence(stored: str) -> None:
     text = create_token(make_user("stan", staff=True), "east", ["worker"])[1]
     Bundle.objects.get(pk=stored).path.unlink()
     for sha256 in (stored, "0" * 64, "x"):
@@ -173,7 +173,7 @@ def test_the_form_offers_tokens_for_workers_to_staff_alone(is_staff: bool) -> No
     assert Token.objects.exists() == is_staff
 
 
-def test_a_program_learns_what_its_token_is_for(token: str) -> None:
+def test_a_program_can_ask_for_the_scopes_of_its_token(token: str) -> None:
     answer = said(ask("/api/", token), 200)
     assert (answer["user"], answer["scopes"], answer["runs_uploads"]) == ("ada", ["upload"], False)
 
@@ -184,7 +184,7 @@ def test_a_program_learns_what_its_token_is_for(token: str) -> None:
 @pytest.mark.parametrize(
     "header", ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer duarena_x", "Bearer x" + "y" * 5000]
 )
-def test_without_a_good_token_nothing_opens(header: str) -> None:
+def test_requests_without_a_valid_token_are_refused(header: str) -> None:
     client = Client()
     client.force_login(make_user("bob"))
     response = client.get("/api/", headers={"Authorization": header})
@@ -192,7 +192,7 @@ def test_without_a_good_token_nothing_opens(header: str) -> None:
     assert response["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_revoked_token_and_one_whose_owner_left_open_nothing(ada: User) -> None:
+def test_a_revoked_token_and_that_of_an_inactive_owner_are_refused(ada: User) -> None:
     one, text = create_token(ada, "one", ["read"])
     _, other = create_token(ada, "other", ["read"])
     revoke(one)
@@ -202,14 +202,14 @@ def test_a_revoked_token_and_one_whose_owner_left_open_nothing(ada: User) -> Non
     said(ask("/api/", other), 401)
 
 
-def test_a_token_does_what_its_scopes_say(ada: User, token: str) -> None:
+def test_a_token_permits_only_what_its_scopes_permit(ada: User, token: str) -> None:
     said(upload(token), 200)
     _, reader = create_token(ada, "reader", ["read"])
     said(ask("/api/bots/stone-age/1/", reader), 200)
     assert said(upload(reader, b"x"), 403)["error"] == "This token lacks the scope upload."
 
 
-def test_another_s_version_is_not_to_be_had(token: str) -> None:
+def test_another_user_s_version_is_not_found(token: str) -> None:
     said(upload(token), 200)
     _, rival = create_token(make_user("bob"), "b", ["read", "upload"])
     said(ask("/api/bots/stone-age/1/", rival), 404)
@@ -217,7 +217,7 @@ def test_another_s_version_is_not_to_be_had(token: str) -> None:
     said(ask(f"/api/bots/stone-age/{10**30}/", token), 404)
 
 
-def test_other_addresses_and_methods_are_sentences_too(token: str) -> None:
+def test_other_addresses_and_methods_are_answered_with_a_sentence(token: str) -> None:
     said(ask("/api/nothing/here", token), 404)
     response = ask("/api/bots/", token)
     said(response, 405)
@@ -246,7 +246,7 @@ def test_the_last_use_is_known_to_the_minute(ada: User) -> None:
         assert row.used_at == start + timedelta(seconds=expected)
 
 
-def test_a_user_has_so_many_tokens_and_no_more(ada: User) -> None:
+def test_the_number_of_a_user_s_tokens_is_limited(ada: User) -> None:
     made = [create_token(ada, str(n), ["read"])[0] for n in range(tokens.MAX_TOKENS)]
     with pytest.raises(tokens.TokenError, match="you have 20 tokens: revoke one first"):
         create_token(ada, "one more", ["read"])
@@ -254,7 +254,7 @@ def test_a_user_has_so_many_tokens_and_no_more(ada: User) -> None:
     create_token(ada, "one more", ["read"])
 
 
-def test_too_much_at_once_is_refused_until_time_has_passed(ada: User) -> None:
+def test_too_many_requests_are_refused_until_time_has_passed(ada: User) -> None:
     now = timezone.now()
     for _ in range(6):
         spend(ada, tokens.UPLOAD_COST, now)
@@ -264,14 +264,16 @@ def test_too_much_at_once_is_refused_until_time_has_passed(ada: User) -> None:
     spend(make_user("bob"), tokens.UPLOAD_COST, now)
 
 
-def test_a_clock_put_back_gives_nothing_and_takes_nothing(ada: User) -> None:
+def test_a_clock_set_back_does_not_change_the_allowance(ada: User) -> None:
     now = timezone.now()
     spend(ada, 200, now)
     spend(ada, 1, now - timedelta(days=1))
     assert Allowance.objects.get(user=ada).left == tokens.MOST_ALLOWED - 201
 
 
-def test_the_answer_to_too_much_says_when_to_try_again(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_answer_to_too_many_requests_states_when_to_try_again(
+    token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tokens, "MOST_ALLOWED", 0.5)
     response = ask("/api/", token)
     assert "try again in" in said(response, 429)["error"]
@@ -307,7 +309,7 @@ def test_a_new_token_is_shown_once_and_works(client_of_ada: Client) -> None:
         ({"name": "a\u202eb", "scopes": ["read"]}, "an invisible character"),
     ],
 )
-def test_a_token_that_cannot_be_is_a_sentence(
+def test_an_invalid_token_is_refused_with_a_sentence(
     client_of_ada: Client, form: dict[str, Any], words: str
 ) -> None:
     assert words in client_of_ada.post("/account/tokens/", form).content.decode()

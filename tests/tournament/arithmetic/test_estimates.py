@@ -83,7 +83,7 @@ def test_order_and_grouping_do_not_matter_to_the_bit() -> None:
     assert estimate(range(8), tallies) == found
 
 
-def test_strangers_and_undecided_games_are_left_out() -> None:
+def test_unknown_players_and_undecided_games_are_left_out() -> None:
     odd = [Tally(1, 9, WHITE, 50), Tally(1, 1, WHITE, 5), Tally(1, 2, Result.UNDECIDED, 5)]
     assert estimate([1, 2], [*both_ways(6, 4), *odd]) == estimate([1, 2], both_ways(6, 4))
 

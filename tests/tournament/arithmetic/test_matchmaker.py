@@ -74,7 +74,7 @@ def test_one_owner_s_bots_never_meet_unless_the_site_is_alone(
 
 @given(CANDIDATES, NUMBERS, st.integers(0, 2**31))
 @PATIENT
-def test_pairs_are_drawn_exactly_if_somebody_may_meet_somebody(
+def test_a_pair_is_drawn_exactly_if_two_bots_may_meet(
     candidates: list[Candidate], number: int, seed: int
 ) -> None:
     pairs = draw_pairs(candidates, number, 3, seed)
@@ -139,7 +139,7 @@ def test_a_uniform_draw_gives_every_pair_that_may_meet_the_same_chance() -> None
     assert sum((count - expected) ** 2 / expected for count in drawn.values()) < 29.6  # 0.1 % of chi² with 10
 
 
-def test_at_least_three_tenths_of_a_settled_bot_s_games_are_against_anybody() -> None:
+def test_at_least_three_tenths_of_a_settled_bot_s_games_have_a_random_opponent() -> None:
     """Seen from one bot at the end of the ladder: opponents far from it stay as likely as that."""
     candidates = [settled(version, mu=2.0 * version) for version in range(1, 21)]
     pairs = draw_pairs(candidates, 1, 20_000, 3)

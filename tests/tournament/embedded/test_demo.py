@@ -35,7 +35,7 @@ def played(db: None, deal: Callable[[], list[GameJob]]) -> Tournament:
     return tournament
 
 
-def test_what_the_demonstration_before_left_is_removed_but_for_its_folder(tmp_path: Path) -> None:
+def test_the_files_of_an_earlier_demonstration_are_removed_but_its_folder_stays(tmp_path: Path) -> None:
     """Which may stand where its owner may remove nothing: root made it for him."""
     data = tmp_path / "demo"
     demo._clear(data)

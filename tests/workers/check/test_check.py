@@ -158,7 +158,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.slow
-def test_the_advice_on_a_python_exception_is_about_it_whatever_was_tried(tmp_path: Path) -> None:
+def test_the_advice_on_a_python_exception_names_it_in_every_check(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(BROKEN)
     spec = EngineSpec("Broken", "1", ("python3", "main.py"), trusted=True)
     report = check_engine(lambda: plan_launch(spec, tmp_path), ladders=[DOGON], seconds=60.0)
@@ -208,18 +208,18 @@ NameError: two\x1b[31m
         ('  File "<frozen runpy>", line 7, in f\nE: x\n', "E: x in line 7 of <frozen runpy> (f)"),
     ],
 )
-def test_an_exception_is_told_with_the_author_s_own_line(stderr: str, told: str) -> None:
+def test_an_exception_is_reported_with_the_line_of_the_author_s_code(stderr: str, told: str) -> None:
     assert explain_exception(stderr) == f"its Python program raised {told}: look there first"
 
 
 @pytest.mark.parametrize(
     "stderr", ["", "Error: no move", "Traceback (most recent call last):", FRAMES, 'File "x", line 3\nbut no']
 )
-def test_without_an_exception_the_advice_is_the_check_s_own(stderr: str) -> None:
+def test_without_an_exception_the_advice_is_that_of_the_check(stderr: str) -> None:
     assert explain_exception(stderr) is None
 
 
-def test_an_exception_s_advice_is_short_whatever_the_engine_writes() -> None:
+def test_an_exception_s_advice_is_short_for_any_output_of_the_engine() -> None:
     flood = f'  File "{"f" * 9999}", line {"9" * 9}, in {"g" * 9999}\n'
     advice = explain_exception(flood * 99 + f"E: {'x' * 99999}\n")
     assert advice is not None
@@ -317,7 +317,7 @@ def test_the_check_ends_in_its_time_and_leaves_nothing_of_an_engine_that_does(
         assert any(re.fullmatch(sentence, finding.fault) for sentence in sentences), finding
 
 
-def test_what_there_was_no_time_for_is_not_called_clean(
+def test_a_check_that_ran_out_of_time_is_not_called_clean(
     mark: str, patient: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The time is up when two checks are done."""
@@ -338,7 +338,7 @@ def test_what_there_was_no_time_for_is_not_called_clean(
     assert re.search(rf"no fault in 2 checks, \d+\.\d s; {rest} more were not tried", format_summary(report))
 
 
-def test_a_wait_that_the_end_cuts_short_is_told_with_its_lines(mark: str) -> None:
+def test_a_check_aborted_at_the_time_limit_is_reported_with_its_lines(mark: str) -> None:
     (finding,) = checked(mark, "ugi hang -", 0.5).findings
     told = format_finding(finding)
     assert told.startswith("handshake                          aborted when the time was up\n")
@@ -364,13 +364,13 @@ def test_a_ladder_it_does_not_claim_cannot_be_checked(mark: str) -> None:
         checked(mark, plan, 60.0)
 
 
-def test_a_program_that_is_none_cannot_be_checked(tmp_path: Path) -> None:
+def test_a_missing_program_cannot_be_checked(tmp_path: Path) -> None:
     missing = Launch(("/nowhere/engine",), {}, str(tmp_path), str(tmp_path / "scratch"))
     with pytest.raises(CannotCheck, match="cannot start '/nowhere/engine': No such file"):
         check_engine(lambda: missing, ladders=[DOGON], seconds=60.0)
 
 
-def test_a_fault_is_told_with_its_lines_its_log_and_what_to_do(mark: str) -> None:
+def test_a_fault_is_reported_with_its_lines_its_log_and_what_to_do(mark: str) -> None:
     plan = r"go complain 12 go only bestmove\x20\x1b[31m\n"
     finding = found_by("legal moves", plan, mark)
     told = format_finding(finding)

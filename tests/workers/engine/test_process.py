@@ -90,7 +90,7 @@ def test_output_does_not_move_a_deadline(start: Start) -> None:
         ("exec >&- 2>&-; exit 3", "the process ended with exit code 3"),
     ],
 )
-def test_an_end_is_told_with_its_code_or_signal(start: Start, script: str, sentence: str) -> None:
+def test_an_end_is_described_with_its_code_or_signal(start: Start, script: str, sentence: str) -> None:
     engine = start(script)
     with pytest.raises(EngineExited) as caught:
         engine.read_line(soon())
@@ -98,7 +98,7 @@ def test_an_end_is_told_with_its_code_or_signal(start: Start, script: str, sente
     assert engine.has_exited()
 
 
-def test_what_was_said_before_the_end_is_read_first(start: Start) -> None:
+def test_output_before_the_end_is_read_first(start: Start) -> None:
     engine = start("echo bestmove c1+; exit 1")
     assert wait_until(engine.has_exited)
     assert engine.read_line(soon()) == b"bestmove c1+"
@@ -120,7 +120,7 @@ def test_a_long_write_and_a_long_answer_do_not_block_each_other(start: Start) ->
 
 
 @pytest.mark.parametrize("script", ["exec <&-; sleep 100", "exit 0"])
-def test_a_write_to_a_closed_input_is_found_out_by_reading(start: Start, script: str) -> None:
+def test_a_write_to_a_closed_input_fails_at_the_next_read(start: Start, script: str) -> None:
     engine = start(script)
     wait_until(lambda: engine.has_exited() or not script.startswith("exit"))
     for _ in range(5):
@@ -198,7 +198,7 @@ def test_draining_never_waits_and_keeps_what_is_unfinished(start: Start) -> None
     assert (lines, engine.unfinished) == ([b"one", b"two"], b"thr")
 
 
-def test_the_owner_may_end_any_wait_even_while_the_engine_talks(start: Start) -> None:
+def test_the_caller_may_end_any_wait_even_while_the_engine_writes(start: Start) -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
@@ -233,7 +233,7 @@ def test_fifty_engines_leave_no_descriptor_zombie_or_folder(
 
 
 @pytest.mark.parametrize("argv", [("/nowhere/engine",), ("/etc/passwd",)])
-def test_a_program_that_is_none_leaves_nothing(tmp_path: Path, argv: tuple[str, ...]) -> None:
+def test_a_missing_program_leaves_nothing(tmp_path: Path, argv: tuple[str, ...]) -> None:
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(OSError, match=argv[0]):
         EngineProcess(launch_of(tmp_path, *argv))
@@ -255,7 +255,7 @@ def test_an_engine_that_cannot_be_watched_is_ended(tmp_path: Path, started: bool
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_engine_gets_the_usual_signals_back(start: Start) -> None:
+def test_an_engine_has_the_default_signal_handlers(start: Start) -> None:
     """Python ignores SIGPIPE; an engine is not to inherit that."""
     engine = start("grep SigIgn /proc/self/status")
     ignored = int(engine.read_line(soon()).split()[1], 16)

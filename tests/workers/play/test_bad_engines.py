@@ -75,7 +75,7 @@ FAULTS = [
     [fault[1:] for fault in FAULTS],
     ids=[fault[0] for fault in FAULTS],
 )
-def test_the_fault_is_its_own_of_an_engine_that(
+def test_the_fault_is_reported_of_an_engine_that(
     plan: str, control: str, termination: str, evidence: str, mark: str
 ) -> None:
     """It loses as White and as Black, its opponent plays on in the same process, and nothing is left."""
@@ -127,7 +127,7 @@ HARMLESS = [
     "plan",
     [pytest.param(plan, id=name, marks=pytest.mark.slow if "dig" in plan else ()) for name, plan in HARMLESS],
 )
-def test_no_harm_is_in_an_engine_that(
+def test_no_fault_is_found_in_an_engine_that(
     plan: str, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

@@ -31,7 +31,7 @@ from workers.play.runner import Callbacks, WorkerContext
 WORKER = WorkerContext("tester", Path("/nowhere"), Path("/nowhere"))
 
 
-def test_colours_are_as_the_games_say_and_processes_are_kept() -> None:
+def test_colours_are_those_of_the_games_and_processes_are_kept() -> None:
     first, second, third = play_job(job_of(bad_engine(), bad_engine(), games=3)).reports
     seen = [min(engine_of(lines)) for lines in (first.white.lines, second.black.lines, third.white.lines)]
     assert [game for _, game in seen] == [1, 2, 3]
@@ -47,7 +47,7 @@ def test_an_engine_is_started_anew_after_a_forfeit() -> None:
     assert game == 1
 
 
-def test_a_report_tells_the_whole_game_and_survives_the_journey() -> None:
+def test_a_report_has_the_whole_game_and_survives_serialization() -> None:
     (report,) = play_job(job_of(bad_engine(), bad_engine(), opening=tuple(LINE[:2]))).reports
     assert [token for token, _ in report.moves] == LINE[:6]
     assert [comment for _, comment in report.moves[:2]] == ["book", "book"]
@@ -71,7 +71,7 @@ def test_progress_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("plan", [("go:1", "hang", "-"), ("go:1", "drip", r"info x\n")])
-def test_the_heart_beats_on_while_an_engine_thinks(
+def test_heartbeats_continue_while_an_engine_thinks(
     plan: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.05)
@@ -83,7 +83,7 @@ def test_the_heart_beats_on_while_an_engine_thinks(
     assert thinking[-1] == Progress("spring/1/1/1", "attempt-1", "tester", (), None, None)
 
 
-def test_progress_tells_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_has_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.0)
     monkeypatch.setattr(process, "WAIT_NS", 0)
     played = play_job(job_of(bad_engine("go:1", "late", "0.1"), bad_engine(), time_control="5+1"))
@@ -106,7 +106,7 @@ def test_progress_tells_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> Non
         pytest.param(("ugi", "resist", "-"), marks=pytest.mark.slow),
     ],
 )
-def test_a_worker_told_to_stop_gives_the_game_back_within_a_second(plan: tuple[str, ...], mark: str) -> None:
+def test_a_stopping_worker_gives_the_game_back_within_a_second(plan: tuple[str, ...], mark: str) -> None:
     """Ten times that here. The game under way and those after it come back; no engine stays."""
     told: list[float] = []
 
@@ -169,7 +169,7 @@ def test_a_report_that_cannot_be_sent_leaves_no_engine(mark: str) -> None:
         ({"opening": ("d1+", "d1+")}, "IllegalMove: illegal move 'd1+' in position"),
     ],
 )
-def test_a_job_that_makes_no_sense_is_void_and_says_why(change: dict[str, object], evidence: str) -> None:
+def test_an_invalid_job_is_void_with_the_reason_as_evidence(change: dict[str, object], evidence: str) -> None:
     first, second = play_job(job_of(bad_engine(), bad_engine(), games=2, **change)).reports
     for report in (first, second):
         assert (report.result, report.termination, report.fault) == ("*", "void", "infrastructure")
@@ -195,7 +195,7 @@ def test_an_exception_of_ours_is_void_with_the_moves_so_far_and_the_next_game_is
     assert reports[1].termination == "ply limit"
 
 
-def test_a_bundle_that_cannot_be_had_is_void_and_named(tmp_path: Path) -> None:
+def test_a_bundle_that_cannot_be_fetched_is_a_void_that_names_it(tmp_path: Path) -> None:
     one = EngineSpec("Stone Age", "1", ("./run",), bundle="ab" * 32)
     (report,) = play_job(job_of(one, bad_engine()), folder=tmp_path).reports
     assert (report.termination, report.fault) == ("void", "infrastructure")
@@ -240,7 +240,7 @@ def test_an_engine_sees_its_bundle_and_nothing_of_the_workers_environment(
     assert not home.exists(), "the note in its home folder is left"
 
 
-def test_rules_wanted_as_plain_python_are_plain_in_engines_too(
+def test_engines_also_use_plain_python_rules_if_those_are_requested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DUARENA_PURE", "1")
@@ -250,7 +250,7 @@ def test_rules_wanted_as_plain_python_are_plain_in_engines_too(
     assert report.white.stderr == "DUARENA_PURE is set\n"
 
 
-def test_an_engine_can_import_the_kit_and_none_of_our_other_rooms(tmp_path: Path) -> None:
+def test_an_engine_can_import_the_kit_and_no_other_package_of_ours(tmp_path: Path) -> None:
     program = (
         "import importlib.util as u, sys; import engines.sdk; "
         "print([bool(u.find_spec(n)) for n in ('engines', 'workers', 'tournament')], file=sys.stderr)"

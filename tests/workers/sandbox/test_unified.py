@@ -125,7 +125,7 @@ def test_a_group_is_gone_at_its_end_with_all_that_was_in_it(
     assert busy.wait(DEADLINE_SECONDS) == -9
 
 
-def test_where_no_controllers_are_handed_on_no_group_is_made_and_none_is_left(parent: Path) -> None:
+def test_without_delegated_controllers_no_group_is_made_and_none_is_left(parent: Path) -> None:
     with pytest.raises(OSError, match=r"memory\.max"):
         GroupParent({"": str(parent)}).make(Limits())
     assert [path for path in parent.iterdir() if path.is_dir()] == []

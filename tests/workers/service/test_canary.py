@@ -28,7 +28,7 @@ def test_the_game_is_the_one_that_workers_expect(played: GameReport) -> None:
     assert judge_canary(played) == ""
 
 
-def test_another_move_or_end_is_told(played: GameReport) -> None:
+def test_a_different_move_or_end_is_reported(played: GameReport) -> None:
     other = replace(played, moves=(*played.moves[:-1], ("a1+", "")))
     assert judge_canary(other) == "the canary game was played with other moves than it must have"
     torn = replace(played, termination="crash", evidence="the process ended with code 1")

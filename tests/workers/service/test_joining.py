@@ -54,7 +54,7 @@ def troubles(broker: Broker) -> str:
     return Trouble.from_json(told.value).why
 
 
-def test_a_worker_tells_of_itself_and_takes_no_job_before_it_is_admitted(
+def test_a_worker_sends_heartbeats_and_takes_no_job_before_it_is_admitted(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
     broker.admits = False
@@ -97,7 +97,7 @@ def test_a_worker_that_is_barred_gives_its_games_back_and_takes_none(
     assert report.fault == "none"
 
 
-def test_a_worker_told_to_end_gives_all_jobs_of_a_message_back(
+def test_a_stopping_worker_gives_all_jobs_of_a_message_back(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
     slow = bad_engine("go", "resist", "-", mark=mark)
@@ -112,7 +112,7 @@ def test_a_worker_told_to_end_gives_all_jobs_of_a_message_back(
     assert processes_with(mark) == []
 
 
-def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_mended(
+def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_repaired(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
     """A checkout of its own, with a Greedy that gives up."""
@@ -171,7 +171,7 @@ def test_a_site_that_lends_nothing_costs_no_game_a_void(
     assert report.fault == "none", report.evidence
 
 
-def test_another_bundle_than_was_asked_for_is_a_void(
+def test_a_bundle_with_another_hash_than_requested_is_a_void(
     broker: Broker, mark: str, site: FakeSite, tmp_path: Path
 ) -> None:
     site.plan = [b"{}", b"PK another"]
@@ -192,7 +192,7 @@ def test_another_bundle_than_was_asked_for_is_a_void(
         (("--name=a b",), "'a b' is not a name: use letters, digits, dots, dashes, underscores"),
     ],
 )
-def test_a_worker_that_cannot_join_says_why_and_ends(
+def test_a_worker_that_cannot_join_prints_the_reason_and_ends(
     broker: Broker, site: FakeSite, tmp_path: Path, words: tuple[str, ...], complaint: str
 ) -> None:
     site.plan = [(401, "This token was revoked.")]

@@ -8,7 +8,7 @@ import threading
 from workers.service.progress import ProgressSender
 
 
-def test_telling_never_waits_and_the_latest_word_is_delivered() -> None:
+def test_sending_never_waits_and_the_latest_progress_is_delivered() -> None:
     delivered: list[int] = []
     on_the_way, may_go_on, all_said = threading.Event(), threading.Event(), threading.Event()
 
@@ -55,7 +55,7 @@ def test_a_failed_sender_thread_is_replaced() -> None:
     assert delivered == ["stand"]
 
 
-def test_what_is_told_within_the_pause_after_a_word_is_passed_over_unless_it_is_urgent() -> None:
+def test_progress_within_the_pause_is_replaced_by_the_next_unless_it_is_flushed() -> None:
     now, carried = [0.0], queue.SimpleQueue[int]()
     sender = ProgressSender(carried.put, pause=1.0, clock=lambda: now[0])
     sender.put(1)

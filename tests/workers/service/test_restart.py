@@ -36,7 +36,7 @@ def test_a_restart_ends_the_worker_once_and_is_due_then(stops: list[int]) -> Non
     assert restart.is_due
 
 
-def test_a_worker_that_is_told_to_stop_as_well_does_not_start_again(stops: list[int]) -> None:
+def test_a_worker_that_is_stopped_during_a_restart_does_not_start_again(stops: list[int]) -> None:
     restart = Restart()
     restart.ask()
     restart.note_stop()
@@ -44,7 +44,7 @@ def test_a_worker_that_is_told_to_stop_as_well_does_not_start_again(stops: list[
     assert not restart.is_due
 
 
-def test_a_worker_that_is_told_to_stop_alone_does_not_start_again() -> None:
+def test_a_worker_that_is_only_stopped_does_not_start_again() -> None:
     restart = Restart()
     restart.note_stop()
     assert not restart.is_due

@@ -41,7 +41,7 @@ def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp
     assert scratch_folders(tmp_path) == []
 
 
-def test_a_validation_worker_examines_and_plays_while_games_wait(
+def test_a_validation_worker_checks_and_plays_while_games_wait(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
     """Of the queue of games it takes nothing."""
@@ -65,7 +65,7 @@ def test_a_validation_worker_examines_and_plays_while_games_wait(
     assert scratch_folders(tmp_path) == []
 
 
-def test_a_worker_told_to_end_gives_its_games_back(broker: Broker, mark: str, tmp_path: Path) -> None:
+def test_a_stopping_worker_gives_its_games_back(broker: Broker, mark: str, tmp_path: Path) -> None:
     one = bad_engine("go", "resist", "-", mark=mark)
     job = job_of(one, bad_engine(mark=mark), games=2, time_control="60+0")
     with running_worker(broker.url, tmp_path) as worker:

@@ -132,7 +132,7 @@ def test_a_signal_reaches_the_process_and_its_exit_code_comes_back(tmp_path: Pat
     assert process.exit_code == 7
 
 
-def test_ctrl_c_and_its_like_are_not_ignored_by_the_process(tmp_path: Path) -> None:
+def test_signals_such_as_ctrl_c_are_not_ignored_by_the_process(tmp_path: Path) -> None:
     program = """
         import signal
         names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCHLD")
@@ -144,7 +144,7 @@ def test_ctrl_c_and_its_like_are_not_ignored_by_the_process(tmp_path: Path) -> N
     assert last_words(process.log) == "[]"
 
 
-def test_a_command_that_cannot_be_started_says_so_in_the_log(tmp_path: Path) -> None:
+def test_a_command_that_cannot_be_started_is_reported_in_the_log(tmp_path: Path) -> None:
     service = Service("nothing", ("/nonexistent/program",))
     process = Guarded(service, log=tmp_path / "nothing.log", folder=tmp_path)
 

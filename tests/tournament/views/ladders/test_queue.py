@@ -77,7 +77,7 @@ def test_with_nothing_else_to_do_a_ladder_s_next_pair_is_forecast(site: Site, cl
         ("validating", "after it has passed its validation"),
     ],
 )
-def test_the_queue_says_why_a_bot_has_no_next_game(
+def test_the_queue_shows_why_a_bot_has_no_next_game(
     site: Site, client: Client, change: str, words: str
 ) -> None:
     rest(site)
@@ -101,7 +101,7 @@ def test_the_queue_says_why_a_bot_has_no_next_game(
         assert words in says(client, "/bots/stone-age/")
 
 
-def test_what_keeps_every_game_from_starting_is_said_once(site: Site, client: Client) -> None:
+def test_a_reason_why_no_game_can_start_is_shown_once(site: Site, client: Client) -> None:
     rest(site)
     keeper_started(timezone.now() - 5 * 60 * SECOND)
     why = "the record keeper, which sends games to workers, is not running"
@@ -169,7 +169,7 @@ def test_the_queue_costs_the_same_queries_however_many_bots_and_games_wait(
         client.get("/queue/")
 
 
-def test_the_ladder_s_page_says_how_it_plays(site: Site, client: Client) -> None:
+def test_the_ladder_s_page_shows_how_it_plays(site: Site, client: Client) -> None:
     rest(site)
     assert "up to 60 games an hour" in says(client, f"/ladders/{LADDER}/")
     tend()

@@ -8,7 +8,7 @@ from time import monotonic_ns as now
 from workers.game.fastpath.conversation import KEPT_BYTES, Conversation
 
 
-def test_lines_are_told_with_their_direction_and_time() -> None:
+def test_lines_are_listed_with_their_direction_and_time() -> None:
     said = Conversation()
     said.sent(b"position startpos\ngo depth 1\n", now())
     said.received(b"", now())
@@ -18,7 +18,7 @@ def test_lines_are_told_with_their_direction_and_time() -> None:
     )
 
 
-def test_what_is_not_utf_8_is_replaced() -> None:
+def test_invalid_utf_8_is_replaced() -> None:
     said = Conversation()
     said.received(b"\xff\x00", now())
     assert said.text().endswith("< \ufffd\0\n")
@@ -38,7 +38,7 @@ def test_of_a_long_game_both_ends_are_kept() -> None:
     assert len(text) < 2 * KEPT_BYTES + 200
 
 
-def test_lines_of_nothing_are_counted_too() -> None:
+def test_empty_lines_are_counted_too() -> None:
     said = Conversation()
     for _ in range(100_000):
         said.received(b"", now())

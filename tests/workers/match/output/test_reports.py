@@ -59,7 +59,7 @@ class Shown:
         self.look()
 
 
-def test_the_table_stays_below_what_scrolls_by(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_stays_below_the_scrolling_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Shown(monkeypatch, "dogon-kulei")
     shown.play("dogon-kulei/1/1/1")
     shown.play("dogon-kulei/1/1/2", "0-1", termination="time forfeit", fault="white")
@@ -71,7 +71,7 @@ def test_the_table_stays_below_what_scrolls_by(monkeypatch: pytest.MonkeyPatch) 
     assert shown.screen.lines[-2:] == ["2/2 games, 0 running or next", ""]
 
 
-def test_tables_that_have_no_room_are_one_of_all_ladders_and_never_scroll(
+def test_without_room_for_all_tables_one_of_all_ladders_is_shown_and_never_scrolls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown = Shown(monkeypatch, LADDERS)

@@ -47,7 +47,7 @@ def give(slot: Slot, one: EngineSpec, two: EngineSpec) -> None:
     slot.stdin.flush()
 
 
-def test_a_forfeit_is_told_before_the_next_game_has_ended(slot: Slot) -> None:
+def test_a_forfeit_is_reported_before_the_next_game_has_ended(slot: Slot) -> None:
     one, two = (EngineSpec(does, "1", ("sh", "-c", ENGINE % does)) for does in ("exit 1", "sleep 30"))
     give(slot, one, two)
     assert slot.stdout is not None
@@ -56,7 +56,7 @@ def test_a_forfeit_is_told_before_the_next_game_has_ended(slot: Slot) -> None:
     assert not news.is_over
 
 
-def test_a_slot_whose_match_has_vanished_ends_its_engines_and_says_nothing(slot: Slot) -> None:
+def test_a_slot_whose_match_has_vanished_ends_its_engines_and_prints_nothing(slot: Slot) -> None:
     mark = f"mark-{uuid.uuid4()}"
     assert slot.stdout is not None
     assert slot.stderr is not None
