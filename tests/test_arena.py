@@ -142,8 +142,8 @@ def test_if_the_rules_cannot_be_compiled_the_reason_is_printed_and_the_command_c
     shutil.copy(ROOT / "setup.py", checkout)
     shutil.copytree(ROOT / "engines", checkout / "engines", ignore=shutil.ignore_patterns("build"))
     answer = arena(checkout, "up", path=with_python)
-    told, *rest = answer.stderr.splitlines()
-    assert told.startswith("rules: they run as plain Python, which is slower: there is no C compiler (")
+    warning, *rest = answer.stderr.splitlines()
+    assert warning.startswith("rules: they run as plain Python, which is slower: there is no C compiler (")
     assert "No module named" in rest[-1]  # of the site, which is not in this checkout
 
 
@@ -177,8 +177,8 @@ def test_two_installations_in_one_checkout_take_turns(checkout: Path, with_pytho
         text=True,
     )
     assert waiting.stdout
-    told = f"arena: another installation is under way in {checkout}: waiting for it\n"
-    assert waiting.stdout.readline() == told
+    message = f"arena: another installation is under way in {checkout}: waiting for it\n"
+    assert waiting.stdout.readline() == message
     os.close(held)
     assert "making a private environment" in waiting.communicate()[0]
 

@@ -75,9 +75,9 @@ class Site(SiteData):
         self.environment |= {"DUARENA_LEASE": str(LEASE_S), "DUARENA_LADDER_TIME": "0.1/move"}
         self.run(SCHEDULE)
         (data / "scratch" / "left by a dead engine").mkdir(parents=True)
-        self._said = data / "said"
+        self._output_path = data / "output"
         command = ("-m", "tournament.embedded", "up", "--port", str(find_port("127.0.0.1", 18_600)))
-        with self._said.open("wb") as output:
+        with self._output_path.open("wb") as output:
             self.process = subprocess.Popen(
                 (sys.executable, *command, "--workers", "2", "--trust-uploads", "--data", str(data)),
                 cwd=ROOT,
@@ -87,8 +87,8 @@ class Site(SiteData):
                 stderr=subprocess.STDOUT,
             )
 
-    def said(self) -> str:
-        return self._said.read_text()
+    def output(self) -> str:
+        return self._output_path.read_text()
 
     def done(self) -> int:
         return len(self.ask("SELECT id FROM tournament_game WHERE state = 'done'"))
@@ -106,8 +106,8 @@ class Site(SiteData):
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + PATIENCE_S
         while not condition():
-            assert self.process.poll() is None, self.said()
-            assert time.monotonic() < deadline, f"{what}: {self.said()}"
+            assert self.process.poll() is None, self.output()
+            assert time.monotonic() < deadline, f"{what}: {self.output()}"
             time.sleep(0.1)
 
     def wait_for_a_game(self, what: str) -> None:
@@ -147,7 +147,7 @@ def test_every_game_is_recorded_once_after_any_kills(site: Site) -> None:
     site.wait_for_a_game("no games are played")
     for name, word in VICTIMS.items():
         site.wait_until(lambda word=word: site.kill(word), f"{name} does not run")  # type: ignore[misc]
-        site.wait_until(lambda name=name: f"{name} died (signal 9)" in site.said(), f"{name} is not missed")  # type: ignore[misc]
+        site.wait_until(lambda name=name: f"{name} died (signal 9)" in site.output(), f"{name} is not missed")  # type: ignore[misc]
         site.wait_for_a_game(f"no game after the death of {name}")
     site.wait_until(site.kill_a_pool_process, "nobody plays")
     site.wait_for_a_game("no game after the death of a pool process")

@@ -34,12 +34,12 @@ from tournament import queues as broker
 from tournament.services import calendar
 from tournament.services.ladders import matchmaking
 from tournament.services.schedule import rounds
-{module}.{function} = (lambda go_on: lambda *told, **more: ({first}, os.kill(os.getpid(), signal.SIGKILL)))(
+{module}.{function} = (lambda go_on: lambda *values, **more: ({first}, os.kill(os.getpid(), signal.SIGKILL)))(
     {module}.{function})
 broker.clear_games = lambda: None
 calendar.tend()
 """
-BEFORE, AFTER = "None", "go_on(*told, **more)"
+BEFORE, AFTER = "None", "go_on(*values, **more)"
 
 
 def tend_and_die(module: str, function: str, first: str) -> None:

@@ -94,7 +94,7 @@ def played(
     nasty = BotVersion.objects.get()
     (exam,) = queues.exams
     job = ComplianceJob.from_json(_travelled(exam.to_json()))
-    check_bot(replace(job, seconds=4), worker, _hear)
+    check_bot(replace(job, seconds=4), worker, _store_news)
     play()
     nasty.refresh_from_db()
     assert nasty.state == BotVersion.State.VALID, nasty.state_reason
@@ -138,7 +138,7 @@ def _travelled(value: object) -> object:
     return json.loads(json.dumps(value))
 
 
-def _hear(news: ComplianceNews) -> None:
+def _store_news(news: ComplianceNews) -> None:
     validation.record_news(ComplianceNews.from_json(_travelled(news.to_json())), timezone.now())
 
 
@@ -243,8 +243,8 @@ def test_no_page_record_log_export_or_answer_has_unescaped_text(
     assert acting(answer.content.decode()) == set()
     assert acting(json.dumps(answer.json(), ensure_ascii=False)) == set()
     assert acting(caplog.text + "".join(capfd.readouterr())) == set()
-    told = "".join(GameLog.objects.values_list("lines", flat=True))
-    assert r"\x1b[2J\x1b]0;owned\x07\x00" in told, "it did say it, and its author can read what"
+    lines = "".join(GameLog.objects.values_list("lines", flat=True))
+    assert r"\x1b[2J\x1b]0;owned\x07\x00" in lines, "the log has it, and its author can read it"
     assert r"\u202e" in "".join(GameLog.objects.values_list("stderr", flat=True))
     assert all(len(text) < 20_000 for text in GameRecord.objects.values_list("text", flat=True))
 

@@ -46,14 +46,14 @@ def test_a_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path
 
 
 def test_settings_come_from_the_environment(tmp_path: Path) -> None:
-    told = shown(
+    values = shown(
         tmp_path,
         DUARENA_SECRET_KEY="given",
         DUARENA_TRUST_UPLOADS="1",
         DUARENA_HOSTS="a.example, b.example",
         DATABASE_URL="postgres://u:p@host/db",
     )
-    assert told == ["given", False, True, "django.db.backends.postgresql", ["a.example", "b.example"]]
+    assert values == ["given", False, True, "django.db.backends.postgresql", ["a.example", "b.example"]]
     assert not (tmp_path / "secret_key").exists()
 
 

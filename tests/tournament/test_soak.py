@@ -59,7 +59,7 @@ def test_a_site_without_fault_passes(played: Tournament) -> None:
 )
 def test_a_fault_is_found(played: Tournament, harm: Callable[[], object], sentence: str) -> None:
     harm()
-    assert any(sentence in said for said in find_faults())
+    assert any(sentence in fault for fault in find_faults())
 
 
 def first() -> Game:
@@ -76,7 +76,7 @@ def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Callable[[], l
         sent_at=Attempt.objects.earliest("sent_at").sent_at - timedelta(seconds=2 * STUCK_S)
     )
     watch.look()
-    assert [said.partition(" for ")[0] for said in watch.find_faults()] == ["a game without progress"]
+    assert [fault.partition(" for ")[0] for fault in watch.find_faults()] == ["a game without progress"]
 
 
 class Hosts:
@@ -138,8 +138,8 @@ def test_a_cut_that_came_after_the_end_of_the_game_is_taken_back_and_tried_again
         cut.do_due(done=99)
     assert hosts_of(cut).switched == ["cut 0", "join 0"] * 2
     assert dict(cut.counts) == {"cuts between two games": 1, "hosts cut off": 1, "hosts back again": 1}
-    told = "the host was cut off in the middle of a game, and none was lost"
-    assert list(cut.find_faults()) == [told]
+    fault = "the host was cut off in the middle of a game, and none was lost"
+    assert list(cut.find_faults()) == [fault]
     lost = Attempt.objects.filter(pk=Attempt.objects.earliest("sent_at").pk)
     lost.update(end=Attempt.End.LOST, ended_at=timezone.now())
     assert list(cut.find_faults()) == []
@@ -150,6 +150,6 @@ def test_runs_that_played_different_games_are_reported(played: Tournament) -> No
     assert list(compare([same, same])) == []
     GameRecord.objects.filter(game=first()).delete()
     other = Outcome(Terms(6, "postgresql"), 1.0, {}, {}, (), digest_games(), digest_tables())
-    assert [said.partition(" than ")[0] for said in compare([same, other])] == [
+    assert [fault.partition(" than ")[0] for fault in compare([same, other])] == [
         "postgresql, soaked, 3 × 1 slots: other games"
     ]

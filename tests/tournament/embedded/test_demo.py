@@ -82,13 +82,13 @@ def test_records_that_verify_are_named_and_an_altered_one_fails(played: Tourname
     texts = GameRecord.objects.filter(game__ladder="duovallis").order_by("game__sequence")
     path = tmp_path / "duovallis.pgn"
     path.write_text("\n".join(texts.values_list("text", flat=True)))
-    said = io.StringIO()
-    demo._verify(Console(said), [path])
-    assert str(path) in said.getvalue()
+    output = io.StringIO()
+    demo._verify(Console(output), [path])
+    assert str(path) in output.getvalue()
 
     path.write_text(path.read_text().replace('[PlyCount "', '[PlyCount "1', 1))
     with pytest.raises(DemoFailed, match="the records do not verify: "):
-        demo._verify(Console(said), [path])
+        demo._verify(Console(output), [path])
 
 
 def test_the_dump_of_ratings_shows_the_last_bit(played: Tournament) -> None:

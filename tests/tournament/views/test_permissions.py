@@ -179,8 +179,14 @@ def test_no_page_shows_the_output_of_another_user_s_engine(
 def test_only_the_owner_and_staff_see_a_compliance_check(
     site: Site, as_user: Callable[..., Client], visitor: str
 ) -> None:
-    told = {"check": "quit", "ladder": "", "fault": "it stayed", "lines": "> quit", "stderr": "a secret word"}
-    Exam.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now(), found=[told])
+    finding = {
+        "check": "quit",
+        "ladder": "",
+        "fault": "it stayed",
+        "lines": "> quit",
+        "stderr": "a secret word",
+    }
+    Exam.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now(), found=[finding])
     for headers in ({}, {"HX-Request": "true"}):
         page = _client(site, as_user, visitor).get("/bots/stone-age/1/", headers=headers).content.decode()
         assert ("a secret word" in page) == (visitor in {"owner", "staff"})
@@ -250,9 +256,9 @@ def _address(site: Site, template: str) -> str:
 
 
 def _worker() -> Worker:
-    told = {"started_at": timezone.now(), "seen_at": timezone.now(), "queue": "games", "host": "cellar-7"}
-    told |= {"trouble": "the disk is full", "trouble_at": timezone.now(), "level": "A", "slots": 2}
-    return Worker.objects.get_or_create(name="players@east", defaults=told)[0]
+    fields = {"started_at": timezone.now(), "seen_at": timezone.now(), "queue": "games", "host": "cellar-7"}
+    fields |= {"trouble": "the disk is full", "trouble_at": timezone.now(), "level": "A", "slots": 2}
+    return Worker.objects.get_or_create(name="players@east", defaults=fields)[0]
 
 
 def _named(patterns: list[URLPattern | URLResolver]) -> Iterator[tuple[str, str]]:

@@ -190,7 +190,7 @@ NameError: two\x1b[31m
 
 
 @pytest.mark.parametrize(
-    ("stderr", "told"),
+    ("stderr", "description"),
     [
         (
             f"hello\n{FRAMES}json.decoder.JSONDecodeError: Expecting value: line 1\n\nmore\n",
@@ -208,8 +208,8 @@ NameError: two\x1b[31m
         ('  File "<frozen runpy>", line 7, in f\nE: x\n', "E: x in line 7 of <frozen runpy> (f)"),
     ],
 )
-def test_an_exception_is_reported_with_the_line_of_the_author_s_code(stderr: str, told: str) -> None:
-    assert explain_exception(stderr) == f"its Python program raised {told}: look there first"
+def test_an_exception_is_reported_with_the_line_of_the_author_s_code(stderr: str, description: str) -> None:
+    assert explain_exception(stderr) == f"its Python program raised {description}: look there first"
 
 
 @pytest.mark.parametrize(
@@ -340,9 +340,9 @@ def test_a_check_that_ran_out_of_time_is_not_called_clean(
 
 def test_a_check_aborted_at_the_time_limit_is_reported_with_its_lines(mark: str) -> None:
     (finding,) = checked(mark, "ugi hang -", 0.5).findings
-    told = format_finding(finding)
-    assert told.startswith("handshake                          aborted when the time was up\n")
-    assert re.search(r"\n +0\.\d\d\d > ugi$", told)
+    report = format_finding(finding)
+    assert report.startswith("handshake                          aborted when the time was up\n")
+    assert re.search(r"\n +0\.\d\d\d > ugi$", report)
 
 
 def test_without_a_handshake_nothing_else_is_tried(mark: str) -> None:
@@ -373,12 +373,14 @@ def test_a_missing_program_cannot_be_checked(tmp_path: Path) -> None:
 def test_a_fault_is_reported_with_its_lines_its_log_and_what_to_do(mark: str) -> None:
     plan = r"go complain 12 go only bestmove\x20\x1b[31m\n"
     finding = found_by("legal moves", plan, mark)
-    told = format_finding(finding)
-    assert told.startswith("legal moves (dogon-kulei)          FAULT: illegal move '\\x1b[31m' in position ")
-    assert "    What to do: read the whole 'position' line and set up exactly this position\n" in told
-    assert re.search(r"      +\d\.\d\d\d > position startpos\n      +\d\.\d\d\d > go p1time 5000 ", told)
-    assert re.search(r"      +\d\.\d\d\d < bestmove \\x1b\[31m\n", told)
-    assert told.endswith("The last lines of its standard error:\n      FIRSTxxxLAST")
+    report = format_finding(finding)
+    assert report.startswith(
+        "legal moves (dogon-kulei)          FAULT: illegal move '\\x1b[31m' in position "
+    )
+    assert "    What to do: read the whole 'position' line and set up exactly this position\n" in report
+    assert re.search(r"      +\d\.\d\d\d > position startpos\n      +\d\.\d\d\d > go p1time 5000 ", report)
+    assert re.search(r"      +\d\.\d\d\d < bestmove \\x1b\[31m\n", report)
+    assert report.endswith("The last lines of its standard error:\n      FIRSTxxxLAST")
 
 
 def test_long_conversations_are_cut_in_the_report() -> None:

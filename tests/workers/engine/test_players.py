@@ -25,15 +25,15 @@ def play(one: EngineSpec, two: EngineSpec | None = None, **more: Any) -> list[Ga
     return play_job(job_of(one, two or bad_engine(), **more)).reports
 
 
-def said_to(lines: str) -> list[str]:
-    """What the engine was told, without the times."""
+def lines_sent(lines: str) -> list[str]:
+    """The lines sent to the engine, without their times."""
     return re.findall(r"^ *[\d.]+ > (.*)$", lines, re.MULTILINE)
 
 
 def test_the_lines_of_a_game_are_sent_in_the_protocol_s_order() -> None:
     (report,) = play(bad_engine(), ply_limit=3, time_control="5+0.5;depth=9")
     assert report.termination == "ply limit"
-    said = said_to(report.white.lines)
+    sent = lines_sent(report.white.lines)
     go = r"go p1time \d+ p2time \d+ p1inc 500 p2inc 500 depth 9"
     expected = [
         "ugi",
@@ -45,36 +45,36 @@ def test_the_lines_of_a_game_are_sent_in_the_protocol_s_order() -> None:
         go,
         r"gameover (p1win|p2win|draw) ply limit",
     ]
-    assert len(said) == len(expected)
-    assert all(re.fullmatch(pattern, line) for pattern, line in zip(expected, said, strict=True)), said
+    assert len(sent) == len(expected)
+    assert all(re.fullmatch(pattern, line) for pattern, line in zip(expected, sent, strict=True)), sent
 
 
 def test_a_given_position_is_sent_with_the_moves_since() -> None:
     fen = "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 10"
     (report,) = play(bad_engine(), fen=fen, opening=("d1+", "d2-"), ply_limit=13, time_control="nodes=5")
-    assert f"position fen {fen} moves d1+ d2-" in said_to(report.white.lines)
-    assert "go nodes 5" in said_to(report.white.lines)
+    assert f"position fen {fen} moves d1+ d2-" in lines_sent(report.white.lines)
+    assert "go nodes 5" in lines_sent(report.white.lines)
 
 
 def test_the_second_game_of_a_process_needs_no_handshake() -> None:
     second = play(bad_engine(options=(("Hash", "16"),)), games=2, ply_limit=2)[1]
-    assert said_to(second.black.lines)[:2] == ["uginewgame", "isready"]
+    assert lines_sent(second.black.lines)[:2] == ["uginewgame", "isready"]
 
 
 def test_options_are_set_before_the_first_game() -> None:
     options = (("Hash", "16"), ("Style Of Play", "very bold"), ("Empty", ""))
     (report,) = play(bad_engine(options=options))
-    assert said_to(report.white.lines)[1:4] == [
+    assert lines_sent(report.white.lines)[1:4] == [
         "setoption name Hash value 16",
         "setoption name Style Of Play value very bold",
         "setoption name Empty value ",
     ]
-    assert not any("UGI_" in line for line in said_to(report.white.lines))
+    assert not any("UGI_" in line for line in lines_sent(report.white.lines))
 
 
 def test_the_variant_is_set_first_if_it_was_declared() -> None:
     (report,) = play(bad_engine("ugi", "also", DECLARES_VARIANT, options=(("Hash", "16"),)))
-    assert said_to(report.white.lines)[1] == "setoption name UGI_Variant value dogon-kulei"
+    assert lines_sent(report.white.lines)[1] == "setoption name UGI_Variant value dogon-kulei"
 
 
 # Seeds
@@ -172,8 +172,8 @@ def test_an_engine_that_ignores_quit_is_ended_after_half_a_second() -> None:
 
 def test_both_engines_receive_the_end_of_the_game() -> None:
     (report,) = play(bad_engine("go:2", "only", r"bestmove x\n"))
-    assert "gameover p2win illegal move" in said_to(report.black.lines)
-    assert said_to(report.black.lines)[-1].startswith("gameover")
+    assert "gameover p2win illegal move" in lines_sent(report.black.lines)
+    assert lines_sent(report.black.lines)[-1].startswith("gameover")
 
 
 def test_times_in_the_log_count_from_the_games_start() -> None:

@@ -167,10 +167,10 @@ def test_standard_error_is_counted_for_each_game_and_both_ends_are_kept(
     for _ in range(2):
         engine.write(b"900000\n", soon())
         assert engine.read_line(soon()) == b"end"
-        said = engine.take_stderr()
-        assert said.startswith(b"first\0")
-        assert said.endswith(b"\0last")
-        assert len(said) < 2 * 65_536 + 100
+        stderr = engine.take_stderr()
+        assert stderr.startswith(b"first\0")
+        assert stderr.endswith(b"\0last")
+        assert len(stderr) < 2 * 65_536 + 100
         engine.begin_game()
     engine.write(b"2000000\n", soon())
     with pytest.raises(EngineFlooded, match="of standard error in one game"):

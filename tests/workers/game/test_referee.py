@@ -341,13 +341,13 @@ def test_the_end_is_sent_to_both_players_once_in_the_protocol_s_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "loser", "told"), [("dualma", "black", "p2win"), ("duovallis", "white", "p2win")]
+    ("code", "loser", "winner"), [("dualma", "black", "p2win"), ("duovallis", "white", "p2win")]
 )
-def test_the_winner_is_sent_as_p1_or_p2_of_the_game(code: str, loser: str, told: str) -> None:
+def test_the_winner_is_sent_as_p1_or_p2_of_the_game(code: str, loser: str, winner: str) -> None:
     white = ScriptedPlayer(unable=CRASH if loser == "white" else None)
     black = ScriptedPlayer(unable=CRASH if loser == "black" else None)
     play(match_of(code), white, black)
-    assert white.told == [f"{told} crash"]
+    assert white.told == [f"{winner} crash"]
 
 
 def test_the_reason_of_the_rules_is_sent() -> None:

@@ -99,11 +99,11 @@ def test_a_forfeit_is_reported_with_the_engine_s_output_and_the_match_continues(
     assert done.code == 0
     assert [record.header("Termination") for record in done.games.values()] == ["crash"] * 4
     assert all("exit code 3" in record.header("Evidence") for record in done.games.values())
-    for told in (done.out, (tmp_path / "match.pgn.faults").read_text()):
-        assert "the last lines of Bad:" in told
-        assert "> go" in told
-        assert "FIRST" in told
-        assert "lines of Good" not in told
+    for text in (done.out, (tmp_path / "match.pgn.faults").read_text()):
+        assert "the last lines of Bad:" in text
+        assert "> go" in text
+        assert "FIRST" in text
+        assert "lines of Good" not in text
 
 
 def test_without_recovery_a_crash_ends_the_match(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_report_has_the_whole_game_and_survives_serialization() -> None:
 def test_progress_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 3600.0)
     played = play_job(job_of(bad_engine(), bad_engine(), games=2))
-    assert [(told.key, told.moves) for told in played.progress] == [
+    assert [(sent.key, sent.moves) for sent in played.progress] == [
         ("spring/1/1/1", ()),
         ("spring/1/1/2", ()),
     ]
@@ -88,7 +88,9 @@ def test_progress_has_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "WAIT_NS", 0)
     played = play_job(job_of(bad_engine("go:1", "late", "0.1"), bad_engine(), time_control="5+1"))
     last = played.progress[-1]
-    assert last.moves == played.reports[0].moves[:-1], "told last while the last move was waited for"
+    assert last.moves == played.reports[0].moves[:-1], (
+        "the last progress is sent while the last move is awaited"
+    )
     assert last.white_ms is not None
     assert last.black_ms is not None
     assert last.white_ms <= 5000 + 3 * 1000 - 100
@@ -108,17 +110,17 @@ def test_progress_has_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_stopping_worker_gives_the_game_back_within_a_second(plan: tuple[str, ...], mark: str) -> None:
     """Ten times that here. The game under way and those after it come back; no engine stays."""
-    told: list[float] = []
+    polls: list[float] = []
 
     def is_stopping() -> bool:
         if len(processes_with(mark)) == 2 or (plan[0] == "ugi" and processes_with(mark)):
-            told.append(time.monotonic())
-        return len(told) > 3
+            polls.append(time.monotonic())
+        return len(polls) > 3
 
     job = job_of(bad_engine(*plan, mark=mark), bad_engine(mark=mark), games=3, time_control="60+0")
     with nothing_left(mark):
         played = play_job(job, is_stopping=is_stopping)
-    assert time.monotonic() - told[3] < 10
+    assert time.monotonic() - polls[3] < 10
     assert played.returned == job.games
     assert played.reports == []
 
@@ -179,11 +181,11 @@ def test_an_invalid_job_is_void_with_the_reason_as_evidence(change: dict[str, ob
 
 def test_an_exception_of_ours_is_void_with_the_moves_so_far_and_the_next_game_is_played(mark: str) -> None:
     reports: list[GameReport] = []
-    told: list[Progress] = []
+    sent: list[Progress] = []
 
     def stumble(progress: Progress) -> None:
-        told.append(progress)
-        if len(told) == 3:
+        sent.append(progress)
+        if len(sent) == 3:
             raise ZeroDivisionError("once\nonly")
 
     with pytest.MonkeyPatch.context() as patch, nothing_left(mark):

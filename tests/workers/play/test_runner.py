@@ -31,9 +31,9 @@ def test_progress_of_every_game_is_sent_at_once() -> None:
 
 
 def refused(message: object) -> list[tuple[str, str, str]]:
-    with pytest.raises(JobError) as told:
+    with pytest.raises(JobError) as raised:
         GameJob.from_json(message)
-    reports = list(refuse_job(message, WORKER, told.value))
+    reports = list(refuse_job(message, WORKER, raised.value))
     assert all(report.result is Result.UNDECIDED for report in reports)
     assert all(report.termination == Termination.VOID for report in reports)
     assert all(report.fault == Fault.INFRASTRUCTURE for report in reports)

@@ -72,8 +72,8 @@ def test_root_becomes_a_user_also_where_temporary_files_are_in_a_closed_folder(
 def test_another_user_stays_the_same_and_changes_no_owners(tmp_path: Path) -> None:
     answer = enter("--own", str(tmp_path / "own"), "--", sys.executable, "-c", WHO)
     assert answer.returncode == 0, answer.stderr
-    (said,) = answer.stdout.splitlines()
-    assert said.startswith(f"{os.geteuid()} ")
+    (line,) = answer.stdout.splitlines()
+    assert line.startswith(f"{os.geteuid()} ")
 
 
 @pytest.mark.root

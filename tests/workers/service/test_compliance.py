@@ -26,7 +26,7 @@ MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"
 def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
     """Examine a bad engine with this plan, and return all news of it."""
 
-    def examine_one(
+    def check_one(
         plan: str = "",
         *,
         sha256: str = "",
@@ -37,29 +37,29 @@ def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
         files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
         stored = sha256 or store_bundle(tmp_path / "store", pack_bundle(files))
         spec = EngineSpec("Bad", "1", (*command, mark, *plan_of(plan)), bundle=stored)
-        told: list[ComplianceNews] = []
+        sent: list[ComplianceNews] = []
         worker = WorkerContext("tester", tmp_path / "store", tmp_path / "cache")
         with nothing_left(mark):
-            check_bot(ComplianceJob("e1", spec, ("dogon-kulei",), seconds), worker, told.append, is_stopping)
-        return told
+            check_bot(ComplianceJob("e1", spec, ("dogon-kulei",), seconds), worker, sent.append, is_stopping)
+        return sent
 
-    return examine_one
+    return check_one
 
 
 @pytest.mark.slow
 def test_the_check_of_a_good_engine_is_reported_step_by_step_and_survives_serialization(
     run: Callable[..., list[ComplianceNews]],
 ) -> None:
-    told = run()
-    assert (told[0].unpacked, told[0].found) == (False, ())
-    assert [news.ending for news in told[:-1]] == [ComplianceEnding.NONE] * (len(told) - 1)
-    assert told[-1].ending is ComplianceEnding.DONE
-    assert told[-1].engine == "Bad"
-    grave = [found for found in told[-1].found if found.fault and found.is_grave]
+    sent = run()
+    assert (sent[0].unpacked, sent[0].found) == (False, ())
+    assert [news.ending for news in sent[:-1]] == [ComplianceEnding.NONE] * (len(sent) - 1)
+    assert sent[-1].ending is ComplianceEnding.DONE
+    assert sent[-1].engine == "Bad"
+    grave = [found for found in sent[-1].found if found.fault and found.is_grave]
     assert grave == []
-    counts = [len(news.found) for news in told]
+    counts = [len(news.found) for news in sent]
     assert counts == sorted(counts)
-    for news in told:
+    for news in sent:
         assert ComplianceNews.from_json(json.loads(json.dumps(news.to_json()))) == news
 
 
@@ -154,8 +154,8 @@ def test_a_hostile_archive_is_refused_by_name_before_anything_runs(
 def test_a_stopping_worker_returns_a_check_that_is_under_way(
     run: Callable[..., list[ComplianceNews]], mark: str
 ) -> None:
-    told = run("go resist -", is_stopping=lambda: bool(processes_with(mark)))
-    assert told[-1].ending is ComplianceEnding.RETURNED
+    sent = run("go resist -", is_stopping=lambda: bool(processes_with(mark)))
+    assert sent[-1].ending is ComplianceEnding.RETURNED
 
 
 def test_news_is_sent_while_an_engine_is_silent(
@@ -163,5 +163,5 @@ def test_news_is_sent_while_an_engine_is_silent(
 ) -> None:
     monkeypatch.setattr(compliance, "PROGRESS_SECONDS", 0.0)
     assert runner.PROGRESS_SECONDS > 0
-    told = run("ugi resist -", seconds=1)
-    assert len([news for news in told if news.unpacked and not news.found]) >= 3
+    sent = run("ugi resist -", seconds=1)
+    assert len([news for news in sent if news.unpacked and not news.found]) >= 3

@@ -50,8 +50,8 @@ def released(broker: Broker, count: int) -> list[str]:
 
 
 def troubles(broker: Broker) -> str:
-    (*_, told) = broker.receive_until("tournament.trouble")
-    return Trouble.from_json(told.value).why
+    (*_, trouble) = broker.receive_until("tournament.trouble")
+    return Trouble.from_json(trouble.value).why
 
 
 def test_a_worker_sends_heartbeats_and_takes_no_job_before_it_is_admitted(
@@ -69,12 +69,12 @@ def test_a_worker_sends_heartbeats_and_takes_no_job_before_it_is_admitted(
         broker.admits = True
         (report,), _ = broker.receive_reports(1)
         assert report.worker.startswith(f"{first.worker}/")
-        last = broker.hear_until(lambda heard: heard.games > 0 or heard.voids > 0)
+        last = broker.hear_until(lambda beat: beat.games > 0 or beat.voids > 0)
         assert last.admitted
         assert (last.games, last.voids, last.busy, last.held) == (1, 0, 0, 0)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    broker.hear_until(lambda heard: heard.stopping)
+    broker.hear_until(lambda beat: beat.stopping)
 
 
 def test_a_worker_that_is_barred_gives_its_games_back_and_takes_none(

@@ -10,14 +10,14 @@ from workers.service.progress import ProgressSender
 
 def test_sending_never_waits_and_the_latest_progress_is_delivered() -> None:
     delivered: list[int] = []
-    on_the_way, may_go_on, all_said = threading.Event(), threading.Event(), threading.Event()
+    on_the_way, may_go_on, all_sent = threading.Event(), threading.Event(), threading.Event()
 
     def deliver(word: int) -> None:
         on_the_way.set()
         assert may_go_on.wait(60)
         delivered.append(word)
         if word == 99:
-            all_said.set()
+            all_sent.set()
 
     sender = ProgressSender(deliver)
     sender.put(0)
@@ -26,7 +26,7 @@ def test_sending_never_waits_and_the_latest_progress_is_delivered() -> None:
         sender.put(word)
     assert delivered == []
     may_go_on.set()
-    assert all_said.wait(60)
+    assert all_sent.wait(60)
     assert delivered == [0, 99]
 
 

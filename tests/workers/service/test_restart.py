@@ -87,13 +87,13 @@ def test_a_worker_looks_again_when_bubblewrap_is_installed(
     root = checkout_with(programs, tmp_path / "checkout")
     environment = {"PYTHONPATH": str(root), "DUARENA_LOCAL": "1"}
 
-    def lacks_bubblewrap(heard: Heartbeat) -> bool:
-        return "the program bwrap" in heard.refusal
+    def lacks_bubblewrap(heartbeat: Heartbeat) -> bool:
+        return "the program bwrap" in heartbeat.refusal
 
     with running_worker(
         broker.url, tmp_path, root=root, environment=environment, walls=True, words=("--nice=3",)
     ) as worker:
-        first = broker.hear_until(lambda heard: heard.admitted)
+        first = broker.hear_until(lambda heartbeat: heartbeat.admitted)
         assert lacks_bubblewrap(first)
         assert first.level == "C"
         job = job_of(bad_engine("go", "resist", "-"), bad_engine(), time_control="60+0")
@@ -102,13 +102,13 @@ def test_a_worker_looks_again_when_bubblewrap_is_installed(
         if is_stopped:
             worker.terminate()
         (programs / "bwrap").symlink_to(find_program("bwrap") or "/bin/false")
-        (*_, told) = broker.receive_until("tournament.release")
-        assert [Release.from_json(value).attempt for value in told.value] == ["attempt-1"]
+        (*_, release) = broker.receive_until("tournament.release")
+        assert [Release.from_json(value).attempt for value in release.value] == ["attempt-1"]
         if is_stopped:
             assert worker.wait(PATIENCE_SECONDS) == 0
             return
         broker.admits = False
-        second = broker.hear_until(lambda heard: heard.run != first.run)
+        second = broker.hear_until(lambda heartbeat: heartbeat.run != first.run)
         assert not lacks_bubblewrap(second)
         assert second.worker == first.worker
         assert worker.poll() is None

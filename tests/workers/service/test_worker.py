@@ -29,14 +29,14 @@ def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp
         (first, second), messages = broker.receive_reports(2)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    told = [Progress.from_json(m.value) for m in messages if m.task == "tournament.progress"]
-    assert told[0].key == "spring/1/1/1"
+    progress = [Progress.from_json(m.value) for m in messages if m.task == "tournament.progress"]
+    assert progress[0].key == "spring/1/1/1"
     assert [(r.key, r.attempt, r.fault, r.termination) for r in (first, second)] == [
         ("spring/1/1/1", "attempt-1", "black", "crash"),
         ("spring/1/1/2", "attempt-2", "white", "crash"),
     ]
     assert [token for token, _ in first.moves] == LINE[:1]
-    assert first.worker == second.worker == told[0].worker
+    assert first.worker == second.worker == progress[0].worker
     assert processes_with(mark) == []
     assert scratch_folders(tmp_path) == []
 
@@ -51,14 +51,14 @@ def test_a_validation_worker_checks_and_plays_while_games_wait(
     with running_worker(broker.url, tmp_path, "validation") as worker:
         broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)))
         broker.send_check(ComplianceJob("e1", spec, ("dogon-kulei",), 20))
-        told: list[ComplianceNews] = []
-        while not told or told[-1].ending is ComplianceEnding.NONE:
-            told += [ComplianceNews.from_json(m.value) for m in broker.receive_until("tournament.news")]
+        news: list[ComplianceNews] = []
+        while not news or news[-1].ending is ComplianceEnding.NONE:
+            news += [ComplianceNews.from_json(m.value) for m in broker.receive_until("tournament.news")]
         broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)), queue="validation")
         (report,), _ = broker.receive_reports(1)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    assert [found.check for found in told[-1].found] == ["handshake"]
+    assert [found.check for found in news[-1].found] == ["handshake"]
     assert report.fault == "none"
     assert broker.receive(0.1) is None
     assert processes_with(mark) == []

@@ -24,10 +24,10 @@ def staff() -> User:
     return User.objects.create_superuser("stan", password="pw")
 
 
-def add_worker(name: str = "players@east", **told: Any) -> Worker:
+def add_worker(name: str = "players@east", **fields: Any) -> Worker:
     now = timezone.now()
     usual = {"queue": "games", "host": "cellar", "level": "A", "slots": 2, "started_at": now, "seen_at": now}
-    return Worker.objects.create(name=name, **(usual | told))
+    return Worker.objects.create(name=name, **(usual | fields))
 
 
 def page(client: Client, path: str = "/workers/") -> str:
@@ -39,7 +39,7 @@ def test_without_workers_the_page_explains_how_to_start_one(client: Client) -> N
 
 
 @pytest.mark.parametrize(
-    ("told", "condition"),
+    ("fields", "condition"),
     [
         ({}, "idle"),
         ({"busy": 1}, "busy"),
@@ -53,9 +53,9 @@ def test_without_workers_the_page_explains_how_to_start_one(client: Client) -> N
     ],
 )
 def test_each_worker_is_counted_under_one_condition(
-    client: Client, told: dict[str, Any], condition: str
+    client: Client, fields: dict[str, Any], condition: str
 ) -> None:
-    add_worker(**told)
+    add_worker(**fields)
     assert f">1 {condition}<" in page(client)
 
 

@@ -45,7 +45,7 @@ def play(plan: str, control: str, games: int = 1) -> list[GameReport]:
 def essence(report: GameReport) -> tuple[object, ...]:
     """All of it but the times."""
     evidence = re.sub(r"\d+ ms", "some ms", report.evidence)
-    said = [
+    lines = [
         re.sub(r"\d+\.\d{3}|p[12]time \d+|process \d+", "", side.lines)
         for side in (report.white, report.black)
     ]
@@ -55,7 +55,7 @@ def essence(report: GameReport) -> tuple[object, ...]:
         report.termination,
         [token for token, _ in report.moves],
         evidence,
-        said,
+        lines,
     )
 
 
@@ -98,7 +98,7 @@ def test_an_unusual_answer_leaves_the_fast_path_for_one_move(
     assert len(choices) == 1
     assert choices[0].asked is not None
     assert choices[0].asked.question.count(b"\n") == 2
-    assert "/1 " in report.moves[2][1], "what the engine said of its search is recorded"
+    assert "/1 " in report.moves[2][1], "the search info of the engine is recorded"
 
 
 def test_a_position_is_sent_once_even_if_the_move_leaves_the_fast_path(choices: list[MoveRequest]) -> None:

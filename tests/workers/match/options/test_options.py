@@ -235,7 +235,7 @@ def test_an_invalid_option_is_refused_with_its_place(text: str, complaint: str, 
     (folder / "nested.toml").write_text('config = "odd.toml"')
     (folder / "date.toml").write_text("seed = 2026-11-21")
     words = [word for part in text.split(" ") for word in (LEAST if part == "LEAST" else [part]) if word]
-    with pytest.raises(MatchOptionError) as told:
+    with pytest.raises(MatchOptionError) as raised:
         read(*words)
-    assert complaint in str(told.value)
-    assert os.sep * 2 not in str(told.value)
+    assert complaint in str(raised.value)
+    assert os.sep * 2 not in str(raised.value)
