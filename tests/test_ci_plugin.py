@@ -124,7 +124,7 @@ def test_files_with_long_tests_come_first(tmp_path: Path) -> None:
 
 
 def test_the_tests_of_a_file_share_a_process(tmp_path: Path) -> None:
-    """And so what the file sets up, a site for instance."""
+    """They share the file's fixtures, for instance a site."""
     (tmp_path / "e2e").mkdir()
     for name in ("one", "two"):
         (tmp_path / "e2e" / f"test_{name}.py").write_text(NOTING)

@@ -1,6 +1,6 @@
 """docker-compose.yml: its shape, and every command in it run as a plain process.
 
-No container is started: there is no engine on the machines this runs on. The commands
+No container is started, because the machines of these tests have no container engine. The commands
 and health checks are taken from the file as they are; only addresses, ports and
 folders that exist in containers alone are replaced.
 """

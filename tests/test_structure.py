@@ -26,7 +26,7 @@ ENTRY_POINTS = (
     "tournament.views.",
     "workers.commands.",
 )
-"""A page, a model and a command has a module by its subject, however short."""
+"""Pages, models and commands have one module each, of any length."""
 
 LAYERS = {
     "workers": [
@@ -46,7 +46,7 @@ LAYERS = {
         {"bots", "accounts", "bulk"},
     ],
 }
-"""From the top. A module imports from its own layer or from one below."""
+"""From the top down. A module imports only from its own layer or from one below."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def modules() -> dict[str, Module]:
 
 
 REASON = re.compile("of its own|separate module", re.IGNORECASE)
-"""A docstring with these words says why a short module is not part of its importer."""
+"""A docstring with these words gives the reason why a short module is not part of its importer."""
 
 
 def test_there_are_no_circular_imports_not_even_late_ones(modules: dict[str, Module]) -> None:

@@ -43,7 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LonelySite]:
 
 @pytest.fixture(scope="module")
 def tokens(site: LonelySite) -> dict[str, str]:
-    """A tournament waits; a worker's token, one that was revoked, and one of a program that reads."""
+    """Create a tournament, and the tokens of a worker, of a revoked worker and of a program that reads."""
     output = site.run(SCHEDULE).rpartition("tokens ")[2].split()
     return dict(zip(("good", "revoked", "reading"), output, strict=True))
 

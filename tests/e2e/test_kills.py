@@ -19,13 +19,13 @@ from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.guard import descendants
 
 PATIENCE_S = 300.0
-"""Only a test that fails waits so long, or one on a machine with much else to do."""
+"""The time limit of a wait; only a failing test or a busy machine reaches it."""
 LEASE_S = 8
 """A lost game is played again after a lease, once the keeper has run for as long."""
 GAMES = 40
 LADDERS = ("dogon-kulei", "dogon-gagara")
 GAMES_AN_HOUR = 36_000
-"""Of each ladder: more than are played, so that there is always another game, however fast the machine is."""
+"""The games of each ladder: more than are played, so that there is always another game."""
 SCHEDULE = f"""
 from tournament.embedded.samples import register_samples
 from tournament.models import ActiveVersion, Ladder, Matchmaking, User
@@ -57,7 +57,7 @@ VICTIMS = {
     "players": "--queue=games",
     "validators": "--queue=validation",
 }
-"""A word of each one's command line."""
+"""A word in the command line of each process."""
 
 
 def command_line(pid: int) -> str:
@@ -68,7 +68,7 @@ def command_line(pid: int) -> str:
 
 
 class Site(SiteData):
-    """``arena up`` on a data folder of its own, as a process."""
+    """``arena up`` as a process, on a separate data folder."""
 
     def __init__(self, data: Path) -> None:
         super().__init__(data)
@@ -94,12 +94,12 @@ class Site(SiteData):
         return len(self.ask("SELECT id FROM tournament_game WHERE state = 'done'"))
 
     def is_over(self) -> bool:
-        """The round robin is, and every game that the ladders have begun."""
+        """Whether the round robin and every game that the ladders began are finished."""
         begun = "SELECT count(*) FROM tournament_game WHERE state IN ('waiting', 'claimed')"
         return self.state() != "running" and self.ask(begun) == [(0,)]
 
     def state(self) -> object:
-        """The round robin's."""
+        """The state of the round robin."""
         ((state,),) = self.ask("SELECT state FROM tournament_tournament WHERE name = 'Among killers'")
         return state
 
@@ -111,12 +111,12 @@ class Site(SiteData):
             time.sleep(0.1)
 
     def wait_for_a_game(self, what: str) -> None:
-        """One more than now; the ladders see to it that there is one to play."""
+        """Wait for one more recorded game than now; the ladders always have games to play."""
         before = self.done()
         self.wait_until(lambda: self.done() > before, what)
 
     def kill(self, word: str) -> bool:
-        """All processes with the word in their command lines, but not their guards; False: there is none."""
+        """Kill all processes with the word in their command lines, but not their guards; False if none is."""
         found = False
         for pid in descendants(self.process.pid):
             if word in (line := command_line(pid)) and "guard.py" not in line:
@@ -126,7 +126,7 @@ class Site(SiteData):
         return found
 
     def kill_a_pool_process(self) -> bool:
-        """The youngest process of the players; False if there is none."""
+        """Kill the youngest process of the players; False if there is none."""
         pool = [pid for pid in descendants(self.process.pid) if "--queue=games" in command_line(pid)]
         if pool:
             with suppress(ProcessLookupError):

@@ -14,11 +14,11 @@ from tournament.embedded.plan import ROOT
 
 pytestmark = pytest.mark.thorough
 MOST_S = "600"
-"""Ten times what it takes where nothing else is going on."""
+"""Ten times the time on an idle machine."""
 
 
 def soak(*words: str) -> str:
-    """What the soak prints; fails if anything was wrong."""
+    """The output of the soak test; fails if it found an error."""
     need_compiler("cc")
     command = (sys.executable, "-m", "benchmarks.soak", "--games=1", "--lease=8", f"--most={MOST_S}", *words)
     run = subprocess.run(
@@ -29,7 +29,7 @@ def soak(*words: str) -> str:
 
 
 def rows(output: str) -> dict[str, int]:
-    """The table's numbers by their names; of several tables the last."""
+    """The numbers of the last table, by name."""
     cells = (line.strip("| ").split(" | ") for line in output.splitlines() if line.startswith("| "))
     return {what: int(number) for what, number in cells if number.isdigit()}
 

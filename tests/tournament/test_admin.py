@@ -75,7 +75,7 @@ def test_lists_do_not_ask_row_by_row(
 
 
 def act(staff: Client, action: str, tournament: models.Tournament) -> str:
-    """Choose one tournament and an action in the list; what the list says then."""
+    """Apply an action to one tournament in the list; returns the message of the list."""
     address = reverse("admin:tournament_tournament_changelist")
     page = staff.post(address, {"action": action, "_selected_action": [tournament.pk]}, follow=True)
     tournament.refresh_from_db()

@@ -1,7 +1,6 @@
-"""Whoever makes rounds and pairs is killed outright in the middle of it: none is made twice, none lost.
+"""The process that makes rounds and pairs is killed in the middle: none is made twice and none is lost.
 
-The keeper's part that is killed is a real process on the test's database; it ends itself by SIGKILL at
-the moment in question.
+A real process on the test's database runs that part of the record keeper and kills itself with SIGKILL.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ BEFORE, AFTER = "None", "go_on(*values, **more)"
 
 
 def tend_and_die(module: str, function: str, first: str) -> None:
-    """What beat asks for every second, killed when it comes to that function, or has just been through it."""
+    """Run what beat starts every second, and kill it before or after a call of that function."""
     database = f"sqlite:///{connection.settings_dict['NAME']}"
     if connection.vendor == "postgresql":
         settings = connection.settings_dict

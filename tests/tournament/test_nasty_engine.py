@@ -1,4 +1,4 @@
-"""One nasty engine through the whole house: nothing it says comes out anywhere unescaped or unbounded."""
+"""One nasty engine on the whole site: its output appears nowhere unescaped or without a limit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from workers.service.compliance import ComplianceJob, ComplianceNews, check_bot
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parent.parent.parent
 ISOLATES = "\u2068\u2069"
-"""What the site itself puts around names in texts without markup."""
+"""The characters that the site puts around names in plain text."""
 MAX_PAGE = 2 * 1024 * 1024
 
 
@@ -53,7 +53,7 @@ LIMIT_OF_A_NAME = 40
 
 
 def bundle(name: str, *arguments: str) -> bytes:
-    """A bundle whose every word means harm, as far as words are let in."""
+    """A bundle with hostile text in every field that is accepted."""
     command = ", ".join(f'"{word}"' for word in ("python3", "main.py", *arguments, MARKUP, LONG))
     manifest = (
         f"[bot]\nname = {json.dumps(name)}\nversion = {json.dumps(BREAKOUT)}\ncommand = [{command}]\n"
@@ -64,7 +64,7 @@ def bundle(name: str, *arguments: str) -> bytes:
 
 
 def acting(text: str) -> set[str]:
-    """The characters of a text that do something else than to be read."""
+    """The control and formatting characters of a text."""
     return {c for c in text if unicodedata.category(c) in {"Cc", "Cf", "Cs"} and c not in "\n\t" + ISOLATES}
 
 
@@ -76,7 +76,7 @@ def played(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
     tmp_path: Path,
 ) -> BotVersion:
-    """A nasty bot, examined and validated by a worker, that met one that cheats; every message as JSON."""
+    """A nasty bot, checked and validated by a worker, that met a cheating bot; messages are JSON."""
     settings.TRUST_UPLOADS = True
     worker = WorkerContext("host/1", settings.BUNDLES, tmp_path / "cache")
 
@@ -125,7 +125,7 @@ def _have_meet(name: str, nasty: BotVersion, cheat: BotVersion) -> None:
 
 
 def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Callable[[], list[GameJob]]) -> None:
-    """A game under way, of which a worker tells nasty things."""
+    """A game under way, with nasty texts in the worker's progress."""
     _have_meet("Live", nasty, cheat)
     job = deal()[0]
     game = job.games[0]
@@ -151,7 +151,7 @@ def _progress(word: Progress) -> None:
 
 
 class Marks(HTMLParser):
-    """What of a page would run."""
+    """The parts of a page that a browser would run."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -57,7 +57,7 @@ def test_one_worker_with_long_batches_and_eight_with_single_pairs_play_the_same_
 
 
 class AlwaysSo(dict[int, float]):
-    """What is known of any version's speed."""
+    """The stored speeds of all versions."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()

@@ -80,7 +80,7 @@ def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Callable[[], l
 
 
 class Hosts:
-    """A site under soak as a cut sees it: the network's switch, the keeper's queue, a worker's name."""
+    """A site with the parts that a cut uses: the network's switch, the keeper's queue, a worker's name."""
 
     def __init__(self, logs: Path) -> None:
         self.logs = logs
@@ -101,7 +101,7 @@ class Hosts:
 
 @pytest.fixture
 def cut(tmp_path: Path, db: None, deal: Callable[[], list[GameJob]], monkeypatch: pytest.MonkeyPatch) -> Cut:
-    """Without pauses; two games are given out."""
+    """A cut without pauses, while two games are given out."""
     monkeypatch.setattr(harm, "SETTLE_S", 0.0)
     make_tournament()
     deal()
@@ -128,7 +128,9 @@ def test_a_cut_that_came_after_the_end_of_the_game_is_taken_back_and_tried_again
     cut.do_due(done=99)
     hosts_of(cut).queued = 1
     cut.do_due(done=99)
-    assert hosts_of(cut).switched == ["cut 0"], "what the keeper has yet to hear may be the game's end"
+    assert hosts_of(cut).switched == ["cut 0"], (
+        "a message that the keeper has not read yet may be the end of the game"
+    )
     hosts_of(cut).queued = 0
     Attempt.objects.update(end=Attempt.End.RECORDED, ended_at=timezone.now())
     cut.do_due(done=99)

@@ -50,7 +50,7 @@ def group() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(tmp_path: Path) -> None:
-    """Within a second, and ten times that here. The engine has a child, and neither hears signals."""
+    """Deadline of the behaviour: one second; ten times that here. The engine and its child ignore signals."""
     mark = f"mark-{uuid.uuid4()}"
     one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
     job = json.dumps(job_of(one, bad_engine(mark=mark), time_control="60+0").to_json())
@@ -76,7 +76,7 @@ def test_an_engine_that_was_being_started_is_found_by_its_home_folder(tmp_path: 
 
 
 def test_the_reaper_has_a_different_process_name(tmp_path: Path) -> None:
-    """Whoever ends all Python programs, workers and engines among them, does not end it."""
+    """Killing all Python programs by name ends workers and engines, but not the reaper."""
     reaper = Reaper()
     reaper.watch(str(tmp_path / "scratch"))
     process = reaper._process
@@ -89,7 +89,7 @@ def test_the_reaper_has_a_different_process_name(tmp_path: Path) -> None:
 def test_many_engines_are_started_without_waiting_for_the_reaper(
     group: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
-    """More than a pipe holds, and the last of it is known all the same."""
+    """More messages than fit into a pipe, and the last one still arrives."""
     reaper = Reaper()
     for number in range(2000):
         reaper.watch(str(tmp_path / f"engine-{number:0100}"), 2**22 + 1)  # no process has this number
@@ -163,7 +163,7 @@ def test_a_folder_is_watched_before_its_engine_has_a_number(tmp_path: Path) -> N
 
 
 def test_a_folder_too_deep_for_python_is_removed(tmp_path: Path) -> None:
-    """Too deep for fewer calls than usual: systems take long over each folder. No path is so long either."""
+    """The recursion limit is lowered, since deep folders are slow to make; the path is too long as well."""
     top, name = tmp_path / "scratch", "ten-letter"
     top.mkdir()
     here, usual = os.getcwd(), sys.getrecursionlimit()

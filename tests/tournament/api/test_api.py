@@ -1,4 +1,4 @@
-"""The site for programs: tokens open it, nothing else does, and every answer has one shape."""
+"""The site's API: it requires a token, and every answer has the same form."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def token(ada: User) -> str:
 
 
 def ask(path: str, token: str = "", **more: Any) -> HttpResponse:
-    """As a program without cookies does, and with the check of forms on."""
+    """A request of a program without cookies, with the CSRF check enabled."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     client = Client(enforce_csrf_checks=True)
     data = more.pop("data", None)
@@ -46,7 +46,7 @@ def ask(path: str, token: str = "", **more: Any) -> HttpResponse:
 
 
 def answer_of(response: HttpResponse, status: int) -> dict[str, Any]:
-    """The answer, in the one shape that every answer has."""
+    """The JSON of an answer with this status; checks the common form."""
     assert response.status_code == status
     assert response["Content-Type"] == "application/json"
     assert "no-store" in response["Cache-Control"]
@@ -125,7 +125,7 @@ def lend(text: str, sha256: str = "") -> HttpResponse:
 
 @pytest.fixture
 def stored(ada: User) -> str:
-    """The SHA-256 of a bundle that somebody uploaded."""
+    """The SHA-256 of an uploaded bundle."""
     return str(submit_bundle(ada, pack_bot()).bundle_id)
 
 

@@ -14,11 +14,11 @@ from workers.statistics import ELO
 
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
 FLAT = 1e6
-"""A prior that says nothing."""
+"""A prior without influence."""
 
 
 def both_ways(wins: int, losses: int) -> list[Tally]:
-    """Player 1 against 2 with either colour, so that the advantage of moving first is nothing."""
+    """Player 1 against 2 with either colour, so that the advantage of moving first is zero."""
     return [
         Tally(1, 2, WHITE, wins),
         Tally(2, 1, BLACK, wins),

@@ -1,4 +1,4 @@
-"""What the demonstration refuses to call a success; that it succeeds is tests/e2e's to show."""
+"""The failures that the demonstration detects; its success is tested in tests/e2e."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def played(db: None, deal: Callable[[], list[GameJob]]) -> Tournament:
 
 
 def test_the_files_of_an_earlier_demonstration_are_removed_but_its_folder_stays(tmp_path: Path) -> None:
-    """Which may stand where its owner may remove nothing: root made it for him."""
+    """The folder may be in one where its owner may remove nothing, if root created it."""
     data = tmp_path / "demo"
     demo._clear(data)
     assert not data.exists()

@@ -73,7 +73,7 @@ def test_an_address_of_another_machine_is_refused() -> None:
 
 
 class Privileged:
-    """A socket of a user who may not listen there."""
+    """A socket that fails as for a user without the right to listen there."""
 
     def __enter__(self) -> Privileged:
         return self

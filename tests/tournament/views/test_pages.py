@@ -111,7 +111,7 @@ def test_the_first_page_and_a_ladder_cost_the_same_queries_at_any_size(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     rate(30)
-    with django_assert_max_num_queries(4 + len(GAMES)):  # two of them for what workers say of uploads
+    with django_assert_max_num_queries(4 + len(GAMES)):  # two of them for the workers' reports about uploads
         page_of(client, "/")
     with django_assert_max_num_queries(5):
         page_of(client, "/ladders/dualma/")

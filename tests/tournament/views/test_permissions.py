@@ -1,4 +1,4 @@
-"""Who may see what: every address of the site, for every kind of visitor.
+"""Permissions of every address of the site, for every kind of visitor.
 
 The table is checked against the resolver: an address without a line in it fails.
 """
@@ -92,7 +92,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "robots": ("/robots.txt", PUBLIC),
     "favicon": ("/favicon.ico", (301, 301, 301, 301)),
 }
-"""By name: the address, and the status for anonymous, another, owner and staff."""
+"""The address by name, and the status for anonymous, another, owner and staff."""
 
 ALSO = {
     "a running tournament": ("/tournaments/{running}/", PUBLIC),
@@ -116,7 +116,7 @@ CASES = {**EXPECTED, **ALSO}
 
 @pytest.fixture(autouse=True)
 def _bundles(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bytes of both bots, so that a refusal is not mere absence."""
+    """Store the bundles of both bots, so that a refusal is not caused by a missing file."""
     monkeypatch.setattr(settings, "BUNDLES", tmp_path)
     for version in (site.white, site.black):
         version.bundle.path.parent.mkdir(parents=True, exist_ok=True)
@@ -262,7 +262,7 @@ def _worker() -> Worker:
 
 
 def _named(patterns: list[URLPattern | URLResolver]) -> Iterator[tuple[str, str]]:
-    """Our own addresses by name; the administration is Django's table and checked apart."""
+    """The site's addresses by name; the administration is checked separately."""
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             assert pattern.namespace == "admin"
@@ -271,7 +271,7 @@ def _named(patterns: list[URLPattern | URLResolver]) -> Iterator[tuple[str, str]
 
 
 def _admin_addresses() -> list[str]:
-    """Every address of the administration that needs no row to be named."""
+    """Every address of the administration without a row's number in it."""
     resolver = next(p for p in get_resolver().url_patterns if isinstance(p, URLResolver))
     return [f"/admin/{'/'.join(part)}" for part in _plain_paths(resolver)]
 

@@ -20,7 +20,7 @@ MANIFEST = b'[bot]\nname = "Sample"\nversion = "1"\ncommand = ["python3", "main.
 
 @pytest.fixture
 def sample(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BotVersion:
-    """A bot of the site's own, in Black's place in the played game."""
+    """A sample bot, which takes Black's place in the played game."""
     monkeypatch.setattr(settings, "BUNDLES", tmp_path / "bundles")
     data = pack_bundle({"bot.toml": MANIFEST, "main.py": b""})
     version = add_version(None, "Sample")

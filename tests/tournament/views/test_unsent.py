@@ -33,7 +33,7 @@ def autumn(site: Site) -> dict[str, Any]:
 
 
 def hidden(response: Any) -> dict[str, list[str]]:
-    """The hidden fields of the page's own form, which is its last."""
+    """The hidden fields of the last form of the page."""
     form = response.content.decode().rpartition("<form")[2]
     fields: dict[str, list[str]] = {}
     for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', form):
@@ -120,7 +120,7 @@ def test_an_estimate_is_not_answered_with_a_log_in_page(site: Site, client: Clie
 
 
 def strict(site: Site) -> Client:
-    """A client of the owner whose forms need a token; it is logged in anew, so older tokens no longer fit."""
+    """A client of the owner with the CSRF check; it logged in again, so older tokens are invalid."""
     client = Client(enforce_csrf_checks=True)
     client.force_login(site.owner)
     return client

@@ -124,7 +124,7 @@ FAULTS = [
 def test_the_fault_is_named_of_an_engine_that_does(
     name: str, plan: str, sentence: str, mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it never does is waited for in a moment; of what it computes a busy machine gives it little."""
+    """Waits for answers that never come are short here; computations may be slow on a busy machine."""
     monkeypatch.setattr(checked_process, "READY_SECONDS", 60.0)
     monkeypatch.setattr(protocol_checks, "READY_SECONDS", 1.0)
     monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 1.0)
@@ -256,7 +256,7 @@ def test_an_engine_that_does_nothing_wrong_is_clean(mark: str, patient: None) ->
 
 
 ALONE = {"options": 2, "unknown words": 2, "info lines": 2, "new game": 1}
-"""Checks, and how many of the engines that fail them first have no other fault."""
+"""Checks, with the number of their first engines in ``FAULTS`` that have no other fault."""
 
 
 @pytest.mark.slow
@@ -280,7 +280,7 @@ RUNS_ON = (
     r"2 seconds after (quit|the end of its input) during a search it was still running"
     r"(, using \d\.\d s of processor time)?"
 )
-"""Of an engine that does not read on while it searches."""
+"""The fault of an engine that does not read its input while it searches."""
 
 
 @pytest.mark.slow
@@ -300,11 +300,11 @@ RUNS_ON = (
 def test_the_check_ends_in_its_time_and_leaves_nothing_of_an_engine_that_does(
     plan: str, sentences: tuple[str, ...], mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """How many checks it comes to depends on the machine; whatever it finds in them is true of the engine.
+    """The number of checks done depends on the machine; every fault found is a true one.
 
     Deadline of the behaviour: a second after its time; ten times that here.
     """
-    if NO_ANSWER in sentences:  # which it gives up waiting for soon, so that it comes to more checks
+    if NO_ANSWER in sentences:  # shorter waits, so that more checks are done
         monkeypatch.setattr(protocol_checks, "ANSWER_SECONDS", 0.1)
         monkeypatch.setattr(playing, "ANSWER_SECONDS", 0.1)
     with nothing_left(mark):

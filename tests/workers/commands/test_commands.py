@@ -1,4 +1,4 @@
-"""The commands of ``python -m workers``, and what importing the room needs."""
+"""The commands of ``python -m workers``, and what importing the package needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ sys.meta_path.insert(0, Forbid())
 
 
 def run_python(program: str, *forbidden: str) -> subprocess.CompletedProcess[str]:
-    """Run a program where some packages are as if they were not installed."""
+    """Run a program as if some packages were not installed."""
     words = [sys.executable, "-c", FORBID.format(forbidden=forbidden) + program]
     bare = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     return subprocess.run(words, cwd=ROOT, env=bare, capture_output=True, text=True, timeout=60, check=False)

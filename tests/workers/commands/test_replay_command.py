@@ -38,7 +38,7 @@ def test_the_same_engines_play_the_same_game(records: Path, capsys: pytest.Captu
 def test_each_engine_plays_the_side_that_the_record_gives_its_name(
     records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """B has White in the second game, and another first move here."""
+    """B has White in the second game, and plays another first move here."""
     other = engine("B", "go:1", "only", r"bestmove f1-\n")
     printed = Printed(capsys, str(records), "--game", "dogon-kulei/1/1/2", *engine("A"), *other)
     assert printed.code == 1

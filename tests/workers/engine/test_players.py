@@ -81,7 +81,7 @@ def test_the_variant_is_set_first_if_it_was_declared() -> None:
 
 
 def seeds(declared: str, **more: Any) -> list[int]:
-    """Those an engine is sent in the games of a job."""
+    """The seeds that an engine receives in the games of a job."""
     reports = play(bad_engine("ugi", "also", declared + r"\n"), ply_limit=1, games=2, **more)
     found = (re.findall(r"UGI_Seed value (.*)", r.white.lines + r.black.lines) for r in reports)
     return [int(seed) for (seed,) in found]

@@ -1,4 +1,4 @@
-"""The process of an engine: lines, deadlines, limits, and an end without remains."""
+"""The process of an engine: lines, deadlines, limits, and an end that leaves nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAY = "yes 123456789 | head -c {}; echo end"
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts shell scripts as engines; all of them are dead at the end."""
+    """Starts shell scripts as engines, and kills them at the end."""
     started: list[EngineProcess] = []
 
     def start_script(script: str, *words: str, on_wait: Callable[[], None] = lambda: None) -> EngineProcess:
@@ -256,7 +256,7 @@ def test_an_engine_that_cannot_be_watched_is_ended(tmp_path: Path, started: bool
 
 
 def test_an_engine_has_the_default_signal_handlers(start: Start) -> None:
-    """Python ignores SIGPIPE; an engine is not to inherit that."""
+    """Python ignores SIGPIPE; an engine must not inherit that."""
     engine = start("grep SigIgn /proc/self/status")
     ignored = int(engine.read_line(soon()).split()[1], 16)
     assert not ignored & (1 << (signal.SIGPIPE - 1))

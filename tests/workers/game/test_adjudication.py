@@ -18,7 +18,7 @@ RESIGN = ResignRule(moves=2, score=500)
 
 
 def played(scores: str, draw: DrawRule | None = DRAW, resign: ResignRule | None = RESIGN) -> PlayedGame:
-    """A game in which engines give these scores in turn: hundredths, mates after ``#``, ``-`` for none."""
+    """A game whose engines send these scores in turn: hundredths, mates after ``#``, ``-`` for none."""
     answers = [answer(token, note=note_of(word)) for token, word in zip(LINE, scores.split(), strict=False)]
     match = match_of(adjudicator=Adjudicator(draw, resign), ply_limit=len(answers))
     return play_game(match, ScriptedPlayer(answers[0::2]), ScriptedPlayer(answers[1::2]))

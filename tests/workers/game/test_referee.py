@@ -305,7 +305,7 @@ def test_a_clock_never_shows_less_than_nothing() -> None:
 def test_p1_is_the_side_that_moves_first_in_the_game_from_any_start(
     code: str, fen: str | None, first: str
 ) -> None:
-    """Whoever is to move has 100 ms less on the clock after its move."""
+    """After each move its player's clock shows 100 ms less."""
     sides = {"white": FirstMoveAfter(100), "black": FirstMoveAfter(100)}
     match = match_of(code, fen=fen, control="1+0", ply_limit=1000)
     starter, other = sides[first], sides["black" if first == "white" else "white"]
@@ -318,7 +318,7 @@ def test_p1_is_the_side_that_moves_first_in_the_game_from_any_start(
 
 
 class FirstMoveAfter(ScriptedPlayer):
-    """Plays the first legal move once, taking its time; the second time it has no more."""
+    """Plays the first legal move once, after ``ms``; raises StopIteration when asked for another."""
 
     def __init__(self, ms: float) -> None:
         super().__init__()
@@ -331,7 +331,7 @@ class FirstMoveAfter(ScriptedPlayer):
         return answer(next(turn.history.position.legal_moves()), self.ms)  # type: ignore[attr-defined]
 
 
-# What is told
+# Messages to the players
 
 
 def test_the_end_is_sent_to_both_players_once_in_the_protocol_s_words() -> None:

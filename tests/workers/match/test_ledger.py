@@ -20,7 +20,7 @@ def next_pair(ledger: Ledger) -> PlannedPair:
 
 
 def play(ledger: Ledger, pair: PlannedPair, *results: str, fault: str = "none") -> list[str | None]:
-    """Record the games of a pair; returns who was withdrawn by each."""
+    """Record the games of a pair; returns the engine withdrawn by each game."""
     return [play_one(ledger, pair, number, result, fault) for number, result in enumerate(results)]
 
 

@@ -1,4 +1,4 @@
-"""Matches with real engines, run as their users run them."""
+"""Matches with real engines, started from the command line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ games = ["dogon-kulei"]
 
 
 def timeless(record: Record) -> tuple[object, ...]:
-    """A record but for its times and date."""
+    """A record without its times and date."""
     headers = [header for header in record.headers if header[0] != "Date"]
     return (headers, [move.token for move in record.moves], record.result)
 
@@ -145,11 +145,11 @@ def test_games_no_engine_can_start_in_are_given_up_and_recorded_as_void(tmp_path
     assert len(done.events[-1]["halted"]) == 2
 
 
-# Being told to stop, and going on
+# Interrupting and continuing
 
 
 def test_an_interrupted_match_finishes_its_games_and_can_be_resumed(tmp_path: Path, mark: str) -> None:
-    """The third game waits until the match has been told."""
+    """Interrupt a match whose third game waits for the interrupt."""
     note, gate = tmp_path / "note", tmp_path / "gate"
     plan = ("go:7", "note", f"A {note}", "go:7", "wait", str(gate))
     words = [*engine("A", *plan, mark=mark), *engine("B", mark=mark), *QUICK, "-rounds", "10"]

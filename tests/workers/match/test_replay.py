@@ -18,7 +18,7 @@ WHITE, BLACK = MOVES[::2], MOVES[1::2]
 
 
 def recorded(white: list[str | Exception], black: list[str | Exception], **more: object) -> Record:
-    """The record of a game of six plies, or of fewer where a player does something else than move."""
+    """The record of a game of six plies, or of fewer if a player does not move."""
     match = match_of(ply_limit=6, **more)  # type: ignore[arg-type]
     played = play_game(match, ScriptedPlayer(white), ScriptedPlayer(black))
     return record_of_played(played, ply_limit=6)

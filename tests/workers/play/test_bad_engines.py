@@ -1,6 +1,6 @@
-"""Every fault of PROTOCOL.md's table by a real process: whose fault, why, and nothing left behind.
+"""Every fault of PROTOCOL.md's table by a real process: the side at fault, the reason, and no leftovers.
 
-Plans are words of ``tests.support.bad_engines``; a space inside a detail is written ``\\x20``.
+Plans are arguments of ``tests.support.bad_engines``; a space inside a detail is written ``\\x20``.
 """
 
 from __future__ import annotations

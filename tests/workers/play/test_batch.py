@@ -1,4 +1,4 @@
-"""Several jobs of one message: whose process is kept, and what a fault, a stop or slowness costs."""
+"""Several jobs of one message: which process is kept, and the effects of a fault, a stop or slowness."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def play(*jobs: GameJob) -> list[GameReport]:
 
 
 def processes(reports: list[GameReport], spec: EngineSpec, jobs: list[GameJob]) -> list[tuple[int, int]]:
-    """Process and its game's number for each game this engine played, by what it said."""
+    """The process and its game's number for each game of this engine, from its ``info`` lines."""
     seen = []
     games = [(job, game) for job in jobs for game in job.games]
     for report, (job, game) in zip(reports, games, strict=True):

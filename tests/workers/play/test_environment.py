@@ -1,4 +1,4 @@
-"""What a record says of the conditions under which a game was played."""
+"""The headers of a record that describe the environment of a game."""
 
 from __future__ import annotations
 

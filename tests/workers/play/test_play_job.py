@@ -109,7 +109,7 @@ def test_progress_has_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_stopping_worker_gives_the_game_back_within_a_second(plan: tuple[str, ...], mark: str) -> None:
-    """Ten times that here. The game under way and those after it come back; no engine stays."""
+    """Ten times as long here. The game under way and those after it come back; no engine stays."""
     polls: list[float] = []
 
     def is_stopping() -> bool:
@@ -135,7 +135,7 @@ def test_games_done_before_the_stop_stay_done(mark: str) -> None:
 
 
 def test_a_stop_while_the_engines_quit_loses_nothing(mark: str) -> None:
-    """The word comes between the last report and the end of an engine that is in no hurry."""
+    """The stop comes between the last report and the end of an engine that quits slowly."""
     reports: list[GameReport] = []
     asked: list[bool] = []
 
@@ -208,7 +208,7 @@ def test_a_bundle_that_cannot_be_fetched_is_a_void_that_names_it(tmp_path: Path)
 
 
 def bundled(folder: Path, *plan: str) -> EngineSpec:
-    """The bad engine as a bundle of its own in the store of ``folder``."""
+    """The bad engine as a separate bundle in the store of ``folder``."""
     sha256 = store_bundle(folder / "store", pack_bad_engine())
     return EngineSpec("A", "1", ("python3", "-S", "main.py", "mark", *plan), bundle=sha256)
 

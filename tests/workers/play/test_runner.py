@@ -1,4 +1,4 @@
-"""Jobs that are told of while nothing moves, and jobs that cannot be read."""
+"""Progress of jobs before the first move, and jobs that cannot be read."""
 
 from __future__ import annotations
 

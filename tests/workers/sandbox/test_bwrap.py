@@ -20,7 +20,7 @@ def words_of(mounts: Mounts, limits: Limits | None = None) -> list[str]:
 
 
 def follows(words: list[str], *wanted: str) -> bool:
-    """Whether these words stand one after the other."""
+    """Whether these words follow each other."""
     return any(tuple(words[at : at + len(wanted)]) == wanted for at in range(len(words)))
 
 

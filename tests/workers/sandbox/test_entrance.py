@@ -1,4 +1,4 @@
-"""Root becomes another user, and that is enough for level A where the machine permits it."""
+"""Root becomes another user, and reaches level A where the machine permits it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workers.sandbox.reach import closed_folders
 
 NOBODY = 65534
 STRANGER = UNUSED + 1
-"""Neither root nor the user as whom root runs these tests."""
+"""A user other than root and than the one as whom root runs these tests."""
 
 
 def machine_permits_level_a() -> bool:
-    """By other means than ours: the programs, a namespace, and a hierarchy that can be written to."""
+    """Tested without our code: the programs, a namespace, and a writable hierarchy."""
     if missing_programs():
         return False
     tried = ("setpriv", f"--reuid={UNUSED}", f"--regid={UNUSED}", "--clear-groups", "unshare", "-Ur", "true")
@@ -37,7 +37,7 @@ def machine_permits_level_a() -> bool:
 
 
 def enter(*words: str) -> subprocess.CompletedProcess[str]:
-    """Start a command by the entrance."""
+    """Start a command through the entrance."""
     command = (sys.executable, "-m", "workers.sandbox.entrance", *words)
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 

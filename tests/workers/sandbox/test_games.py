@@ -37,7 +37,7 @@ def no_group_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def play(sandbox: Sandbox, folder: Path, *plan: str, control: str | None = None, **more: Any) -> GameReport:
-    """A game of the bad engine with this plan and a time control of its own, as White, against a good one."""
+    """A game of the bad engine with this plan and time control, as White, against a good one."""
     one = replace(bad_engine_in(folder / "one", *plan, mark=str(folder)), time_control=control)
     two = bad_engine_in(folder / "two", name="Good", mark=str(folder))
     with nothing_left(str(folder)):
@@ -133,7 +133,7 @@ def test_an_engine_that_uses_up_its_processor_time_is_ended_for_that(
 
 
 def test_the_waiting_side_uses_no_processor_time(sandbox: Sandbox, tmp_path: Path) -> None:
-    """One engine spins in a thread of its own all the time; its opponent takes half a second to answer."""
+    """One engine spins in a thread all the time; its opponent takes half a second to answer."""
     one = bad_engine_in(tmp_path / "one", "isready", "spin", "-")
     two = bad_engine_in(tmp_path / "two", "go", "late", "0.5")
     [report] = play_job(job_of(one, two, ply_limit=3, time_control="60+0"), policy=Policy(sandbox)).reports

@@ -23,7 +23,7 @@ def played() -> GameReport:
 
 
 def test_the_game_is_the_one_that_workers_expect(played: GameReport) -> None:
-    """A changed bot, evaluation or random draw needs a new DIGEST in workers/service/canary.py: this one."""
+    """If a bot, its evaluation or the random draws change, set DIGEST in workers/service/canary.py anew."""
     assert digest_of(played) == DIGEST
     assert judge_canary(played) == ""
 

@@ -1,4 +1,4 @@
-"""An examination from its job to its last word, with real engines in real bundles."""
+"""A compliance check from its job to its last message, with real engines in real bundles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"
 
 @pytest.fixture
 def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
-    """Examine a bad engine with this plan, and return all news of it."""
+    """Check a bad engine with this plan, and return all news sent about it."""
 
     def check_one(
         plan: str = "",

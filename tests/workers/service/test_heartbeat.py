@@ -1,4 +1,4 @@
-"""What a worker tells of itself, and how its processes and the site's word decide what it does."""
+"""A worker's heartbeats, and the effects of its processes and of the site's decisions."""
 
 from __future__ import annotations
 

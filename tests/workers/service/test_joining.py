@@ -1,4 +1,4 @@
-"""Workers as processes on a real Redis: how they join a site, prove themselves, and fetch what they play."""
+"""Workers as processes on a real Redis: how they join a site, pass its self-test, and fetch bundles."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_worker_sends_heartbeats_and_takes_no_job_before_it_is_admitted(
 def test_a_worker_that_is_barred_gives_its_games_back_and_takes_none(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
-    """Until it is admitted again."""
+    """The worker takes no game until it is admitted again."""
     slow = bad_engine("go", "resist", "-", mark=mark)
     with running_worker(broker.url, tmp_path):
         broker.send(job_of(slow, bad_engine(mark=mark), games=2, time_control="60+0"))
@@ -115,7 +115,7 @@ def test_a_stopping_worker_gives_all_jobs_of_a_message_back(
 def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_repaired(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
-    """A checkout of its own, with a Greedy that gives up."""
+    """A separate checkout with a Greedy bot that resigns."""
     root = tmp_path / "checkout"
     for room in ("engines", "workers"):
         shutil.copytree(ROOT / room, root / room, ignore=shutil.ignore_patterns("__pycache__", "build"))
@@ -157,7 +157,7 @@ def test_a_worker_elsewhere_needs_the_site_s_address_and_no_django(
 def test_a_site_that_lends_nothing_costs_no_game_a_void(
     broker: Broker, mark: str, site: FakeSite, tmp_path: Path
 ) -> None:
-    """The job is given back, and none taken until the site lends again."""
+    """The job is given back, and the worker takes none until the site lends bundles again."""
     site.plan = [b"{}", (401, "This token was revoked.")]
     job = bundled_job(site, mark)
     words = (f"--site={site.url}", "--token=duarena_key")

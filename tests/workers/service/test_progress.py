@@ -1,4 +1,4 @@
-"""The sender: never in the way, and in the end the latest word is out."""
+"""The progress sender never blocks, and delivers the latest progress in the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sender: everything is handed over once, in order, and together where it can be."""
+"""The report sender delivers every report once, in order, and several together if possible."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_the_command_of_a_second_restart_is_that_of_the_first() -> None:
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A folder with the programs that make the sandbox, but bubblewrap."""
+    """A folder with the programs of the sandbox except bubblewrap."""
     folder = tmp_path / "programs"
     folder.mkdir()
     for name in NEEDED:
@@ -68,7 +68,7 @@ def programs(tmp_path: Path) -> Path:
 
 
 def checkout_with(programs: Path, folder: Path) -> Path:
-    """A checkout of its own that finds its programs there alone."""
+    """A separate checkout that finds programs only in that folder."""
     for room in ("engines", "workers"):
         shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "build"))
     module = folder / "workers" / "sandbox" / "bwrap.py"
@@ -83,7 +83,7 @@ def checkout_with(programs: Path, folder: Path) -> Path:
 def test_a_worker_looks_again_when_bubblewrap_is_installed(
     broker: Broker, programs: Path, tmp_path: Path, is_stopped: bool
 ) -> None:
-    """It gives its game back, keeps its niceness, and is another run with another finding."""
+    """It gives its game back, keeps its nice value, and starts a new run with a new verdict."""
     root = checkout_with(programs, tmp_path / "checkout")
     environment = {"PYTHONPATH": str(root), "DUARENA_LOCAL": "1"}
 

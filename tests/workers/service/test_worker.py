@@ -44,7 +44,7 @@ def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp
 def test_a_validation_worker_checks_and_plays_while_games_wait(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
-    """Of the queue of games it takes nothing."""
+    """It takes nothing from the queue of games."""
     bundle = store_bundle(tmp_path / "bundles", pack_bad_engine())
     command = ("python3", "-S", "main.py", mark, "ugi", "leave", "3")
     spec = EngineSpec("Bad", "1", command, bundle=bundle, trusted=True)
@@ -90,7 +90,7 @@ def test_a_stopping_worker_gives_its_games_back(broker: Broker, mark: str, tmp_p
 def test_no_engine_outlives_a_worker_that_is_killed(
     broker: Broker, mark: str, tmp_path: Path, whole: bool
 ) -> None:
-    """Within a second, and ten times that here."""
+    """Deadline of the behaviour: one second; ten times that here."""
     one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
     with running_worker(broker.url, tmp_path) as worker:
         broker.send(job_of(one, bad_engine(mark=mark), time_control="60+0"))

@@ -20,7 +20,7 @@ DEADLINE_S = 120.0
 
 FAMILY = """
     import os, subprocess, sys, time
-    # A child in a session of its own, as engines are, with a child that lost its parent.
+    # A child in a new session, as engines are, with an orphaned child.
     subprocess.Popen([sys.executable, "-c", '''if 1:
         import os, subprocess
         orphan = subprocess.Popen(["sleep", "600"], start_new_session=True)

@@ -43,7 +43,7 @@ def text_of(client: Client, address: str = "/queue/") -> str:
 
 
 def rest(site: Site) -> None:
-    """Nothing is left but the ladders."""
+    """End all tournaments except the ladders."""
     Tournament.objects.filter(pk=site.running.pk).update(state="cancelled")
     Game.objects.filter(tournament=site.running).exclude(state="done").update(state="cancelled", attempt=None)
 

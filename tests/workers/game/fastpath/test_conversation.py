@@ -1,4 +1,4 @@
-"""What an author reads of a game: every line with its time, and both ends of a long one."""
+"""The log of a game for authors: every line with its time, and both ends of a long game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain play is quicker and nothing else: with it and without it every game goes the same way."""
+"""The fast path changes only the speed: every game is the same with and without it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workers.play import runner
 
 @pytest.fixture
 def choices(monkeypatch: pytest.MonkeyPatch) -> list[MoveRequest]:
-    """What is asked the general way from now on."""
+    """The move requests that leave the fast path from now on."""
     asked: list[MoveRequest] = []
     choose = UgiPlayer.choose
 
@@ -43,7 +43,7 @@ def play(plan: str, control: str, games: int = 1) -> list[GameReport]:
 
 
 def essence(report: GameReport) -> tuple[object, ...]:
-    """All of it but the times."""
+    """The report without its times."""
     evidence = re.sub(r"\d+ ms", "some ms", report.evidence)
     lines = [
         re.sub(r"\d+\.\d{3}|p[12]time \d+|process \d+", "", side.lines)
@@ -75,7 +75,7 @@ ENGINES = [(name, plan, control) for name, plan, control, *_ in FAULTS] + [
 def test_a_game_ends_the_same_without_the_fast_path_against_an_engine_that(
     plan: str, control: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before the first question there is nothing to play plainly: what comes there is tried thoroughly."""
+    """Plans that act before the first move, when the fast path is not in use yet, are marked ``thorough``."""
     with_it = [essence(report) for report in play(plan, control, games=2)]
     monkeypatch.setattr(UgiPlayer, "line", lambda self: None)
     without_it = [essence(report) for report in play(plan, control, games=2)]
@@ -133,7 +133,7 @@ def test_a_stop_ends_the_fast_path(choices: list[MoveRequest], monkeypatch: pyte
 
 
 def test_output_out_of_turn_costs_the_opponent_no_time() -> None:
-    """It makes the wait end early, and the move is waited for all the same."""
+    """The output ends the wait early, and the move is still awaited."""
     chatty = bad_engine(*plan_of(rf"go:1 only {ANSWER}\ninfo\x20string\x20late\n"))
     (report,) = play_job(job_of(chatty, bad_engine(*plan_of("go:1 late 0.2")))).reports
     assert [token for token, _ in report.moves] == LINE[:6]

@@ -1,4 +1,4 @@
-"""What a match tells of itself on a terminal, and where there is none."""
+"""The output of a match, with and without a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A slot's process by itself: what it tells, and what it makes of a match that has vanished."""
+"""A slot's process by itself: its messages, and its end when the match has vanished."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ while read -r word _; do
     case $word in ugi) echo ugiok ;; isready) echo readyok ;; go) %s ;; esac
 done
 """
-"""In a shell, which starts in a moment; what it does when it is asked for a move is left open."""
+"""An engine as a shell script, which starts fast; each test supplies its answer to ``go``."""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def slot(tmp_path: Path) -> Iterator[Slot]:
 
 
 def give(slot: Slot, one: EngineSpec, two: EngineSpec) -> None:
-    """A pair of games between them."""
+    """Send the slot a pair of games between the two engines."""
     assignment = Assignment(
         job_of(one, two, games=2), (RestartMode.AUTO, RestartMode.AUTO), "?", "?", "1", False
     )

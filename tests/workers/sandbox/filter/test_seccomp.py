@@ -1,4 +1,4 @@
-"""What the system call filter lets through, on every processor we know, without running on it."""
+"""The calls that the system call filter permits, for every supported processor, without running on it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_PROTOCOL = FAIL | errno.EPROTONOSUPPORT
 NOT_SO = FAIL | errno.EOPNOTSUPP
 NO_MEMORY = FAIL | errno.ENOMEM
 LATEST = {"open_tree_attr", "statmount", "listmount", "cachestat"}
-"""Younger than the library that knows the others."""
+"""Newer than the library that has the numbers of the others."""
 EVERYDAY = {
     "x86_64": {
         "read": 0,

@@ -32,7 +32,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def written(path: Path) -> str:
-    """What was written last: the kernel's files are not truncated, and neither are these."""
+    """The text written last; as in the kernel's files, writing does not truncate."""
     return path.read_text().partition("\n")[0]
 
 
