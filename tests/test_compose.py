@@ -172,7 +172,7 @@ class Plain:
         return tuple(self._here(interpolate(word, SECRETS)) for word in words)
 
     def _here(self, word: str) -> str:
-        # The health checks run with the same interpreter, whatever `python` means here.
+        # The health checks run with the interpreter of the tests instead of `python`.
         word = re.sub(r"^python\b", sys.executable, word)
         word = word.replace("$(hostname)", socket.gethostname()).replace("0.0.0.0:8000", "127.0.0.1:8000")
         word = word.replace("127.0.0.1:8000", f"127.0.0.1:{self.site_port}")
