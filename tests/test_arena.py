@@ -109,7 +109,7 @@ def environment_of(checkout: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_environment_is_made_once_repaired_when_torn_and_made_anew_when_moved(
+def test_the_environment_is_created_once_repaired_if_incomplete_and_recreated_if_moved(
     checkout: Path, with_python: Path
 ) -> None:
     # What follows the preparation fails, there is no site in this checkout: that is not the point.
@@ -136,18 +136,18 @@ def test_the_environment_is_made_once_repaired_when_torn_and_made_anew_when_move
 
 
 @pytest.mark.slow
-def test_if_the_rules_cannot_be_compiled_a_line_says_why_and_the_command_continues(
+def test_if_the_rules_cannot_be_compiled_the_reason_is_printed_and_the_command_continues(
     checkout: Path, with_python: Path
 ) -> None:
     shutil.copy(ROOT / "setup.py", checkout)
     shutil.copytree(ROOT / "engines", checkout / "engines", ignore=shutil.ignore_patterns("build"))
     answer = arena(checkout, "up", path=with_python)
-    told, *rest = answer.stderr.splitlines()
-    assert told.startswith("rules: they run as plain Python, which is slower: there is no C compiler (")
+    warning, *rest = answer.stderr.splitlines()
+    assert warning.startswith("rules: they run as plain Python, which is slower: there is no C compiler (")
     assert "No module named" in rest[-1]  # of the site, which is not in this checkout
 
 
-def test_what_compiles_the_rules_is_installed_with_the_site() -> None:
+def test_the_compiler_of_the_rules_is_installed_with_the_site() -> None:
     pinned = (ROOT / "requirements.txt").read_text()
     assert "\n# Compiles the rules, where there is a C compiler\nmypy==" in pinned
 
@@ -177,8 +177,8 @@ def test_two_installations_in_one_checkout_take_turns(checkout: Path, with_pytho
         text=True,
     )
     assert waiting.stdout
-    told = f"arena: another installation is under way in {checkout}: waiting for it\n"
-    assert waiting.stdout.readline() == told
+    message = f"arena: another installation is under way in {checkout}: waiting for it\n"
+    assert waiting.stdout.readline() == message
     os.close(held)
     assert "making a private environment" in waiting.communicate()[0]
 

@@ -74,15 +74,15 @@ def test_in_ci_a_file_that_skips_itself_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "is_ci"), [("", False), ("0", False), ("false", False), ("true", True), ("1", True)]
 )
-def test_ci_is_what_the_variable_says(value: str, is_ci: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ci_is_detected_from_the_variable(value: str, is_ci: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", value)
     assert ci_plugin.in_ci() == is_ci
 
 
 def test_skipped_tests_are_named_at_the_end_by_what_they_need(tmp_path: Path) -> None:
-    told = run(tmp_path, SKIPPING, "").stdout
-    assert "- not run -" in told
-    assert "no browser\n  test_sample.py::test_is_marked\n  test_sample.py::test_skips\n" in told
+    output = run(tmp_path, SKIPPING, "").stdout
+    assert "- not run -" in output
+    assert "no browser\n  test_sample.py::test_is_marked\n  test_sample.py::test_skips\n" in output
 
 
 def test_in_ci_only_the_tests_on_the_list_may_skip(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -118,13 +118,13 @@ def test_files_with_long_tests_come_first(tmp_path: Path) -> None:
     }
     for name, source in sources.items():
         (tmp_path / name).write_text(source)
-    told = run(tmp_path, "", "true", "--collect-only", ini="[pytest]\nmarkers = slow\n thorough\n").stdout
-    order = [line.partition("::")[0] for line in told.splitlines() if "::" in line]
+    output = run(tmp_path, "", "true", "--collect-only", ini="[pytest]\nmarkers = slow\n thorough\n").stdout
+    order = [line.partition("::")[0] for line in output.splitlines() if "::" in line]
     assert order == ["e2e/test_d.py", "test_c.py", "test_c.py", "test_b.py", "test_a.py"]
 
 
 def test_the_tests_of_a_file_share_a_process(tmp_path: Path) -> None:
-    """And so what the file sets up, a site for instance."""
+    """They share the file's fixtures, for instance a site."""
     (tmp_path / "e2e").mkdir()
     for name in ("one", "two"):
         (tmp_path / "e2e" / f"test_{name}.py").write_text(NOTING)

@@ -1,6 +1,6 @@
 """docker-compose.yml: its shape, and every command in it run as a plain process.
 
-No container is started: there is no engine on the machines this runs on. The commands
+No container is started, because the machines of these tests have no container engine. The commands
 and health checks are taken from the file as they are; only addresses, ports and
 folders that exist in containers alone are replaced.
 """
@@ -92,7 +92,7 @@ def test_our_containers_have_no_rights(name: str) -> None:
     assert "USER duarena" in (ROOT / "Dockerfile").read_text()
 
 
-def test_only_where_engines_run_may_walls_be_made() -> None:
+def test_only_containers_that_run_engines_may_create_sandboxes() -> None:
     for name in OURS:
         options = dict(re.split("[:=]", option, maxsplit=1) for option in SERVICES[name]["security_opt"])
         needed = {"seccomp", "apparmor", "systempaths"} if name in {"players", "validators"} else set()
@@ -137,7 +137,7 @@ def test_compilation_is_in_a_stage_of_its_own() -> None:
     assert "gcc" not in final
 
 
-def test_all_that_the_image_is_made_of_is_sent_and_nothing_compiled_on_this_machine() -> None:
+def test_the_build_context_has_all_sources_and_no_compiled_files() -> None:
     sent = (ROOT / ".dockerignore").read_text().split()
     for stage in build_stages():
         assert {f"!{name}" for name in copied(stage) if not name.startswith("--")} <= set(sent)
@@ -172,7 +172,7 @@ class Plain:
         return tuple(self._here(interpolate(word, SECRETS)) for word in words)
 
     def _here(self, word: str) -> str:
-        # The health checks run with the same interpreter, whatever `python` means here.
+        # The health checks run with the interpreter of the tests instead of `python`.
         word = re.sub(r"^python\b", sys.executable, word)
         word = word.replace("$(hostname)", socket.gethostname()).replace("0.0.0.0:8000", "127.0.0.1:8000")
         word = word.replace("127.0.0.1:8000", f"127.0.0.1:{self.site_port}")

@@ -57,8 +57,8 @@ def test_a_test_that_waits_for_anything_fails_and_the_others_run(tmp_path: Path)
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert "3 failed, 2 passed, 2 errors" in answer.stdout
-    said = [line.partition("hangs ")[2] for line in answer.stdout.splitlines() if line.startswith("E ")]
-    assert sorted(said) == sorted(
+    messages = [line.partition("hangs ")[2] for line in answer.stdout.splitlines() if line.startswith("E ")]
+    assert sorted(messages) == sorted(
         ["in the middle: it is not done after 1 s"] * 3
         + [f"{where}: it is not done after 1 s" for where in ("before it began", "while it cleaned up")]
     )

@@ -31,7 +31,7 @@ def console_examples() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("command", "output"), console_examples())
-def test_a_command_prints_what_the_page_says(command: str, output: str) -> None:
+def test_a_command_prints_the_output_on_the_page(command: str, output: str) -> None:
     words = shlex.split(command)
     assert words[0] == "python3"
     answer = subprocess.run(
@@ -61,7 +61,7 @@ def engine_lines(code: str) -> int:
     return len([line for line in code.splitlines() if line])
 
 
-def test_the_engine_of_the_page_is_no_longer_than_it_says() -> None:
+def test_the_engine_of_the_page_has_at_most_eight_lines() -> None:
     assert engine_lines(blocks("python")[0]) <= 8
 
 

@@ -17,7 +17,7 @@ from tests.support.jobs import processes_with, wait_until
 from tournament.embedded.plan import ROOT
 
 MARK = f"98765{os.getpid()}"
-"""Seconds that a process of these tests sleeps at most; nobody else's does."""
+"""The seconds that a process of these tests sleeps at most; other processes sleep other times."""
 ORPHAN = """
 import subprocess, sys
 subprocess.Popen(["sleep", "{mark}"], start_new_session=True)

@@ -42,7 +42,7 @@ LAYERS = {
         {"bots", "accounts", "bulk"},
     ],
 }
-"""From the top. A module imports from its own layer or from one below."""
+"""From the top down. A module imports only from its own layer or from one below."""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ REASON = re.compile("separate module|module of its own", re.IGNORECASE)
 """A docstring with these words says why a short module is not part of its importer."""
 
 
-def test_no_modules_import_each_other_in_a_circle_not_even_late(modules: dict[str, Module]) -> None:
+def test_there_are_no_circular_imports_not_even_late_ones(modules: dict[str, Module]) -> None:
     assert cycles(modules) == []
 
 
@@ -62,18 +62,20 @@ def test_no_two_public_classes_share_a_name(modules: dict[str, Module]) -> None:
     assert shared_names(modules) == {}
 
 
-def test_no_folder_has_more_modules_than_a_reader_can_survey(modules: dict[str, Module]) -> None:
+def test_no_folder_has_too_many_modules(modules: dict[str, Module]) -> None:
     assert {name: size for name, size in folder_sizes(modules).items() if size > MOST_MODULES} == {}
 
 
-def test_a_short_module_with_one_importer_says_why_it_stands_alone(modules: dict[str, Module]) -> None:
+def test_a_short_module_with_one_importer_gives_the_reason_why_it_is_separate(
+    modules: dict[str, Module],
+) -> None:
     short = [module for module in with_one_importer(modules) if module.lines < SHORT_LINES]
     unexplained = [module.name for module in short if not REASON.search(module.docstring)]
     assert unexplained == []
 
 
 @pytest.mark.parametrize("package", sorted(LAYERS))
-def test_imports_run_down_the_layers(package: str, modules: dict[str, Module]) -> None:
+def test_modules_import_only_from_their_own_layer_or_below(package: str, modules: dict[str, Module]) -> None:
     level = {part: number for number, layer in enumerate(LAYERS[package]) for part in layer}
     upward = [
         f"{module.name} imports {imported}"

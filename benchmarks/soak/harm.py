@@ -113,8 +113,8 @@ class Kills(Harm):
         victim = OTHERS[self._turn % len(OTHERS)]
         self._turn += 1
         site = self._site
-        post = {"the record keeper": site.keeper, "beat": site.beat}.get(victim, site.store)
-        killed = post.kill()
+        process = {"the record keeper": site.keeper, "beat": site.beat}.get(victim, site.store)
+        killed = process.kill()
         if victim == "Redis, its data lost":
             site.forget_messages()
         self._count(_kill_of(victim), killed)

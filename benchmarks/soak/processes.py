@@ -1,6 +1,6 @@
-"""The processes of a site under soak, and what of them outlives what it must not outlive.
+"""The processes of a site in the soak test, and the search for processes that outlive their parent.
 
-No guard stands behind them, as there would be under ``./arena up``: what is left when one is killed is left.
+Unlike under ``./arena up`` no guard ends the descendants of a killed process, so leaks show.
 """
 
 from __future__ import annotations
@@ -19,19 +19,17 @@ from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.guard import PR_SET_CHILD_SUBREAPER, descendants
 
 RESTART_S: Final = 1.0
-"""After its death a process is started again."""
+"""The time between the death of a process and its restart."""
 PR_SET_PDEATHSIG: Final = 1
 """``<linux/prctl.h>``: die with the parent."""
 STOP_S: Final = 20.0
 SURVIVOR_S: Final = 5.0
-"""What was below a process that died must be gone by then."""
-
-
+"""The descendants of a process must end within this time after its death."""
 DYING_WITH_US: Final = ("setpriv", "--pdeathsig", "KILL", "--")
-"""Should the soak itself be killed, the posts are; what is below them must see to itself as always."""
+"""Kills the service processes if the soak test is killed; their descendants end by their own means."""
 
 
-class Post:
+class ServiceProcess:
     """One process, started again whenever it dies."""
 
     def __init__(
@@ -47,7 +45,8 @@ class Post:
         """None while it is dead."""
         return None if self._process is None else self._process.pid
 
-    def tend(self) -> None:
+    def restart_if_dead(self) -> None:
+        """Call this often: it starts a dead process once ``RESTART_S`` have passed."""
         now = time.monotonic()
         if self._process is not None and self._process.poll() is not None:
             self._process, self._start_at = None, now + RESTART_S
@@ -67,7 +66,7 @@ class Post:
             )
 
     def kill(self) -> bool:
-        """It and its group, outright; False if it was dead."""
+        """Kill the process and its group; False if it was dead already."""
         if self._process is None or self._process.poll() is not None:
             return False
         os.killpg(self._process.pid, signal.SIGKILL)
@@ -75,14 +74,14 @@ class Post:
         return True
 
     def slots(self) -> list[int]:
-        """Of a worker: the processes that play."""
+        """The processes of a worker that play games."""
         if self.pid is None:
             return []
         mine = command_line(self.pid)
         return [pid for pid in descendants(self.pid) if command_line(pid) == mine]
 
     def stop(self) -> str:
-        """Ask it to end; empty, or a sentence about how it did not."""
+        """End the process with SIGTERM; returns a sentence if it had to be killed, else an empty string."""
         process, self._process = self._process, None
         if process is None or process.poll() is not None:
             return ""
@@ -92,7 +91,7 @@ class Post:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            return f"{self.name} had not ended {STOP_S:.0f} s after it was told to"
+            return f"{self.name} did not end within {STOP_S:.0f} s of SIGTERM"
         return ""
 
 
@@ -105,7 +104,7 @@ def command_line(pid: int) -> str:
 
 
 class Orphans:
-    """Whoever loses its parent becomes a child of this process: so none is overlooked."""
+    """Finds orphaned processes: this process adopts them, so that none is missed."""
 
     def __init__(self) -> None:
         libc = ctypes.CDLL(None)
@@ -113,31 +112,31 @@ class Orphans:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         self._known = set(descendants(os.getpid()))
         self._since: dict[int, float] = {}
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
 
-    def look(self, posts: list[Post]) -> Iterator[str]:
-        """A sentence for each that has outlived its parent for too long, once."""
+    def look(self, services: list[ServiceProcess]) -> Iterator[str]:
+        """Yield one sentence for each process that outlives its parent by more than ``SURVIVOR_S``."""
         now = time.monotonic()
-        homes = [post.pid for post in posts if post.pid is not None]
-        housed = {pid for home in homes for pid in (home, *descendants(home))} | self._known
-        strays = set(descendants(os.getpid())) - housed
-        self._reap(housed)
-        self._since = {pid: self._since.get(pid, now) for pid in strays}
+        service_pids = [service.pid for service in services if service.pid is not None]
+        expected = {pid for parent in service_pids for pid in (parent, *descendants(parent))} | self._known
+        orphans = set(descendants(os.getpid())) - expected
+        self._reap(expected)
+        self._since = {pid: self._since.get(pid, now) for pid in orphans}
         for pid, since in self._since.items():
-            if now - since > SURVIVOR_S and pid not in self._told and (line := command_line(pid)):
-                self._told.add(pid)
+            if now - since > SURVIVOR_S and pid not in self._reported and (line := command_line(pid)):
+                self._reported.add(pid)
                 yield f"outlived its parent by {SURVIVOR_S:.0f} s: {line}"
 
     def left(self) -> list[str]:
-        """The command lines of all that are there now and were not at the beginning."""
+        """The command lines of the processes below this one that were not there at the beginning."""
         return [command_line(pid) for pid in set(descendants(os.getpid())) - self._known]
 
-    def _reap(self, housed: set[int]) -> None:
-        """Those that died as our children and are nobody's post."""
+    def _reap(self, expected: set[int]) -> None:
+        """Reap the dead children that are not in ``expected``."""
         for entry in Path(f"/proc/{os.getpid()}/task").iterdir():
             with contextlib.suppress(OSError):
                 for word in (entry / "children").read_text().split():
-                    if int(word) not in housed and _is_dead(int(word)):
+                    if int(word) not in expected and _is_dead(int(word)):
                         os.waitpid(int(word), os.WNOHANG)
 
 

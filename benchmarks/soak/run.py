@@ -45,8 +45,8 @@ def _play(terms: Terms, site: Site, harm: Harm, watch: Watch) -> Iterator[str]:
     """Continue until all games are played or the time is up."""
     begun = printed = time.monotonic()
     while not watch.look(may_end=harm.is_complete) or harm.is_under_way:
-        site.tend()
-        yield from site.orphans.look(site.posts)
+        site.restart_dead()
+        yield from site.orphans.look(site.processes)
         harm.do_due(watch.done)
         now = time.monotonic()
         if now - begun > terms.most_s:

@@ -17,7 +17,7 @@ import redis
 from benchmarks.soak.clock import compile_clock, environment_of, measure_offset_s
 from benchmarks.soak.event import nodes_of, start_event
 from benchmarks.soak.network import SITE_HOST, Network
-from benchmarks.soak.processes import Orphans, Post
+from benchmarks.soak.processes import Orphans, ServiceProcess
 from benchmarks.soak.relay import Relay
 from benchmarks.soak.terms import POSTGRESQL, Terms
 from tests.support.postgres import running_postgres
@@ -47,14 +47,14 @@ class Site:
     """
 
     folder: Path
-    store: Post
+    store: ServiceProcess
     client: redis.Redis
     """A client of this Redis."""
     relay: Relay | None
     network: Network | None
-    beat: Post
-    keeper: Post
-    workers: Sequence[Post]
+    beat: ServiceProcess
+    keeper: ServiceProcess
+    workers: Sequence[ServiceProcess]
     orphans: Orphans
 
     @property
@@ -62,12 +62,12 @@ class Site:
         return self.folder / "logs"
 
     @property
-    def posts(self) -> list[Post]:
+    def processes(self) -> list[ServiceProcess]:
         return [self.store, self.beat, self.keeper, *self.workers]
 
-    def tend(self) -> None:
-        for post in self.posts:
-            post.tend()
+    def restart_dead(self) -> None:
+        for process in self.processes:
+            process.restart_if_dead()
 
     def forget_messages(self) -> None:
         """Delete the data of Redis, which must not be running."""
@@ -81,13 +81,13 @@ class Site:
             if time.monotonic() > deadline:
                 yield f"the record keeper has left {waiting} messages"
                 return
-            self.tend()
+            self.restart_dead()
             time.sleep(0.1)
 
     def stop(self) -> Iterator[str]:
         """Stop all processes, the workers first; yields a sentence for each that did not end."""
-        for post in (*self.workers, self.beat, self.keeper, self.store):
-            if sentence := post.stop():
+        for process in (*self.workers, self.beat, self.keeper, self.store):
+            if sentence := process.stop():
                 yield sentence
 
 
@@ -105,14 +105,16 @@ def running_site(terms: Terms, folder: Path) -> Iterator[Site]:
         stack.callback(store.kill)
         relay = None if network else stack.enter_context(_relay(terms, folder))
         start_event(terms)
-        site = Site(folder, store, client, relay, network, *_posts(terms, folder, network), orphans)
+        site = Site(
+            folder, store, client, relay, network, *_service_processes(terms, folder, network), orphans
+        )
         try:
-            for post in (site.beat, site.keeper, *site.workers):
-                post.start()
+            for process in (site.beat, site.keeper, *site.workers):
+                process.start()
             yield site
         finally:
-            for post in site.posts:
-                post.kill()
+            for process in site.processes:
+                process.kill()
 
 
 def _set_environment(terms: Terms, folder: Path) -> None:
@@ -130,7 +132,7 @@ def _set_environment(terms: Terms, folder: Path) -> None:
     }
 
 
-def _start_redis(folder: Path, network: Network | None) -> tuple[Post, redis.Redis]:
+def _start_redis(folder: Path, network: Network | None) -> tuple[ServiceProcess, redis.Redis]:
     """Start Redis on a socket, or with a password for the network's hosts, and set ``REDIS_URL``."""
     command = redis_command(find_redis_server(), folder / "socket", folder)
     client = redis.Redis(unix_socket_path=str(folder / "socket"))
@@ -140,7 +142,7 @@ def _start_redis(folder: Path, network: Network | None) -> tuple[Post, redis.Red
         command += ("--bind", SITE_HOST, "--port", str(REDIS_PORT), "--requirepass", password)
         client = redis.Redis(SITE_HOST, REDIS_PORT, password=password)
         os.environ["REDIS_URL"] = f"redis://:{password}@{SITE_HOST}:{REDIS_PORT}/0"
-    store = Post("redis", command, os.environ.copy(), folder / "redis.log")
+    store = ServiceProcess("redis", command, os.environ.copy(), folder / "redis.log")
     store.start()
     deadline = time.monotonic() + READY_S
     while not _answers(client):
@@ -169,15 +171,18 @@ def _relay(terms: Terms, folder: Path) -> Relay:
     )
 
 
-def _posts(terms: Terms, folder: Path, network: Network | None) -> tuple[Post, Post, list[Post]]:
-    """Beat, the keeper, the workers: the commands of ``./arena up``."""
+def _service_processes(
+    terms: Terms, folder: Path, network: Network | None
+) -> tuple[ServiceProcess, ServiceProcess, list[ServiceProcess]]:
+    """Beat, the record keeper and the workers, with the commands of ``./arena up``."""
     planned = services(Address("127.0.0.1", 0), workers=terms.slots, data=folder)
     plan = {service.name: service for service in planned}
     logs = folder / "logs"
     logs.mkdir()
     (folder / "scratch").mkdir()
     beat, keeper = (
-        Post(name, plan[name].command, os.environ.copy(), logs / f"{name}.log") for name in ("beat", "keeper")
+        ServiceProcess(name, plan[name].command, os.environ.copy(), logs / f"{name}.log")
+        for name in ("beat", "keeper")
     )
     workers = []
     for number in range(terms.workers):
@@ -185,7 +190,7 @@ def _posts(terms: Terms, folder: Path, network: Network | None) -> tuple[Post, P
         environment = {**os.environ, **service.environment, **_clock(terms, folder, number)}
         host = network.prefix(number) if network else ()
         command = (*host, *service.command, f"--name={name}")
-        workers.append(Post(name, command, environment, logs / f"{name}.log"))
+        workers.append(ServiceProcess(name, command, environment, logs / f"{name}.log"))
     return beat, keeper, workers
 
 

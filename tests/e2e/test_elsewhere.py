@@ -43,9 +43,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LonelySite]:
 
 @pytest.fixture(scope="module")
 def tokens(site: LonelySite) -> dict[str, str]:
-    """A tournament waits; a worker's token, one that was revoked, and one of a program that reads."""
-    said = site.run(SCHEDULE).rpartition("tokens ")[2].split()
-    return dict(zip(("good", "revoked", "reading"), said, strict=True))
+    """Create a tournament, and the tokens of a worker, of a revoked worker and of a program that reads."""
+    output = site.run(SCHEDULE).rpartition("tokens ")[2].split()
+    return dict(zip(("good", "revoked", "reading"), output, strict=True))
 
 
 def words_for(site: LonelySite, token: str) -> tuple[str, ...]:
@@ -60,15 +60,15 @@ def words_for(site: LonelySite, token: str) -> tuple[str, ...]:
         ("reading", "This token has not the scope worker."),
     ],
 )
-def test_a_worker_whose_token_is_refused_says_so_and_ends(
+def test_a_worker_whose_token_is_refused_logs_the_reason_and_ends(
     site: LonelySite, tokens: dict[str, str], tmp_path: Path, token: str, complaint: str
 ) -> None:
     words = words_for(site, tokens.get(token, "duarena_wrong"))
     with running_worker(site.broker, tmp_path, words=words) as worker:
         assert worker.wait(PATIENCE_SECONDS) == 2
-    said = (tmp_path / "worker.log").read_text()
-    assert f"{site.url} does not let this worker in: {complaint}" in said
-    assert "Traceback" not in said
+    output = (tmp_path / "worker.log").read_text()
+    assert f"{site.url} does not let this worker in: {complaint}" in output
+    assert "Traceback" not in output
     assert "east@" not in site.page("/workers/")
 
 
@@ -83,8 +83,8 @@ def test_a_worker_fetches_the_bots_plays_a_tournament_and_is_seen_on_the_site(
         assert wait_until(lambda: site.ask(over) == [("finished", GAMES)], 2 * PATIENCE_SECONDS), site.ask(
             over
         )
-        told = "SELECT games, voids, trouble FROM tournament_worker WHERE name LIKE 'east@%'"
-        assert wait_until(lambda: site.ask(told) == [(GAMES, 0, "")]), site.ask(told)
+        query = "SELECT games, voids, trouble FROM tournament_worker WHERE name LIKE 'east@%'"
+        assert wait_until(lambda: site.ask(query) == [(GAMES, 0, "")]), site.ask(query)
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(PATIENCE_SECONDS) == 0
     assert wait_until(lambda: is_shown(site, "stopped"))

@@ -20,13 +20,13 @@ from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.guard import descendants
 
 PATIENCE_S = 300.0
-"""Only a test that fails waits so long, or one on a machine with much else to do."""
+"""The time limit of a wait; only a failing test or a busy machine reaches it."""
 LEASE_S = 8
 """A lost game is played again after a lease, once the keeper has run for as long."""
 GAMES = 40
 LADDERS = ("dogon-kulei", "dogon-gagara")
 GAMES_AN_HOUR = 36_000
-"""Of each ladder: more than are played, so that there is always another game, however fast the machine is."""
+"""The games of each ladder: more than are played, so that there is always another game."""
 SCHEDULE = f"""
 from tournament.embedded.samples import register_samples
 from tournament.models import ActiveVersion, Ladder, Matchmaking, User
@@ -58,20 +58,20 @@ VICTIMS = {
     "players": "--queue=games",
     "validators": "--queue=validation",
 }
-"""A word of each one's command line."""
+"""A word in the command line of each process."""
 
 
 class Site(SiteData):
-    """``arena up`` on a data folder of its own, as a process."""
+    """``arena up`` as a process, on a separate data folder."""
 
     def __init__(self, data: Path) -> None:
         super().__init__(data)
         self.environment |= {"DUARENA_LEASE": str(LEASE_S), "DUARENA_LADDER_TIME": "0.1/move"}
         self.run(SCHEDULE)
         (data / "scratch" / "left by a dead engine").mkdir(parents=True)
-        self._said = data / "said"
+        self._output_path = data / "output"
         command = ("-m", "tournament.embedded", "up", "--port", str(find_port("127.0.0.1", 18_600)))
-        with self._said.open("wb") as output:
+        with self._output_path.open("wb") as output:
             self.process = subprocess.Popen(
                 (sys.executable, *command, "--workers", "2", "--trust-uploads", "--data", str(data)),
                 cwd=ROOT,
@@ -81,19 +81,19 @@ class Site(SiteData):
                 stderr=subprocess.STDOUT,
             )
 
-    def said(self) -> str:
-        return self._said.read_text()
+    def output(self) -> str:
+        return self._output_path.read_text()
 
     def done(self) -> int:
         return len(self.ask("SELECT id FROM tournament_game WHERE state = 'done'"))
 
     def is_over(self) -> bool:
-        """The round robin is, and every game that the ladders have begun."""
+        """Whether the round robin and every game that the ladders began are finished."""
         begun = "SELECT count(*) FROM tournament_game WHERE state IN ('waiting', 'claimed')"
         return self.state() != "running" and self.ask(begun) == [(0,)]
 
     def state(self) -> object:
-        """The round robin's."""
+        """The state of the round robin."""
         ((state,),) = self.ask("SELECT state FROM tournament_tournament WHERE name = 'Among killers'")
         return state
 
@@ -103,18 +103,18 @@ class Site(SiteData):
         def is_met() -> bool:
             if condition():
                 return True
-            assert self.process.poll() is None, self.said()
+            assert self.process.poll() is None, self.output()
             return False
 
-        assert wait_until(is_met, PATIENCE_S, pause=0.1), f"{what}: {self.said()}"
+        assert wait_until(is_met, PATIENCE_S, pause=0.1), f"{what}: {self.output()}"
 
     def wait_for_a_game(self, what: str) -> None:
-        """One more than now; the ladders see to it that there is one to play."""
+        """Wait for one more recorded game than now; the ladders always have games to play."""
         before = self.done()
         self.wait_until(lambda: self.done() > before, what)
 
     def kill(self, word: str) -> bool:
-        """All processes with the word in their command lines, but not their guards; False: there is none."""
+        """Kill all processes with the word in their command lines, but not their guards; False if none is."""
         found = False
         for pid in descendants(self.process.pid):
             if word in (line := command_line(pid)) and "guard.py" not in line:
@@ -124,7 +124,7 @@ class Site(SiteData):
         return found
 
     def kill_a_pool_process(self) -> bool:
-        """The youngest process of the players; False if there is none."""
+        """Kill the youngest process of the players; False if there is none."""
         pool = [pid for pid in descendants(self.process.pid) if "--queue=games" in command_line(pid)]
         if pool:
             with suppress(ProcessLookupError):
@@ -145,7 +145,7 @@ def test_every_game_is_recorded_once_after_any_kills(site: Site) -> None:
     site.wait_for_a_game("no games are played")
     for name, word in VICTIMS.items():
         site.wait_until(lambda word=word: site.kill(word), f"{name} does not run")  # type: ignore[misc]
-        site.wait_until(lambda name=name: f"{name} died (signal 9)" in site.said(), f"{name} is not missed")  # type: ignore[misc]
+        site.wait_until(lambda name=name: f"{name} died (signal 9)" in site.output(), f"{name} is not missed")  # type: ignore[misc]
         site.wait_for_a_game(f"no game after the death of {name}")
     site.wait_until(site.kill_a_pool_process, "nobody plays")
     site.wait_for_a_game("no game after the death of a pool process")

@@ -30,7 +30,7 @@ ENOUGH_AT_B = (
 INSTALL = "The site's operator can let them play, without a restart, with: apt-get install bubblewrap"
 PASSWORD = "correct horse battery"
 PLAYED_S = 600.0
-"""It is done within a minute or two of the upload; the rest is for a busy machine."""
+"""Usually a minute or two after the upload; the rest is for a busy machine."""
 
 
 def blocks(language: str) -> list[str]:
@@ -40,7 +40,7 @@ def blocks(language: str) -> list[str]:
 
 
 class Visitor:
-    """Somebody with a browser that knows cookies and forms, and no scripts."""
+    """A visitor whose browser supports cookies and forms, but no scripts."""
 
     def __init__(self, site: str) -> None:
         self._site = site
@@ -93,7 +93,7 @@ def bundle(checkout: Checkout) -> Path:
 
 
 def make_zip(checkout: Checkout, folder: Path) -> Path:
-    """The bot's files as the page has them, and whatever commands it gives to make them into a zip."""
+    """The bot's files on the page, zipped with the commands on the page."""
     folder.mkdir()
     (folder / "main.py").write_text(blocks("python")[0])
     (folder / "bot.toml").write_text(blocks("toml")[0])
@@ -110,13 +110,13 @@ def make_zip(checkout: Checkout, folder: Path) -> Path:
 def test_the_bot_of_the_page_plays_its_first_rated_game(checkout: Checkout, bundle: Path) -> None:
     up = Up(checkout)
     try:
-        said = up.said()
-        if "Sandbox: level C" in said:
-            pytest.skip(said.partition("Sandbox: ")[2])
+        console = up.said()
+        if "Sandbox: level C" in console:
+            pytest.skip(console.partition("Sandbox: ")[2])
         visitor = Visitor(f"http://127.0.0.1:{up.port}")
         sign_up(visitor)
-        if "Sandbox: level B" in said:
-            assert ENOUGH_AT_B in said
+        if "Sandbox: level B" in console:
+            assert ENOUGH_AT_B in console
             assert ENOUGH_AT_B in visitor.page("/upload/")
         address = upload(visitor, bundle)
         see_it_valid(visitor, address)
@@ -130,7 +130,7 @@ def test_the_bot_of_the_page_plays_its_first_rated_game(checkout: Checkout, bund
 
 @pytest.fixture
 def programs(checkout: Checkout) -> Iterator[Path]:
-    """The folder in which alone the sandbox of the checkout looks for programs; bubblewrap is not there."""
+    """The only folder in which the sandbox of the checkout looks for programs; it has no bubblewrap."""
     folder = checkout.folder.parent / "programs"
     folder.mkdir()
     for name in NEEDED:
@@ -163,7 +163,7 @@ def test_a_bot_waits_for_bubblewrap_and_plays_once_it_is_installed(
         if "Sandbox: level C" in found:
             pytest.skip(found)
         see_it_valid(visitor, address)
-        eventually(lambda: "are run in a sandbox" in up.said(), START_S, "the console says nothing")
+        eventually(lambda: "are run in a sandbox" in up.said(), START_S, "the console does not report it")
     finally:
         up.end(signal.SIGINT)
 
@@ -206,7 +206,7 @@ def state_on(page: str) -> str:
 
 
 def rated_games(page: str) -> int:
-    """Over all ladders, of the ratings on a version's page."""
+    """The number of rated games on all ladders, from the ratings on a version's page."""
     counts = re.findall(
         r'class="num rating">[-\d.]+</td><td class="num quiet">[\d.]+</td><td class="num">(\d+)<', page
     )

@@ -14,7 +14,7 @@ from tournament.embedded.plan import ROOT
 
 pytestmark = pytest.mark.thorough
 MOST_S = "600"
-"""Ten times what it takes where nothing else is going on."""
+"""Ten times the time on an idle machine."""
 
 
 def soak(*words: str) -> str:
@@ -28,22 +28,22 @@ def soak(*words: str) -> str:
     return run.stdout
 
 
-def rows(said: str) -> dict[str, int]:
-    """The table's numbers by their names; of several tables the last."""
-    cells = (line.strip("| ").split(" | ") for line in said.splitlines() if line.startswith("| "))
+def rows(output: str) -> dict[str, int]:
+    """The numbers of the last table, by name."""
+    cells = (line.strip("| ").split(" | ") for line in output.splitlines() if line.startswith("| "))
     return {what: int(number) for what, number in cells if number.isdigit()}
 
 
 def test_with_faults_the_same_games_are_recorded_once_as_with_one_slot_or_eight() -> None:
-    said = soak("--database=sqlite", "--database=postgresql", "--pace=1.5", "--calm", "--at-once")
-    assert said.count("All played, each recorded once") == 4
-    assert "All runs: the same games" in said
+    output = soak("--database=sqlite", "--database=postgresql", "--pace=1.5", "--calm", "--at-once")
+    assert output.count("All played, each recorded once") == 4
+    assert "All runs: the same games" in output
 
 
 def test_ladders_continue_after_faults_and_make_no_pair_twice() -> None:
-    said = soak("--ladders", "--games=20", "--pace=2")
-    assert said.count("All played, each recorded once") == 1
-    assert rows(said)["games"] >= 20
+    output = soak("--ladders", "--games=20", "--pace=2")
+    assert output.count("All played, each recorded once") == 1
+    assert rows(output)["games"] >= 20
 
 
 def can_have_a_network() -> bool:

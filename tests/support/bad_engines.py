@@ -188,7 +188,7 @@ def attack(what: str) -> bool:
         result = getattr(importlib.import_module(f"programs.{module}"), function)(json.loads(facts))
     except Exception as error:
         print(f"{name}: {error!r}", file=sys.stderr, flush=True)
-    data = f"info string loot {json.dumps(result)}\n".encode()
+    data = f"info string result {json.dumps(result)}\n".encode()
     while data:
         data = data[os.write(1, data) :]
     return False

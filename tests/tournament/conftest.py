@@ -1,4 +1,4 @@
-"""Every test of the site has queues and a bundle folder of its own."""
+"""Fixtures of the site's tests: each test has separate queues and a separate bundle folder."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_every_list_and_every_row_can_be_opened(staff: Client, model: type[model
 
 
 @pytest.mark.parametrize("model", WRITTEN_BY_THE_KEEPER, ids=lambda model: model.__name__)
-def test_what_was_played_cannot_be_changed_by_hand(staff: Client, model: type[models.Game]) -> None:
+def test_played_games_cannot_be_edited(staff: Client, model: type[models.Game]) -> None:
     name = f"admin:tournament_{model._meta.model_name}"
     row = model._default_manager.first()
     assert row is not None
@@ -75,7 +75,7 @@ def test_lists_do_not_ask_row_by_row(
 
 
 def act(staff: Client, action: str, tournament: models.Tournament) -> str:
-    """Choose one tournament and an action in the list; what the list says then."""
+    """Apply an action to one tournament in the list; returns the message of the list."""
     address = reverse("admin:tournament_tournament_changelist")
     page = staff.post(address, {"action": action, "_selected_action": [tournament.pk]}, follow=True)
     tournament.refresh_from_db()
@@ -111,7 +111,7 @@ def test_priority_and_times_are_changed_and_nothing_else_of_a_tournament(staff: 
     assert "from -100 to 100, not 101" in staff.post(address, {"priority": 101}, follow=True).content.decode()
 
 
-def test_a_ladder_s_rate_and_terms_are_set_here_and_what_it_has_made_is_not(staff: Client) -> None:
+def test_a_ladder_s_rate_and_time_control_can_be_edited_but_not_its_count_of_pairs(staff: Client) -> None:
     models.Matchmaking.objects.ensure()
     models.Matchmaking.objects.filter(pk="dualma").update(pairs_made=9)
     address = reverse("admin:tournament_matchmaking_change", args=["dualma"])

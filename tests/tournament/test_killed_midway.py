@@ -1,7 +1,6 @@
-"""Whoever makes rounds and pairs is killed outright in the middle of it: none is made twice, none lost.
+"""The process that makes rounds and pairs is killed in the middle: none is made twice and none is lost.
 
-The keeper's part that is killed is a real process on the test's database; it ends itself by SIGKILL at
-the moment in question.
+A real process on the test's database runs that part of the record keeper and kills itself with SIGKILL.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ from tournament import queues
 from tournament.services import calendar
 from tournament.services.ladders import matchmaking
 from tournament.services.schedule import rounds
-{module}.{function} = (lambda go_on: lambda *told, **more: ({first}, os.kill(os.getpid(), signal.SIGKILL)))(
+{module}.{function} = (lambda go_on: lambda *values, **more: ({first}, os.kill(os.getpid(), signal.SIGKILL)))(
     {module}.{function})
 queues.clear_games = lambda: None
 calendar.tend()
 """
-BEFORE, AFTER = "None", "go_on(*told, **more)"
+BEFORE, AFTER = "None", "go_on(*values, **more)"
 
 
 def tend_and_die(module: str, function: str, first: str) -> None:
-    """What beat asks for every second, killed when it comes to that function, or has just been through it."""
+    """Run what beat starts every second, and kill it before or after a call of that function."""
     database = f"sqlite:///{connection.settings_dict['NAME']}"
     if connection.vendor == "postgresql":
         settings = connection.settings_dict
@@ -84,7 +83,7 @@ def test_a_round_is_made_once_though_its_maker_is_killed(
     assert tournament.games_total == Game.objects.count()
 
 
-def test_a_round_that_was_made_is_given_out_though_its_maker_is_killed_then(deal: Deal) -> None:
+def test_a_round_is_sent_out_though_its_maker_is_killed_after_making_it(deal: Deal) -> None:
     make_event(Kind.SWISS, bots=4)
     play_all(deal)
     tend_and_die("calendar", "tend_ladders", BEFORE)

@@ -17,7 +17,7 @@ from tournament.models import Attempt, Bot, BotVersion, Game, Ladder, Tournament
 pytestmark = pytest.mark.django_db
 
 
-def test_the_migrations_say_what_the_models_say() -> None:
+def test_the_migrations_match_the_models() -> None:
     call_command("makemigrations", "--check", "--dry-run", verbosity=0)
 
 
@@ -61,7 +61,7 @@ def test_two_games_of_a_ladder_never_share_a_number() -> None:
         Game.objects.filter(pk=two.pk).update(key=one.key)
 
 
-def test_an_attempt_that_ended_says_how() -> None:
+def test_an_attempt_with_a_kind_of_end_must_have_an_end_time() -> None:
     make_tournament()
     game = Game.objects.earliest("id")
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -79,7 +79,7 @@ def test_names_differ_by_more_than_case() -> None:
         User.objects.create_user("aDA")
 
 
-def test_every_bot_gets_an_address_of_its_own() -> None:
+def test_every_bot_gets_a_different_address() -> None:
     slugs = [Bot.objects.register(None, name).slug for name in ("A b", "a-b", "石器時代", "鉄器時代")]
     assert slugs == ["a-b", "a-b-2", "bot", "bot-2"]
 

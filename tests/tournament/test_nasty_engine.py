@@ -1,4 +1,4 @@
-"""One nasty engine through the whole house: nothing it says comes out anywhere unescaped or unbounded."""
+"""One nasty engine on the whole site: its output appears nowhere unescaped or without a limit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from workers.service.compliance import ComplianceJob, ComplianceNews, check_bot
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parent.parent.parent
 ISOLATES = "\u2068\u2069"
-"""What the site itself puts around names in texts without markup."""
+"""The characters that the site puts around names in plain text."""
 MAX_PAGE = 2 * 1024 * 1024
 
 
@@ -53,7 +53,7 @@ LIMIT_OF_A_NAME = 40
 
 
 def bundle(name: str, *arguments: str) -> bytes:
-    """A bundle whose every word means harm, as far as words are let in."""
+    """A bundle with hostile text in every field that is accepted."""
     command = ", ".join(f'"{word}"' for word in ("python3", "main.py", *arguments, MARKUP, LONG))
     manifest = (
         f"[bot]\nname = {json.dumps(name)}\nversion = {json.dumps(BREAKOUT)}\ncommand = [{command}]\n"
@@ -64,7 +64,7 @@ def bundle(name: str, *arguments: str) -> bytes:
 
 
 def acting(text: str) -> set[str]:
-    """The characters of a text that do something else than to be read."""
+    """The control and formatting characters of a text."""
     return {c for c in text if unicodedata.category(c) in {"Cc", "Cf", "Cs"} and c not in "\n\t" + ISOLATES}
 
 
@@ -76,7 +76,7 @@ def played(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
     tmp_path: Path,
 ) -> BotVersion:
-    """A nasty bot, examined and validated by a worker, that met one that cheats; every message as JSON."""
+    """A nasty bot, checked and validated by a worker, that met a cheating bot; messages are JSON."""
     settings.TRUST_UPLOADS = True
     worker = WorkerContext("host/1", settings.BUNDLES, tmp_path / "cache")
 
@@ -94,7 +94,7 @@ def played(
     nasty = BotVersion.objects.get()
     (exam,) = queues.exams
     job = ComplianceJob.from_json(_travelled(exam.to_json()))
-    check_bot(replace(job, seconds=4), worker, _hear)
+    check_bot(replace(job, seconds=4), worker, _store_news)
     play()
     nasty.refresh_from_db()
     assert nasty.state == BotVersion.State.VALID, nasty.state_reason
@@ -125,7 +125,7 @@ def _have_meet(name: str, nasty: BotVersion, cheat: BotVersion) -> None:
 
 
 def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Callable[[], list[GameJob]]) -> None:
-    """A game under way, of which a worker tells nasty things."""
+    """A game under way, with nasty texts in the worker's progress."""
     _have_meet("Live", nasty, cheat)
     job = deal()[0]
     game = job.games[0]
@@ -138,7 +138,7 @@ def _travelled(value: object) -> object:
     return json.loads(json.dumps(value))
 
 
-def _hear(news: ComplianceNews) -> None:
+def _store_news(news: ComplianceNews) -> None:
     validation.record_news(ComplianceNews.from_json(_travelled(news.to_json())), timezone.now())
 
 
@@ -151,7 +151,7 @@ def _progress(word: Progress) -> None:
 
 
 class Marks(HTMLParser):
-    """What of a page would run."""
+    """The parts of a page that a browser would run."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -209,7 +209,7 @@ def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
     assert len(seen) < MOST_PAGES
 
 
-def test_no_page_record_log_export_or_answer_lets_anything_through(
+def test_no_page_record_log_export_or_answer_has_unescaped_text(
     played: BotVersion, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     owner = played.bot.owner
@@ -243,14 +243,14 @@ def test_no_page_record_log_export_or_answer_lets_anything_through(
     assert acting(answer.content.decode()) == set()
     assert acting(json.dumps(answer.json(), ensure_ascii=False)) == set()
     assert acting(caplog.text + "".join(capfd.readouterr())) == set()
-    told = "".join(GameLog.objects.values_list("lines", flat=True))
-    assert r"\x1b[2J\x1b]0;owned\x07\x00" in told, "it did say it, and its author can read what"
+    lines = "".join(GameLog.objects.values_list("lines", flat=True))
+    assert r"\x1b[2J\x1b]0;owned\x07\x00" in lines, "the log has it, and its author can read it"
     assert r"\u202e" in "".join(GameLog.objects.values_list("stderr", flat=True))
     assert all(len(text) < 20_000 for text in GameRecord.objects.values_list("text", flat=True))
 
 
 @pytest.mark.parametrize("cheats", [False, True])
-def test_no_command_lets_anything_through_to_the_terminal(cheats: bool, tmp_path: Path) -> None:
+def test_no_command_prints_unescaped_text_on_the_terminal(cheats: bool, tmp_path: Path) -> None:
     engine = f"python3 {nasty_engine.__file__}{' cheat' if cheats else ''}"
     commands = (
         ["check", "--timeout", "6", "--game", "duploline", "--", *engine.split()],

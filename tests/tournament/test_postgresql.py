@@ -17,12 +17,12 @@ AGAIN = (
     "services/dispatch/test_batches.py",
     "services/schedule/test_rounds.py",
 )
-"""Double delivery at once, everything a report can be, what a void leads to, claims in bulk, rounds once."""
+"""Concurrent double delivery, every kind of report, the effects of a void, bulk claims, rounds made once."""
 
 
 @pytest.mark.slow
 def test_results_are_stored_once_on_postgresql_too(postgres: str) -> None:
-    """In a process of its own: a Django has its database for life."""
+    """In a new process, since Django cannot change its database."""
     tests = [f"tests/tournament/{name}" for name in AGAIN]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--create-db", *tests],

@@ -56,7 +56,7 @@ def test_one_worker_with_long_batches_and_eight_with_single_pairs_play_the_same_
 
 
 class AlwaysSo(dict[int, float]):
-    """What is known of any version's speed."""
+    """The stored speeds of all versions."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -94,10 +94,10 @@ def games_of(tournament: Tournament) -> list[object]:
     texts = (
         GameRecord.objects.filter(game__tournament=tournament).order_by("game").values_list("text", flat=True)
     )
-    told: list[object] = []
+    games: list[object] = []
     for text in texts:
         (record,) = read_records(text.splitlines(keepends=True), "record")
         assert not isinstance(record, Exception)
         kept = [header for header in record.headers if header[0] not in {"WorkerSpeed", "Date"}]
-        told.append((kept, record.result, [move.token for move in record.moves]))
-    return told
+        games.append((kept, record.result, [move.token for move in record.moves]))
+    return games

@@ -29,7 +29,7 @@ def test_every_answer_carries_the_policy(site: Site, client: Client, address: st
     assert "default-src 'none'" in response["Content-Security-Policy"]
 
 
-def test_another_host_name_is_refused_with_a_page_that_asks_for_nothing(client: Client) -> None:
+def test_another_host_name_is_refused_with_a_page_that_loads_nothing(client: Client) -> None:
     response = client.get("/", headers={"Host": "evil.example"})
     assert response.status_code == 400
     assert b"another host name" in response.content
@@ -40,7 +40,7 @@ def test_another_host_name_is_refused_with_a_page_that_asks_for_nothing(client: 
 @pytest.mark.parametrize(
     "address", ["/", "/games/{0.played.pk}/", "/tournaments/spring/", "/bots/stone-age/1/"]
 )
-def test_a_page_and_its_fragments_are_told_apart_by_caches(site: Site, client: Client, address: str) -> None:
+def test_caches_distinguish_a_page_from_its_fragments(site: Site, client: Client, address: str) -> None:
     assert "HX-Request" in client.get(address.format(site))["Vary"]
 
 
@@ -72,6 +72,6 @@ def test_an_upload_over_the_limit_gets_one_sentence_and_leaves_nothing(
 
 @pytest.mark.parametrize("method", ["put", "delete", "patch", "options"])
 @pytest.mark.parametrize("address", ["/rules/", "/kit/", "/upload/", "/tournaments/new/", "/sign-up/"])
-def test_a_page_takes_no_other_method(site: Site, client: Client, address: str, method: str) -> None:
+def test_a_page_refuses_other_methods(site: Site, client: Client, address: str, method: str) -> None:
     client.force_login(site.owner)
     assert getattr(client, method)(address).status_code == 405

@@ -35,7 +35,7 @@ def shown(data: Path, **environment: str) -> Any:
     return json.loads(run.stdout)
 
 
-def test_a_secret_key_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
+def test_a_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     data = tmp_path / "new" / "folder"
     key, *others = shown(data)
     assert len(key) >= 50
@@ -45,20 +45,20 @@ def test_a_secret_key_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> No
     assert others == [False, False, "django.db.backends.sqlite3", ["127.0.0.1", "localhost", "[::1]"]]
 
 
-def test_the_environment_decides(tmp_path: Path) -> None:
-    told = shown(
+def test_settings_come_from_the_environment(tmp_path: Path) -> None:
+    values = shown(
         tmp_path,
         DUARENA_SECRET_KEY="given",
         DUARENA_TRUST_UPLOADS="1",
         DUARENA_HOSTS="a.example, b.example",
         DATABASE_URL="postgres://u:p@host/db",
     )
-    assert told == ["given", False, True, "django.db.backends.postgresql", ["a.example", "b.example"]]
+    assert values == ["given", False, True, "django.db.backends.postgresql", ["a.example", "b.example"]]
     assert not (tmp_path / "secret_key").exists()
 
 
 @pytest.mark.django_db
-def test_pages_may_load_our_own_files_alone(client: Client) -> None:
+def test_pages_may_load_only_files_of_the_site(client: Client) -> None:
     headers = client.get("/admin/login/").headers
     policy = headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy

@@ -59,7 +59,7 @@ def test_a_site_without_fault_passes(played: Tournament) -> None:
 )
 def test_a_fault_is_found(played: Tournament, harm: Callable[[], object], sentence: str) -> None:
     harm()
-    assert any(sentence in said for said in find_faults())
+    assert any(sentence in fault for fault in find_faults())
 
 
 def first() -> Game:
@@ -76,11 +76,11 @@ def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Callable[[], l
         sent_at=Attempt.objects.earliest("sent_at").sent_at - timedelta(seconds=2 * STUCK_S)
     )
     watch.look()
-    assert [said.partition(" for ")[0] for said in watch.find_faults()] == ["a game without progress"]
+    assert [fault.partition(" for ")[0] for fault in watch.find_faults()] == ["a game without progress"]
 
 
 class Hosts:
-    """A site under soak as a cut sees it: the network's switch, the keeper's queue, a worker's name."""
+    """A site with the parts that a cut uses: the network's switch, the keeper's queue, a worker's name."""
 
     def __init__(self, logs: Path) -> None:
         self.logs = logs
@@ -101,7 +101,7 @@ class Hosts:
 
 @pytest.fixture
 def cut(tmp_path: Path, db: None, deal: Callable[[], list[GameJob]], monkeypatch: pytest.MonkeyPatch) -> Cut:
-    """Without pauses; two games are given out."""
+    """A cut without pauses, while two games are given out."""
     monkeypatch.setattr(harm, "SETTLE_S", 0.0)
     make_tournament()
     deal()
@@ -128,7 +128,9 @@ def test_a_cut_that_came_after_the_end_of_the_game_is_taken_back_and_tried_again
     cut.do_due(done=99)
     hosts_of(cut).queued = 1
     cut.do_due(done=99)
-    assert hosts_of(cut).switched == ["cut 0"], "what the keeper has yet to hear may be the game's end"
+    assert hosts_of(cut).switched == ["cut 0"], (
+        "a message that the keeper has not read yet may be the end of the game"
+    )
     hosts_of(cut).queued = 0
     Attempt.objects.update(end=Attempt.End.RECORDED, ended_at=timezone.now())
     cut.do_due(done=99)
@@ -138,18 +140,18 @@ def test_a_cut_that_came_after_the_end_of_the_game_is_taken_back_and_tried_again
         cut.do_due(done=99)
     assert hosts_of(cut).switched == ["cut 0", "join 0"] * 2
     assert dict(cut.counts) == {"cuts between two games": 1, "hosts cut off": 1, "hosts back again": 1}
-    told = "the host was cut off in the middle of a game, and none was lost"
-    assert list(cut.find_faults()) == [told]
+    fault = "the host was cut off in the middle of a game, and none was lost"
+    assert list(cut.find_faults()) == [fault]
     lost = Attempt.objects.filter(pk=Attempt.objects.earliest("sent_at").pk)
     lost.update(end=Attempt.End.LOST, ended_at=timezone.now())
     assert list(cut.find_faults()) == []
 
 
-def test_runs_that_played_other_games_are_told_apart(played: Tournament) -> None:
+def test_runs_that_played_different_games_are_reported(played: Tournament) -> None:
     same = Outcome(Terms(6), 1.0, {}, {}, (), digest_games(), digest_tables())
     assert list(compare([same, same])) == []
     GameRecord.objects.filter(game=first()).delete()
     other = Outcome(Terms(6, "postgresql"), 1.0, {}, {}, (), digest_games(), digest_tables())
-    assert [said.partition(" than ")[0] for said in compare([same, other])] == [
+    assert [fault.partition(" than ")[0] for fault in compare([same, other])] == [
         "postgresql, soaked, 3 × 1 slots: other games"
     ]

@@ -49,7 +49,7 @@ def test_a_game_travels_through_its_messages(deal: Deal) -> None:
     assert Game.objects.filter(state="claimed").count() == 1
 
 
-def test_a_message_may_hold_many_games_and_what_cannot_be_read_costs_none_of_them(deal: Deal) -> None:
+def test_an_unreadable_game_in_a_message_does_not_affect_the_others(deal: Deal) -> None:
     make_tournament(ladders=["dogon-kulei"])
     (job,) = deal()
     first, second = play_short(job)
@@ -58,7 +58,7 @@ def test_a_message_may_hold_many_games_and_what_cannot_be_read_costs_none_of_the
     assert dict(Ignored.objects.values_list("reason", "count")) == {"unreadable": 1, "repeat": 1}
 
 
-def test_nothing_that_a_message_holds_raises() -> None:
+def test_no_content_of_a_message_raises() -> None:
     messages: tuple[object, ...] = (None, 1, "x", [None], {}, {"key": None})
     for task in (tasks.record, tasks.progress, tasks.release):
         for message in messages:
@@ -66,7 +66,7 @@ def test_nothing_that_a_message_holds_raises() -> None:
     assert Ignored.objects.get().count == 18
 
 
-def test_a_sweep_says_what_it_waited_for(queues: FakeBroker) -> None:
+def test_a_sweep_accepts_the_time_at_which_it_was_due(queues: FakeBroker) -> None:
     tasks.sweep()
     tasks.sweep(NOW.isoformat())
     assert Keeper.objects.count() == 1
@@ -89,7 +89,7 @@ def test_jobs_and_sweeps_go_to_their_queues(deal: Deal, monkeypatch: pytest.Monk
     ]
 
 
-def test_the_length_of_a_queue_is_that_of_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_length_of_a_queue_is_its_number_of_waiting_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = Connection("memory://")
     monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection("memory://"))
     assert queue_length("test-length") == 0

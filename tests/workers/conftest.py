@@ -1,4 +1,4 @@
-"""What tests of workers have in common: a mark to find engines by, a broker, and patience."""
+"""Fixtures of the workers' tests: a mark to find engines by, and a broker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ settings.load_profile("unhurried")
 
 @pytest.fixture
 def mark() -> str:
-    """A word among the arguments of this test's engines and of no others."""
+    """A unique argument of this test's engines."""
     return f"mark-{uuid.uuid4()}"
 
 

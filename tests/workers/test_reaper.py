@@ -50,7 +50,7 @@ def group() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(tmp_path: Path) -> None:
-    """Within a second, and ten times that here. The engine has a child, and neither hears signals."""
+    """Deadline of the behaviour: one second; ten times that here. The engine and its child ignore signals."""
     mark = f"mark-{uuid.uuid4()}"
     one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
     job = json.dumps(job_of(one, bad_engine(mark=mark), time_control="60+0").to_json())
@@ -75,8 +75,8 @@ def test_an_engine_that_was_being_started_is_found_by_its_home_folder(tmp_path: 
     assert not folder.exists()
 
 
-def test_the_reaper_goes_by_a_name_of_its_own(tmp_path: Path) -> None:
-    """Whoever ends all Python programs, workers and engines among them, does not end it."""
+def test_the_reaper_has_a_different_process_name(tmp_path: Path) -> None:
+    """Killing all Python programs by name ends workers and engines, but not the reaper."""
     reaper = Reaper()
     reaper.watch(str(tmp_path / "scratch"))
     process = reaper._process
@@ -89,7 +89,7 @@ def test_the_reaper_goes_by_a_name_of_its_own(tmp_path: Path) -> None:
 def test_many_engines_are_started_without_waiting_for_the_reaper(
     group: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
-    """More than a pipe holds, and the last of it is known all the same."""
+    """More messages than fit into a pipe, and the last one still arrives."""
     reaper = Reaper()
     for number in range(2000):
         reaper.watch(str(tmp_path / f"engine-{number:0100}"), 2**22 + 1)  # no process has this number
@@ -98,7 +98,7 @@ def test_many_engines_are_started_without_waiting_for_the_reaper(
     assert group.wait(PATIENCE_SECONDS) == -signal.SIGKILL
 
 
-def test_what_is_watched_ends_with_the_pipe(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
+def test_watched_processes_end_when_the_pipe_closes(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
     reaper = Reaper()
@@ -108,7 +108,7 @@ def test_what_is_watched_ends_with_the_pipe(group: subprocess.Popen[bytes], tmp_
     assert not folder.exists()
 
 
-def test_what_is_forgotten_lives_on(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
+def test_forgotten_processes_stay_alive(group: subprocess.Popen[bytes], tmp_path: Path) -> None:
     reaper = Reaper()
     reaper.watch(str(tmp_path), group.pid)
     reaper.forget(str(tmp_path))
@@ -143,7 +143,7 @@ def test_a_fork_watches_for_itself_alone(group: subprocess.Popen[bytes], tmp_pat
     assert group.wait(PATIENCE_SECONDS) == -signal.SIGKILL
 
 
-def test_groups_that_are_gone_already_are_no_matter(tmp_path: Path) -> None:
+def test_missing_groups_are_ignored(tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     folder.mkdir()
     reap([b"+ %d /nowhere" % (2**22 + 1), b"+ %d %s" % (2**22 + 2, os.fsencode(folder))])
@@ -163,7 +163,7 @@ def test_a_folder_is_watched_before_its_engine_has_a_number(tmp_path: Path) -> N
 
 
 def test_a_folder_too_deep_for_python_is_removed(tmp_path: Path) -> None:
-    """Too deep for fewer calls than usual: systems take long over each folder. No path is so long either."""
+    """The recursion limit is lowered, since deep folders are slow to make; the path is too long as well."""
     top, name = tmp_path / "scratch", "ten-letter"
     top.mkdir()
     here, usual = os.getcwd(), sys.getrecursionlimit()
@@ -199,5 +199,5 @@ def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
 
 
-def test_a_folder_that_is_gone_is_no_matter(tmp_path: Path) -> None:
+def test_a_missing_folder_is_ignored(tmp_path: Path) -> None:
     remove_scratch(str(tmp_path / "nothing"))

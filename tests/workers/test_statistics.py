@@ -110,7 +110,7 @@ def test_ratios_are_those_of_fastchess(
     assert llr(counts, elo0, elo1, model) == pytest.approx(ratio, abs=0.01)
 
 
-def test_all_pairs_won_weigh_as_the_two_point_distribution_says() -> None:
+def test_the_ratio_of_all_pairs_won_is_that_of_the_two_point_distribution() -> None:
     """Of mean m on the two ends a share m wins both; normalized: (m - 1/2) = t sqrt(m (1 - m))."""
     t = 5.0 * math.sqrt(2.0) * math.log(10.0) / 800.0
     share = 0.5 + t / (2.0 * math.sqrt(1.0 + t * t))
@@ -118,7 +118,7 @@ def test_all_pairs_won_weigh_as_the_two_point_distribution_says() -> None:
     assert found == pytest.approx(104 * math.log(share / 0.5), rel=1e-3)
 
 
-def test_all_games_drawn_speak_for_the_nearer_hypothesis() -> None:
+def test_all_games_drawn_favour_the_nearer_hypothesis() -> None:
     """t = sqrt(w) with w the fewest wins that can give it, each at the cost of a draw."""
     t = 5.0 * math.log(10.0) / 800.0
     assert llr(Wdl(draws=16700), 0.0, 5.0, NORMALIZED) == pytest.approx(-16700 * t * t, rel=0.01)
@@ -145,13 +145,13 @@ def test_every_match_has_numbers(counts: Counts, model: Model) -> None:
     assert math.isfinite(llr(counts, -FARTHEST_ELO[model], FARTHEST_ELO[model], model))
 
 
-def test_nothing_played_says_nothing() -> None:
+def test_without_games_both_hypotheses_are_equal() -> None:
     found = estimate(Wdl())
     assert (found.elo, found.nelo, found.los) == (0.0, 0.0, 0.5)
     assert abs(llr(Pentanomial(), 0.0, 5.0, LOGISTIC)) < 1e-3
 
 
-def test_pairs_of_equal_games_are_surer_than_their_games_alone() -> None:
+def test_pairs_of_equal_games_have_smaller_errors_than_their_games_alone() -> None:
     pairs, games = Pentanomial(ll=1, dd=98, ww=1), Wdl(losses=100, wins=100)
     assert (pairs.games, games.games) == (200, 200)
     assert estimate(pairs).error < estimate(games).error / 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tests.support.hostile.seen import Seen
+from tests.support.hostile.observation import Observation
 from workers.sandbox.levels import Level
 from workers.sandbox.limits import MEBIBYTE
 
@@ -15,18 +15,19 @@ USERS_APART = "the user namespace, which all others need, stops it alone"
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """``plan`` is a bad engine's, ``opponent`` that of the engine it plays against.
+    """``plan`` has the arguments of the bad engine, ``opponent`` those of the engine it plays against.
 
-    ``succeeded`` judges a game. The attack must fail in the complete sandbox, and must succeed without
-    ``protections``; where each of several protections stops it, they are removed together. If success
-    cannot be shown, ``unshown`` says why. ``verdict`` is the termination of the game in the complete
-    sandbox; with ``plays_on`` the game may also go on, because only a child of the attacker was ended.
+    ``reached_its_goal`` decides from the observation of a game whether the attack succeeded. It must fail in
+    the complete sandbox and succeed without ``protections``; where each of several protections stops it,
+    they are removed together. If success cannot be shown, ``unshown`` gives the reason.
+    ``verdict`` is the termination of the game in the complete sandbox; with ``plays_on`` the game may also
+    go on, because only a child of the attacker was ended.
     ``level`` is the lowest level at which the attack fails.
     """
 
     name: str
     plan: tuple[str, ...]
-    succeeded: Callable[[Seen], bool]
+    reached_its_goal: Callable[[Observation], bool]
     protections: tuple[str, ...] = ()
     level: Level = Level.B
     opponent: tuple[str, ...] = ()
@@ -38,21 +39,21 @@ class Attack:
 
 
 def at_move(what: str) -> tuple[str, ...]:
-    """The plan to do this at its second move."""
+    """The plan of an engine that calls this function at its second move."""
     return ("go:2", "attack", f"{what} {{facts}}")
 
 
-def brought_home(seen: Seen) -> bool:
-    return bool(seen.loot)
+def returned_something(seen: Observation) -> bool:
+    return bool(seen.result)
 
 
-def reached(listener: str) -> Callable[[Seen], bool]:
+def reached(listener: str) -> Callable[[Observation], bool]:
     return lambda seen: listener in seen.contacts
 
 
-def handed_over(seen: Seen) -> bool:
-    return bool(seen.heard == seen.number)
+def passed_the_number(seen: Observation) -> bool:
+    return bool(seen.opponent_result == seen.number)
 
 
-def more_than(bound: int) -> Callable[[Seen], bool]:
-    return lambda seen: seen.loot is not None and seen.loot > bound
+def more_than(bound: int) -> Callable[[Observation], bool]:
+    return lambda seen: seen.result is not None and seen.result > bound

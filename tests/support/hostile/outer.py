@@ -8,8 +8,8 @@ import sys
 import uuid
 from pathlib import Path
 
-from tests.support.hostile.seen import Seen
-from tests.support.hostile.server import FUSE_SECONDS, ROOT, read_seen
+from tests.support.hostile.observation import Observation
+from tests.support.hostile.server import ROOT, TIMEOUT_SECONDS, read_observation
 from tests.support.hostile.trial import SECRET
 from workers.sandbox.levels import Level
 
@@ -24,14 +24,14 @@ LIMITS = (
 )
 
 
-def hold_open_trial(name: str, folder: Path) -> Seen:
-    """One game without the attack's protections, in an outer sandbox. A killed worker reports nothing."""
+def run_unprotected_trial(name: str, folder: Path) -> Observation:
+    """Play one game without the attack's protections, in an outer sandbox."""
     trial = (sys.executable, "-m", "tests.support.hostile.trial", str(folder), name, Level.B, "open")
-    return _seen((*_outer_sandbox(folder), *trial), folder)
+    return _observe((*_outer_sandbox(folder), *trial), folder)
 
 
 def _outer_sandbox(folder: Path) -> tuple[str, ...]:
-    """All is read-only but the trial's folder; nothing of it outlives the first process."""
+    """The words of bwrap: only the trial's folder is writable, and all processes end with the first."""
     if os.geteuid() == 0:
         raise AssertionError("protections are never removed as root")
     namespaces = [f"--unshare-{name}" for name in ("user", "pid", "net", "ipc", "uts")]
@@ -40,7 +40,7 @@ def _outer_sandbox(folder: Path) -> tuple[str, ...]:
     return ("bwrap", *namespaces, "--die-with-parent", *places, *own, *LIMITS)
 
 
-def _seen(command: tuple[str, ...], folder: Path) -> Seen:
+def _observe(command: tuple[str, ...], folder: Path) -> Observation:
     environment = {**os.environ, SECRET: f"secret-{uuid.uuid4().hex}", "TMPDIR": str(folder / "tmp")}
     (folder / "tmp").mkdir()
     with subprocess.Popen(
@@ -54,8 +54,8 @@ def _seen(command: tuple[str, ...], folder: Path) -> Seen:
         start_new_session=True,
     ) as worker:
         try:
-            said, complaint = worker.communicate(timeout=FUSE_SECONDS)
+            output, errors = worker.communicate(timeout=TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             worker.kill()
             raise
-    return read_seen(worker.returncode, said, complaint)
+    return read_observation(worker.returncode, output, errors)

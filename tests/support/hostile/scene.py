@@ -1,4 +1,4 @@
-"""What a trial lays out for engines to find, and what it sees of them while they play."""
+"""Secrets, listeners and a terminal that a trial sets up, and what it sees of the engines as they play."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ LOOK_SECONDS = 0.05
 
 @dataclass
 class Scene:
-    """``facts`` are what engines are told of it; the secret is not among them."""
+    """``facts`` are the arguments of the hostile programs; the secret is not among them."""
 
     folder: Path
     facts: dict[str, Any]
     terminal: int
     listeners: dict[str, socket.socket]
     most_processes: int = 0
-    came_in: set[str] = field(default_factory=set)
+    entered: set[str] = field(default_factory=set)
 
     def contacts(self) -> tuple[str, ...]:
-        """The listeners that were reached, and the doors that were open."""
+        """The names of the listeners that were reached, and ``door`` if an engine accepted a connection."""
         reached = select.select(self.listeners.values(), [], [], 0)[0]
         names = {name for name, listener in self.listeners.items() if listener in reached}
-        return tuple(sorted(names | self.came_in))
+        return tuple(sorted(names | self.entered))
 
     def terminal_text(self) -> str:
-        """What was written on the terminal; what was typed is echoed there."""
+        """The text written on the terminal, including the echo of typed text."""
         if not select.select([self.terminal], [], [], 0)[0]:
             return ""
         return os.read(self.terminal, 4096).decode("utf-8", "replace")
@@ -53,7 +53,7 @@ class Scene:
 
 @contextlib.contextmanager
 def scene_in(folder: Path, secret: str) -> Iterator[Scene]:
-    """Secrets, listeners, a terminal; and a thread that looks on. ``folder`` is empty."""
+    """Set up secrets, listeners, a terminal and an observing thread; ``folder`` must be empty."""
     _adopt_orphans()
     for name in ("one", "two", "shared"):
         (folder / name).mkdir()
@@ -77,12 +77,12 @@ def scene_in(folder: Path, secret: str) -> Iterator[Scene]:
             "size": 160 * 1024 * 1024,
         }
         scene = Scene(folder, facts, stack.enter_context(_terminal()), listeners)
-        with _onlooker(scene):
+        with _observer(scene):
             yield scene
 
 
 def survivors(seconds: float) -> int:
-    """The processes below this one that are still there after that time; close the reaper before."""
+    """The number of descendants left after at most that time; close the reaper before."""
     end = time.monotonic() + seconds
     while (left := _living_below()) and time.monotonic() < end:
         time.sleep(LOOK_SECONDS)
@@ -90,7 +90,7 @@ def survivors(seconds: float) -> int:
 
 
 def digest(folder: Path) -> str:
-    """Of all names, modes, times of change and contents in a folder."""
+    """A hash of all names, modes, modification times and contents in a folder."""
     found = hashlib.sha256()
     for path in sorted([folder, *folder.rglob("*")]):
         status = path.lstat()
@@ -101,7 +101,7 @@ def digest(folder: Path) -> str:
 
 
 def _adopt_orphans() -> None:
-    """Become the parent of all processes below this one that lose theirs."""
+    """Become the parent of all orphaned descendants."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -131,7 +131,7 @@ def _free_port() -> int:
 
 @contextlib.contextmanager
 def _terminal() -> Iterator[int]:
-    """A terminal that is this process's own, as if a user had started the worker there."""
+    """Make a new terminal the controlling terminal, as if a user had started the worker in it."""
     master, slave = pty.openpty()
     with contextlib.suppress(PermissionError):
         os.setsid()
@@ -139,13 +139,13 @@ def _terminal() -> Iterator[int]:
     try:
         yield master
     finally:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which a terminal that goes away sends
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # sent when the terminal closes
         os.close(slave)
         os.close(master)
 
 
 @contextlib.contextmanager
-def _onlooker(scene: Scene) -> Iterator[None]:
+def _observer(scene: Scene) -> Iterator[None]:
     done = threading.Event()
 
     def look() -> None:
@@ -153,7 +153,7 @@ def _onlooker(scene: Scene) -> Iterator[None]:
             scene.most_processes = max(scene.most_processes, len(tree.descendants(os.getpid())))
             with contextlib.suppress(OSError):
                 socket.create_connection(("127.0.0.1", scene.facts["door"]), 0.2).close()
-                scene.came_in.add("door")
+                scene.entered.add("door")
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""A process from which workers for trials are forked: importing what one needs takes longer than a trial.
+"""A process from which the workers of trials are forked, because their imports take longer than a trial.
 
     python -m tests.support.hostile.server
 
@@ -18,12 +18,12 @@ import sys
 import uuid
 from pathlib import Path
 
-from tests.support.hostile.seen import Seen
+from tests.support.hostile.observation import Observation
 from tests.support.hostile.trial import SECRET, main
 from workers.sandbox.levels import Level
 
 ROOT = Path(__file__).parent.parent.parent.parent
-FUSE_SECONDS = 90
+TIMEOUT_SECONDS = 90
 PR_SET_PDEATHSIG = 1
 
 
@@ -40,28 +40,28 @@ class TrialServer:
             start_new_session=True,
         )
 
-    def hold_trial(self, name: str, level: Level, folder: Path) -> Seen:
-        """One game in the complete sandbox of that level, in an empty folder."""
+    def run_trial(self, name: str, level: Level, folder: Path) -> Observation:
+        """Play one game in the complete sandbox of that level, in an empty folder."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         (folder / "tmp").mkdir()
         self._process.stdin.write(json.dumps([str(folder), name, level]).encode() + b"\n")
         self._process.stdin.flush()
-        if not select.select([self._process.stdout], [], [], FUSE_SECONDS)[0]:
-            raise TimeoutError(f"the trial is not over after {FUSE_SECONDS} s")
+        if not select.select([self._process.stdout], [], [], TIMEOUT_SECONDS)[0]:
+            raise TimeoutError(f"the trial is not over after {TIMEOUT_SECONDS} s")
         code = int(self._process.stdout.readline())
-        return read_seen(code, (folder / "said").read_text(), (folder / "complaint").read_text())
+        return read_observation(code, (folder / "stdout").read_text(), (folder / "stderr").read_text())
 
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
 
 
-def read_seen(code: int, said: str, complaint: str) -> Seen:
-    """What a worker told before it ended with this code."""
+def read_observation(code: int, output: str, errors: str) -> Observation:
+    """The observation that a worker printed last, or one with only the evidence if it failed."""
     if code != 0:
-        return Seen(evidence=f"the worker ended with {code}: {complaint[-3000:]}")
-    return Seen.from_line(said.splitlines()[-1])
+        return Observation(evidence=f"the worker ended with {code}: {errors[-3000:]}")
+    return Observation.from_line(output.splitlines()[-1])
 
 
 def serve() -> None:
@@ -78,7 +78,7 @@ def serve() -> None:
 
 
 def _become_worker(server: int, folder: Path) -> None:
-    """As a worker that was started by itself; it ends with the server."""
+    """Give a child a session, output files and a temporary folder; it dies with the server."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != server:
         os._exit(1)
@@ -86,8 +86,8 @@ def _become_worker(server: int, folder: Path) -> None:
     os.environ["TMPDIR"] = str(folder / "tmp")
     for descriptor, name, mode in (
         (0, os.devnull, os.O_RDONLY),
-        (1, "said", os.O_WRONLY),
-        (2, "complaint", os.O_WRONLY),
+        (1, "stdout", os.O_WRONLY),
+        (2, "stderr", os.O_WRONLY),
     ):
         opened = os.open(folder / name, mode | os.O_CREAT, 0o600)
         os.dup2(opened, descriptor)

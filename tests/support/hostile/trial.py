@@ -1,8 +1,9 @@
-"""A worker that plays one game of a hostile engine against a good one and tells what came of it.
+"""A worker that plays one game of a hostile engine against a good one and prints what it observed.
 
     python -m tests.support.hostile.trial FOLDER ATTACK LEVEL [open]
 
-``open`` removes the attack's protections first: only in an outer sandbox. It prints a ``Seen`` last.
+``open`` removes the attack's protections first: use it only in an outer sandbox.
+The last line printed is an ``Observation``.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from typing import Any
 from tests.support.hostile import programs
 from tests.support.hostile.attack import Attack
 from tests.support.hostile.attacks import ATTACKS
-from tests.support.hostile.openings import remove_protections
+from tests.support.hostile.observation import Observation, report_fields
+from tests.support.hostile.removals import remove_protections
 from tests.support.hostile.scene import Scene, digest, scene_in, survivors
-from tests.support.hostile.seen import Seen, report_fields
 from tests.support.jobs import job_of, play_job
 from tests.support.sandboxes import bad_engine_in
 from tests.support.unpack_archive import peak_kib
@@ -34,17 +35,17 @@ from workers.sandbox.levels import Level
 from workers.sandbox.policy import Policy
 from workers.sandbox.sandbox import Sandbox, find_tools
 
-FUSE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 DEATH_SECONDS = 10.0
-"""Engines are gone within a second of the game's end; ten times that here."""
-OPEN_DEATH_SECONDS = 3.0
-"""Without a protection something may stay for good."""
+"""Engines end within a second of the game's end; this allows ten times as much."""
+UNPROTECTED_DEATH_SECONDS = 3.0
+"""Shorter, since without a protection a process may stay for good."""
 SECRET = "DUARENA_DECOY"
-"""The variable of this process that holds what no engine may read."""
+"""The environment variable of this process with the secret that no engine may read."""
 
 
 def main(arguments: list[str]) -> None:
-    faulthandler.dump_traceback_later(FUSE_SECONDS, exit=True)
+    faulthandler.dump_traceback_later(TIMEOUT_SECONDS, exit=True)
     folder, name, level, *more = arguments
     attack = next(attack for attack in ATTACKS if attack.name == name)
     parent = find_parent(os.environ.get(VARIABLE, "")) if level == Level.A else None
@@ -53,18 +54,18 @@ def main(arguments: list[str]) -> None:
     if more:
         sandbox = remove_protections(attack.protections, sandbox, Path(folder))
     with scene_in(Path(folder), os.environ[SECRET]) as scene:
-        seen = play(attack, sandbox, scene, OPEN_DEATH_SECONDS if more else DEATH_SECONDS)
+        seen = play(attack, sandbox, scene, UNPROTECTED_DEATH_SECONDS if more else DEATH_SECONDS)
         print(seen.to_line(), flush=True)
 
 
-def play(attack: Attack, sandbox: Sandbox, scene: Scene, death_seconds: float) -> Seen:
+def play(attack: Attack, sandbox: Sandbox, scene: Scene, death_seconds: float) -> Observation:
     one = engine(scene.folder / "one", attack.plan, scene.facts)
-    innocent = {name: fact for name, fact in scene.facts.items() if name != "number"}
-    two = engine(scene.folder / "two", attack.opponent, innocent)
+    public = {name: fact for name, fact in scene.facts.items() if name != "number"}
+    two = engine(scene.folder / "two", attack.opponent, public)
     before, nice = digest(scene.folder / "one"), os.nice(0)
     [report] = play_job(job_of(one, two, time_control=attack.time_control), policy=Policy(sandbox)).reports
     REAPER.close()
-    return Seen(
+    return Observation(
         **report_fields(report),
         contacts=scene.contacts(),
         terminal=scene.terminal_text(),
@@ -74,8 +75,8 @@ def play(attack: Attack, sandbox: Sandbox, scene: Scene, death_seconds: float) -
         most_processes=scene.most_processes,
         worker_bytes=peak_kib() * 1024,
         worker_limit=resource.getrlimit(resource.RLIMIT_MSGQUEUE)[0],
-        worker_nicer=os.nice(0) - nice,
-        controls=any(map(_has_controls, _texts(report))),
+        worker_nice_increase=os.nice(0) - nice,
+        has_controls=any(map(_has_controls, _texts(report))),
         number=scene.facts["number"],
         alive=True,
     )
@@ -86,8 +87,8 @@ def engine(folder: Path, plan: tuple[str, ...], facts: dict[str, Any]) -> Engine
     shutil.copytree(
         Path(programs.__file__).parent, folder / "programs", ignore=shutil.ignore_patterns("__pycache__")
     )
-    told = [word.replace("{facts}", json.dumps(facts)) for word in plan]
-    return bad_engine_in(folder, *told, name=folder.name, mark=str(folder))
+    words = [word.replace("{facts}", json.dumps(facts)) for word in plan]
+    return bad_engine_in(folder, *words, name=folder.name, mark=str(folder))
 
 
 def _groups(sandbox: Sandbox) -> Iterator[Path]:
@@ -97,7 +98,7 @@ def _groups(sandbox: Sandbox) -> Iterator[Path]:
 
 
 def _texts(report: GameReport) -> Iterator[str]:
-    """What people read of a game beside the logs, which are an engine's words as it said them."""
+    """The texts of a game that people read, except the logs, which have an engine's lines unchanged."""
     yield from (report.evidence, report.termination, report.reason)
     for move, comment in report.moves:
         yield from (move, comment)

@@ -1,4 +1,4 @@
-"""The site for programs: tokens open it, nothing else does, and every answer has one shape."""
+"""The site's API: it requires a token, and every answer has the same form."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def token(ada: User) -> str:
 
 
 def ask(path: str, token: str = "", **more: Any) -> HttpResponse:
-    """As a program without cookies does, and with the check of forms on."""
+    """A request of a program without cookies, with the CSRF check enabled."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     client = Client(enforce_csrf_checks=True)
     data = more.pop("data", None)
@@ -45,8 +45,8 @@ def ask(path: str, token: str = "", **more: Any) -> HttpResponse:
     return call(path, data, headers=headers, **more)  # type: ignore[return-value]
 
 
-def said(response: HttpResponse, status: int) -> dict[str, Any]:
-    """The answer, in the one shape that every answer has."""
+def answer_of(response: HttpResponse, status: int) -> dict[str, Any]:
+    """The JSON of an answer with this status; checks the common form."""
     assert response.status_code == status
     assert response["Content-Type"] == "application/json"
     assert "no-store" in response["Cache-Control"]
@@ -73,50 +73,50 @@ def test_a_bundle_is_uploaded_and_followed_with_one_token(
 ) -> None:
     settings.TRUST_UPLOADS = True
     with django_capture_on_commit_callbacks(execute=True):
-        version = said(upload(token, notes="first"), 200)["version"]
+        version = answer_of(upload(token, notes="first"), 200)["version"]
     assert (version["bot"], version["number"], version["state"]) == ("Stone Age", 1, "validating")
     assert version["page"] == "http://testserver/bots/stone-age/1/"
     assert len(queues.exams) == 1
     row = BotVersion.objects.get()
     assert (row.notes, row.bot.owner.username) == ("first", "ada")  # type: ignore[union-attr]
     validation.record_news(news(row, ComplianceEnding.DONE, FAULT), timezone.now())
-    version = said(ask("/api/bots/stone-age/1/", token), 200)["version"]
+    version = answer_of(ask("/api/bots/stone-age/1/", token), 200)["version"]
     assert version["state"] == "refused"
     assert version["reason"] == "The compliance check 'legal moves' on duploline failed: illegal move."
     assert version["check"]["findings"] == [FAULT.to_json()]
 
 
-def test_where_uploads_are_not_run_the_answer_says_why(token: str, settings: Settings) -> None:
+def test_where_uploads_are_not_run_the_answer_gives_the_reason(token: str, settings: Settings) -> None:
     settings.IS_LOCAL = True
-    version = said(upload(token), 200)["version"]
+    version = answer_of(upload(token), 200)["version"]
     assert version["state"] == "waiting"
     assert "./arena up --port 8123 --trust-uploads" in version["reason"]
 
 
 @pytest.mark.parametrize("name", [name for name, hostile in HOSTILE.items() if hostile.found_by == SITE])
-def test_a_hostile_archive_is_a_sentence_and_leaves_nothing(
+def test_a_hostile_archive_is_refused_with_a_sentence_and_leaves_nothing(
     name: str, token: str, settings: Settings
 ) -> None:
-    answer = said(upload(token, HOSTILE[name].make()), 400 if name == "an empty file" else 422)
+    answer = answer_of(upload(token, HOSTILE[name].make()), 400 if name == "an empty file" else 422)
     assert answer["error"].isprintable()
     assert not BotVersion.objects.exists()
     assert not settings.BUNDLES.exists()
 
 
-def test_a_zip_over_the_site_s_limit_is_a_sentence(token: str, settings: Settings) -> None:
+def test_a_zip_over_the_site_s_limit_is_refused_with_a_sentence(token: str, settings: Settings) -> None:
     settings.MAX_BUNDLE_BYTES = 1000
-    assert "a bundle at most 1000" in said(upload(token, b"x" * 5000), 400)["error"]
+    assert "a bundle at most 1000" in answer_of(upload(token, b"x" * 5000), 400)["error"]
 
 
 @pytest.mark.parametrize("data", [{}, {"bundle": "words"}, {"notes": "alone"}])
-def test_a_form_without_a_bundle_is_a_sentence(data: dict[str, str], token: str) -> None:
-    assert said(ask("/api/bots/", token, data=data), 400)["error"] == "Choose a zip file."
+def test_a_form_without_a_bundle_is_refused_with_a_sentence(data: dict[str, str], token: str) -> None:
+    assert answer_of(ask("/api/bots/", token, data=data), 400)["error"] == "Choose a zip file."
 
 
 @pytest.mark.parametrize("body", [b"", b"--x", b"--x\r\n\r\nfoo"])
 def test_an_incomplete_form_is_answered_with_a_sentence(body: bytes, token: str) -> None:
     for kind in ("multipart/form-data; boundary=x", "multipart/form-data", "application/zip"):
-        said(ask("/api/bots/", token, data=body, content_type=kind), 400)
+        answer_of(ask("/api/bots/", token, data=body, content_type=kind), 400)
 
 
 def lend(text: str, sha256: str = "") -> HttpResponse:
@@ -125,25 +125,25 @@ def lend(text: str, sha256: str = "") -> HttpResponse:
 
 @pytest.fixture
 def stored(ada: User) -> str:
-    """The SHA-256 of a bundle that somebody uploaded."""
+    """The SHA-256 of an uploaded bundle."""
     return str(submit_bundle(ada, pack_bot()).bundle_id)
 
 
 def test_a_worker_s_token_opens_every_bundle_and_nothing_else(stored: str) -> None:
     text = create_token(make_user("stan", staff=True), "east", ["worker"])[1]
-    assert said(lend(text), 200)["user"] == "stan"
+    assert answer_of(lend(text), 200)["user"] == "stan"
     answer = lend(text, stored)
     assert (answer.status_code, answer.getvalue()) == (200, pack_bot())
     for path in ("/api/", "/api/bots/stone-age/1/"):
-        assert said(ask(path, text), 403)["error"].startswith("This token lacks the scope ")
-    assert said(upload(text), 403)
+        assert answer_of(ask(path, text), 403)["error"].startswith("This token lacks the scope ")
+    assert answer_of(upload(text), 403)
 
 
-def test_a_bundle_that_is_not_there_is_a_sentence(stored: str) -> None:
+def test_a_missing_bundle_is_answered_with_a_sentence(stored: str) -> None:
     text = create_token(make_user("stan", staff=True), "east", ["worker"])[1]
     Bundle.objects.get(pk=stored).path.unlink()
     for sha256 in (stored, "0" * 64, "x"):
-        assert said(lend(text, sha256), 404)["error"].startswith("There is no bundle with this SHA-256")
+        assert answer_of(lend(text, sha256), 404)["error"].startswith("There is no bundle with this SHA-256")
 
 
 def test_only_staff_has_tokens_for_workers_and_only_while_it_is_staff(ada: User, stored: str) -> None:
@@ -152,16 +152,16 @@ def test_only_staff_has_tokens_for_workers_and_only_while_it_is_staff(ada: User,
     stan = make_user("stan", staff=True)
     text = create_token(stan, "east", ["worker"])[1]
     User.objects.filter(pk=stan.pk).update(is_staff=False)
-    assert "does not run this site" in said(lend(text, stored), 403)["error"]
-    assert "does not run this site" in said(lend(text), 403)["error"]
+    assert "does not run this site" in answer_of(lend(text, stored), 403)["error"]
+    assert "does not run this site" in answer_of(lend(text), 403)["error"]
     User.objects.filter(pk=stan.pk).update(is_staff=True)
     revoke(Token.objects.get(user=stan))
-    assert said(lend(text, stored), 401)
+    assert answer_of(lend(text, stored), 401)
 
 
 def test_other_tokens_open_no_bundles(stored: str) -> None:
     text = create_token(make_user("stan", staff=True), "shell", ["upload", "read"])[1]
-    assert said(lend(text, stored), 403)["error"] == "This token lacks the scope worker."
+    assert answer_of(lend(text, stored), 403)["error"] == "This token lacks the scope worker."
 
 
 @pytest.mark.parametrize("is_staff", [False, True])
@@ -173,8 +173,8 @@ def test_the_form_offers_tokens_for_workers_to_staff_alone(is_staff: bool) -> No
     assert Token.objects.exists() == is_staff
 
 
-def test_a_program_learns_what_its_token_is_for(token: str) -> None:
-    answer = said(ask("/api/", token), 200)
+def test_a_program_can_ask_for_the_scopes_of_its_token(token: str) -> None:
+    answer = answer_of(ask("/api/", token), 200)
     assert (answer["user"], answer["scopes"], answer["runs_uploads"]) == ("ada", ["upload"], False)
 
 
@@ -184,43 +184,43 @@ def test_a_program_learns_what_its_token_is_for(token: str) -> None:
 @pytest.mark.parametrize(
     "header", ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer duarena_x", "Bearer x" + "y" * 5000]
 )
-def test_without_a_good_token_nothing_opens(header: str) -> None:
+def test_requests_without_a_valid_token_are_refused(header: str) -> None:
     client = Client()
     client.force_login(make_user("bob"))
     response = client.get("/api/", headers={"Authorization": header})
-    said(response, 401)  # type: ignore[arg-type]
+    answer_of(response, 401)  # type: ignore[arg-type]
     assert response["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_revoked_token_and_one_whose_owner_left_open_nothing(ada: User) -> None:
+def test_a_revoked_token_and_that_of_an_inactive_owner_are_refused(ada: User) -> None:
     one, text = create_token(ada, "one", ["read"])
     _, other = create_token(ada, "other", ["read"])
     revoke(one)
-    said(ask("/api/", text), 401)
-    said(ask("/api/", other), 200)
+    answer_of(ask("/api/", text), 401)
+    answer_of(ask("/api/", other), 200)
     User.objects.filter(pk=ada.pk).update(is_active=False)
-    said(ask("/api/", other), 401)
+    answer_of(ask("/api/", other), 401)
 
 
-def test_a_token_does_what_its_scopes_say(ada: User, token: str) -> None:
-    said(upload(token), 200)
+def test_a_token_permits_only_what_its_scopes_permit(ada: User, token: str) -> None:
+    answer_of(upload(token), 200)
     _, reader = create_token(ada, "reader", ["read"])
-    said(ask("/api/bots/stone-age/1/", reader), 200)
-    assert said(upload(reader, b"x"), 403)["error"] == "This token lacks the scope upload."
+    answer_of(ask("/api/bots/stone-age/1/", reader), 200)
+    assert answer_of(upload(reader, b"x"), 403)["error"] == "This token lacks the scope upload."
 
 
-def test_another_s_version_is_not_to_be_had(token: str) -> None:
-    said(upload(token), 200)
+def test_another_user_s_version_is_not_found(token: str) -> None:
+    answer_of(upload(token), 200)
     _, rival = create_token(make_user("bob"), "b", ["read", "upload"])
-    said(ask("/api/bots/stone-age/1/", rival), 404)
-    said(ask("/api/bots/stone-age/2/", token), 404)
-    said(ask(f"/api/bots/stone-age/{10**30}/", token), 404)
+    answer_of(ask("/api/bots/stone-age/1/", rival), 404)
+    answer_of(ask("/api/bots/stone-age/2/", token), 404)
+    answer_of(ask(f"/api/bots/stone-age/{10**30}/", token), 404)
 
 
-def test_other_addresses_and_methods_are_sentences_too(token: str) -> None:
-    said(ask("/api/nothing/here", token), 404)
+def test_other_addresses_and_methods_are_answered_with_a_sentence(token: str) -> None:
+    answer_of(ask("/api/nothing/here", token), 404)
     response = ask("/api/bots/", token)
-    said(response, 405)
+    answer_of(response, 405)
     assert response["Allow"] == "POST"
 
 
@@ -246,7 +246,7 @@ def test_the_last_use_is_known_to_the_minute(ada: User) -> None:
         assert row.used_at == start + timedelta(seconds=expected)
 
 
-def test_a_user_has_so_many_tokens_and_no_more(ada: User) -> None:
+def test_the_number_of_a_user_s_tokens_is_limited(ada: User) -> None:
     made = [create_token(ada, str(n), ["read"])[0] for n in range(tokens.MAX_TOKENS)]
     with pytest.raises(tokens.TokenError, match="you have 20 tokens: revoke one first"):
         create_token(ada, "one more", ["read"])
@@ -254,7 +254,7 @@ def test_a_user_has_so_many_tokens_and_no_more(ada: User) -> None:
     create_token(ada, "one more", ["read"])
 
 
-def test_too_much_at_once_is_refused_until_time_has_passed(ada: User) -> None:
+def test_too_many_requests_are_refused_until_time_has_passed(ada: User) -> None:
     now = timezone.now()
     for _ in range(6):
         spend(ada, tokens.UPLOAD_COST, now)
@@ -264,17 +264,19 @@ def test_too_much_at_once_is_refused_until_time_has_passed(ada: User) -> None:
     spend(make_user("bob"), tokens.UPLOAD_COST, now)
 
 
-def test_a_clock_put_back_gives_nothing_and_takes_nothing(ada: User) -> None:
+def test_a_clock_set_back_does_not_change_the_allowance(ada: User) -> None:
     now = timezone.now()
     spend(ada, 200, now)
     spend(ada, 1, now - timedelta(days=1))
     assert Allowance.objects.get(user=ada).left == tokens.MOST_ALLOWED - 201
 
 
-def test_the_answer_to_too_much_says_when_to_try_again(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_answer_to_too_many_requests_states_when_to_try_again(
+    token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tokens, "MOST_ALLOWED", 0.5)
     response = ask("/api/", token)
-    assert "try again in" in said(response, 429)["error"]
+    assert "try again in" in answer_of(response, 429)["error"]
     assert int(response["Retry-After"]) >= 1
 
 
@@ -295,7 +297,7 @@ def test_a_new_token_is_shown_once_and_works(client_of_ada: Client) -> None:
     assert "no-store" in page["Cache-Control"]
     assert "shell &lt;b&gt;" in page.content.decode()
     assert text not in client_of_ada.get("/account/tokens/").content.decode()
-    assert said(ask("/api/", text), 200)["scopes"] == ["upload", "read"]
+    assert answer_of(ask("/api/", text), 200)["scopes"] == ["upload", "read"]
 
 
 @pytest.mark.parametrize(
@@ -307,7 +309,7 @@ def test_a_new_token_is_shown_once_and_works(client_of_ada: Client) -> None:
         ({"name": "a\u202eb", "scopes": ["read"]}, "an invisible character"),
     ],
 )
-def test_a_token_that_cannot_be_is_a_sentence(
+def test_an_invalid_token_is_refused_with_a_sentence(
     client_of_ada: Client, form: dict[str, Any], words: str
 ) -> None:
     assert words in client_of_ada.post("/account/tokens/", form).content.decode()
@@ -318,4 +320,4 @@ def test_a_token_is_revoked_on_the_page(client_of_ada: Client, ada: User) -> Non
     row, text = create_token(ada, "shell", ["read"])
     page = client_of_ada.post(f"/account/tokens/{row.pk}/revoke/", follow=True).content.decode()
     assert "The token shell is revoked." in page
-    said(ask("/api/", text), 401)
+    answer_of(ask("/api/", text), 401)

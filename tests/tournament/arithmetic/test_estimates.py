@@ -14,11 +14,11 @@ from workers.statistics import ELO
 
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
 FLAT = 1e6
-"""A prior that says nothing."""
+"""A prior without influence."""
 
 
 def both_ways(wins: int, losses: int) -> list[Tally]:
-    """Player 1 against 2 with either colour, so that the advantage of moving first is nothing."""
+    """Player 1 against 2 with either colour, so that the advantage of moving first is zero."""
     return [
         Tally(1, 2, WHITE, wins),
         Tally(2, 1, BLACK, wins),
@@ -83,7 +83,7 @@ def test_order_and_grouping_do_not_matter_to_the_bit() -> None:
     assert estimate(range(8), tallies) == found
 
 
-def test_strangers_and_undecided_games_are_left_out() -> None:
+def test_unknown_players_and_undecided_games_are_left_out() -> None:
     odd = [Tally(1, 9, WHITE, 50), Tally(1, 1, WHITE, 5), Tally(1, 2, Result.UNDECIDED, 5)]
     assert estimate([1, 2], [*both_ways(6, 4), *odd]) == estimate([1, 2], both_ways(6, 4))
 

@@ -29,7 +29,7 @@ from tournament.arithmetic.ratings import Rating, ladder_scale
 RATINGS = st.builds(Rating, st.floats(-20, 70), st.floats(0.3, 9))
 OWNERS = st.one_of(st.none(), st.integers(1, 4))
 NUMBERS = st.integers(41, 10**6)
-"""Of pairs, after those in which ``CANDIDATES`` were."""
+"""Pair numbers greater than those in ``CANDIDATES``."""
 CANDIDATES = st.lists(
     st.tuples(OWNERS, RATINGS, st.integers(0, 200), st.one_of(st.none(), st.integers(0, 40))),
     max_size=12,
@@ -40,7 +40,7 @@ PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[Health
 
 
 def settled(version: int, *, owner: int | None = None, mu: float = 25.0) -> Candidate:
-    """A version with an owner of its own, unless one is given."""
+    """A version with a new owner, unless one is given."""
     return Candidate(version, version if owner is None else owner, Rating(mu, 1.0), 100, 0)
 
 
@@ -74,7 +74,7 @@ def test_one_owner_s_bots_never_meet_unless_the_site_is_alone(
 
 @given(CANDIDATES, NUMBERS, st.integers(0, 2**31))
 @PATIENT
-def test_pairs_are_drawn_exactly_if_somebody_may_meet_somebody(
+def test_a_pair_is_drawn_exactly_if_two_bots_may_meet(
     candidates: list[Candidate], number: int, seed: int
 ) -> None:
     pairs = draw_pairs(candidates, number, 3, seed)
@@ -139,8 +139,8 @@ def test_a_uniform_draw_gives_every_pair_that_may_meet_the_same_chance() -> None
     assert sum((count - expected) ** 2 / expected for count in drawn.values()) < 29.6  # 0.1 % of chi² with 10
 
 
-def test_at_least_three_tenths_of_a_settled_bot_s_games_are_against_anybody() -> None:
-    """Seen from one bot at the end of the ladder: opponents far from it stay as likely as that."""
+def test_at_least_three_tenths_of_a_settled_bot_s_games_have_a_random_opponent() -> None:
+    """Checked for the bot at the end of the ladder, where most opponents are far away."""
     candidates = [settled(version, mu=2.0 * version) for version in range(1, 21)]
     pairs = draw_pairs(candidates, 1, 20_000, 3)
     far = sum(1 for pair in pairs if abs(pair.first - pair.second) >= 10)

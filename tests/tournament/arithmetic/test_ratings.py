@@ -53,7 +53,7 @@ def test_the_first_game_of_two_newcomers_is_the_known_one() -> None:
 @pytest.mark.parametrize("gap", [0.0, 10.0, 240.0, 1e3, 1e5, 1e8])
 @pytest.mark.parametrize("result", [WHITE, BLACK, DRAW])
 @pytest.mark.parametrize("probability", [0.0, 0.001, 0.5, 0.9, 1.0])
-def test_no_surprise_is_too_great(gap: float, result: Result, probability: float) -> None:
+def test_ratings_stay_finite_after_any_surprise(gap: float, result: Result, probability: float) -> None:
     scale = Scale(0.0, probability)
     before = Rating(gap, 2.0), Rating(0.0, 5.0)
     for rating, was in zip(scale.rate(*before, result), before, strict=True):
@@ -106,7 +106,7 @@ def test_a_fold_counts_and_rates_in_order() -> None:
     assert standing.rating == changes[1][1].after
 
 
-def test_a_new_version_starts_from_its_latest_earlier_one_less_surely() -> None:
+def test_a_new_version_starts_from_the_rating_of_the_latest_earlier_one_with_more_uncertainty() -> None:
     fold = Fold(ladder_scale("duploline"))
     for _ in range(30):
         fold.add(RatedGame(("Ada", 1), ("Bob", 1), WHITE))
@@ -119,7 +119,7 @@ def test_a_new_version_starts_from_its_latest_earlier_one_less_surely() -> None:
     assert change.before.sigma == fold.standings["Ada", 1].rating.sigma > NEW_VERSION_SIGMA
 
 
-def test_a_new_version_is_never_surer_than_three() -> None:
+def test_a_new_version_has_at_least_the_sigma_of_new_versions() -> None:
     sure = Standing(Rating(30, 0.7), wins=500)
     fold = Fold(ladder_scale("duploline"), {("Ada", 1): sure})
     change, _ = fold.add(RatedGame(("Ada", 2), ("Bob", 1), WHITE))

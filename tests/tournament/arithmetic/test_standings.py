@@ -39,7 +39,7 @@ def test_equal_players_share_a_rank_and_keep_their_order() -> None:
     assert [(r.player, r.rank) for r in table.rows] == [(7, 1), (8, 1), (9, 3)]
 
 
-def test_strangers_and_self_play_are_left_out() -> None:
+def test_unknown_players_and_self_play_are_left_out() -> None:
     table = crosstable([1, 2], [Tally(1, 9, WHITE), Tally(1, 1, WHITE)])
     assert table.games == 0
     assert all(row.performance is None for row in table.rows)
@@ -81,7 +81,7 @@ def test_buchholz_adds_up_the_points_of_those_met_once_a_meeting() -> None:
     ]
 
 
-def test_a_bye_counts_its_points_and_as_having_met_and_beaten_oneself() -> None:
+def test_a_bye_scores_its_points_and_counts_as_a_win_over_oneself() -> None:
     table = crosstable(
         [1, 2, 3], [Tally(1, 2, WHITE), Tally(2, 1, DRAW)], order=SWISS, meetings=[(1, 2)], byes={3: [2]}
     )

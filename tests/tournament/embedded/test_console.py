@@ -30,7 +30,7 @@ def test_the_pace_is_that_of_the_last_minute() -> None:
     assert meter.line(Count(69, 100, 2)) == "69/100 games, 2 running, 60 a minute, about 31 s left"
 
 
-def test_when_all_is_played_nothing_is_left_to_say() -> None:
+def test_when_all_games_are_played_only_their_number_is_shown() -> None:
     assert Meter(Clock()).line(Count(60, 60, 0)) == "60/60 games"
 
 
@@ -52,7 +52,7 @@ def test_on_a_terminal_the_progress_line_is_rewritten_and_lines_go_above_it() ->
     assert stream.getvalue() == f"{erase}1/2 games{erase}site died\n1/2 games{erase}2/2 games\n"
 
 
-def test_elsewhere_the_progress_is_a_plain_line_now_and_then() -> None:
+def test_without_a_terminal_the_progress_is_an_occasional_plain_line() -> None:
     clock = Clock()
     stream = io.StringIO()
     console = Console(stream, clock)
@@ -62,7 +62,7 @@ def test_elsewhere_the_progress_is_a_plain_line_now_and_then() -> None:
     assert stream.getvalue() == "1/4\n3/4\n"
 
 
-def test_elsewhere_the_last_word_of_a_progress_is_always_printed() -> None:
+def test_without_a_terminal_the_last_progress_line_is_always_printed() -> None:
     clock = Clock()
     stream = io.StringIO()
     console = Console(stream, clock)

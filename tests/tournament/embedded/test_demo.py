@@ -1,4 +1,4 @@
-"""What the demonstration refuses to call a success; that it succeeds is tests/e2e's to show."""
+"""The failures that the demonstration detects; its success is tested in tests/e2e."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def played(db: None, deal: Callable[[], list[GameJob]]) -> Tournament:
     return tournament
 
 
-def test_what_the_demonstration_before_left_is_removed_but_for_its_folder(tmp_path: Path) -> None:
-    """Which may stand where its owner may remove nothing: root made it for him."""
+def test_the_files_of_an_earlier_demonstration_are_removed_but_its_folder_stays(tmp_path: Path) -> None:
+    """The folder may be in one where its owner may remove nothing, if root created it."""
     data = tmp_path / "demo"
     demo._clear(data)
     assert not data.exists()
@@ -82,13 +82,13 @@ def test_records_that_verify_are_named_and_an_altered_one_fails(played: Tourname
     texts = GameRecord.objects.filter(game__ladder="duovallis").order_by("game__sequence")
     path = tmp_path / "duovallis.pgn"
     path.write_text("\n".join(texts.values_list("text", flat=True)))
-    said = io.StringIO()
-    demo._verify(Console(said), [path])
-    assert str(path) in said.getvalue()
+    output = io.StringIO()
+    demo._verify(Console(output), [path])
+    assert str(path) in output.getvalue()
 
     path.write_text(path.read_text().replace('[PlyCount "', '[PlyCount "1', 1))
     with pytest.raises(DemoFailed, match="the records do not verify: "):
-        demo._verify(Console(said), [path])
+        demo._verify(Console(output), [path])
 
 
 def test_the_dump_of_ratings_shows_the_last_bit(played: Tournament) -> None:

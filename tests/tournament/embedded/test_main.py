@@ -1,4 +1,4 @@
-"""What goes wrong at the start is one sentence on standard error."""
+"""Errors at the start are reported in one sentence on standard error."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_a_relative_data_folder_is_meant_from_where_the_user_called(
     assert parse_options(["up"]).data == tmp_path / "there"
 
 
-def test_the_demo_has_a_folder_of_its_own_whatever_the_environment_says(
+def test_the_demo_uses_a_separate_folder_in_any_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DUARENA_DATA", "/srv/site")
@@ -73,7 +73,7 @@ def test_an_address_of_another_machine_is_refused() -> None:
 
 
 class Privileged:
-    """A socket of a user who may not listen there."""
+    """A socket that fails as for a user without the right to listen there."""
 
     def __enter__(self) -> Privileged:
         return self
@@ -110,7 +110,7 @@ def test_the_site_answers_to_the_names_it_listens_on(host: str, url: str, bind: 
     assert environment["DUARENA_SITE"] == url
 
 
-def test_what_the_user_set_himself_stays() -> None:
+def test_variables_that_the_user_has_set_are_kept() -> None:
     environment = {"DUARENA_SITE": "https://duarena.example", "DUARENA_HOSTS": "duarena.example"}
     export(parse_options(["up"]), Address("127.0.0.1", 8000), environment)
     assert environment["DUARENA_SITE"] == "https://duarena.example"
@@ -125,9 +125,7 @@ def test_the_demonstration_touches_nobodys_database() -> None:
     assert environment["DUARENA_BUNDLES"] == str(ROOT / "var" / "demo" / "bundles")
 
 
-def test_ladders_play_at_a_modest_rate_unless_the_user_says_otherwise_and_never_in_the_demonstration() -> (
-    None
-):
+def test_ladders_play_at_a_low_rate_by_default_and_never_in_the_demonstration() -> None:
     rates = []
     for command, given in (
         ("up", {}),

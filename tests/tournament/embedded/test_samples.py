@@ -39,7 +39,7 @@ def test_a_changed_sample_is_the_next_version_of_its_bot(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("sample", SAMPLE_BOTS, ids=lambda sample: str(sample.name))
-def test_a_sample_is_a_bundle_like_everybodys(sample: SampleBot) -> None:
+def test_a_sample_is_an_ordinary_bundle(sample: SampleBot) -> None:
     manifest = inspect_bundle(pack_sample(sample))
     assert (manifest.name, manifest.games) == (sample.name, tuple(GAMES))
 
@@ -131,7 +131,9 @@ def test_an_administrator_is_made_and_later_gets_a_new_password() -> None:
         ("", "x" * 20, "blank"),
     ],
 )
-def test_what_sign_up_would_refuse_makes_no_administrator(name: str, password: str, complaint: str) -> None:
+def test_names_and_passwords_that_sign_up_refuses_make_no_administrator(
+    name: str, password: str, complaint: str
+) -> None:
     with pytest.raises(OptionError, match=complaint):
         set_administrator(name, password)
     assert not User.objects.exists()

@@ -124,12 +124,12 @@ def sent(bots: list[Any], **changed: Any) -> dict[str, Any]:
         ({"kind": "round-robin"}, 40),
     ],
 )
-def test_the_form_makes_each_format_and_tells_its_games(
+def test_the_form_makes_each_format_and_shows_its_number_of_games(
     bots: list[Any], as_user: LogIn, site: Site, fields: dict[str, Any], games: int
 ) -> None:
     client, data = as_user(site.owner), sent(bots, challenger=bots[3].pk, **fields)
-    told = client.post("/tournaments/new/", data, headers={"HX-Request": "true"}).content.decode()
-    assert f"{games} games</b>" in told
+    estimate = client.post("/tournaments/new/", data, headers={"HX-Request": "true"}).content.decode()
+    assert f"{games} games</b>" in estimate
     assert client.post("/tournaments/new/", data).status_code == 302
     draft = Tournament.objects.get(name="Autumn")
     assert draft.kind == fields["kind"]
@@ -198,7 +198,7 @@ def test_staff_sets_the_priority(bots: list[Any], site: Site, as_user: LogIn) ->
     assert "must be a whole number" in page.content.decode()
 
 
-def test_a_tournament_that_could_not_start_says_why(site: Site, client: Client) -> None:
+def test_a_tournament_that_could_not_start_shows_the_reason(site: Site, client: Client) -> None:
     event = make_event(Kind.SWISS, versions=[site.white], running=False, ladders=[LADDER], entry_until=SOON)
     announce(event)
     tend(SOON)

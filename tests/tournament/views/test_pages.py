@@ -107,11 +107,11 @@ def test_a_place_beyond_either_end_of_a_list_is_that_end(
     assert (page.previous, page.next) == ("", "")
 
 
-def test_the_first_page_and_a_ladder_cost_the_same_queries_whatever_their_size(
+def test_the_first_page_and_a_ladder_cost_the_same_queries_at_any_size(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     rate(30)
-    with django_assert_max_num_queries(4 + len(GAMES)):  # two of them for what workers say of uploads
+    with django_assert_max_num_queries(4 + len(GAMES)):  # two of them for the workers' reports about uploads
         page_of(client, "/")
     with django_assert_max_num_queries(5):
         page_of(client, "/ladders/dualma/")
@@ -119,7 +119,7 @@ def test_the_first_page_and_a_ladder_cost_the_same_queries_whatever_their_size(
         page_of(client, "/bots/")
 
 
-def test_a_bot_s_page_costs_the_same_queries_whatever_its_history(
+def test_a_bot_s_page_costs_the_same_queries_with_any_history(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for _ in range(5):
@@ -135,7 +135,7 @@ def test_the_records_of_a_ladder_are_streamed_and_can_be_read(site: Site, client
     assert [type(record) for record in read_records(text.splitlines(), "ladder")] == [Record]
 
 
-def test_the_first_page_hears_nothing_new_while_nothing_is_played(site: Site, client: Client) -> None:
+def test_a_poll_of_the_first_page_is_empty_while_nothing_is_played(site: Site, client: Client) -> None:
     seen = client.get("/").context["seen"]
     assert client.get(f"/?seen={seen}", headers={"HX-Request": "true"}).status_code == 204
 
@@ -150,7 +150,7 @@ def test_the_first_page_lists_a_ladder_while_one_of_its_games_is_played(site: Si
     assert "Nothing at the moment" in after.content.decode()
 
 
-def test_why_a_version_is_in_its_state_stands_on_its_page_for_its_owner(
+def test_the_owner_sees_the_reason_for_a_version_s_state_on_its_page(
     site: Site, as_user: Callable[..., Client]
 ) -> None:
     BotVersion.objects.filter(pk=site.white.pk).update(state="refused", state_reason="it never said ugiok")
@@ -159,7 +159,7 @@ def test_why_a_version_is_in_its_state_stands_on_its_page_for_its_owner(
         assert "ugiok" not in page_of(as_user(other), "/bots/stone-age/1/")
 
 
-def test_a_validation_that_could_not_be_played_shows_what_the_engine_said(
+def test_a_validation_that_could_not_be_played_shows_the_engine_s_output(
     site: Site, as_user: Callable[..., Client]
 ) -> None:
     game = site.validation.games.earliest("id")
@@ -216,7 +216,7 @@ def test_markdown_shows_html_instead_of_using_it() -> None:
     assert "href" not in render_markdown("[x](javascript:alert(1))")
 
 
-def test_nothing_inline_stands_in_a_page(site: Site, as_user: Callable[..., Client]) -> None:
+def test_no_page_has_inline_scripts_or_styles(site: Site, as_user: Callable[..., Client]) -> None:
     client = as_user(site.owner)
     for address in (
         "/",
@@ -233,13 +233,13 @@ def test_nothing_inline_stands_in_a_page(site: Site, as_user: Callable[..., Clie
         assert all("src=" in script or 'type="application/json"' in script for script in scripts)
 
 
-def test_names_stay_inside_their_own_direction(site: Site, client: Client) -> None:
+def test_the_text_direction_of_a_name_ends_with_the_name(site: Site, client: Client) -> None:
     assert '<a class="bot" href="/bots/brivalb/1/">&lt;b&gt;Rival&lt;/b&gt;\u202e</a>' in page_of(
         client, "/ladders/dogon-kulei/"
     )
 
 
-def test_a_new_account_is_logged_in_and_goes_where_it_was_headed(client: Client, db: None) -> None:
+def test_a_new_account_is_logged_in_and_sent_to_the_requested_page(client: Client, db: None) -> None:
     data = {
         "username": "nora",
         "password1": "correct horse",
@@ -251,7 +251,7 @@ def test_a_new_account_is_logged_in_and_goes_where_it_was_headed(client: Client,
 
 
 @pytest.mark.parametrize(("address", "other"), [("/sign-up/", "/log-in/"), ("/log-in/", "/sign-up/")])
-def test_where_one_was_headed_survives_the_change_from_log_in_to_sign_up(
+def test_the_requested_page_survives_the_change_from_log_in_to_sign_up(
     client: Client, db: None, address: str, other: str
 ) -> None:
     assert f'href="{other}?next=%2Fupload%2F"' in page_of(client, f"{address}?next=/upload/")
@@ -289,7 +289,9 @@ def test_nobody_is_sent_to_another_site(site: Site, client: Client, address: str
     assert client.post(address, data)["Location"] == "/account/"
 
 
-def test_a_log_in_page_sends_on_whoever_is_logged_in(site: Site, as_user: Callable[..., Client]) -> None:
+def test_the_log_in_page_redirects_a_user_who_is_logged_in(
+    site: Site, as_user: Callable[..., Client]
+) -> None:
     for target, leads_to in (
         ("/bots/?page=2", "/bots/?page=2"),
         ("/log-in/", "/account/"),
@@ -309,7 +311,7 @@ def test_a_log_in_page_sends_on_whoever_is_logged_in(site: Site, as_user: Callab
         ({"username": "nora", "password1": "short", "password2": "short"}, "password2"),
     ],
 )
-def test_a_bad_sign_up_gets_a_sentence_and_stores_nobody(
+def test_a_bad_sign_up_gets_a_sentence_and_stores_no_user(
     site: Site, client: Client, data: dict[str, str], field: str
 ) -> None:
     response = client.post("/sign-up/", data)
@@ -318,11 +320,11 @@ def test_a_bad_sign_up_gets_a_sentence_and_stores_nobody(
     assert User.objects.count() == 3
 
 
-def test_logging_out_wants_a_post(site: Site, as_user: Callable[..., Client]) -> None:
+def test_logging_out_requires_a_post(site: Site, as_user: Callable[..., Client]) -> None:
     assert as_user(site.owner).get("/log-out/").status_code == 405
 
 
-def test_a_changed_password_is_the_one_that_counts(site: Site, as_user: Callable[..., Client]) -> None:
+def test_a_user_logs_in_with_the_changed_password(site: Site, as_user: Callable[..., Client]) -> None:
     data = {
         "old_password": "correct horse",
         "new_password1": "battery staple",
@@ -347,7 +349,7 @@ def test_a_refused_upload_gets_one_sentence_and_leaves_nothing(
     assert Bot.objects.filter(name="Newcomer").count() == 0
 
 
-def test_the_upload_page_says_whether_uploads_run_and_how_they_would(
+def test_the_upload_page_shows_whether_and_how_uploads_are_run(
     site: Site, as_user: Callable[..., Client], settings: object
 ) -> None:
     settings.TRUST_UPLOADS = False  # type: ignore[attr-defined]
@@ -418,9 +420,7 @@ def test_no_query_string_breaks_a_page(site: Site, as_user: Callable[..., Client
         "/nowhere",
     ],
 )
-def test_what_is_not_there_is_not_found_and_says_so_on_a_page(
-    site: Site, client: Client, address: str
-) -> None:
+def test_an_unknown_address_gets_status_404_and_a_page(site: Site, client: Client, address: str) -> None:
     response = client.get(address)
     assert response.status_code == 404
     assert "no such page" in response.content.decode()

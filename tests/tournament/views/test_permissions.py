@@ -1,4 +1,4 @@
-"""Who may see what: every address of the site, for every kind of visitor.
+"""Permissions of every address of the site, for every kind of visitor.
 
 The table is checked against the resolver: an address without a line in it fails.
 """
@@ -92,7 +92,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "robots": ("/robots.txt", PUBLIC),
     "favicon": ("/favicon.ico", (301, 301, 301, 301)),
 }
-"""By name: the address, and the status for anonymous, another, owner and staff."""
+"""The address by name, and the status for anonymous, another, owner and staff."""
 
 ALSO = {
     "a running tournament": ("/tournaments/{running}/", PUBLIC),
@@ -116,7 +116,7 @@ CASES = {**EXPECTED, **ALSO}
 
 @pytest.fixture(autouse=True)
 def _bundles(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bytes of both bots, so that a refusal is not mere absence."""
+    """Store the bundles of both bots, so that a refusal is not caused by a missing file."""
     monkeypatch.setattr(settings, "BUNDLES", tmp_path)
     for version in (site.white, site.black):
         version.bundle.path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def _bundles(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_every_address_answers_each_visitor_as_the_table_says(
+def test_every_address_answers_each_visitor_with_the_status_of_the_table(
     site: Site, as_user: Callable[..., Client], name: str
 ) -> None:
     method_and_path, expected = CASES[name]
@@ -137,7 +137,7 @@ def test_every_address_answers_each_visitor_as_the_table_says(
     assert tuple(statuses) == expected
 
 
-def test_every_address_of_the_site_stands_in_the_table() -> None:
+def test_every_address_of_the_site_is_in_the_table() -> None:
     assert {name for name, _ in _named(get_resolver().url_patterns)} == set(EXPECTED)
 
 
@@ -153,7 +153,9 @@ def test_the_table_leads_to_the_addresses_it_names(site: Site) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("visitor", VISITORS[:3])
-def test_the_administration_is_staff_s(site: Site, as_user: Callable[..., Client], visitor: str) -> None:
+def test_only_staff_has_access_to_the_administration(
+    site: Site, as_user: Callable[..., Client], visitor: str
+) -> None:
     for address in _admin_addresses():
         assert _client(site, as_user, visitor).get(address).status_code in {302, 404}, address
 
@@ -164,7 +166,7 @@ def test_staff_reaches_the_administration(site: Site, as_user: Callable[..., Cli
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in EXPECTED if not EXPECTED[name][0].startswith("POST")])
-def test_no_page_shows_what_another_s_engine_said(
+def test_no_page_shows_the_output_of_another_user_s_engine(
     site: Site, as_user: Callable[..., Client], name: str
 ) -> None:
     path = _address(site, CASES[name][0])
@@ -174,11 +176,17 @@ def test_no_page_shows_what_another_s_engine_said(
 
 
 @pytest.mark.parametrize("visitor", VISITORS)
-def test_an_examination_is_its_owner_s_and_staff_s(
+def test_only_the_owner_and_staff_see_a_compliance_check(
     site: Site, as_user: Callable[..., Client], visitor: str
 ) -> None:
-    told = {"check": "quit", "ladder": "", "fault": "it stayed", "lines": "> quit", "stderr": "a secret word"}
-    Exam.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now(), found=[told])
+    finding = {
+        "check": "quit",
+        "ladder": "",
+        "fault": "it stayed",
+        "lines": "> quit",
+        "stderr": "a secret word",
+    }
+    Exam.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now(), found=[finding])
     for headers in ({}, {"HX-Request": "true"}):
         page = _client(site, as_user, visitor).get("/bots/stone-age/1/", headers=headers).content.decode()
         assert ("a secret word" in page) == (visitor in {"owner", "staff"})
@@ -186,7 +194,7 @@ def test_an_examination_is_its_owner_s_and_staff_s(
 
 
 @pytest.mark.parametrize("visitor", VISITORS)
-def test_where_a_worker_is_and_what_troubles_it_is_staff_s_to_see(
+def test_only_staff_sees_the_host_and_the_trouble_of_a_worker(
     site: Site, as_user: Callable[..., Client], visitor: str
 ) -> None:
     _worker()
@@ -212,7 +220,7 @@ def test_a_game_shows_each_visitor_his_own_engine_s_log(
 @pytest.mark.parametrize(
     "name", [name for name in CASES if CASES[name][0].startswith("POST") and not name.startswith("api-")]
 )
-def test_what_changes_something_wants_a_post_with_a_token(site: Site, name: str) -> None:
+def test_changes_require_a_post_with_a_token(site: Site, name: str) -> None:
     path = _address(site, CASES[name][0]).removeprefix("POST ")
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(site.owner)
@@ -248,13 +256,13 @@ def _address(site: Site, template: str) -> str:
 
 
 def _worker() -> Worker:
-    told = {"started_at": timezone.now(), "seen_at": timezone.now(), "queue": "games", "host": "cellar-7"}
-    told |= {"trouble": "the disk is full", "trouble_at": timezone.now(), "level": "A", "slots": 2}
-    return Worker.objects.get_or_create(name="players@east", defaults=told)[0]
+    fields = {"started_at": timezone.now(), "seen_at": timezone.now(), "queue": "games", "host": "cellar-7"}
+    fields |= {"trouble": "the disk is full", "trouble_at": timezone.now(), "level": "A", "slots": 2}
+    return Worker.objects.get_or_create(name="players@east", defaults=fields)[0]
 
 
 def _named(patterns: list[URLPattern | URLResolver]) -> Iterator[tuple[str, str]]:
-    """Our own addresses by name; the administration is Django's table and checked apart."""
+    """The site's addresses by name; the administration is checked separately."""
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             assert pattern.namespace == "admin"
@@ -263,7 +271,7 @@ def _named(patterns: list[URLPattern | URLResolver]) -> Iterator[tuple[str, str]
 
 
 def _admin_addresses() -> list[str]:
-    """Every address of the administration that needs no row to be named."""
+    """Every address of the administration without a row's number in it."""
     resolver = next(p for p in get_resolver().url_patterns if isinstance(p, URLResolver))
     return [f"/admin/{'/'.join(part)}" for part in _plain_paths(resolver)]
 

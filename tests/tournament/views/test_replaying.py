@@ -20,7 +20,7 @@ MANIFEST = b'[bot]\nname = "Sample"\nversion = "1"\ncommand = ["python3", "main.
 
 @pytest.fixture
 def sample(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BotVersion:
-    """A bot of the site's own, in Black's place in the played game."""
+    """A sample bot, which takes Black's place in the played game."""
     monkeypatch.setattr(settings, "BUNDLES", tmp_path / "bundles")
     data = pack_bundle({"bot.toml": MANIFEST, "main.py": b""})
     version = add_version(None, "Sample")
@@ -31,14 +31,14 @@ def sample(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BotVe
     return version
 
 
-def test_a_sample_s_bundle_is_everybody_s(
+def test_everybody_can_download_a_sample_s_bundle(
     site: Site, sample: BotVersion, as_user: Callable[..., Client]
 ) -> None:
     for user in (None, site.rival, site.owner, site.staff):
         assert as_user(user).get(f"/bots/sample/{sample.number}/bundle.zip").status_code == 200
 
 
-def test_who_played_a_game_is_told_and_what_may_be_had_is_fetched(
+def test_the_site_names_the_engines_of_a_game_and_lends_only_public_bundles(
     site: Site, sample: BotVersion, live_server: LiveServer, tmp_path: Path
 ) -> None:
     engines = ask_engines(live_server.url, site.played.key)
@@ -51,7 +51,7 @@ def test_who_played_a_game_is_told_and_what_may_be_had_is_fetched(
         fetch_site_bundle(engines["white"], tmp_path / "store")
 
 
-def test_an_owner_is_told_where_his_bundle_is(site: Site, as_user: Callable[..., Client]) -> None:
+def test_an_owner_receives_the_address_of_the_bundle(site: Site, as_user: Callable[..., Client]) -> None:
     answer = as_user(site.owner).get("/games/engines.json", {"id": site.played.key}).json()
     assert answer["white"]["bundle"] == "/bots/stone-age/1/bundle.zip"
     assert answer["black"]["bundle"] is None

@@ -33,7 +33,7 @@ def autumn(site: Site) -> dict[str, Any]:
 
 
 def hidden(response: Any) -> dict[str, list[str]]:
-    """The hidden fields of the page's own form, which is its last."""
+    """The hidden fields of the last form of the page."""
     form = response.content.decode().rpartition("<form")[2]
     fields: dict[str, list[str]] = {}
     for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', form):
@@ -62,7 +62,7 @@ def test_a_form_sent_after_the_log_in_ended_comes_back_filled_in(site: Site, cli
     assert not client.get("/tournaments/new/").context["form"].is_bound
 
 
-def test_what_was_entered_outlasts_a_wrong_password(site: Site, client: Client) -> None:
+def test_entered_values_survive_a_wrong_password(site: Site, client: Client) -> None:
     page = client.post("/tournaments/new/", autumn(site))
     wrong = log_in(client, page, "wrong")
     assert "What you entered is kept" in wrong.content.decode()
@@ -96,7 +96,7 @@ def test_a_button_pressed_after_the_log_in_ended_is_pressed_once_more(site: Site
     assert client.get(address).status_code == 405
 
 
-def test_what_waits_to_be_sent_is_forgotten_after_an_hour(
+def test_a_kept_form_is_forgotten_after_an_hour(
     site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log_in(client, client.post("/tournaments/new/", autumn(site)))
@@ -105,14 +105,14 @@ def test_what_waits_to_be_sent_is_forgotten_after_an_hour(
     assert not client.get("/tournaments/new/").context["form"].is_bound
 
 
-def test_a_form_that_is_too_long_is_not_kept_and_the_page_says_so(site: Site, client: Client) -> None:
+def test_a_form_that_is_too_long_is_not_kept_and_the_page_explains_it(site: Site, client: Client) -> None:
     page = client.post("/upload/", {"notes": "x" * MOST_KEPT})
     assert "too long to be kept" in page.content.decode()
     log_in(client, page)
     assert not client.get("/upload/").context["form"].is_bound
 
 
-def test_what_a_form_would_cost_is_not_answered_with_a_log_in_page(site: Site, client: Client) -> None:
+def test_an_estimate_is_not_answered_with_a_log_in_page(site: Site, client: Client) -> None:
     response = client.post("/tournaments/new/", autumn(site), headers=HTMX)
     assert response.status_code == 200
     assert "<form" not in response.content.decode()
@@ -120,7 +120,7 @@ def test_what_a_form_would_cost_is_not_answered_with_a_log_in_page(site: Site, c
 
 
 def strict(site: Site) -> Client:
-    """A client of the owner whose forms need a token; it is logged in anew, so older tokens no longer fit."""
+    """A client of the owner with the CSRF check; it logged in again, so older tokens are invalid."""
     client = Client(enforce_csrf_checks=True)
     client.force_login(site.owner)
     return client
@@ -160,7 +160,7 @@ def test_no_password_is_kept(site: Site) -> None:
     assert "battery" not in text
 
 
-def test_whoever_logged_in_elsewhere_meanwhile_finds_the_form_as_well(
+def test_a_user_who_logged_in_elsewhere_meanwhile_gets_the_form_back(
     site: Site, as_user: Callable[..., Client]
 ) -> None:
     page = Client().post("/tournaments/new/", autumn(site))
@@ -198,7 +198,7 @@ def test_an_address_for_forms_alone_leads_back_to_its_page(site: Site, name: str
     assert resolve(above)
 
 
-def test_a_page_that_takes_no_form_says_so(site: Site, client: Client) -> None:
+def test_a_page_without_a_form_answers_a_post_with_405_and_a_link(site: Site, client: Client) -> None:
     response = client.post("/bots/")
     assert response.status_code == 405
     assert 'href="/bots/"' in response.content.decode()

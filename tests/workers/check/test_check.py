@@ -124,7 +124,7 @@ FAULTS = [
 def test_the_fault_is_named_of_an_engine_that_does(
     name: str, plan: str, sentence: str, mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it never does is waited for in a moment; of what it computes a busy machine gives it little."""
+    """Waits for answers that never come are short here; computations may be slow on a busy machine."""
     monkeypatch.setattr(checked_process, "READY_SECONDS", 60.0)
     monkeypatch.setattr(protocol_checks, "READY_SECONDS", 1.0)
     monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 1.0)
@@ -158,7 +158,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.slow
-def test_the_advice_on_a_python_exception_is_about_it_whatever_was_tried(tmp_path: Path) -> None:
+def test_the_advice_on_a_python_exception_names_it_in_every_check(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(BROKEN)
     spec = EngineSpec("Broken", "1", ("python3", "main.py"), trusted=True)
     report = check_engine(lambda: plan_launch(spec, tmp_path), ladders=[DOGON], seconds=60.0)
@@ -190,7 +190,7 @@ NameError: two\x1b[31m
 
 
 @pytest.mark.parametrize(
-    ("stderr", "told"),
+    ("stderr", "description"),
     [
         (
             f"hello\n{FRAMES}json.decoder.JSONDecodeError: Expecting value: line 1\n\nmore\n",
@@ -208,18 +208,18 @@ NameError: two\x1b[31m
         ('  File "<frozen runpy>", line 7, in f\nE: x\n', "E: x in line 7 of <frozen runpy> (f)"),
     ],
 )
-def test_an_exception_is_told_with_the_author_s_own_line(stderr: str, told: str) -> None:
-    assert explain_exception(stderr) == f"its Python program raised {told}: look there first"
+def test_an_exception_is_reported_with_the_line_of_the_author_s_code(stderr: str, description: str) -> None:
+    assert explain_exception(stderr) == f"its Python program raised {description}: look there first"
 
 
 @pytest.mark.parametrize(
     "stderr", ["", "Error: no move", "Traceback (most recent call last):", FRAMES, 'File "x", line 3\nbut no']
 )
-def test_without_an_exception_the_advice_is_the_check_s_own(stderr: str) -> None:
+def test_without_an_exception_the_advice_is_that_of_the_check(stderr: str) -> None:
     assert explain_exception(stderr) is None
 
 
-def test_an_exception_s_advice_is_short_whatever_the_engine_writes() -> None:
+def test_an_exception_s_advice_is_short_for_any_output_of_the_engine() -> None:
     flood = f'  File "{"f" * 9999}", line {"9" * 9}, in {"g" * 9999}\n'
     advice = explain_exception(flood * 99 + f"E: {'x' * 99999}\n")
     assert advice is not None
@@ -256,7 +256,7 @@ def test_an_engine_that_does_nothing_wrong_is_clean(mark: str, patient: None) ->
 
 
 ALONE = {"options": 2, "unknown words": 2, "info lines": 2, "new game": 1}
-"""Checks, and how many of the engines that fail them first have no other fault."""
+"""Checks, with the number of their first engines in ``FAULTS`` that have no other fault."""
 
 
 @pytest.mark.slow
@@ -280,7 +280,7 @@ RUNS_ON = (
     r"2 seconds after (quit|the end of its input) during a search it was still running"
     r"(, using \d\.\d s of processor time)?"
 )
-"""Of an engine that does not read on while it searches."""
+"""The fault of an engine that does not read its input while it searches."""
 
 
 @pytest.mark.slow
@@ -300,11 +300,11 @@ RUNS_ON = (
 def test_the_check_ends_in_its_time_and_leaves_nothing_of_an_engine_that_does(
     plan: str, sentences: tuple[str, ...], mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """How many checks it comes to depends on the machine; whatever it finds in them is true of the engine.
+    """The number of checks done depends on the machine; every fault found is a true one.
 
     Deadline of the behaviour: a second after its time; ten times that here.
     """
-    if NO_ANSWER in sentences:  # which it gives up waiting for soon, so that it comes to more checks
+    if NO_ANSWER in sentences:  # shorter waits, so that more checks are done
         monkeypatch.setattr(protocol_checks, "ANSWER_SECONDS", 0.1)
         monkeypatch.setattr(playing, "ANSWER_SECONDS", 0.1)
     with nothing_left(mark):
@@ -317,7 +317,7 @@ def test_the_check_ends_in_its_time_and_leaves_nothing_of_an_engine_that_does(
         assert any(re.fullmatch(sentence, finding.fault) for sentence in sentences), finding
 
 
-def test_what_there_was_no_time_for_is_not_called_clean(
+def test_a_check_that_ran_out_of_time_is_not_called_clean(
     mark: str, patient: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The time is up when two checks are done."""
@@ -338,11 +338,11 @@ def test_what_there_was_no_time_for_is_not_called_clean(
     assert re.search(rf"no fault in 2 checks, \d+\.\d s; {rest} more were not tried", format_summary(report))
 
 
-def test_a_wait_that_the_end_cuts_short_is_told_with_its_lines(mark: str) -> None:
+def test_a_check_aborted_at_the_time_limit_is_reported_with_its_lines(mark: str) -> None:
     (finding,) = checked(mark, "ugi hang -", 0.5).findings
-    told = format_finding(finding)
-    assert told.startswith("handshake                          aborted when the time was up\n")
-    assert re.search(r"\n +0\.\d\d\d > ugi$", told)
+    report = format_finding(finding)
+    assert report.startswith("handshake                          aborted when the time was up\n")
+    assert re.search(r"\n +0\.\d\d\d > ugi$", report)
 
 
 def test_without_a_handshake_nothing_else_is_tried(mark: str) -> None:
@@ -364,21 +364,23 @@ def test_a_ladder_it_does_not_claim_cannot_be_checked(mark: str) -> None:
         checked(mark, plan, 60.0)
 
 
-def test_a_program_that_is_none_cannot_be_checked(tmp_path: Path) -> None:
+def test_a_missing_program_cannot_be_checked(tmp_path: Path) -> None:
     missing = Launch(("/nowhere/engine",), {}, str(tmp_path), str(tmp_path / "scratch"))
     with pytest.raises(CannotCheck, match="cannot start '/nowhere/engine': No such file"):
         check_engine(lambda: missing, ladders=[DOGON], seconds=60.0)
 
 
-def test_a_fault_is_told_with_its_lines_its_log_and_what_to_do(mark: str) -> None:
+def test_a_fault_is_reported_with_its_lines_its_log_and_what_to_do(mark: str) -> None:
     plan = r"go complain 12 go only bestmove\x20\x1b[31m\n"
     finding = found_by("legal moves", plan, mark)
-    told = format_finding(finding)
-    assert told.startswith("legal moves (dogon-kulei)          FAULT: illegal move '\\x1b[31m' in position ")
-    assert "    What to do: read the whole 'position' line and set up exactly this position\n" in told
-    assert re.search(r"      +\d\.\d\d\d > position startpos\n      +\d\.\d\d\d > go p1time 5000 ", told)
-    assert re.search(r"      +\d\.\d\d\d < bestmove \\x1b\[31m\n", told)
-    assert told.endswith("The last lines of its standard error:\n      FIRSTxxxLAST")
+    report = format_finding(finding)
+    assert report.startswith(
+        "legal moves (dogon-kulei)          FAULT: illegal move '\\x1b[31m' in position "
+    )
+    assert "    What to do: read the whole 'position' line and set up exactly this position\n" in report
+    assert re.search(r"      +\d\.\d\d\d > position startpos\n      +\d\.\d\d\d > go p1time 5000 ", report)
+    assert re.search(r"      +\d\.\d\d\d < bestmove \\x1b\[31m\n", report)
+    assert report.endswith("The last lines of its standard error:\n      FIRSTxxxLAST")
 
 
 def test_long_conversations_are_cut_in_the_report() -> None:

@@ -30,7 +30,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def assert_clean(command: tuple[str, ...], *ladders: str, options: tuple[tuple[str, str], ...] = ()) -> None:
-    """One clean check of five will do: a machine with much else to do makes any bot late now and then."""
+    """One clean check of five is enough, since a busy machine may delay any bot."""
     for _ in range(TRIES):
         report = check_engine(
             lambda: plan_launch(EngineSpec("sample", "1", command), None),

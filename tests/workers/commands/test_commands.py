@@ -1,4 +1,4 @@
-"""The commands of ``python -m workers``, and what importing the room needs."""
+"""The commands of ``python -m workers``, and what importing the package needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ sys.meta_path.insert(0, Forbid())
 
 
 def run_python(program: str, *forbidden: str) -> subprocess.CompletedProcess[str]:
-    """Run a program where some packages are as if they were not installed."""
+    """Run a program as if some packages were not installed."""
     words = [sys.executable, "-c", FORBID.format(forbidden=forbidden) + program]
     bare = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     return subprocess.run(words, cwd=ROOT, env=bare, capture_output=True, text=True, timeout=60, check=False)
@@ -34,7 +34,7 @@ def import_all(*left_out: str) -> str:
     return "\n".join(f"import {name}" for name in sorted(names - set(left_out)))
 
 
-def test_the_room_needs_no_site() -> None:
+def test_the_package_needs_no_site() -> None:
     done = run_python(import_all(), "django", "tournament")
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -84,7 +84,7 @@ def test_help_needs_no_celery() -> None:
         (["sprt", *HYPOTHESES, "--model", "bayes", "--counts", "1,2,3"], "invalid choice: 'bayes'"),
     ],
 )
-def test_bad_words_are_told_in_one_sentence(words: list[str], complaint: str) -> None:
+def test_bad_arguments_are_refused_with_one_sentence(words: list[str], complaint: str) -> None:
     done = run_python(COMMAND.format(words), "celery", "django")
     assert (done.returncode, done.stdout) == (2, "")
     assert complaint in done.stderr.splitlines()[-1]
@@ -98,7 +98,7 @@ def test_elo_prints_both_elos_with_their_errors_and_the_superiority() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_nothing_played_is_even_without_a_sign() -> None:
+def test_without_games_elo_is_zero_without_a_sign() -> None:
     done = run_python(COMMAND.format(["elo", "--counts", "0,0,0"]), "celery")
     assert done.stdout.startswith("elo 0.0000000000 1199.8261952904 nelo 0.0000000000 ")
 
@@ -131,7 +131,7 @@ def test_check_names_the_fault_and_fails() -> None:
 
 
 @pytest.mark.slow
-def test_check_is_content_with_a_good_engine() -> None:
+def test_check_passes_a_good_engine() -> None:
     done = run_check("--game", "dogon-kulei", "--", *BAD_ENGINE)
     assert done.returncode == 0, done.stdout
     assert "Bad: no fault in 17 checks" in done.stdout
@@ -151,7 +151,7 @@ def test_check_is_content_with_a_good_engine() -> None:
         (("--option", "Hash", "--", *BAD_ENGINE), "'Hash' is not NAME=VALUE"),
     ],
 )
-def test_check_says_in_a_sentence_what_it_cannot_check(words: tuple[str, ...], complaint: str) -> None:
+def test_check_names_in_one_sentence_what_it_cannot_check(words: tuple[str, ...], complaint: str) -> None:
     done = run_check(*words)
     assert done.returncode == 2
     assert complaint in done.stderr.splitlines()[-1]

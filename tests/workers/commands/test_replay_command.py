@@ -35,10 +35,10 @@ def test_the_same_engines_play_the_same_game(records: Path, capsys: pytest.Captu
     assert (printed.code, printed.out, printed.err) == (0, "the same game: 6 plies, ply limit, 0-1\n", "")
 
 
-def test_engines_sit_where_the_record_has_their_names(
+def test_each_engine_plays_the_side_that_the_record_gives_its_name(
     records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """B has White in the second game, and another first move here."""
+    """B has White in the second game, and plays another first move here."""
     other = engine("B", "go:1", "only", r"bestmove f1-\n")
     printed = Printed(capsys, str(records), "--game", "dogon-kulei/1/1/2", *engine("A"), *other)
     assert printed.code == 1
@@ -56,7 +56,7 @@ def test_a_match_records_the_seed_it_gave(records: Path) -> None:
     assert all(seed.isdigit() for seed in seeds)
 
 
-def test_a_record_without_a_seed_is_said_to_have_none(
+def test_the_output_states_that_a_record_has_no_seed(
     records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = records.read_text("utf-8").partition("\n\n[")[0]
@@ -80,7 +80,7 @@ def test_a_record_without_a_seed_is_said_to_have_none(
         (("{records}", "--game", "a", "b"), "-game a b: takes one word, not 2"),
     ],
 )
-def test_bad_input_is_told_in_a_sentence(
+def test_bad_input_is_refused_with_a_sentence(
     words: tuple[str, ...], complaint: str, records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     printed = Printed(capsys, *(word.format(records=records) for word in words))

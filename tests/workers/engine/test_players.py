@@ -25,15 +25,15 @@ def play(one: EngineSpec, two: EngineSpec | None = None, **more: Any) -> list[Ga
     return play_job(job_of(one, two or bad_engine(), **more)).reports
 
 
-def said_to(lines: str) -> list[str]:
-    """What the engine was told, without the times."""
+def lines_sent(lines: str) -> list[str]:
+    """The lines sent to the engine, without their times."""
     return re.findall(r"^ *[\d.]+ > (.*)$", lines, re.MULTILINE)
 
 
-def test_a_game_is_said_in_the_protocols_order() -> None:
+def test_the_lines_of_a_game_are_sent_in_the_protocol_s_order() -> None:
     (report,) = play(bad_engine(), ply_limit=3, time_control="5+0.5;depth=9")
     assert report.termination == "ply limit"
-    said = said_to(report.white.lines)
+    sent = lines_sent(report.white.lines)
     go = r"go p1time \d+ p2time \d+ p1inc 500 p2inc 500 depth 9"
     expected = [
         "ugi",
@@ -45,43 +45,43 @@ def test_a_game_is_said_in_the_protocols_order() -> None:
         go,
         r"gameover (p1win|p2win|draw) ply limit",
     ]
-    assert len(said) == len(expected)
-    assert all(re.fullmatch(pattern, line) for pattern, line in zip(expected, said, strict=True)), said
+    assert len(sent) == len(expected)
+    assert all(re.fullmatch(pattern, line) for pattern, line in zip(expected, sent, strict=True)), sent
 
 
-def test_a_given_position_is_told_with_the_moves_since() -> None:
+def test_a_given_position_is_sent_with_the_moves_since() -> None:
     fen = "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 10"
     (report,) = play(bad_engine(), fen=fen, opening=("d1+", "d2-"), ply_limit=13, time_control="nodes=5")
-    assert f"position fen {fen} moves d1+ d2-" in said_to(report.white.lines)
-    assert "go nodes 5" in said_to(report.white.lines)
+    assert f"position fen {fen} moves d1+ d2-" in lines_sent(report.white.lines)
+    assert "go nodes 5" in lines_sent(report.white.lines)
 
 
 def test_the_second_game_of_a_process_needs_no_handshake() -> None:
     second = play(bad_engine(options=(("Hash", "16"),)), games=2, ply_limit=2)[1]
-    assert said_to(second.black.lines)[:2] == ["uginewgame", "isready"]
+    assert lines_sent(second.black.lines)[:2] == ["uginewgame", "isready"]
 
 
 def test_options_are_set_before_the_first_game() -> None:
     options = (("Hash", "16"), ("Style Of Play", "very bold"), ("Empty", ""))
     (report,) = play(bad_engine(options=options))
-    assert said_to(report.white.lines)[1:4] == [
+    assert lines_sent(report.white.lines)[1:4] == [
         "setoption name Hash value 16",
         "setoption name Style Of Play value very bold",
         "setoption name Empty value ",
     ]
-    assert not any("UGI_" in line for line in said_to(report.white.lines))
+    assert not any("UGI_" in line for line in lines_sent(report.white.lines))
 
 
 def test_the_variant_is_set_first_if_it_was_declared() -> None:
     (report,) = play(bad_engine("ugi", "also", DECLARES_VARIANT, options=(("Hash", "16"),)))
-    assert said_to(report.white.lines)[1] == "setoption name UGI_Variant value dogon-kulei"
+    assert lines_sent(report.white.lines)[1] == "setoption name UGI_Variant value dogon-kulei"
 
 
 # Seeds
 
 
 def seeds(declared: str, **more: Any) -> list[int]:
-    """Those an engine is sent in the games of a job."""
+    """The seeds that an engine receives in the games of a job."""
     reports = play(bad_engine("ugi", "also", declared + r"\n"), ply_limit=1, games=2, **more)
     found = (re.findall(r"UGI_Seed value (.*)", r.white.lines + r.black.lines) for r in reports)
     return [int(seed) for (seed,) in found]
@@ -103,7 +103,7 @@ def test_seeds_are_sent_in_the_declared_range(bounds: str, least: int, most: int
     assert all(least <= seed <= most for seed in sent)
 
 
-def test_a_seed_is_of_the_run_and_the_game() -> None:
+def test_a_seed_depends_on_the_run_and_the_game() -> None:
     sent = seeds(DECLARES_SEED, seed=3)
     assert sent == [derive_seed(3, "spring/1/1/1"), derive_seed(3, "spring/1/1/2")]
     assert sent == seeds(DECLARES_SEED, seed=3)
@@ -124,13 +124,13 @@ def test_the_time_of_a_move_is_its_own_and_is_recorded() -> None:
     assert min(second, third) < 0.5
 
 
-def test_what_an_engine_says_of_its_search_is_recorded() -> None:
+def test_the_search_info_of_an_engine_is_recorded() -> None:
     info = r"info depth 3 score cp 12 nodes 7\ninfo nodes 900 pv d1+ d2-\n"
     (report,) = play(bad_engine("go", "also", info), ply_limit=1)
     assert re.fullmatch(r"\+0\.12/3 \d\.\d{3}s 900n pv d1\+ d2-", report.moves[0][1])
 
 
-def test_without_a_clock_an_engine_that_hangs_is_ended_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_clock_an_engine_that_hangs_is_still_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(players, "UNTIMED_SECONDS", 0.2)
     (report,) = play(bad_engine("go", "hang", "-"), time_control="depth=1")
     assert (report.termination, report.fault) == ("time forfeit", "white")
@@ -139,7 +139,7 @@ def test_without_a_clock_an_engine_that_hangs_is_ended_all_the_same(monkeypatch:
 # What is whose fault
 
 
-def test_a_program_that_is_none_is_its_authors_fault() -> None:
+def test_a_missing_program_is_the_author_s_fault() -> None:
     missing, denied = "No such file or directory", "Permission denied"
     for program, why in (("/nowhere/engine", missing), ("/etc/passwd", denied), ("no-such-program", missing)):
         (report,) = play(EngineSpec("None", "1", (program,)))
@@ -147,7 +147,7 @@ def test_a_program_that_is_none_is_its_authors_fault() -> None:
         assert report.evidence == f"the program cannot be started: {why}"
 
 
-def test_a_machine_without_room_for_a_process_is_no_engines_fault(
+def test_a_machine_that_cannot_start_a_process_is_not_the_engine_s_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_room(*_: object, **__: object) -> None:
@@ -164,16 +164,16 @@ def test_a_machine_without_room_for_a_process_is_no_engines_fault(
 # The end
 
 
-def test_an_engine_deaf_to_quit_is_ended_after_half_a_second() -> None:
+def test_an_engine_that_ignores_quit_is_ended_after_half_a_second() -> None:
     mark = f"mark-{uuid.uuid4()}"
     with nothing_left(mark):
         play(bad_engine("quit", "resist", "-", mark=mark), bad_engine(mark=mark), ply_limit=1)
 
 
-def test_both_are_told_how_it_ended() -> None:
+def test_both_engines_receive_the_end_of_the_game() -> None:
     (report,) = play(bad_engine("go:2", "only", r"bestmove x\n"))
-    assert "gameover p2win illegal move" in said_to(report.black.lines)
-    assert said_to(report.black.lines)[-1].startswith("gameover")
+    assert "gameover p2win illegal move" in lines_sent(report.black.lines)
+    assert lines_sent(report.black.lines)[-1].startswith("gameover")
 
 
 def test_times_in_the_log_count_from_the_games_start() -> None:

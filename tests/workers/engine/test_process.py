@@ -1,4 +1,4 @@
-"""The process of an engine: lines, deadlines, limits, and an end without remains."""
+"""The process of an engine: lines, deadlines, limits, and an end that leaves nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAY = "yes 123456789 | head -c {}; echo end"
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts shell scripts as engines; all of them are dead at the end."""
+    """Starts shell scripts as engines, and kills them at the end."""
     started: list[EngineProcess] = []
 
     def start_script(script: str, *words: str, on_wait: Callable[[], None] = lambda: None) -> EngineProcess:
@@ -90,7 +90,7 @@ def test_output_does_not_move_a_deadline(start: Start) -> None:
         ("exec >&- 2>&-; exit 3", "the process ended with exit code 3"),
     ],
 )
-def test_an_end_is_told_with_its_code_or_signal(start: Start, script: str, sentence: str) -> None:
+def test_an_end_is_described_with_its_code_or_signal(start: Start, script: str, sentence: str) -> None:
     engine = start(script)
     with pytest.raises(EngineExited) as caught:
         engine.read_line(soon())
@@ -98,7 +98,7 @@ def test_an_end_is_told_with_its_code_or_signal(start: Start, script: str, sente
     assert engine.has_exited()
 
 
-def test_what_was_said_before_the_end_is_read_first(start: Start) -> None:
+def test_output_before_the_end_is_read_first(start: Start) -> None:
     engine = start("echo bestmove c1+; exit 1")
     assert wait_until(engine.has_exited)
     assert engine.read_line(soon()) == b"bestmove c1+"
@@ -120,7 +120,7 @@ def test_a_long_write_and_a_long_answer_do_not_block_each_other(start: Start) ->
 
 
 @pytest.mark.parametrize("script", ["exec <&-; sleep 100", "exit 0"])
-def test_a_write_to_a_closed_input_is_found_out_by_reading(start: Start, script: str) -> None:
+def test_a_write_to_a_closed_input_fails_at_the_next_read(start: Start, script: str) -> None:
     engine = start(script)
     wait_until(lambda: engine.has_exited() or not script.startswith("exit"))
     for _ in range(5):
@@ -167,10 +167,10 @@ def test_standard_error_is_counted_for_each_game_and_both_ends_are_kept(
     for _ in range(2):
         engine.write(b"900000\n", soon())
         assert engine.read_line(soon()) == b"end"
-        said = engine.take_stderr()
-        assert said.startswith(b"first\0")
-        assert said.endswith(b"\0last")
-        assert len(said) < 2 * 65_536 + 100
+        stderr = engine.take_stderr()
+        assert stderr.startswith(b"first\0")
+        assert stderr.endswith(b"\0last")
+        assert len(stderr) < 2 * 65_536 + 100
         engine.begin_game()
     engine.write(b"2000000\n", soon())
     with pytest.raises(EngineFlooded, match="of standard error in one game"):
@@ -198,7 +198,7 @@ def test_draining_never_waits_and_keeps_what_is_unfinished(start: Start) -> None
     assert (lines, engine.unfinished) == ([b"one", b"two"], b"thr")
 
 
-def test_the_owner_may_end_any_wait_even_while_the_engine_talks(start: Start) -> None:
+def test_the_caller_may_end_any_wait_even_while_the_engine_writes(start: Start) -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
@@ -233,7 +233,7 @@ def test_fifty_engines_leave_no_descriptor_zombie_or_folder(
 
 
 @pytest.mark.parametrize("argv", [("/nowhere/engine",), ("/etc/passwd",)])
-def test_a_program_that_is_none_leaves_nothing(tmp_path: Path, argv: tuple[str, ...]) -> None:
+def test_a_missing_program_leaves_nothing(tmp_path: Path, argv: tuple[str, ...]) -> None:
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(OSError, match=argv[0]):
         EngineProcess(launch_of(tmp_path, *argv))
@@ -255,8 +255,8 @@ def test_an_engine_that_cannot_be_watched_is_ended(tmp_path: Path, started: bool
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_engine_gets_the_usual_signals_back(start: Start) -> None:
-    """Python ignores SIGPIPE; an engine is not to inherit that."""
+def test_an_engine_has_the_default_signal_handlers(start: Start) -> None:
+    """Python ignores SIGPIPE; an engine must not inherit that."""
     engine = start("grep SigIgn /proc/self/status")
     ignored = int(engine.read_line(soon()).split()[1], 16)
     assert not ignored & (1 << (signal.SIGPIPE - 1))

@@ -18,7 +18,7 @@ RESIGN = ResignRule(moves=2, score=500)
 
 
 def played(scores: str, draw: DrawRule | None = DRAW, resign: ResignRule | None = RESIGN) -> PlayedGame:
-    """A game in which engines give these scores in turn: hundredths, mates after ``#``, ``-`` for none."""
+    """A game whose engines send these scores in turn: hundredths, mates after ``#``, ``-`` for none."""
     answers = [answer(token, note=note_of(word)) for token, word in zip(LINE, scores.split(), strict=False)]
     setup = setup_of(adjudicator=Adjudicator(draw, resign), ply_limit=len(answers))
     return play_game(setup, ScriptedPlayer(answers[0::2]), ScriptedPlayer(answers[1::2]))
@@ -41,7 +41,7 @@ def note_of(word: str) -> MoveNote | None:
         ("#3 #-2 #1 #-1 0 0 0 0", Result.WHITE_WINS, 4),
     ],
 )
-def test_a_game_ends_when_both_have_said_so_long_enough(scores: str, result: Result, plies: int) -> None:
+def test_a_game_ends_when_both_scores_agree_long_enough(scores: str, result: Result, plies: int) -> None:
     ended = played(scores)
     assert (ended.termination, ended.result, len(ended.moves)) == (Termination.ADJUDICATION, result, plies)
     assert verify_record(record_of_played(ended, ply_limit=8)) == []
@@ -58,7 +58,7 @@ def test_a_game_ends_when_both_have_said_so_long_enough(scores: str, result: Res
     ],
     ids=["one alone", "not lost enough", "both lose", "no score", "interrupted"],
 )
-def test_one_word_is_not_enough(scores: str) -> None:
+def test_scores_that_do_not_agree_long_enough_end_no_game(scores: str) -> None:
     assert played(scores).termination is Termination.PLY_LIMIT
 
 
@@ -67,5 +67,5 @@ def test_without_rules_no_score_ends_a_game() -> None:
     assert played("#1 #-1 #1 #-1 #1 #-1 0 0", resign=None).termination is Termination.PLY_LIMIT
 
 
-def test_the_rules_go_before_what_engines_agree_on() -> None:
+def test_the_end_by_the_rules_precedes_adjudication() -> None:
     assert played("0 0 0 0 0").termination is Termination.PLY_LIMIT

@@ -98,7 +98,7 @@ def test_the_ply_limit_ends_the_game() -> None:
     assert_true_record(played, ply_limit=6)
 
 
-def test_a_decided_start_is_judged_and_nobody_is_asked() -> None:
+def test_a_decided_start_is_judged_without_asking_a_player() -> None:
     white, black = script(), script()
     played = play(setup_of(fen=DECIDED), white, black)
     assert (played.result, played.termination, played.reason) == (Result.DRAW, Termination.RULES, "seeds")
@@ -117,12 +117,12 @@ def test_an_opening_that_ends_the_game_is_the_whole_game() -> None:
     assert_true_record(played, ply_limit=2)
 
 
-def test_an_opening_that_cannot_be_played_is_told_to_the_caller() -> None:
+def test_an_opening_that_cannot_be_played_raises() -> None:
     with pytest.raises(IllegalMove, match="'c1x'"):
         play(setup_of(opening="c1+ c1x"), script(), script())
 
 
-def test_given_moves_are_marked_and_the_game_goes_on_behind_them() -> None:
+def test_given_moves_are_marked_and_the_game_continues_after_them() -> None:
     played = play(setup_of(opening="c1+", ply_limit=3), script("d1+"), script("c2+"))
     assert [(move.token, move.book) for move in played.moves] == [
         ("c1+", True),
@@ -132,7 +132,7 @@ def test_given_moves_are_marked_and_the_game_goes_on_behind_them() -> None:
     assert_true_record(played, ply_limit=3)
 
 
-def test_what_an_engine_said_of_its_move_is_kept() -> None:
+def test_the_search_info_of_a_move_is_kept() -> None:
     note = MoveNote(Score(35), 12, 104)
     played = play(setup_of(ply_limit=1), script(answer("c1+", 104, note)), script())
     assert played.moves[0].note == note
@@ -302,8 +302,10 @@ def test_a_clock_never_shows_less_than_nothing() -> None:
         ("dualma", PLACED, "white"),
     ],
 )
-def test_p1_is_who_moves_first_in_the_game_wherever_it_starts(code: str, fen: str | None, first: str) -> None:
-    """Whoever is to move has 100 ms less on the clock after its move."""
+def test_p1_is_the_side_that_moves_first_in_the_game_from_any_start(
+    code: str, fen: str | None, first: str
+) -> None:
+    """After each move its player's clock shows 100 ms less."""
     sides = {"white": FirstMoveAfter(100), "black": FirstMoveAfter(100)}
     setup = setup_of(code, fen=fen, control="1+0", ply_limit=1000)
     starter, other = sides[first], sides["black" if first == "white" else "white"]
@@ -316,7 +318,7 @@ def test_p1_is_who_moves_first_in_the_game_wherever_it_starts(code: str, fen: st
 
 
 class FirstMoveAfter(ScriptedPlayer):
-    """Plays the first legal move once, taking its time; the second time it has no more."""
+    """Plays the first legal move once, after ``ms``; raises StopIteration when asked for another."""
 
     def __init__(self, ms: float) -> None:
         super().__init__()
@@ -329,26 +331,26 @@ class FirstMoveAfter(ScriptedPlayer):
         return answer(next(turn.history.position.legal_moves()), self.ms)  # type: ignore[attr-defined]
 
 
-# What is told
+# Messages to the players
 
 
-def test_the_end_is_told_to_both_once_in_the_protocols_words() -> None:
+def test_the_end_is_sent_to_both_players_once_in_the_protocol_s_words() -> None:
     white, black = script("c1+"), script("resign")
     play(setup_of(), white, black)
     assert white.told == black.told == ["p1win resignation"]
 
 
 @pytest.mark.parametrize(
-    ("code", "loser", "told"), [("dualma", "black", "p2win"), ("duovallis", "white", "p2win")]
+    ("code", "loser", "winner"), [("dualma", "black", "p2win"), ("duovallis", "white", "p2win")]
 )
-def test_p1_wins_and_loses_as_the_game_has_it(code: str, loser: str, told: str) -> None:
+def test_the_winner_is_sent_as_p1_or_p2_of_the_game(code: str, loser: str, winner: str) -> None:
     white = ScriptedPlayer(unable=CRASH if loser == "white" else None)
     black = ScriptedPlayer(unable=CRASH if loser == "black" else None)
     play(setup_of(code), white, black)
-    assert white.told == [f"{told} crash"]
+    assert white.told == [f"{winner} crash"]
 
 
-def test_the_reason_of_the_rules_is_told() -> None:
+def test_the_reason_of_the_rules_is_sent() -> None:
     white = script()
     play(setup_of(fen=DECIDED), white, script())
     assert white.told == ["draw seeds"]

@@ -39,7 +39,7 @@ def book_of(path: Path, text: str = BOOK, seed: int = 0, **more: object) -> Book
     return make_books(terms_of(openings=openings, seed=seed))["dogon-kulei"]
 
 
-def test_a_file_is_taken_line_by_line_from_the_chosen_one_and_round_again(tmp_path: Path) -> None:
+def test_a_file_is_read_from_the_chosen_line_and_then_from_its_start(tmp_path: Path) -> None:
     assert [book_of(tmp_path).start(n) for n in range(6)] == [*LINES, *LINES[:2]]
     assert [book_of(tmp_path, start=3).start(n) for n in range(3)] == [LINES[2], LINES[3], LINES[0]]
 
@@ -79,7 +79,7 @@ def test_ladders_have_their_own_part_of_a_file(tmp_path: Path) -> None:
     assert [books["dualma"].start(n).moves for n in range(3)] == [("a1:a2",), ("a1:a3",), ("a1:a2",)]
 
 
-def test_what_stands_above_the_first_ladder_is_for_all(tmp_path: Path) -> None:
+def test_openings_above_the_first_ladder_are_for_all_ladders(tmp_path: Path) -> None:
     kulei = book_of(tmp_path, "d1+\n[dogon-kulei]\nf1+\n[dualma]\na1:a2\n")
     assert [kulei.start(n).moves for n in range(2)] == [("d1+",), ("f1+",)]
 
@@ -107,7 +107,7 @@ def test_openings_that_the_ply_limit_ends_are_refused(tmp_path: Path) -> None:
             make_books(terms_of(openings=Openings(file=tmp_path / "book.txt"), ply_limit=limit))
 
 
-def test_a_file_may_begin_with_the_mark_of_an_editor(tmp_path: Path) -> None:
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     assert book_of(tmp_path, "\ufeffd1+ d2+\n").start(0) == BookStart(moves=("d1+", "d2+"))
 
 

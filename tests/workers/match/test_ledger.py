@@ -20,7 +20,7 @@ def next_pair(ledger: Ledger) -> PlannedPair:
 
 
 def play(ledger: Ledger, pair: PlannedPair, *results: str, fault: str = "none") -> list[str | None]:
-    """Record the games of a pair; returns who was withdrawn by each."""
+    """Record the games of a pair; returns the engine withdrawn by each game."""
     return [play_one(ledger, pair, number, result, fault) for number, result in enumerate(results)]
 
 
@@ -98,7 +98,7 @@ def test_a_void_that_would_end_the_same_way_again_is_given_up_at_once() -> None:
     assert ledger.withdrawn == ["A", "B"]
 
 
-def test_games_of_a_lost_slot_are_played_again_the_first_of_them_not_for_ever() -> None:
+def test_games_of_a_lost_slot_are_played_again_the_first_a_limited_number_of_times() -> None:
     ledger = Ledger(terms_of())
     for _ in range(MAX_LOST):
         pair = next_pair(ledger)
@@ -131,7 +131,7 @@ def test_an_engine_is_withdrawn_after_forfeits_in_a_row_and_its_games_are_left_o
     assert (ledger.done, ledger.left_out, ledger.left, ledger.total) == (6, 6, 0, 12)
 
 
-def test_an_engine_that_plays_a_clean_game_begins_to_count_anew() -> None:
+def test_a_clean_game_resets_the_count_of_forfeits() -> None:
     ledger = Ledger(terms_of(rounds=4), withdraw_after=2)
     for _ in range(4):
         pair = next_pair(ledger)
@@ -172,7 +172,7 @@ def test_a_test_ends_when_it_is_decided() -> None:
     assert ledger.test.counts.cells == (0, 0, 0, 0, pairs)
 
 
-def test_pairs_count_in_the_order_of_the_schedule_whatever_order_they_end_in() -> None:
+def test_pairs_count_in_the_order_of_the_schedule_not_of_their_ends() -> None:
     ledger = make_test()
     one, two = next_pair(ledger), next_pair(ledger)
     assert ledger.test is not None
@@ -191,7 +191,7 @@ def test_a_pair_that_cannot_be_completed_holds_up_no_test() -> None:
     assert ledger.test.counts.games == 2
 
 
-def test_the_first_engine_is_the_one_that_is_tested_whatever_its_colour() -> None:
+def test_the_first_engine_is_the_tested_one_with_either_colour() -> None:
     ledger = make_test()
     order = list(zip(range(2), plan_pairs(ledger.terms), strict=False))
     assert [pair.first for _, pair in order] == [0, 1]

@@ -1,4 +1,4 @@
-"""Matches with real engines, run as their users run them."""
+"""Matches with real engines, started from the command line."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ games = ["dogon-kulei"]
 
 
 def timeless(record: Record) -> tuple[object, ...]:
-    """A record but for its times and date."""
+    """A record without its times and date."""
     headers = [header for header in record.headers if header[0] != "Date"]
     return (headers, [move.token for move in record.moves], record.result)
 
 
-def test_a_round_robin_is_played_recorded_and_told_of(tmp_path: Path) -> None:
+def test_a_round_robin_is_played_recorded_and_reported(tmp_path: Path) -> None:
     done = run_match(tmp_path, *engine("A"), *engine("B"), *engine("C"), *QUICK, "-concurrency", "2")
     assert (done.code, done.err) == (0, "")
     assert len(done.games) == 6
@@ -44,7 +44,7 @@ def test_a_round_robin_is_played_recorded_and_told_of(tmp_path: Path) -> None:
     assert done.out.count("dogon-kulei/") == 6
 
 
-def test_the_same_seed_gives_the_same_games_whatever_the_concurrency(tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_games_at_any_concurrency(tmp_path: Path) -> None:
     words = [*RANDOM_BOTS, *"-game dualma -tc nodes=1 -rounds 4 -seed 7".split()]
     played = []
     for slots in ("1", "3"):
@@ -72,7 +72,7 @@ def test_both_games_of_a_pair_begin_with_one_opening(tmp_path: Path) -> None:
     assert openings[0] == openings[1] != openings[2] == openings[3]
 
 
-def test_engines_with_a_time_control_each_play_by_it_and_the_record_says_so(tmp_path: Path) -> None:
+def test_engines_with_a_time_control_each_play_by_it_and_the_record_has_it(tmp_path: Path) -> None:
     words = [*engine("A", keys=["tc=20+0"]), *engine("B"), *engine("C"), *QUICK]
     done = run_match(tmp_path, *words, "-log", "logs")
     for record in done.games.values():
@@ -87,7 +87,7 @@ def test_engines_with_a_time_control_each_play_by_it_and_the_record_says_so(tmp_
 # Faults
 
 
-def test_a_forfeit_is_told_of_with_what_the_engine_said_and_the_match_goes_on(tmp_path: Path) -> None:
+def test_a_forfeit_is_reported_with_the_engine_s_output_and_the_match_continues(tmp_path: Path) -> None:
     words = [
         *engine("Good"),
         *engine("Bad", "go:2", "leave", "3", "start", "complain", "30"),
@@ -99,11 +99,11 @@ def test_a_forfeit_is_told_of_with_what_the_engine_said_and_the_match_goes_on(tm
     assert done.code == 0
     assert [record.header("Termination") for record in done.games.values()] == ["crash"] * 4
     assert all("exit code 3" in record.header("Evidence") for record in done.games.values())
-    for told in (done.out, (tmp_path / "match.pgn.faults").read_text()):
-        assert "the last lines of Bad:" in told
-        assert "> go" in told
-        assert "FIRST" in told
-        assert "lines of Good" not in told
+    for text in (done.out, (tmp_path / "match.pgn.faults").read_text()):
+        assert "the last lines of Bad:" in text
+        assert "> go" in text
+        assert "FIRST" in text
+        assert "lines of Good" not in text
 
 
 def test_without_recovery_a_crash_ends_the_match(tmp_path: Path) -> None:
@@ -145,11 +145,11 @@ def test_games_no_engine_can_start_in_are_given_up_and_recorded_as_void(tmp_path
     assert len(done.events[-1]["halted"]) == 2
 
 
-# Being told to stop, and going on
+# Interrupting and continuing
 
 
 def test_an_interrupted_match_finishes_its_games_and_can_be_resumed(tmp_path: Path, mark: str) -> None:
-    """The third game waits until the match has been told."""
+    """Interrupt a match whose third game waits for the interrupt."""
     note, gate = tmp_path / "note", tmp_path / "gate"
     plan = ("go:7", "note", f"A {note}", "go:7", "wait", str(gate))
     words = [*engine("A", *plan, mark=mark), *engine("B", mark=mark), *QUICK, "-rounds", "10"]
@@ -212,7 +212,7 @@ def test_a_test_ends_a_match_when_it_is_decided(tmp_path: Path) -> None:
     assert 2 * sum(sprt["pairs"]) <= ended["played"] == len(done.games) < 200
 
 
-def test_a_match_that_cannot_write_says_which_file_and_goes_on_later(tmp_path: Path) -> None:
+def test_a_match_that_cannot_write_names_the_file_and_can_be_continued(tmp_path: Path) -> None:
     words = [*engine("Good"), *engine("Bad", "go:2", "leave", "3"), *QUICK]
     faults = tmp_path / "match.pgn.faults"
     faults.mkdir()
@@ -226,7 +226,7 @@ def test_a_match_that_cannot_write_says_which_file_and_goes_on_later(tmp_path: P
     assert (done.code, len(done.games)) == (0, 2)
 
 
-def test_a_match_goes_on_under_its_own_terms_only(tmp_path: Path) -> None:
+def test_a_match_is_only_continued_with_the_same_terms(tmp_path: Path) -> None:
     words = [*engine("A"), *engine("B"), *QUICK]
     assert run_match(tmp_path, *words).code == 0
     again = run_match(tmp_path, *words)

@@ -44,7 +44,7 @@ def test_a_gauntlet_takes_the_ladders_in_turn() -> None:
     ]
 
 
-def test_of_three_games_the_third_has_an_opening_of_its_own() -> None:
+def test_of_three_games_the_third_has_a_separate_opening() -> None:
     assert written(terms_of(games=3, rounds=2)) == [
         "dogon-kulei/1/1/1 A-B opening 0",
         "dogon-kulei/1/1/2 B-A opening 0",

@@ -34,7 +34,7 @@ def replayed(
     )
 
 
-def told(difference: Difference | None) -> tuple[int, str, str]:
+def fields_of(difference: Difference | None) -> tuple[int, str, str]:
     assert difference is not None
     return difference.ply, difference.recorded, difference.played
 
@@ -49,7 +49,7 @@ def test_the_same_choices_are_the_same_game() -> None:
 
 def test_the_first_other_move_is_the_difference() -> None:
     difference = replayed(GAME, black=["c2+", "a2-", "b2+"])
-    assert told(difference) == (4, "d2+", "a2-")
+    assert fields_of(difference) == (4, "d2+", "a2-")
     assert difference is not None
     assert str(difference.position).endswith(" b 0 0 - - 3")
 
@@ -67,24 +67,24 @@ def test_given_moves_are_given_again() -> None:
         (Forfeit(Termination.CRASH, "the process ended with exit code 3"), "crash"),
     ],
 )
-def test_an_end_off_the_board_must_come_again(end: str | Exception, name: str) -> None:
+def test_an_end_outside_the_rules_must_be_repeated(end: str | Exception, name: str) -> None:
     record = recorded(["d1+", end], [*BLACK])
     assert replayed(record, ["d1+", end]) is None
-    assert told(replayed(record, ["d1+", "c1+"])) == (3, f"{name}, 0-1", "c1+")
+    assert fields_of(replayed(record, ["d1+", "c1+"])) == (3, f"{name}, 0-1", "c1+")
     again = Forfeit(Termination.TIME, "no answer")
-    assert told(replayed(record, ["d1+", again])) == (3, f"{name}, 0-1", "time forfeit, 0-1")
+    assert fields_of(replayed(record, ["d1+", again])) == (3, f"{name}, 0-1", "time forfeit, 0-1")
 
 
 def test_an_end_before_the_record_s_is_a_difference() -> None:
     crash = Forfeit(Termination.CRASH, "the process ended with exit code 3")
-    assert told(replayed(GAME, ["d1+", crash])) == (3, "c1+", "crash, 0-1")
-    assert told(replayed(GAME, black=["resign"])) == (2, "c2+", "resign")
+    assert fields_of(replayed(GAME, ["d1+", crash])) == (3, "c1+", "crash, 0-1")
+    assert fields_of(replayed(GAME, black=["resign"])) == (2, "c2+", "resign")
 
 
 def test_an_adjudicated_game_is_the_same_once_its_moves_are() -> None:
     record = record_of("dogon-kulei", MOVES[:2], result=Result.DRAW, termination=Termination.ADJUDICATION)
     assert replayed(record) is None
-    assert told(replayed(record, ["c1+"])) == (1, "d1+", "c1+")
+    assert fields_of(replayed(record, ["c1+"])) == (1, "d1+", "c1+")
 
 
 def test_players_that_cannot_begin_are_no_difference() -> None:
@@ -93,7 +93,7 @@ def test_players_that_cannot_begin_are_no_difference() -> None:
         replay_game(GAME, ScriptedPlayer(unable=unable), ScriptedPlayer(unable=unable))
 
 
-def test_a_record_that_is_not_true_is_not_replayed() -> None:
+def test_a_wrong_record_is_not_replayed() -> None:
     with pytest.raises(ReplayError, match="the record is wrong: header PlyCount"):
         replayed(with_headers(GAME, {"PlyCount": "7"}))
 
@@ -110,7 +110,7 @@ def test_the_seed_in_a_record_is_the_game_s_own() -> None:
 
 
 @pytest.mark.parametrize("value", ["", "x", "-1", str(SEED_LIMIT), "²"])
-def test_a_seed_that_cannot_be_is_none(value: str) -> None:
+def test_an_invalid_seed_is_none(value: str) -> None:
     assert seed_of(with_headers(GAME, {"Seed": value})) is None
 
 
@@ -121,6 +121,6 @@ def test_each_player_has_the_time_control_it_had() -> None:
     assert [search(player.turns[0]) for player in (white, black)] == [Go(nodes=7), Go(depth=2)]
 
 
-def test_a_time_control_that_cannot_be_is_told() -> None:
+def test_an_invalid_time_control_is_reported() -> None:
     with pytest.raises(ReplayError, match="the record is wrong: cannot read 'soon'"):
         replayed(with_headers(GAME, {"WhiteTimeControl": "soon"}))

@@ -48,7 +48,7 @@ def play_on(
 
 
 def all_rounds(seats: Sequence[SwissPlayer]) -> Iterator[list[tuple[SwissPlayer, SwissPlayer | None]]]:
-    """Every way to seat these players, the better one of each pair first; None for a rest."""
+    """Every possible round of these players, the better one of each pair first; None for a bye."""
     if not seats:
         yield []
         return
@@ -69,7 +69,7 @@ def cost(round_: Sequence[tuple[SwissPlayer, SwissPlayer | None]], players: int)
 def seated(
     pairs: Sequence[Pair], seats: Sequence[SwissPlayer]
 ) -> list[tuple[SwissPlayer, SwissPlayer | None]]:
-    """A round as ``all_rounds`` has it."""
+    """A round in the form of ``all_rounds``."""
     by_player = {seat.player: seat for seat in seats}
     found: list[tuple[SwissPlayer, SwissPlayer | None]] = []
     for first, second in pairs:
@@ -119,7 +119,7 @@ def test_nobody_meets_anybody_again_while_that_can_be_avoided(
 
 @given(players=st.sampled_from([3, 5, 7, 9]), points=events["points"])
 def test_everybody_rests_once_before_anybody_rests_twice(players: int, points: list[float]) -> None:
-    """As long as new opponents can be found for the others."""
+    """This holds as long as the others can be given new opponents."""
     met: list[MeetingResult] = []
     for met, pairs in play_on(players, (players + 1) // 2, points):  # noqa: B007
         pass
@@ -158,7 +158,7 @@ def test_more_rounds_than_opponents_start_over() -> None:
 
 
 def test_a_large_field_is_paired_anew_every_round() -> None:
-    """Larger than what is searched exhaustively at first."""
+    """The field is larger than those that are first searched exhaustively."""
     players = 4 * CANDIDATES + 1
     met: list[MeetingResult] = []
     for met, pairs in play_on(players, 9, [2, 0.5, 1.5, 1, 0]):

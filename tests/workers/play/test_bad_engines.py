@@ -1,6 +1,6 @@
-"""Every fault of PROTOCOL.md's table by a real process: whose fault, why, and nothing left behind.
+"""Every fault of PROTOCOL.md's table by a real process: the side at fault, the reason, and no leftovers.
 
-Plans are words of ``tests.support.bad_engines``; a space inside a detail is written ``\\x20``.
+Plans are arguments of ``tests.support.bad_engines``; a space inside a detail is written ``\\x20``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ FAULTS = [
     [fault[1:] for fault in FAULTS],
     ids=[fault[0] for fault in FAULTS],
 )
-def test_the_fault_is_its_own_of_an_engine_that(
+def test_the_fault_is_reported_of_an_engine_that(
     plan: str, control: str, termination: str, evidence: str, mark: str
 ) -> None:
     """It loses as White and as Black, its opponent plays on in the same process, and nothing is left."""
@@ -90,8 +90,8 @@ def test_the_fault_is_its_own_of_an_engine_that(
 
 
 STALLS = [
-    ("never says ugiok", "ugi hang -", "no ugiok within 2.0 seconds"),
-    ("never says readyok", "isready only nothing", "no readyok within 2.0 seconds"),
+    ("never sends ugiok", "ugi hang -", "no ugiok within 2.0 seconds"),
+    ("never sends readyok", "isready only nothing", "no readyok within 2.0 seconds"),
     ("closes its output at once", "start close 1", "no ugiok within 2.0 seconds"),
 ]
 
@@ -111,7 +111,7 @@ def test_a_stall_loses_for_an_engine_that(
 HARMLESS = [
     ("ends lines as Windows does", rf"go only {ANSWER}\r\n"),
     ("ponders", rf"go only {ANSWER}\x20ponder\x20c1+\n"),
-    ("says words before", rf"go only joho\x20{ANSWER}\n"),
+    ("sends words before", rf"go only joho\x20{ANSWER}\n"),
     ("talks to a terminal", r"go also info\x20string\x20\x1b[31m\x00\xff\xfe\n"),
     ("sends empty lines", r"go also \n\n\n isready also \n\n"),
     ("talks of best moves", r"go also info\x20string\x20bestmove\x20z9\n"),
@@ -127,7 +127,7 @@ HARMLESS = [
     "plan",
     [pytest.param(plan, id=name, marks=pytest.mark.slow if "dig" in plan else ()) for name, plan in HARMLESS],
 )
-def test_no_harm_is_in_an_engine_that(
+def test_no_fault_is_found_in_an_engine_that(
     plan: str, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -162,10 +162,10 @@ def test_an_unreadable_move_is_cut_in_the_evidence(mark: str) -> None:
 def test_the_first_and_the_last_of_much_standard_error_is_kept(mark: str) -> None:
     one = bad_engine("go:1", "complain", "1000000", mark=mark)
     (report,) = play_job(job_of(one, bad_engine(mark=mark))).reports
-    said = report.white.stderr
-    assert said.startswith("FIRSTx")
-    assert said.endswith("xLAST")
-    assert f"\n[... {1_000_000 - 2 * 65536} bytes left out ...]\n" in said
+    stderr = report.white.stderr
+    assert stderr.startswith("FIRSTx")
+    assert stderr.endswith("xLAST")
+    assert f"\n[... {1_000_000 - 2 * 65536} bytes left out ...]\n" in stderr
     assert report.black.stderr == ""
 
 
@@ -186,8 +186,8 @@ def test_a_flag_falls_in_time(plan: str, mark: str) -> None:
     job = job_of(bad, good, time_control=LONG)
     (report,) = play_job(job).reports
     (asked,) = re.findall(r"([\d.]+) > go movetime 200", report.white.lines)
-    (told,) = re.findall(r"([\d.]+) > gameover", report.black.lines)
-    assert float(told) - float(asked) - 0.25 < 0.75
+    (sent_at,) = re.findall(r"([\d.]+) > gameover", report.black.lines)
+    assert float(sent_at) - float(asked) - 0.25 < 0.75
 
 
 def test_a_slot_is_usable_soon_after_a_fault(mark: str) -> None:

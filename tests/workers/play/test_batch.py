@@ -1,4 +1,4 @@
-"""Several jobs of one message: whose process is kept, and what a fault, a stop or slowness costs."""
+"""Several jobs of one message: which process is kept, and the effects of a fault, a stop or slowness."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def play(*jobs: GameJob) -> list[GameReport]:
 
 
 def processes(reports: list[GameReport], spec: EngineSpec, jobs: list[GameJob]) -> list[tuple[int, int]]:
-    """Process and its game's number for each game this engine played, by what it said."""
+    """The process and its game's number for each game of this engine, from its ``info`` lines."""
     seen = []
     games = [(job, game) for job in jobs for game in job.games]
     for report, (job, game) in zip(reports, games, strict=True):
@@ -31,7 +31,7 @@ def processes(reports: list[GameReport], spec: EngineSpec, jobs: list[GameJob]) 
     return seen
 
 
-def test_who_plays_the_next_pair_too_keeps_its_process_and_is_told_of_a_new_game(mark: str) -> None:
+def test_an_engine_that_also_plays_the_next_pair_keeps_its_process(mark: str) -> None:
     one, two, three = (bad_engine(name=name, mark=mark) for name in ("One", "Two", "Three"))
     jobs = [job_of(one, two, games=2), job_of(three, one, games=2), job_of(two, three, games=2)]
     with nothing_left(mark):
@@ -43,7 +43,7 @@ def test_who_plays_the_next_pair_too_keeps_its_process_and_is_told_of_a_new_game
     assert len({pid for pid, _ in twos}) == 2
 
 
-def test_who_plays_itself_has_two_processes(mark: str) -> None:
+def test_an_engine_that_plays_itself_has_two_processes(mark: str) -> None:
     one = bad_engine(mark=mark)
     with nothing_left(mark):
         first, second = play(job_of(one, one), job_of(one, one))
@@ -52,7 +52,7 @@ def test_who_plays_itself_has_two_processes(mark: str) -> None:
     assert pids[:2] == pids[2:]
 
 
-def test_a_fault_costs_no_other_job_anything(mark: str) -> None:
+def test_a_fault_does_not_affect_other_jobs(mark: str) -> None:
     bad, good = bad_engine("go", "leave", "3", mark=mark, name="Bad"), bad_engine(mark=mark)
     with nothing_left(mark):
         reports = play(
@@ -71,7 +71,7 @@ def test_a_stop_gives_back_all_that_is_not_played(mark: str) -> None:
     assert len(reports) == 3
 
 
-def test_engines_slower_than_was_thought_do_not_keep_the_rest(mark: str) -> None:
+def test_the_remaining_jobs_are_given_back_if_engines_are_slower_than_expected(mark: str) -> None:
     one, two = bad_engine(mark=mark), bad_engine(mark=mark, name="Two")
     jobs = [job_of(one, two, games=2) for _ in range(4)]
     reports: list[GameReport] = []

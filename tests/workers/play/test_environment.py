@@ -1,4 +1,4 @@
-"""What a record says of the conditions under which a game was played."""
+"""The headers of a record that describe the environment of a game."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from workers.play.environment import environment_headers, measure_speed
 
 
-def test_walls_and_speed_become_headers() -> None:
+def test_sandbox_and_speed_become_headers() -> None:
     assert environment_headers("level A, freezer", "35.2") == (
         ("Walls", "level A, freezer"),
         ("WorkerSpeed", "35.2"),
@@ -18,7 +18,7 @@ def test_walls_and_speed_become_headers() -> None:
 
 
 @pytest.mark.parametrize("word", ["level C, freezer", 'level A, freezer"]', "35.2\n", "1e9", "-1.0", "٣.١"])
-def test_what_no_worker_of_ours_says_is_left_out(word: str) -> None:
+def test_texts_that_no_worker_sends_are_left_out(word: str) -> None:
     assert environment_headers(word, word) == ()
 
 

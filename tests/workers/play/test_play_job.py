@@ -31,7 +31,7 @@ from workers.play.runner import Callbacks, WorkerContext
 WORKER = WorkerContext("tester", Path("/nowhere"), Path("/nowhere"))
 
 
-def test_colours_are_as_the_games_say_and_processes_are_kept() -> None:
+def test_colours_are_those_of_the_games_and_processes_are_kept() -> None:
     first, second, third = play_job(job_of(bad_engine(), bad_engine(), games=3)).reports
     seen = [min(engine_of(lines)) for lines in (first.white.lines, second.black.lines, third.white.lines)]
     assert [game for _, game in seen] == [1, 2, 3]
@@ -47,7 +47,7 @@ def test_an_engine_is_started_anew_after_a_forfeit() -> None:
     assert game == 1
 
 
-def test_a_report_tells_the_whole_game_and_survives_the_journey() -> None:
+def test_a_report_has_the_whole_game_and_survives_serialization() -> None:
     (report,) = play_job(job_of(bad_engine(), bad_engine(), opening=tuple(LINE[:2]))).reports
     assert [token for token, _ in report.moves] == LINE[:6]
     assert [comment for _, comment in report.moves[:2]] == ["book", "book"]
@@ -64,14 +64,14 @@ def test_a_report_tells_the_whole_game_and_survives_the_journey() -> None:
 def test_progress_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 3600.0)
     played = play_job(job_of(bad_engine(), bad_engine(), games=2))
-    assert [(told.key, told.moves) for told in played.progress] == [
+    assert [(sent.key, sent.moves) for sent in played.progress] == [
         ("spring/1/1/1", ()),
         ("spring/1/1/2", ()),
     ]
 
 
 @pytest.mark.parametrize("plan", [("go:1", "hang", "-"), ("go:1", "drip", r"info x\n")])
-def test_the_heart_beats_on_while_an_engine_thinks(
+def test_heartbeats_continue_while_an_engine_thinks(
     plan: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.05)
@@ -83,12 +83,14 @@ def test_the_heart_beats_on_while_an_engine_thinks(
     assert thinking[-1] == Progress("spring/1/1/1", "attempt-1", "tester", (), None, None)
 
 
-def test_progress_tells_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_has_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.0)
     monkeypatch.setattr(process, "WAIT_NS", 0)
     played = play_job(job_of(bad_engine("go:1", "late", "0.1"), bad_engine(), time_control="5+1"))
     last = played.progress[-1]
-    assert last.moves == played.reports[0].moves[:-1], "told last while the last move was waited for"
+    assert last.moves == played.reports[0].moves[:-1], (
+        "the last progress is sent while the last move is awaited"
+    )
     assert last.white_ms is not None
     assert last.black_ms is not None
     assert last.white_ms <= 5000 + 3 * 1000 - 100
@@ -106,19 +108,19 @@ def test_progress_tells_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> Non
         pytest.param(("ugi", "resist", "-"), marks=pytest.mark.slow),
     ],
 )
-def test_a_worker_told_to_stop_gives_the_game_back_within_a_second(plan: tuple[str, ...], mark: str) -> None:
-    """Ten times that here. The game under way and those after it come back; no engine stays."""
-    told: list[float] = []
+def test_a_stopping_worker_gives_the_game_back_within_a_second(plan: tuple[str, ...], mark: str) -> None:
+    """Ten times as long here. The game under way and those after it come back; no engine stays."""
+    polls: list[float] = []
 
     def is_stopping() -> bool:
         if len(processes_with(mark)) == 2 or (plan[0] == "ugi" and processes_with(mark)):
-            told.append(time.monotonic())
-        return len(told) > 3
+            polls.append(time.monotonic())
+        return len(polls) > 3
 
     job = job_of(bad_engine(*plan, mark=mark), bad_engine(mark=mark), games=3, time_control="60+0")
     with nothing_left(mark):
         played = play_job(job, is_stopping=is_stopping)
-    assert time.monotonic() - told[3] < 10
+    assert time.monotonic() - polls[3] < 10
     assert played.returned == job.games
     assert played.reports == []
 
@@ -133,7 +135,7 @@ def test_games_done_before_the_stop_stay_done(mark: str) -> None:
 
 
 def test_a_stop_while_the_engines_quit_loses_nothing(mark: str) -> None:
-    """The word comes between the last report and the end of an engine that is in no hurry."""
+    """The stop comes between the last report and the end of an engine that quits slowly."""
     reports: list[GameReport] = []
     asked: list[bool] = []
 
@@ -169,7 +171,7 @@ def test_a_report_that_cannot_be_sent_leaves_no_engine(mark: str) -> None:
         ({"opening": ("d1+", "d1+")}, "IllegalMove: illegal move 'd1+' in position"),
     ],
 )
-def test_a_job_that_makes_no_sense_is_void_and_says_why(change: dict[str, object], evidence: str) -> None:
+def test_an_invalid_job_is_void_with_the_reason_as_evidence(change: dict[str, object], evidence: str) -> None:
     first, second = play_job(job_of(bad_engine(), bad_engine(), games=2, **change)).reports
     for report in (first, second):
         assert (report.result, report.termination, report.fault) == ("*", "void", "infrastructure")
@@ -179,11 +181,11 @@ def test_a_job_that_makes_no_sense_is_void_and_says_why(change: dict[str, object
 
 def test_an_exception_of_ours_is_void_with_the_moves_so_far_and_the_next_game_is_played(mark: str) -> None:
     reports: list[GameReport] = []
-    told: list[Progress] = []
+    sent: list[Progress] = []
 
     def stumble(progress: Progress) -> None:
-        told.append(progress)
-        if len(told) == 3:
+        sent.append(progress)
+        if len(sent) == 3:
             raise ZeroDivisionError("once\nonly")
 
     with pytest.MonkeyPatch.context() as patch, nothing_left(mark):
@@ -195,7 +197,7 @@ def test_an_exception_of_ours_is_void_with_the_moves_so_far_and_the_next_game_is
     assert reports[1].termination == "ply limit"
 
 
-def test_a_bundle_that_cannot_be_had_is_void_and_named(tmp_path: Path) -> None:
+def test_a_bundle_that_cannot_be_fetched_is_a_void_that_names_it(tmp_path: Path) -> None:
     one = EngineSpec("Stone Age", "1", ("./run",), bundle="ab" * 32)
     (report,) = play_job(job_of(one, bad_engine()), folder=tmp_path).reports
     assert (report.termination, report.fault) == ("void", "infrastructure")
@@ -206,7 +208,7 @@ def test_a_bundle_that_cannot_be_had_is_void_and_named(tmp_path: Path) -> None:
 
 
 def bundled(folder: Path, *plan: str) -> EngineSpec:
-    """The bad engine as a bundle of its own in the store of ``folder``."""
+    """The bad engine as a separate bundle in the store of ``folder``."""
     sha256 = store_bundle(folder / "store", pack_bad_engine())
     return EngineSpec("A", "1", ("python3", "-S", "main.py", "mark", *plan), bundle=sha256)
 
@@ -240,7 +242,7 @@ def test_an_engine_sees_its_bundle_and_nothing_of_the_workers_environment(
     assert not home.exists(), "the note in its home folder is left"
 
 
-def test_rules_wanted_as_plain_python_are_plain_in_engines_too(
+def test_engines_also_use_plain_python_rules_if_those_are_requested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DUARENA_PURE", "1")
@@ -250,7 +252,7 @@ def test_rules_wanted_as_plain_python_are_plain_in_engines_too(
     assert report.white.stderr == "DUARENA_PURE is set\n"
 
 
-def test_an_engine_can_import_the_kit_and_none_of_our_other_rooms(tmp_path: Path) -> None:
+def test_an_engine_can_import_the_kit_and_no_other_package_of_ours(tmp_path: Path) -> None:
     program = (
         "import importlib.util as u, sys; import engines.sdk; "
         "print([bool(u.find_spec(n)) for n in ('engines', 'workers', 'tournament')], file=sys.stderr)"

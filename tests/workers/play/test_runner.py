@@ -1,4 +1,4 @@
-"""Jobs that are told of while nothing moves, and jobs that cannot be read."""
+"""Progress of jobs before the first move, and jobs that cannot be read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORKER = WorkerContext("host/1", Path("/nowhere"), Path("/nowhere"))
 
 
 @pytest.mark.slow
-def test_a_game_is_told_of_while_its_engines_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_of_a_game_is_sent_while_its_engines_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.2)
     slow = bad_engine("ugi", "late", "1.5")
     played = play_job(job_of(slow, bad_engine()))
@@ -25,15 +25,15 @@ def test_a_game_is_told_of_while_its_engines_start(monkeypatch: pytest.MonkeyPat
     assert len([word for word in played.progress if not word.moves]) > 1
 
 
-def test_every_game_is_told_of_at_once() -> None:
+def test_progress_of_every_game_is_sent_at_once() -> None:
     played = play_job(job_of(bad_engine(), bad_engine(), games=2))
     assert [word.key for word in played.progress] == ["spring/1/1/1", "spring/1/1/2"]
 
 
 def refused(message: object) -> list[tuple[str, str, str]]:
-    with pytest.raises(JobError) as told:
+    with pytest.raises(JobError) as raised:
         GameJob.from_json(message)
-    reports = list(refuse_job(message, WORKER, told.value))
+    reports = list(refuse_job(message, WORKER, raised.value))
     assert all(report.result is Result.UNDECIDED for report in reports)
     assert all(report.termination == Termination.VOID for report in reports)
     assert all(report.fault == Fault.INFRASTRUCTURE for report in reports)
@@ -55,7 +55,7 @@ def test_games_that_cannot_be_read_either_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("message", [None, "job", [], {}, {"games": None}, {"games": "all"}])
-def test_of_a_message_that_is_no_job_nothing_can_be_told(message: object) -> None:
+def test_a_message_that_is_no_job_gives_no_reports(message: object) -> None:
     assert refused(message) == []
 
 

@@ -35,23 +35,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def as_root() -> None:
-    """Of a test marked ``root``."""
+    """For tests marked ``root``."""
     need_root()
 
 
 @pytest.fixture
 def level_a() -> Sandbox:
-    """With a control group."""
+    """A sandbox with a control group."""
     return sandbox_of(Level.A)
 
 
 @pytest.fixture
 def level_b() -> Sandbox:
-    """Without one, also where there could be."""
+    """A sandbox without a control group, even where one is possible."""
     return sandbox_of(Level.B)
 
 
 @pytest.fixture(params=["A", "B"])
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
-    """Either level in turn."""
+    """A sandbox of each level in turn."""
     return sandbox_of(Level(request.param))

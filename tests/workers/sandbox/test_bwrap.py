@@ -20,11 +20,11 @@ def words_of(mounts: Mounts, limits: Limits | None = None) -> list[str]:
 
 
 def follows(words: list[str], *wanted: str) -> bool:
-    """Whether these words stand one after the other."""
+    """Whether these words follow each other."""
     return any(tuple(words[at : at + len(wanted)]) == wanted for at in range(len(words)))
 
 
-def test_every_namespace_is_its_own() -> None:
+def test_every_namespace_is_unshared() -> None:
     words = words_of(MOUNTS)
     for name in ("user", "ipc", "pid", "net", "uts"):
         assert f"--unshare-{name}" in words
@@ -58,7 +58,7 @@ def test_all_that_is_mounted_of_the_machine_is_read_only() -> None:
     assert follows(words, "--symlink", "usr/bin", "/bin")
 
 
-def test_what_can_be_written_to_is_small_and_the_rest_is_closed_last() -> None:
+def test_writable_mounts_are_small_and_the_rest_is_made_read_only_last() -> None:
     words = words_of(MOUNTS, Limits(tmp=1234))
     for folder in ("/tmp", "/dev/shm"):
         assert follows(words, "--size", "1234", "--perms", "1777", "--tmpfs", folder)
@@ -87,7 +87,7 @@ def test_a_folder_with_any_name_arrives_as_it_is() -> None:
     assert b"--ro-bind\0/cache/a b\xff\n$(x)\0/engine\0" in arguments
 
 
-def test_limits_become_the_words_of_prlimit() -> None:
+def test_limits_become_the_options_of_prlimit() -> None:
     limits = Limits(processes=5, open_files=6, file_size=7, cpu_seconds=8)
     words = prlimit_words(limits)
     assert (words[0], words[-1]) == ("prlimit", "--")
@@ -98,7 +98,7 @@ def test_without_a_limit_of_processor_time_none_is_set() -> None:
     assert not any(word.startswith("--cpu") for word in prlimit_words(Limits()))
 
 
-def test_the_usual_limits_are_those_that_authors_are_told() -> None:
+def test_the_default_limits_are_those_documented_for_authors() -> None:
     limits = Limits()
     assert limits.memory_sentence == "memory limit 256 MB"
     assert limits.processes_sentence == "64 processes"

@@ -42,7 +42,7 @@ def members(group: Path) -> str:
 
 
 class Victim:
-    """A worker in a process of its own, playing one game between two engines that never end by themselves."""
+    """A worker in a new process, playing one game between two engines that never end by themselves."""
 
     def __init__(self, sandbox: Sandbox, folder: Path) -> None:
         self.mark = f"mark-{uuid.uuid4()}"
@@ -76,7 +76,7 @@ class Victim:
 
 
 def test_engines_that_play_die_with_their_worker(sandbox: Sandbox, tmp_path: Path) -> None:
-    """Deadline of the behaviour: one second, asserted tenfold. One engine is deaf, the other one rests."""
+    """Deadline of the behaviour: one second; ten times that here. One engine ignores signals, one rests."""
     victim = Victim(sandbox, tmp_path)
     assert wait_until(lambda: len(victim.engines()) >= 6, 20)  # of each: bwrap, its first process, the engine
     assert sandbox.parent is None or victim.groups()
@@ -94,7 +94,7 @@ def test_a_worker_killed_while_engines_start_leaves_none(
         pass
     victim.kill()
     assert wait_until(lambda: not victim.engines(), 10)
-    if sandbox.parent is not None:  # an empty group that the reaper had not heard of goes with the next start
+    if sandbox.parent is not None:  # an empty group that the reaper did not know is removed at the next start
         assert wait_until(lambda: not any(map(members, victim.groups())), 10)
         sandbox.parent.clear()
         assert not victim.groups()

@@ -1,4 +1,4 @@
-"""Root becomes another user, and that is enough for level A where the machine permits it."""
+"""Root becomes another user, and reaches level A where the machine permits it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workers.sandbox.reach import closed_folders
 
 NOBODY = 65534
 STRANGER = UNUSED + 1
-"""Neither root nor the user as whom root runs these tests."""
+"""A user other than root and than the one as whom root runs these tests."""
 
 
 def machine_permits_level_a() -> bool:
-    """By other means than ours: the programs, a namespace, and a hierarchy that can be written to."""
+    """Tested without our code: the programs, a namespace, and a writable hierarchy."""
     if missing_programs():
         return False
     tried = ("setpriv", f"--reuid={UNUSED}", f"--regid={UNUSED}", "--clear-groups", "unshare", "-Ur", "true")
@@ -37,7 +37,7 @@ def machine_permits_level_a() -> bool:
 
 
 def enter(*words: str) -> subprocess.CompletedProcess[str]:
-    """Start a command by the entrance."""
+    """Start a command through the entrance."""
     command = (sys.executable, "-m", "workers.sandbox.entrance", *words)
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
@@ -69,15 +69,15 @@ def test_root_becomes_a_user_also_where_temporary_files_are_in_a_closed_folder(
     assert [path.name for path in closed.iterdir()] == ["own"]
 
 
-def test_anybody_else_goes_on_as_they_are_and_gives_nothing_away(tmp_path: Path) -> None:
+def test_another_user_stays_the_same_and_changes_no_owners(tmp_path: Path) -> None:
     answer = enter("--own", str(tmp_path / "own"), "--", sys.executable, "-c", WHO)
     assert answer.returncode == 0, answer.stderr
-    (said,) = answer.stdout.splitlines()
-    assert said.startswith(f"{os.geteuid()} ")
+    (line,) = answer.stdout.splitlines()
+    assert line.startswith(f"{os.geteuid()} ")
 
 
 @pytest.mark.root
-def test_root_comes_to_level_a_where_the_machine_permits_it(as_root: None) -> None:
+def test_root_reaches_level_a_where_the_machine_permits_it(as_root: None) -> None:
     """If the sandbox stops working on such a machine, this test fails where others would only be skipped."""
     answer = enter("--", sys.executable, "-m", "workers", "sandbox")
     assert "Sandbox: level " in answer.stdout, answer.stderr
@@ -86,14 +86,16 @@ def test_root_comes_to_level_a_where_the_machine_permits_it(as_root: None) -> No
         assert answer.returncode == 0
 
 
-def test_the_owner_of_the_folder_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_becomes_the_owner_of_the_first_folder_that_exists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(entrance, "NAME", "no-such-user")
     assert choose_user([tmp_path / "none"]) == SystemUser(UNUSED, UNUSED)
     assert choose_user([tmp_path]) == SystemUser(os.geteuid(), os.getegid())
 
 
 @pytest.mark.root
-def test_a_folder_of_root_is_for_a_user_whom_nobody_is(
+def test_for_a_folder_of_root_an_unused_user_is_chosen(
     as_root: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(entrance, "NAME", "no-such-user")
@@ -101,7 +103,7 @@ def test_a_folder_of_root_is_for_a_user_whom_nobody_is(
 
 
 @pytest.mark.root
-def test_giving_away_follows_no_links(as_root: None, tmp_path: Path) -> None:
+def test_changing_owners_follows_no_links(as_root: None, tmp_path: Path) -> None:
     outside, own = tmp_path / "outside", tmp_path / "own"
     for folder in (outside, own / "inner"):
         folder.mkdir(parents=True)
@@ -124,7 +126,7 @@ def test_the_folders_that_are_closed_on_the_way_are_found(tmp_path: Path) -> Non
 
 @pytest.mark.root
 @pytest.mark.parametrize(("holds", "is_given"), [("lock", True), ("demo/lock", True), ("letters", False)])
-def test_a_folder_of_others_is_not_given_away(
+def test_a_folder_of_others_keeps_its_owner(
     as_root: None, tmp_path: Path, holds: str, is_given: bool
 ) -> None:
     own = tmp_path / "own"

@@ -37,7 +37,7 @@ def no_group_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def play(sandbox: Sandbox, folder: Path, *plan: str, control: str | None = None, **more: Any) -> GameReport:
-    """A game of the bad engine with this plan and a time control of its own, as White, against a good one."""
+    """A game of the bad engine with this plan and time control, as White, against a good one."""
     one = replace(bad_engine_in(folder / "one", *plan, mark=str(folder)), time_control=control)
     two = bad_engine_in(folder / "two", name="Good", mark=str(folder))
     with nothing_left(str(folder)):
@@ -113,7 +113,7 @@ def test_an_engine_that_takes_too_much_memory_is_ended_for_that(
     assert report.evidence == "memory limit 64 MB"
 
 
-def test_an_engine_that_fails_for_want_of_processes_is_told_so(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_the_process_limit_is_named_to_an_engine_that_fails_at_it(sandbox: Sandbox, tmp_path: Path) -> None:
     report = play(sandbox, tmp_path, "go:2", "crowd", "80", time_control="20+0")
     assert (report.termination, report.fault) == ("process limit", "white")
     assert report.evidence == "64 processes; the process ended with exit code 7"
@@ -132,8 +132,8 @@ def test_an_engine_that_uses_up_its_processor_time_is_ended_for_that(
     assert (report.termination, report.evidence) == ("cpu limit", "1 seconds of processor time")
 
 
-def test_the_side_that_waits_computes_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
-    """One engine spins in a thread of its own all the time; its opponent takes half a second to answer."""
+def test_the_waiting_side_uses_no_processor_time(sandbox: Sandbox, tmp_path: Path) -> None:
+    """One engine spins in a thread all the time; its opponent takes half a second to answer."""
     one = bad_engine_in(tmp_path / "one", "isready", "spin", "-")
     two = bad_engine_in(tmp_path / "two", "go", "late", "0.5")
     [report] = play_job(job_of(one, two, ply_limit=3, time_control="60+0"), policy=Policy(sandbox)).reports
@@ -156,7 +156,7 @@ def test_an_engine_that_cannot_be_started_has_crashed(sandbox: Sandbox, tmp_path
     assert "nothing-like-this" in report.white.stderr
 
 
-def test_the_first_process_is_known_out_here(level_b: Sandbox, tmp_path: Path) -> None:
+def test_the_process_number_of_the_first_process_is_known_outside(level_b: Sandbox, tmp_path: Path) -> None:
     process = level_b.prepare(("sh",), tmp_path)
     assert wait_until(lambda: process.init() is None)
     process.end()

@@ -1,4 +1,4 @@
-"""Hostile engines in the sandbox, judged from outside; each succeeds without its protection."""
+"""Hostile engines in the sandbox, observed from outside; each succeeds without its protection."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 
 from tests.support.hostile.attack import Attack
 from tests.support.hostile.attacks import ATTACKS
-from tests.support.hostile.outer import hold_open_trial
+from tests.support.hostile.outer import run_unprotected_trial
 from tests.support.hostile.server import TrialServer
 from tests.support.sandboxes import sandbox_of
 from workers.sandbox.levels import Level
 
 WORKER_BYTES = 200 * 1024 * 1024
-OPEN_TRIES = 3
+UNPROTECTED_TRIES = 3
 
 SHOWN = [attack for attack in ATTACKS if not attack.unshown]
 
@@ -26,7 +26,7 @@ TRIALS = [
     for level in (Level.A, Level.B)
     if level <= attack.level
 ]
-"""Every attack at level A, and at level B where that holds it."""
+"""Every attack at level A, and at level B if that level stops it."""
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +43,12 @@ def test_the_sandbox_stops_an_engine_that(
     attack: Attack, level: Level, server: TrialServer, tmp_path: Path
 ) -> None:
     sandbox_of(level)
-    seen = server.hold_trial(attack.name, level, tmp_path)
+    seen = server.run_trial(attack.name, level, tmp_path)
     assert seen.alive, seen.evidence
-    assert not attack.succeeded(seen), seen
+    assert not attack.reached_its_goal(seen), seen
     assert seen.termination == attack.verdict or (attack.plays_on and seen.termination == "ply limit"), seen
     assert seen.fault == ("none" if seen.termination == "ply limit" else "white"), seen
-    assert (seen.survivors, seen.groups, seen.changed, seen.controls) == (0, 0, False, False), seen
+    assert (seen.survivors, seen.groups, seen.changed, seen.has_controls) == (0, 0, False, False), seen
     assert seen.worker_bytes < WORKER_BYTES
 
 
@@ -56,19 +56,19 @@ def test_the_sandbox_stops_an_engine_that(
 @pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.parametrize("attack", SHOWN, ids=[attack.name for attack in SHOWN])
-def test_without_its_protection_there_is_success_for_an_engine_that(attack: Attack, tmp_path: Path) -> None:
-    """Once is enough: whatever else a machine does may spoil a bit that one engine tells the other."""
+def test_without_its_protection_the_attack_succeeds_of_an_engine_that(attack: Attack, tmp_path: Path) -> None:
+    """One success is enough: other programs on the machine may disturb a channel between two engines."""
     sandbox_of(Level.B)
-    for number in range(OPEN_TRIES):
+    for number in range(UNPROTECTED_TRIES):
         folder = tmp_path / str(number)
         folder.mkdir()
-        seen = hold_open_trial(attack.name, folder)
-        if attack.succeeded(seen):
+        seen = run_unprotected_trial(attack.name, folder)
+        if attack.reached_its_goal(seen):
             break
-    assert attack.succeeded(seen), seen
+    assert attack.reached_its_goal(seen), seen
 
 
-def test_every_attack_says_which_protection_stops_it_or_why_that_is_not_shown() -> None:
+def test_every_attack_names_its_protections_or_why_success_cannot_be_shown() -> None:
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
     for attack in ATTACKS:
         assert bool(attack.protections) != bool(attack.unshown), attack.name

@@ -43,7 +43,7 @@ def engines(folder: Path) -> tuple[str, ...]:
     )
 
 
-def test_a_match_is_played_in_the_sandbox_and_its_records_say_so(level_a: Sandbox, tmp_path: Path) -> None:
+def test_a_match_is_played_in_the_sandbox_and_its_records_name_it(level_a: Sandbox, tmp_path: Path) -> None:
     answer = match(tmp_path, *engines(tmp_path))
     assert (answer.returncode, answer.stderr) == (0, "")
     records = list(read_records((tmp_path / "match.pgn").read_text().splitlines(), "match.pgn"))
@@ -61,7 +61,7 @@ def test_at_level_b_a_match_warns_and_is_played(level_b: Sandbox, tmp_path: Path
     assert '[Walls "level B, SIGSTOP"]' in (tmp_path / "match.pgn").read_text()
 
 
-def test_an_engine_that_would_not_be_seen_is_told_before_the_first_game(tmp_path: Path) -> None:
+def test_an_engine_invisible_in_the_sandbox_is_refused_before_the_first_game(tmp_path: Path) -> None:
     program = tmp_path / "bin" / "engine"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
@@ -74,7 +74,7 @@ def test_an_engine_that_would_not_be_seen_is_told_before_the_first_game(tmp_path
     assert is_visible_inside((str(program),), program.parent)
 
 
-def test_root_is_told_to_become_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandboxed_match_refuses_to_run_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     with pytest.raises(MatchOptionError, match=r"has no sandbox\. Missing: an unprivileged user"):
         find_sandbox_level(MatchTerms((), ("dualma",), "5+0"))

@@ -34,7 +34,7 @@ def verdict(level: Level) -> Verdict:
         (Level.C, "B", False),
     ],
 )
-def test_uploads_play_at_level_a_or_at_b_where_the_operator_says_so(
+def test_uploads_play_at_level_a_or_at_b_if_the_operator_permits_it(
     level: Level, setting: str, plays: bool
 ) -> None:
     sandbox = None if level is Level.C else SANDBOX
@@ -57,7 +57,7 @@ def test_uploads_play_at_level_a_or_at_b_where_the_operator_says_so(
         ("B", "1", Level.B),
     ],
 )
-def test_a_local_site_needs_level_b_unless_the_setting_says_otherwise(
+def test_a_local_site_needs_level_b_unless_the_setting_names_another(
     setting: str, local: str, needed: Level
 ) -> None:
     environment = {"DUARENA_SANDBOX": setting, "DUARENA_LOCAL": local}
@@ -81,7 +81,7 @@ def test_an_operator_who_trusts_all_has_no_sandbox(level: Level) -> None:
 
 
 @pytest.mark.parametrize("word", ["C", "off", "1", "AB"])
-def test_a_setting_that_is_none_lets_no_upload_play(word: str) -> None:
+def test_an_invalid_setting_lets_no_upload_play(word: str) -> None:
     with pytest.raises(SettingError, match=f"DUARENA_SANDBOX is '{word}', but must be A or B"):
         needed_level(word)
     policy = make_policy(verdict(Level.A), SANDBOX, {"DUARENA_SANDBOX": word})
@@ -90,14 +90,14 @@ def test_a_setting_that_is_none_lets_no_upload_play(word: str) -> None:
     assert policy.sandbox_for(trusted=True) is SANDBOX
 
 
-def test_a_verdict_says_what_is_missing_and_what_helps() -> None:
+def test_a_verdict_names_the_missing_parts_and_the_remedy() -> None:
     lines = describe(verdict(Level.B))
     assert lines[0].startswith("Sandbox: level B")
     assert lines[1:] == ["  missing: a control group (sudo ./arena up)"]
     assert describe(verdict(Level.A)) == ["Sandbox: level A, all protections work."]
 
 
-def test_what_was_found_is_kept_and_read_back(tmp_path: Path) -> None:
+def test_a_verdict_is_stored_and_read_back(tmp_path: Path) -> None:
     assert read_verdict(tmp_path / "none") is None
     found = Verdict(Level.B, (LACK,), "2026-01-02T03:04:05+00:00", "host", "v1")
     write_verdict(tmp_path / "cache", verdict(Level.A))
@@ -107,7 +107,7 @@ def test_what_was_found_is_kept_and_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"level": "D"}', '{"level": "A", "more": 1}'])
-def test_a_word_that_cannot_be_read_is_no_word(tmp_path: Path, text: str) -> None:
+def test_an_unreadable_verdict_is_ignored(tmp_path: Path, text: str) -> None:
     (tmp_path / "sandbox.json").write_text(text)
     assert read_verdict(tmp_path) is None
 

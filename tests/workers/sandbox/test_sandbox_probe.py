@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from tests.support.hostile.openings import remove_protections
+from tests.support.hostile.removals import remove_protections
 from workers.engine.sandbox_probe import _try_to_escape
 from workers.sandbox.sandbox import Sandbox
 

@@ -1,7 +1,7 @@
-"""Control groups of version 2 over the kernel's own hierarchy, as far as a mounted one goes.
+"""Control groups of version 2 in the kernel's mounted hierarchy.
 
-Freezing, counting and ending need no controller, so that they are tried wherever version 2 is mounted, also
-beside version 1, which then has the controllers. Root alone may make groups there.
+Freezing, counting and killing need no controller, so they are tested wherever version 2 is mounted, even
+beside version 1, which then has the controllers. Only root may create groups there.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from workers.sandbox.process import START_LINE, START_SCRIPT
 pytestmark = pytest.mark.root
 
 DEADLINE_SECONDS = 20.0
-"""Ten times what the slowest takes on a busy machine."""
+"""Ten times the longest time on a busy machine."""
 LOOKS = 5000
 """Some tens of milliseconds."""
-FUSE = ("timeout", "30")
-BUSY = (*FUSE, "sh", "-c", "(while :; do :; done) & while :; do :; done")
+TIME_LIMIT = ("timeout", "30")
+BUSY = (*TIME_LIMIT, "sh", "-c", "(while :; do :; done) & while :; do :; done")
 """Two processes that use all the time they get."""
 
 
 class Unlimited(UnifiedGroup):
-    """A group where there are no controllers, and so no limits to set."""
+    """A parent group without controllers, and so without limits."""
 
     def _set(self, limits: Limits) -> None:
         pass
@@ -40,7 +40,7 @@ class Unlimited(UnifiedGroup):
 
 @pytest.fixture
 def parent(as_root: None) -> Iterator[Path]:
-    """An empty group of the test's own."""
+    """An empty group for one test."""
     mounts = dict(read_mounts(Path("/proc/self/mountinfo").read_text()))
     if "" not in mounts:
         pytest.skip("needs control groups of version 2 to be mounted")
@@ -125,7 +125,7 @@ def test_a_group_is_gone_at_its_end_with_all_that_was_in_it(
     assert busy.wait(DEADLINE_SECONDS) == -9
 
 
-def test_where_no_controllers_are_handed_on_no_group_is_made_and_none_is_left(parent: Path) -> None:
+def test_without_delegated_controllers_no_group_is_made_and_none_is_left(parent: Path) -> None:
     with pytest.raises(OSError, match=r"memory\.max"):
         GroupParent({"": str(parent)}).make(Limits())
     assert [path for path in parent.iterdir() if path.is_dir()] == []

@@ -23,12 +23,12 @@ def played() -> GameReport:
 
 
 def test_the_game_is_the_one_that_workers_expect(played: GameReport) -> None:
-    """A changed bot, evaluation or random draw needs a new DIGEST in workers/service/canary.py: this one."""
+    """If a bot, its evaluation or the random draws change, set DIGEST in workers/service/canary.py anew."""
     assert digest_of(played) == DIGEST
     assert judge_canary(played) == ""
 
 
-def test_another_move_or_end_is_told(played: GameReport) -> None:
+def test_a_different_move_or_end_is_reported(played: GameReport) -> None:
     other = replace(played, moves=(*played.moves[:-1], ("a1+", "")))
     assert judge_canary(other) == "the canary game was played with other moves than it must have"
     torn = replace(played, termination="crash", evidence="the process ended with code 1")

@@ -1,4 +1,4 @@
-"""An examination from its job to its last word, with real engines in real bundles."""
+"""A compliance check from its job to its last message, with real engines in real bundles."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"
 
 @pytest.fixture
 def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
-    """Examine a bad engine with this plan, and return all news of it."""
+    """Check a bad engine with this plan, and return all news sent about it."""
 
-    def examine_one(
+    def check_one(
         plan: str = "",
         *,
         sha256: str = "",
@@ -37,33 +37,33 @@ def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
         files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
         stored = sha256 or store_bundle(tmp_path / "store", pack_bundle(files))
         spec = EngineSpec("Bad", "1", (*command, mark, *plan_of(plan)), bundle=stored)
-        told: list[ComplianceNews] = []
+        sent: list[ComplianceNews] = []
         worker = WorkerContext("tester", tmp_path / "store", tmp_path / "cache")
         with nothing_left(mark):
-            check_bot(ComplianceJob("e1", spec, ("dogon-kulei",), seconds), worker, told.append, is_stopping)
-        return told
+            check_bot(ComplianceJob("e1", spec, ("dogon-kulei",), seconds), worker, sent.append, is_stopping)
+        return sent
 
-    return examine_one
+    return check_one
 
 
 @pytest.mark.slow
-def test_an_engine_of_sense_is_told_of_step_by_step_and_survives_the_journey(
+def test_the_check_of_a_good_engine_is_reported_step_by_step_and_survives_serialization(
     run: Callable[..., list[ComplianceNews]],
 ) -> None:
-    told = run()
-    assert (told[0].unpacked, told[0].found) == (False, ())
-    assert [news.ending for news in told[:-1]] == [ComplianceEnding.NONE] * (len(told) - 1)
-    assert told[-1].ending is ComplianceEnding.DONE
-    assert told[-1].engine == "Bad"
-    grave = [found for found in told[-1].found if found.fault and found.is_grave]
+    sent = run()
+    assert (sent[0].unpacked, sent[0].found) == (False, ())
+    assert [news.ending for news in sent[:-1]] == [ComplianceEnding.NONE] * (len(sent) - 1)
+    assert sent[-1].ending is ComplianceEnding.DONE
+    assert sent[-1].engine == "Bad"
+    grave = [found for found in sent[-1].found if found.fault and found.is_grave]
     assert grave == []
-    counts = [len(news.found) for news in told]
+    counts = [len(news.found) for news in sent]
     assert counts == sorted(counts)
-    for news in told:
+    for news in sent:
         assert ComplianceNews.from_json(json.loads(json.dumps(news.to_json()))) == news
 
 
-def test_an_examination_leaves_nothing_unpacked_and_clears_away_what_was_refused_before(
+def test_a_check_leaves_nothing_unpacked_and_removes_leftovers_of_refused_bundles(
     run: Callable[..., list[ComplianceNews]], tmp_path: Path
 ) -> None:
     refused = tmp_path / "cache" / ("0" * 64)
@@ -73,7 +73,7 @@ def test_an_examination_leaves_nothing_unpacked_and_clears_away_what_was_refused
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_what_others_have_unpacked_stays_while_the_same_bytes_are_refused(
+def test_bundles_unpacked_by_others_stay_while_the_same_bytes_are_refused(
     run: Callable[..., list[ComplianceNews]], tmp_path: Path
 ) -> None:
     files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
@@ -83,7 +83,7 @@ def test_what_others_have_unpacked_stays_while_the_same_bytes_are_refused(
     assert sorted(path.name for path in used.iterdir()) == sorted(files)
 
 
-def test_a_fault_comes_with_the_lines_and_what_the_engine_said(
+def test_a_fault_is_reported_with_the_lines_and_the_engine_s_standard_error(
     run: Callable[..., list[ComplianceNews]],
 ) -> None:
     last = run("ugi complain 40 ugi leave 3")[-1]
@@ -94,7 +94,7 @@ def test_a_fault_comes_with_the_lines_and_what_the_engine_said(
     assert "LAST" in found.stderr
 
 
-def test_what_a_nasty_engine_says_travels_escaped_and_bounded(
+def test_the_output_of_a_nasty_engine_is_sent_escaped_and_bounded(
     run: Callable[..., list[ComplianceNews]],
 ) -> None:
     escapes = r"\x1b[2J\x00\xff\xe2\x80\xae"
@@ -121,13 +121,13 @@ def test_an_engine_without_the_ladder_it_claims_is_at_fault(run: Callable[..., l
     assert found.fault == "the engine does not declare 'dogon-kulei' in UGI_Variant"
 
 
-def test_a_bundle_that_is_not_there_is_our_own_failure(run: Callable[..., list[ComplianceNews]]) -> None:
+def test_a_missing_bundle_is_our_own_failure(run: Callable[..., list[ComplianceNews]]) -> None:
     last = run(sha256="0" * 64)[-1]
     assert last.ending is ComplianceEnding.FAILED
     assert last.why == "the bundle is not available: No such file or directory"
 
 
-def test_an_exception_of_ours_is_told_as_our_own_failure(
+def test_an_exception_of_ours_is_reported_as_our_own_failure(
     run: Callable[..., list[ComplianceNews]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -151,17 +151,17 @@ def test_a_hostile_archive_is_refused_by_name_before_anything_runs(
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_a_worker_told_to_stop_gives_it_back_in_the_middle_of_a_check(
+def test_a_stopping_worker_returns_a_check_that_is_under_way(
     run: Callable[..., list[ComplianceNews]], mark: str
 ) -> None:
-    told = run("go resist -", is_stopping=lambda: bool(processes_with(mark)))
-    assert told[-1].ending is ComplianceEnding.RETURNED
+    sent = run("go resist -", is_stopping=lambda: bool(processes_with(mark)))
+    assert sent[-1].ending is ComplianceEnding.RETURNED
 
 
-def test_news_goes_on_while_an_engine_says_nothing(
+def test_news_is_sent_while_an_engine_is_silent(
     run: Callable[..., list[ComplianceNews]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compliance, "PROGRESS_SECONDS", 0.0)
     assert runner.PROGRESS_SECONDS > 0
-    told = run("ugi resist -", seconds=1)
-    assert len([news for news in told if news.unpacked and not news.found]) >= 3
+    sent = run("ugi resist -", seconds=1)
+    assert len([news for news in sent if news.unpacked and not news.found]) >= 3

@@ -1,4 +1,4 @@
-"""What a worker tells of itself, and how its processes and the site's word decide what it does."""
+"""A worker's heartbeats, and the effects of its processes and of the site's decisions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def registration(sent: list[Heartbeat]) -> Registration:
     return Registration(IDENTITY, Slots(), sent.append)
 
 
-def test_a_heartbeat_travels(registration: Registration) -> None:
+def test_a_heartbeat_survives_serialization(registration: Registration) -> None:
     beat = registration.heartbeat(0.0)
     assert Heartbeat.from_json(beat.to_json()) == beat
     trouble = Trouble("players@east/1", "the canary game ended in stall")
     assert Trouble.from_json(trouble.to_json()) == trouble
 
 
-def test_a_worker_knocks_until_it_is_admitted_and_is_quiet_then(
+def test_a_worker_sends_frequent_heartbeats_until_it_is_admitted(
     registration: Registration, sent: list[Heartbeat]
 ) -> None:
     for second in range(4):
@@ -43,7 +43,9 @@ def test_a_worker_knocks_until_it_is_admitted_and_is_quiet_then(
     assert [beat.admitted for beat in sent[4:]] == [True] * 2
 
 
-def test_a_worker_that_stops_says_so_at_once(registration: Registration, sent: list[Heartbeat]) -> None:
+def test_a_worker_that_stops_sends_a_heartbeat_at_once(
+    registration: Registration, sent: list[Heartbeat]
+) -> None:
     registration.decide(registration.run, True, "")
     registration.tick(0.0)
     registration.slots.stop()
@@ -52,13 +54,13 @@ def test_a_worker_that_stops_says_so_at_once(registration: Registration, sent: l
     assert [beat.stopping for beat in sent] == [False, True]
 
 
-def test_a_word_for_another_run_or_without_news_is_ignored(registration: Registration) -> None:
+def test_a_decision_for_another_run_or_without_a_change_is_ignored(registration: Registration) -> None:
     assert not registration.decide("another run", True, "")
     assert not registration.decide(registration.run, False, "")
     assert not registration.is_admitted
 
 
-def test_a_worker_that_is_barred_has_its_slots_give_back_what_they_play(registration: Registration) -> None:
+def test_a_worker_that_is_barred_has_its_slots_give_their_games_back(registration: Registration) -> None:
     slots = registration.slots
     registration.decide(registration.run, True, "")
     assert (slots.admissions, slots.is_barred) == (1, False)
@@ -68,7 +70,7 @@ def test_a_worker_that_is_barred_has_its_slots_give_back_what_they_play(registra
     assert (slots.admissions, slots.is_barred) == (2, False)
 
 
-def test_what_a_slot_notes_is_seen_by_the_worker_s_process() -> None:
+def test_the_notes_of_a_slot_are_visible_to_the_worker_s_process() -> None:
     slots = Slots()
     if (child := os.fork()) == 0:
         slots.enter(1, SlotState.HELD)

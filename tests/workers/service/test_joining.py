@@ -1,4 +1,4 @@
-"""Workers as processes on a real Redis: how they join a site, prove themselves, and fetch what they play."""
+"""Workers as processes on a real Redis: how they join a site, pass its self-test, and fetch bundles."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def released(broker: Broker, count: int) -> list[str]:
 
 
 def troubles(broker: Broker) -> str:
-    (*_, told) = broker.receive_until("tournament.trouble")
-    return Trouble.from_json(told.value).why
+    (*_, trouble) = broker.receive_until("tournament.trouble")
+    return Trouble.from_json(trouble.value).why
 
 
-def test_a_worker_tells_of_itself_and_takes_no_job_before_it_is_admitted(
+def test_a_worker_sends_heartbeats_and_takes_no_job_before_it_is_admitted(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
     broker.admits = False
@@ -69,18 +69,18 @@ def test_a_worker_tells_of_itself_and_takes_no_job_before_it_is_admitted(
         broker.admits = True
         (report,), _ = broker.receive_reports(1)
         assert report.worker.startswith(f"{first.worker}/")
-        last = broker.hear_until(lambda heard: heard.games > 0 or heard.voids > 0)
+        last = broker.hear_until(lambda beat: beat.games > 0 or beat.voids > 0)
         assert last.admitted
         assert (last.games, last.voids, last.busy, last.held) == (1, 0, 0, 0)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    broker.hear_until(lambda heard: heard.stopping)
+    broker.hear_until(lambda beat: beat.stopping)
 
 
 def test_a_worker_that_is_barred_gives_its_games_back_and_takes_none(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
-    """Until it is admitted again."""
+    """The worker takes no game until it is admitted again."""
     slow = bad_engine("go", "resist", "-", mark=mark)
     with running_worker(broker.url, tmp_path):
         broker.send(job_of(slow, bad_engine(mark=mark), games=2, time_control="60+0"))
@@ -97,7 +97,7 @@ def test_a_worker_that_is_barred_gives_its_games_back_and_takes_none(
     assert report.fault == "none"
 
 
-def test_a_worker_told_to_end_gives_all_jobs_of_a_message_back(
+def test_a_stopping_worker_gives_all_jobs_of_a_message_back(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
     slow = bad_engine("go", "resist", "-", mark=mark)
@@ -112,10 +112,10 @@ def test_a_worker_told_to_end_gives_all_jobs_of_a_message_back(
     assert processes_with(mark) == []
 
 
-def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_mended(
+def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_repaired(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
-    """A checkout of its own, with a Greedy that gives up."""
+    """A separate checkout with a Greedy bot that resigns."""
     root = tmp_path / "checkout"
     for room in ("engines", "workers"):
         shutil.copytree(ROOT / room, root / room, ignore=shutil.ignore_patterns("__pycache__", "build"))
@@ -157,7 +157,7 @@ def test_a_worker_elsewhere_needs_the_site_s_address_and_no_django(
 def test_a_site_that_lends_nothing_costs_no_game_a_void(
     broker: Broker, mark: str, site: FakeSite, tmp_path: Path
 ) -> None:
-    """The job is given back, and none taken until the site lends again."""
+    """The job is given back, and the worker takes none until the site lends bundles again."""
     site.plan = [b"{}", (401, "This token was revoked.")]
     job = bundled_job(site, mark)
     words = (f"--site={site.url}", "--token=duarena_key")
@@ -171,7 +171,7 @@ def test_a_site_that_lends_nothing_costs_no_game_a_void(
     assert report.fault == "none", report.evidence
 
 
-def test_another_bundle_than_was_asked_for_is_a_void(
+def test_a_bundle_with_another_hash_than_requested_is_a_void(
     broker: Broker, mark: str, site: FakeSite, tmp_path: Path
 ) -> None:
     site.plan = [b"{}", b"PK another"]
@@ -192,7 +192,7 @@ def test_another_bundle_than_was_asked_for_is_a_void(
         (("--name=a b",), "'a b' is not a name: use letters, digits, dots, dashes, underscores"),
     ],
 )
-def test_a_worker_that_cannot_join_says_why_and_ends(
+def test_a_worker_that_cannot_join_prints_the_reason_and_ends(
     broker: Broker, site: FakeSite, tmp_path: Path, words: tuple[str, ...], complaint: str
 ) -> None:
     site.plan = [(401, "This token was revoked.")]

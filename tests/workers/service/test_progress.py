@@ -1,4 +1,4 @@
-"""The sender: never in the way, and in the end the latest word is out."""
+"""The progress sender never blocks, and delivers the latest progress in the end."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import threading
 from workers.service.progress import ProgressSender
 
 
-def test_telling_never_waits_and_the_latest_word_is_delivered() -> None:
+def test_sending_never_waits_and_the_latest_progress_is_delivered() -> None:
     delivered: list[int] = []
-    on_the_way, may_go_on, all_said = threading.Event(), threading.Event(), threading.Event()
+    on_the_way, may_go_on, all_sent = threading.Event(), threading.Event(), threading.Event()
 
     def deliver(word: int) -> None:
         on_the_way.set()
         assert may_go_on.wait(60)
         delivered.append(word)
         if word == 99:
-            all_said.set()
+            all_sent.set()
 
     sender = ProgressSender(deliver)
     sender.put(0)
@@ -26,7 +26,7 @@ def test_telling_never_waits_and_the_latest_word_is_delivered() -> None:
         sender.put(word)
     assert delivered == []
     may_go_on.set()
-    assert all_said.wait(60)
+    assert all_sent.wait(60)
     assert delivered == [0, 99]
 
 
@@ -55,7 +55,7 @@ def test_a_failed_sender_thread_is_replaced() -> None:
     assert delivered == ["stand"]
 
 
-def test_what_is_told_within_the_pause_after_a_word_is_passed_over_unless_it_is_urgent() -> None:
+def test_progress_within_the_pause_is_replaced_by_the_next_unless_it_is_flushed() -> None:
     now, carried = [0.0], queue.SimpleQueue[int]()
     sender = ProgressSender(carried.put, pause=1.0, clock=lambda: now[0])
     sender.put(1)

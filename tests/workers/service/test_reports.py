@@ -1,4 +1,4 @@
-"""The sender: everything is handed over once, in order, and together where it can be."""
+"""The report sender delivers every report once, in order, and several together if possible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from workers.service.reports import ReportSender
 
 
-def test_what_comes_shortly_after_one_another_goes_together() -> None:
+def test_reports_in_quick_succession_are_delivered_together() -> None:
     delivered: list[list[int]] = []
     with ReportSender[int](lambda things: delivered.append(list(things)), pause=3600.0) as sender:
         for number in range(100):
@@ -20,7 +20,7 @@ def test_what_comes_shortly_after_one_another_goes_together() -> None:
     assert delivered == [[*range(100)]]
 
 
-def test_what_is_followed_by_nothing_goes_after_a_pause() -> None:
+def test_a_single_report_is_delivered_after_a_pause() -> None:
     gone = threading.Event()
     with ReportSender[int](lambda things: gone.set(), pause=0.01) as sender:
         sender.put(1)
@@ -46,7 +46,7 @@ def test_putting_never_waits_and_the_end_waits_for_all() -> None:
     assert delivered == [*range(50)]
 
 
-def test_what_cannot_be_delivered_on_the_way_is_told_and_the_next_goes_on(
+def test_a_failed_delivery_is_logged_and_the_next_report_is_delivered(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     delivered: list[int] = []
@@ -66,7 +66,7 @@ def test_what_cannot_be_delivered_on_the_way_is_told_and_the_next_goes_on(
     assert "will be played again" in caplog.text
 
 
-def test_what_cannot_be_delivered_at_the_end_is_raised() -> None:
+def test_a_failed_delivery_at_the_end_is_raised() -> None:
     def deliver(things: Sequence[int]) -> None:
         raise ConnectionError
 
@@ -74,6 +74,6 @@ def test_what_cannot_be_delivered_at_the_end_is_raised() -> None:
         sender.put(1)
 
 
-def test_nothing_put_in_nothing_delivered() -> None:
+def test_without_reports_nothing_is_delivered() -> None:
     with ReportSender[int](lambda things: pytest.fail("delivered nothing")):
         pass

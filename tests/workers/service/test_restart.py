@@ -36,7 +36,7 @@ def test_a_restart_ends_the_worker_once_and_is_due_then(stops: list[int]) -> Non
     assert restart.is_due
 
 
-def test_a_worker_that_is_told_to_stop_as_well_does_not_start_again(stops: list[int]) -> None:
+def test_a_worker_that_is_stopped_during_a_restart_does_not_start_again(stops: list[int]) -> None:
     restart = Restart()
     restart.ask()
     restart.note_stop()
@@ -44,7 +44,7 @@ def test_a_worker_that_is_told_to_stop_as_well_does_not_start_again(stops: list[
     assert not restart.is_due
 
 
-def test_a_worker_that_is_told_to_stop_alone_does_not_start_again() -> None:
+def test_a_worker_that_is_only_stopped_does_not_start_again() -> None:
     restart = Restart()
     restart.note_stop()
     assert not restart.is_due
@@ -58,7 +58,7 @@ def test_the_command_of_a_second_restart_is_that_of_the_first() -> None:
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A folder with the programs that make the sandbox, but bubblewrap."""
+    """A folder with the programs of the sandbox except bubblewrap."""
     folder = tmp_path / "programs"
     folder.mkdir()
     for name in NEEDED:
@@ -68,7 +68,7 @@ def programs(tmp_path: Path) -> Path:
 
 
 def checkout_with(programs: Path, folder: Path) -> Path:
-    """A checkout of its own that finds its programs there alone."""
+    """A separate checkout that finds programs only in that folder."""
     for room in ("engines", "workers"):
         shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "build"))
     module = folder / "workers" / "sandbox" / "bwrap.py"
@@ -83,17 +83,17 @@ def checkout_with(programs: Path, folder: Path) -> Path:
 def test_a_worker_looks_again_when_bubblewrap_is_installed(
     broker: Broker, programs: Path, tmp_path: Path, is_stopped: bool
 ) -> None:
-    """It gives its game back, keeps its niceness, and is another run with another finding."""
+    """It gives its game back, keeps its nice value, and starts a new run with a new verdict."""
     root = checkout_with(programs, tmp_path / "checkout")
     environment = {"PYTHONPATH": str(root), "DUARENA_LOCAL": "1"}
 
-    def lacks_bubblewrap(heard: Heartbeat) -> bool:
-        return "the program bwrap" in heard.refusal
+    def lacks_bubblewrap(heartbeat: Heartbeat) -> bool:
+        return "the program bwrap" in heartbeat.refusal
 
     with running_worker(
         broker.url, tmp_path, root=root, environment=environment, walls=True, words=("--nice=3",)
     ) as worker:
-        first = broker.hear_until(lambda heard: heard.admitted)
+        first = broker.hear_until(lambda heartbeat: heartbeat.admitted)
         assert lacks_bubblewrap(first)
         assert first.level == "C"
         job = job_of(bad_engine("go", "resist", "-"), bad_engine(), time_control="60+0")
@@ -102,13 +102,13 @@ def test_a_worker_looks_again_when_bubblewrap_is_installed(
         if is_stopped:
             worker.terminate()
         (programs / "bwrap").symlink_to(find_program("bwrap") or "/bin/false")
-        (*_, told) = broker.receive_until("tournament.release")
-        assert [Release.from_json(value).attempt for value in told.value] == ["attempt-1"]
+        (*_, release) = broker.receive_until("tournament.release")
+        assert [Release.from_json(value).attempt for value in release.value] == ["attempt-1"]
         if is_stopped:
             assert worker.wait(PATIENCE_SECONDS) == 0
             return
         broker.admits = False
-        second = broker.hear_until(lambda heard: heard.run != first.run)
+        second = broker.hear_until(lambda heartbeat: heartbeat.run != first.run)
         assert not lacks_bubblewrap(second)
         assert second.worker == first.worker
         assert worker.poll() is None

@@ -29,43 +29,43 @@ def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp
         (first, second), messages = broker.receive_reports(2)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    told = [Progress.from_json(m.value) for m in messages if m.task == "tournament.progress"]
-    assert told[0].key == "spring/1/1/1"
+    progress = [Progress.from_json(m.value) for m in messages if m.task == "tournament.progress"]
+    assert progress[0].key == "spring/1/1/1"
     assert [(r.key, r.attempt, r.fault, r.termination) for r in (first, second)] == [
         ("spring/1/1/1", "attempt-1", "black", "crash"),
         ("spring/1/1/2", "attempt-2", "white", "crash"),
     ]
     assert [token for token, _ in first.moves] == LINE[:1]
-    assert first.worker == second.worker == told[0].worker
+    assert first.worker == second.worker == progress[0].worker
     assert processes_with(mark) == []
     assert scratch_folders(tmp_path) == []
 
 
-def test_a_validation_worker_examines_and_plays_while_games_wait(
+def test_a_validation_worker_checks_and_plays_while_games_wait(
     broker: Broker, mark: str, tmp_path: Path
 ) -> None:
-    """Of the queue of games it takes nothing."""
+    """It takes nothing from the queue of games."""
     bundle = store_bundle(tmp_path / "bundles", pack_bad_engine())
     command = ("python3", "-S", "main.py", mark, "ugi", "leave", "3")
     spec = EngineSpec("Bad", "1", command, bundle=bundle, trusted=True)
     with running_worker(broker.url, tmp_path, "validation") as worker:
         broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)))
         broker.send_check(ComplianceJob("e1", spec, ("dogon-kulei",), 20))
-        told: list[ComplianceNews] = []
-        while not told or told[-1].ending is ComplianceEnding.NONE:
-            told += [ComplianceNews.from_json(m.value) for m in broker.receive_until("tournament.news")]
+        news: list[ComplianceNews] = []
+        while not news or news[-1].ending is ComplianceEnding.NONE:
+            news += [ComplianceNews.from_json(m.value) for m in broker.receive_until("tournament.news")]
         broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)), queue="validation")
         (report,), _ = broker.receive_reports(1)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    assert [found.check for found in told[-1].found] == ["handshake"]
+    assert [found.check for found in news[-1].found] == ["handshake"]
     assert report.fault == "none"
     assert broker.receive(0.1) is None
     assert processes_with(mark) == []
     assert scratch_folders(tmp_path) == []
 
 
-def test_a_worker_told_to_end_gives_its_games_back(broker: Broker, mark: str, tmp_path: Path) -> None:
+def test_a_stopping_worker_gives_its_games_back(broker: Broker, mark: str, tmp_path: Path) -> None:
     one = bad_engine("go", "resist", "-", mark=mark)
     job = job_of(one, bad_engine(mark=mark), games=2, time_control="60+0")
     with running_worker(broker.url, tmp_path) as worker:
@@ -90,7 +90,7 @@ def test_a_worker_told_to_end_gives_its_games_back(broker: Broker, mark: str, tm
 def test_no_engine_outlives_a_worker_that_is_killed(
     broker: Broker, mark: str, tmp_path: Path, whole: bool
 ) -> None:
-    """Within a second, and ten times that here."""
+    """Deadline of the behaviour: one second; ten times that here."""
     one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
     with running_worker(broker.url, tmp_path) as worker:
         broker.send(job_of(one, bad_engine(mark=mark), time_control="60+0"))

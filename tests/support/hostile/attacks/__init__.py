@@ -1,7 +1,7 @@
 """Every attack, by subject."""
 
 from tests.support.hostile.attack import Attack
-from tests.support.hostile.attacks import channels, files, kernel, memory, network, processes, words
+from tests.support.hostile.attacks import channels, files, kernel, memory, network, output, processes
 
 ATTACKS: tuple[Attack, ...] = (
     *processes.ATTACKS,
@@ -10,5 +10,5 @@ ATTACKS: tuple[Attack, ...] = (
     *network.ATTACKS,
     *kernel.ATTACKS,
     *channels.ATTACKS,
-    *words.ATTACKS,
+    *output.ATTACKS,
 )

@@ -1,8 +1,8 @@
-"""On files: other people's, its own, and too many."""
+"""Attacks with files: reading those of others, changing its own, and creating too many."""
 
 from __future__ import annotations
 
-from tests.support.hostile.attack import Attack, at_move, brought_home, more_than
+from tests.support.hostile.attack import Attack, at_move, more_than, returned_something
 from workers.sandbox.limits import MEBIBYTE
 
 NO_PRIVILEGES = "no_new_privs is inherited from the outer sandbox, and no test runs without one"
@@ -11,31 +11,31 @@ ATTACKS = [
     Attack(
         "reads a file of the worker",
         at_move("files.read_secret"),
-        brought_home,
+        returned_something,
         ("folders not shown",),
     ),
     Attack(
         "reads its opponent's files",
         at_move("files.read_opponent"),
-        brought_home,
+        returned_something,
         ("folders not shown",),
     ),
     Attack(
-        "looks which machine this is",
+        "reads which machine this is",
         at_move("files.know_the_machine"),
-        brought_home,
+        returned_something,
         ("machine not shown",),
     ),
     Attack(
         "looks for devices",
         at_move("files.see_devices"),
-        brought_home,
+        returned_something,
         ("own devices",),
     ),
     Attack(
         "writes wherever it can",
         at_move("files.write_everywhere"),
-        brought_home,
+        returned_something,
         ("closed root",),
     ),
     Attack(
@@ -53,7 +53,7 @@ ATTACKS = [
     Attack(
         "makes files without end",
         at_move("files.use_up_inodes"),
-        brought_home,
+        returned_something,
         ("memory",),
         verdict="memory limit",
         limits={"memory": 32 * MEBIBYTE},
@@ -61,13 +61,13 @@ ATTACKS = [
     Attack(
         "digs folders without end",
         at_move("files.dig_deep"),
-        brought_home,
+        returned_something,
         ("memory",),
         verdict="memory limit",
         limits={"memory": 32 * MEBIBYTE},
     ),
     Attack(
-        "makes a file that is all hole",
+        "makes a huge sparse file",
         at_move("files.make_a_huge_file"),
         more_than(16 * MEBIBYTE),
         ("limit of file sizes",),
@@ -88,19 +88,19 @@ ATTACKS = [
     Attack(
         "looks for descriptors that were left open",
         at_move("files.find_descriptors"),
-        brought_home,
+        returned_something,
         ("closed descriptors",),
     ),
     Attack(
         "runs programs that run as root",
         at_move("files.become_root"),
-        lambda seen: 0 in (seen.loot or ()),
+        lambda seen: 0 in (seen.result or ()),
         unshown=NO_PRIVILEGES,
     ),
     Attack(
         "leaves core dumps",
         at_move("files.dump_core"),
-        brought_home,
-        unshown="where a core dump goes is the machine's setting, if it is written at all",
+        returned_something,
+        unshown="the machine's settings decide where a core dump goes, and whether it is written",
     ),
 ]

@@ -1,4 +1,4 @@
-"""On memory in all its forms, each against a limit of 64 MB."""
+"""Attacks that use too much memory of each kind, against a limit of 64 MB."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from workers.sandbox.limits import MEBIBYTE
 
 
 def greedy(name: str, what: str, level: Level = Level.B, *, plays_on: bool = False) -> Attack:
-    """One that takes 160 MB, against ``Limits.memory`` and, at level B, the thread that looks at it."""
+    """An attack that takes 160 MB; ``Limits.memory`` stops it, at level B through the sampling thread."""
     return Attack(
         name,
         at_move(f"memory.{what}"),
@@ -22,7 +22,7 @@ def greedy(name: str, what: str, level: Level = Level.B, *, plays_on: bool = Fal
 
 
 def refused(name: str, what: str) -> Attack:
-    """One that asks for memory which the system call filter gives nobody: it goes on without."""
+    """An attack that asks for memory which the system call filter always refuses; the game goes on."""
     protections = ("memory", "system call filter")
     return Attack(name, at_move(f"memory.{what}"), more_than(100), protections, limits=SMALL)
 
@@ -34,7 +34,7 @@ ATTACKS = [
     refused("fills files that exist in memory alone", "memory_files"),
     refused("leaves segments that no process has", "segments"),
     refused("leaves memory in a socket", "in_flight"),
-    greedy("takes memory in a process that forbids looks at it", "undumpable"),
+    greedy("takes memory in a process that is not dumpable", "undumpable"),
     greedy("takes memory in a process whose first thread has ended", "without_a_leader", plays_on=True),
     greedy("has the kernel make tables", "page_tables"),
     greedy("leaves messages unread", "unread_messages", Level.A, plays_on=True),

@@ -1,4 +1,4 @@
-"""On the network: listeners of the trial, on its own loopback."""
+"""Attacks over the network: they reach for the trial's listeners on the loopback interface."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ ATTACKS = [
     Attack(
         "calls a socket that is a file", at_move("network.call_path"), reached("path"), ("folders not shown",)
     ),
-    Attack("lets somebody in", at_move("network.open_a_door"), reached("door"), NETWORK),
+    Attack("accepts a connection from outside", at_move("network.open_a_door"), reached("door"), NETWORK),
 ]

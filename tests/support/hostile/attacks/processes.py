@@ -1,9 +1,9 @@
-"""On processes: too many, too long, other people's."""
+"""Attacks with processes: too many, outliving the game, and on the processes of others."""
 
 from __future__ import annotations
 
-from tests.support.hostile.attack import USERS_APART, Attack, at_move, brought_home, more_than
-from tests.support.hostile.seen import Seen
+from tests.support.hostile.attack import USERS_APART, Attack, at_move, more_than, returned_something
+from tests.support.hostile.observation import Observation
 from workers.sandbox.levels import Level
 
 OURS = 16
@@ -13,8 +13,8 @@ BUSY = ("go:1", "burn", "0.5")
 """An opponent that thinks for a while."""
 
 
-def computed(seen: Seen) -> bool:
-    """It had the processor while its opponent thought."""
+def computed(seen: Observation) -> bool:
+    """Whether it used processor time while its opponent was thinking."""
     return seen.second_move_cpu_seconds > 0.25
 
 
@@ -22,13 +22,13 @@ ATTACKS = [
     Attack(
         "starts processes without end",
         at_move("processes.fork_bomb"),
-        lambda seen: seen.most_processes > 64 + OURS or (seen.loot or 0) > 64,
+        lambda seen: seen.most_processes > 64 + OURS or (seen.result or 0) > 64,
         ("limit of processes",),
     ),
     Attack(
         "starts programs without end",
         at_move("processes.program_bomb"),
-        lambda seen: seen.most_processes > 64 + OURS or (seen.loot or 0) > 64,
+        lambda seen: seen.most_processes > 64 + OURS or (seen.result or 0) > 64,
         ("limit of processes",),
     ),
     Attack(
@@ -38,13 +38,13 @@ ATTACKS = [
         ("limit of processes",),
     ),
     Attack(
-        "leaves an orphan in a session of its own",
+        "leaves an orphan in a new session",
         at_move("processes.orphan"),
         lambda seen: seen.survivors > 0,
         ("namespace of processes",),
     ),
     Attack(
-        "leaves an orphan that goes by another name",
+        "leaves an orphan that changes its name",
         at_move("processes.disguise"),
         lambda seen: seen.survivors > 0,
         ("namespace of processes",),
@@ -64,7 +64,7 @@ ATTACKS = [
     Attack(
         "makes the worker wait behind others",
         at_move("processes.renice_all"),
-        lambda seen: seen.worker_nicer > 0,
+        lambda seen: seen.worker_nice_increase > 0,
         ("namespace of processes", "system call filter"),
     ),
     Attack(
@@ -82,37 +82,37 @@ ATTACKS = [
     Attack(
         "traces other processes",
         at_move("processes.trace"),
-        brought_home,
+        returned_something,
         unshown=USERS_APART,
     ),
     Attack(
         "reads the environments of others",
         at_move("processes.read_environments"),
-        brought_home,
+        returned_something,
         unshown=USERS_APART,
     ),
     Attack(
         "reads the memory of others",
         at_move("processes.read_memories"),
-        brought_home,
+        returned_something,
         unshown=USERS_APART,
     ),
     Attack(
         "walks through the roots of others",
         at_move("processes.walk_through_roots"),
-        brought_home,
+        returned_something,
         unshown=USERS_APART,
     ),
     Attack(
-        "opens the descriptors of others anew",
-        at_move("processes.listen_in"),
-        brought_home,
+        "reopens the descriptors of others",
+        at_move("processes.open_other_descriptors"),
+        returned_something,
         unshown=USERS_APART,
     ),
     Attack(
         "runs on other cores than its own",
         at_move("processes.take_all_cores"),
-        lambda seen: seen.loot is not None,
+        lambda seen: seen.result is not None,
         ("system call filter",),
     ),
     Attack(

@@ -1,5 +1,5 @@
-"""What hostile engines do, a function each, by subject. They run inside the sandbox: standard library alone.
+"""The hostile programs by subject, one function for each attack. They use only the standard library.
 
-A function takes the facts it is told of the world outside and returns its loot, as JSON has it; an
-engine says that in an ``info`` line. Each stops by itself: by ``FUSE_SECONDS``, or by a bound it names.
+A function takes facts about the trial and returns its result as a JSON value, which the engine prints in an
+``info`` line. Each stops by itself, after ``MAX_SECONDS`` or at a limit that its module defines.
 """

@@ -1,6 +1,6 @@
-"""Words from one engine to the other: ``number``, of 15 bits, is to be handed over behind the referee's back.
+"""Hidden messages from one engine to the other: ``number``, of 15 bits, is passed without the referee.
 
-``say_…`` runs in one engine, then ``hear_…`` in the other; ``wait_…`` before both in the one that hears.
+``send_…`` runs in one engine, then ``receive_…`` in the other; ``wait_…`` runs first, in the receiver.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import socket
 import struct
 from typing import Any
 
-from .fuse import libc
+from .limits import libc
 
 KEY = 0x6475
 IPC_CREAT = 0o1000
@@ -26,30 +26,30 @@ NAME = "duarena-hostile"
 kept: list[Any] = []
 
 
-def say_in_a_segment(facts: dict[str, Any]) -> None:
+def send_in_a_segment(facts: dict[str, Any]) -> None:
     ctypes.memmove(_segment(IPC_CREAT | 0o666), struct.pack("i", facts["number"]), 4)
 
 
-def hear_in_a_segment(_: dict[str, Any]) -> int:
+def receive_in_a_segment(_: dict[str, Any]) -> int:
     return int(struct.unpack("i", ctypes.string_at(_segment(0o666), 4))[0])
 
 
-def say_in_a_queue(facts: dict[str, Any]) -> None:
+def send_in_a_queue(facts: dict[str, Any]) -> None:
     queue = libc.msgget(KEY, IPC_CREAT | 0o666)
     libc.msgsnd(queue, struct.pack("ll", 1, facts["number"]), 8, 0)
 
 
-def hear_in_a_queue(_: dict[str, Any]) -> int | None:
+def receive_in_a_queue(_: dict[str, Any]) -> int | None:
     block = ctypes.create_string_buffer(16)
     got = libc.msgrcv(libc.msgget(KEY, 0o666), block, 8, ctypes.c_long(0), 0o4000)
     return None if got != 8 else int(struct.unpack("ll", block.raw)[1])
 
 
-def say_in_semaphores(facts: dict[str, Any]) -> None:
+def send_in_semaphores(facts: dict[str, Any]) -> None:
     libc.semctl(libc.semget(KEY, 1, IPC_CREAT | 0o666), 0, 16, ctypes.c_int(facts["number"] & 0x7FFF))
 
 
-def hear_in_semaphores(_: dict[str, Any]) -> int | None:
+def receive_in_semaphores(_: dict[str, Any]) -> int | None:
     value = libc.semctl(libc.semget(KEY, 1, 0o666), 0, 12, 0)
     return None if value < 0 else int(value)
 
@@ -61,22 +61,22 @@ def wait_at_a_socket(_: dict[str, Any]) -> None:
     kept.append(receiver)
 
 
-def say_at_a_socket(facts: dict[str, Any]) -> None:
+def send_at_a_socket(facts: dict[str, Any]) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.sendto(str(facts["number"]).encode(), f"\0{NAME}")
 
 
-def hear_at_a_socket(_: dict[str, Any]) -> int:
+def receive_at_a_socket(_: dict[str, Any]) -> int:
     return int(kept[0].recv(64))
 
 
-def say_in_a_keyring(facts: dict[str, Any]) -> list[int]:
-    """The kernel's keys, which know users and sessions but no namespace of files."""
+def send_in_a_keyring(facts: dict[str, Any]) -> list[int]:
+    """The kernel's keyrings belong to users and sessions; mount namespaces do not separate them."""
     word = str(facts["number"]).encode()
     return [_call(ADD_KEY, b"user", NAME.encode(), word, len(word), ring) for ring in (-3, -4)]
 
 
-def hear_in_a_keyring(_: dict[str, Any]) -> int | None:
+def receive_in_a_keyring(_: dict[str, Any]) -> int | None:
     block = ctypes.create_string_buffer(64)
     for ring in (SESSION_KEYRING, USER_KEYRING):
         key = _call(KEYCTL, KEYCTL_SEARCH, ring, b"user", NAME.encode(), 0)

@@ -1,4 +1,4 @@
-"""Files of others, files everywhere, and too many of them."""
+"""Attacks with files: reading those of others, writing everywhere, and creating too many."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .fuse import FUSE_SECONDS, secrets_in
+from .limits import MAX_SECONDS, secrets_in
 
 MEBIBYTE = 1024 * 1024
-FUSE_BYTES = 100 * MEBIBYTE
+MAX_BYTES = 100 * MEBIBYTE
 HOLE = 64 * MEBIBYTE
-FUSE_FILES = 600_000
+MAX_FILES = 600_000
 LEVEL_B_SECONDS = 4.0
-"""Level B looks at the memory every half second: much longer than that."""
-FUSE_DESCRIPTORS = 1000
+"""Much longer than the half second between two samples of the memory at level B."""
+MAX_DESCRIPTORS = 1000
 PIECE = 10 * MEBIBYTE
 DEVICES = {
     *("console", "core", "fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout"),
@@ -37,7 +37,7 @@ def read_secret(facts: dict[str, Any]) -> list[str]:
 
 
 def read_opponent(facts: dict[str, Any]) -> list[str]:
-    """The program of the engine it plays against."""
+    """The files of the engine it plays against."""
     return sorted(os.listdir(facts["opponent"]))
 
 
@@ -54,12 +54,12 @@ def see_devices(_: dict[str, Any]) -> list[str]:
 
 
 def write_everywhere(_: dict[str, Any]) -> list[str]:
-    """The folders, three deep, in which it could make a file; its own ``/tmp`` and ``/dev/shm`` apart."""
+    """The folders, three deep, in which it could make a file, except its own ``/tmp`` and ``/dev/shm``."""
     return [folder for folder in _folders("/", 3) if _takes_a_file(folder)]
 
 
 def rewrite_itself(_: dict[str, Any]) -> list[str]:
-    """Change its own program for games to come, in any way there is."""
+    """Change its own program for later games, in every way available."""
     done = []
     path = os.path.abspath(__file__)
     ways: dict[str, Callable[[], object]] = {
@@ -79,10 +79,10 @@ def rewrite_itself(_: dict[str, Any]) -> list[str]:
 
 
 def fill_the_disk(_: dict[str, Any]) -> int:
-    """How many megabytes of files it could make."""
+    """The megabytes of files it could write."""
     written = 0
     with contextlib.suppress(OSError):
-        for number in range(FUSE_BYTES // PIECE):
+        for number in range(MAX_BYTES // PIECE):
             with open(f"/tmp/{number}", "wb", 0) as file:
                 for _part in range(PIECE // MEBIBYTE):
                     written += file.write(b"x" * MEBIBYTE)
@@ -90,21 +90,21 @@ def fill_the_disk(_: dict[str, Any]) -> int:
 
 
 def use_up_inodes(_: dict[str, Any]) -> int:
-    """How many empty files it could make before the time was up."""
+    """The number of empty files it could make in the time."""
     made, end = 0, time.monotonic() + LEVEL_B_SECONDS
     with contextlib.suppress(OSError):
-        while made < FUSE_FILES and time.monotonic() < end:
+        while made < MAX_FILES and time.monotonic() < end:
             os.close(os.open(f"/tmp/{made:x}", os.O_CREAT | os.O_WRONLY))
             made += 1
     return made
 
 
 def dig_deep(_: dict[str, Any]) -> int:
-    """How many folders it could make before the time was up, each in the one before."""
+    """The number of nested folders it could make in the time."""
     os.chdir("/tmp")
     made, end = 0, time.monotonic() + LEVEL_B_SECONDS
     with contextlib.suppress(OSError):
-        while made < FUSE_FILES and time.monotonic() < end:
+        while made < MAX_FILES and time.monotonic() < end:
             os.mkdir("d")
             os.chdir("d")
             made += 1
@@ -113,7 +113,7 @@ def dig_deep(_: dict[str, Any]) -> int:
 
 
 def make_a_huge_file(_: dict[str, Any]) -> int:
-    """The size of a file that is all hole."""
+    """The size of the sparse file it could make."""
     with open("/tmp/huge", "wb") as file:
         os.truncate(file.fileno(), HOLE)
     return os.stat("/tmp/huge").st_size
@@ -122,7 +122,7 @@ def make_a_huge_file(_: dict[str, Any]) -> int:
 def use_up_descriptors(_: dict[str, Any]) -> int:
     opened: list[int] = []
     with contextlib.suppress(OSError):
-        while len(opened) < FUSE_DESCRIPTORS:
+        while len(opened) < MAX_DESCRIPTORS:
             opened.append(os.open("/dev/null", os.O_RDONLY))
     for descriptor in opened:
         os.close(descriptor)
@@ -130,7 +130,7 @@ def use_up_descriptors(_: dict[str, Any]) -> int:
 
 
 def find_descriptors(_: dict[str, Any]) -> list[str]:
-    """What was left open for it beside its three streams, with the secrets in them."""
+    """The open descriptors beside its three standard streams, with the secrets found in them."""
     found = []
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
@@ -141,7 +141,7 @@ def find_descriptors(_: dict[str, Any]) -> list[str]:
 
 
 def become_root(_: dict[str, Any]) -> list[int]:
-    """The users that the system's set-user programs ran as, and whom it could make itself."""
+    """The user IDs that set-user-ID programs ran as, and its own after it tried to become root."""
     users = set()
     for program in filter(os.path.exists, SET_USER_PROGRAMS):
         with subprocess.Popen((program,), stdin=subprocess.PIPE, stdout=-3, stderr=-3) as process:
@@ -157,7 +157,7 @@ def dump_core(_: dict[str, Any]) -> list[str]:
     """The core dumps it could leave."""
     os.chdir("/tmp")
     with subprocess.Popen(("sh", "-c", "kill -SEGV $$")) as process:
-        process.wait(FUSE_SECONDS)
+        process.wait(MAX_SECONDS)
     return [name for name in os.listdir("/tmp") if name.startswith("core")]
 
 

@@ -1,4 +1,4 @@
-"""System calls that lead past the namespaces, and the user's terminal."""
+"""System calls that escape the namespaces, and the user's terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import termios
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .fuse import child, libc, secrets_in
+from .limits import child, libc, secrets_in
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
@@ -39,14 +39,14 @@ PR_SET_SECCOMP = 22
 SECCOMP_MODE_FILTER = 2
 LONGEST_FILTER = 4096
 RETURN_ALL = struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
-FUSE_TERMINALS = 20
+MAX_TERMINALS = 20
 FIRST_TO_GO = 1000
 MULTIPATH = (socket.AF_INET, socket.SOCK_STREAM, 262)
 LITE = (socket.AF_INET, socket.SOCK_DGRAM, 136)
 CONTROL = (socket.AF_INET, socket.SOCK_SEQPACKET, 132)
 AUDIT = (socket.AF_NETLINK, socket.SOCK_RAW, 9)
 """Kinds of sockets and protocols that the kernel has in modules, or not at all."""
-FUSE_TIMERS = 2000
+MAX_TIMERS = 2000
 BY_ARGUMENT: tuple[tuple[str, int, tuple[int, ...]], ...] = (
     *(("fcntl", errno.EPERM, (0, command, 0)) for command in (5, 6, 7, 36, 37, 38, 1024, 1026, 1035, 1039)),
     *(("ioctl", errno.EPERM, (0, command, 0)) for command in (0x5412, 0x541C)),
@@ -57,11 +57,11 @@ BY_ARGUMENT: tuple[tuple[str, int, tuple[int, ...]], ...] = (
     ("pwritev2", errno.EOPNOTSUPP, (-1, 0, 0, 0, 0, 8)),
     ("memfd_create", errno.ENOSYS, (0, 0)),
 )
-"""Calls that are refused by an argument, and how."""
+"""Calls that are refused because of an argument, with the error each gets."""
 
 
 def ask_for_every_call(facts: dict[str, Any]) -> list[str]:
-    """The refused calls that the kernel answered otherwise, though asked for nonsense."""
+    """The refused calls, made with invalid arguments, that did not get the refusal's error."""
     answered = []
     for name, number in facts["calls"].items():
         if _asks(lambda number=number: _answered(number, errno.EPERM, [-1] * 6)):
@@ -70,7 +70,7 @@ def ask_for_every_call(facts: dict[str, Any]) -> list[str]:
 
 
 def ask_with_every_argument(facts: dict[str, Any]) -> list[str]:
-    """The calls, refused by an argument, that the kernel answered otherwise."""
+    """The calls refused because of an argument that did not get the refusal's error."""
     numbers = facts["watched"]
     return [
         f"{name}{arguments}"
@@ -79,14 +79,14 @@ def ask_with_every_argument(facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def ask_what_is_pretended(facts: dict[str, Any]) -> list[str]:
-    """The calls, said to be done whatever is asked, that the kernel looked at."""
+def ask_for_pretended_calls(facts: dict[str, Any]) -> list[str]:
+    """The calls that should pretend to succeed and reached the kernel."""
     numbers = facts["watched"]
     return [name for name in PRETENDED if _asks(lambda n=numbers[name]: libc.syscall(n, -1, -1, -1, -1) != 0)]
 
 
 def ask_for_families(_: dict[str, Any]) -> list[int]:
-    """The families of sockets it could have beside those of its own machine."""
+    """The socket families it could use, except the local ones."""
     opened = set()
     for family in set(range(LAST_FAMILY + 1)) - set(OWN_FAMILIES):
         for kind in KINDS:
@@ -97,7 +97,7 @@ def ask_for_families(_: dict[str, Any]) -> list[int]:
 
 
 def filter_a_socket(_: dict[str, Any]) -> bool:
-    """Have the kernel compile a program of its own, which no limit counts."""
+    """Have the kernel compile a socket filter, whose memory no limit counts."""
     program = ctypes.create_string_buffer(RETURN_ALL * LONGEST_FILTER)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as one:
         one.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, _described(program))
@@ -105,17 +105,17 @@ def filter_a_socket(_: dict[str, Any]) -> bool:
 
 
 def filter_its_calls(_: dict[str, Any]) -> bool:
-    """The same by a filter of system calls."""
+    """The same with a system call filter."""
     program = ctypes.create_string_buffer(RETURN_ALL * LONGEST_FILTER)
-    told = _described(program)
-    return _asks(lambda: libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, told, 0, 0) == 0)
+    described = _described(program)
+    return _asks(lambda: libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, described, 0, 0) == 0)
 
 
 def open_terminals(_: dict[str, Any]) -> int:
-    """How many terminals it could take from the machine's few."""
+    """The number of terminals it could open; the machine has few."""
     opened: list[int] = []
     with contextlib.suppress(OSError):
-        while len(opened) < 2 * FUSE_TERMINALS:
+        while len(opened) < 2 * MAX_TERMINALS:
             opened += pty.openpty()
     for descriptor in opened:
         os.close(descriptor)
@@ -123,15 +123,15 @@ def open_terminals(_: dict[str, Any]) -> int:
 
 
 def be_spared(_: dict[str, Any]) -> int:
-    """By how much it is to be ended before others when memory runs out, after it asked not to be."""
+    """By how much it could lower its score for being killed when memory runs out."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("0")
     with open("/proc/self/oom_score_adj") as file:
         return FIRST_TO_GO - int(file.read())
 
 
-def have_its_crashes_told(_: dict[str, Any]) -> bool:
-    """Set the limit of core dumps to 0, at which a kernel still starts a program that takes them."""
+def set_core_limit(_: dict[str, Any]) -> bool:
+    """Set the limit of core dumps to 0, with which the kernel still pipes them to a handler program."""
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     soft, _hard = resource.getrlimit(resource.RLIMIT_CORE)
@@ -139,7 +139,7 @@ def have_its_crashes_told(_: dict[str, Any]) -> bool:
 
 
 def ask_for_protocols(_: dict[str, Any]) -> list[int]:
-    """The sockets it could have of kinds for which a kernel may load modules."""
+    """The protocols of the sockets it could open for which the kernel may load modules."""
     opened = []
     for family, kind, protocol in (MULTIPATH, LITE, CONTROL, AUDIT):
         with contextlib.suppress(OSError):
@@ -149,23 +149,23 @@ def ask_for_protocols(_: dict[str, Any]) -> list[int]:
 
 
 def set_timers(_: dict[str, Any]) -> int:
-    """How many timers the kernel keeps for it."""
+    """The number of timers it could create."""
     library = ctypes.CDLL("librt.so.1", use_errno=True)
     timer = ctypes.c_void_p()
     made = 0
-    while made < FUSE_TIMERS and library.timer_create(0, None, ctypes.byref(timer)) == 0:
+    while made < MAX_TIMERS and library.timer_create(0, None, ctypes.byref(timer)) == 0:
         made += 1
     return made
 
 
-def turn_knobs(_: dict[str, Any]) -> list[str]:
-    """The settings, its own namespaces' included, that it could write back as they were."""
-    turned = []
+def change_settings(_: dict[str, Any]) -> list[str]:
+    """The kernel settings that it could write, with their values unchanged."""
+    changed = []
     for path in ("/proc/sysrq-trigger", *_files("/proc/sys")):
         with contextlib.suppress(OSError), open(path, "r+b", 0) as file:
             file.write(file.read(64))
-            turned.append(path)
-    return turned
+            changed.append(path)
+    return changed
 
 
 def make_a_namespace(_: dict[str, Any]) -> bool:
@@ -173,19 +173,19 @@ def make_a_namespace(_: dict[str, Any]) -> bool:
 
 
 def clone_a_namespace(_: dict[str, Any]) -> bool:
-    """By the call that starts processes."""
+    """With ``clone``."""
     return _asks(lambda: _is_parent(libc.syscall(CLONE, CLONE_NEWUSER | signal.SIGCHLD, 0, 0, 0, 0)))
 
 
 def clone_a_namespace_anew(_: dict[str, Any]) -> bool:
-    """By its younger sister, whose arguments lie in memory where no filter looks."""
+    """With ``clone3``, whose arguments are in memory, where a filter cannot read them."""
     words = (ctypes.c_uint64 * (SIZE_OF_CLONE_ARGS // 8))()
     words[0], words[4] = CLONE_NEWUSER, signal.SIGCHLD
     return _asks(lambda: _is_parent(libc.syscall(CLONE3, ctypes.byref(words), SIZE_OF_CLONE_ARGS)))
 
 
 def mount_over(_: dict[str, Any]) -> bool:
-    """Put files of its own in the place of the system's, in namespaces of its own."""
+    """Mount a file system over ``/usr`` in new namespaces."""
 
     def mount() -> bool:
         libc.unshare(CLONE_NEWUSER | CLONE_NEWNS)
@@ -195,7 +195,7 @@ def mount_over(_: dict[str, Any]) -> bool:
 
 
 def call_as_x32(_: dict[str, Any]) -> bool:
-    """Whether a call by another table was answered, and be it with a refusal."""
+    """Whether a call of the x32 table returned at all, even with an error."""
     return _asks(lambda: libc.syscall(GETPID_X32) != 0)
 
 
@@ -211,7 +211,7 @@ def call_as_i386(_: dict[str, Any]) -> bool:
 
 
 def widen_pipes(_: dict[str, Any]) -> int:
-    """Take the pipes' share of all of the user's processes for itself."""
+    """Enlarge a pipe, which uses up the quota of all of the user's processes."""
     fcntl.fcntl(1, F_SETPIPE_SZ, 1024 * 1024)
     return int(fcntl.fcntl(1, F_GETPIPE_SZ))
 
@@ -240,7 +240,7 @@ def use_the_terminal(_: dict[str, Any]) -> list[str]:
 
 
 def use_message_queues(_: dict[str, Any]) -> int:
-    """How many queues the kernel keeps for it."""
+    """The number of message queues it could create."""
     library = ctypes.CDLL("librt.so.1", use_errno=True)
     names = [b"/hostile-%d" % number for number in range(4)]
     opened = [name for name in names if library.mq_open(name, os.O_CREAT | os.O_RDWR, 0o600, None) >= 0]
@@ -256,7 +256,7 @@ def lock_memory(_: dict[str, Any]) -> bool:
 
 
 def _asks(question: Any) -> bool:
-    """Ask in a process of its own, which may be killed for it."""
+    """Call ``question`` in a new process, since the call may kill it."""
 
     def ask() -> None:
         os._exit(0 if question() else 1)
@@ -265,7 +265,7 @@ def _asks(question: Any) -> bool:
 
 
 def _answered(number: int, refusal: int, arguments: Sequence[int]) -> bool:
-    """Whether a call came to anything but its refusal."""
+    """Whether a call succeeded or failed with another error than ``refusal``."""
     ctypes.set_errno(0)
     given = [ctypes.c_long(argument) for argument in arguments]
     return libc.syscall(number, *given) != -1 or ctypes.get_errno() != refusal

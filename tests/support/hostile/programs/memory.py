@@ -1,4 +1,4 @@
-"""Memory in all its forms. ``size`` of the facts is how many bytes to take; that is the fuse."""
+"""Attacks that use each kind of memory. ``size`` of the facts is the number of bytes to take at most."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .fuse import FUSE_SECONDS, child, libc
+from .limits import MAX_SECONDS, child, libc
 
 MEBIBYTE = 1024 * 1024
 PIECE = 8 * MEBIBYTE
-FUSE_SOCKETS = 160
+MAX_SOCKETS = 160
 HOLD_SECONDS = 3.0
-"""How long it is held, so that who looks now and then sees it."""
+"""How long the memory is held, so that a periodic check sees it."""
 PR_SET_DUMPABLE = 4
 IPC_PRIVATE = 0
 SPAN_OF_A_TABLE = 2 * MEBIBYTE
-"""What one page of page tables leads to."""
+"""The memory that one page of page tables maps."""
 MADV_NOHUGEPAGE = 15
 SHMAT_FAILED = ctypes.c_void_p(-1).value
 EXIT = {"x86_64": 60, "aarch64": 93}
@@ -38,14 +38,14 @@ def heap(facts: dict[str, Any]) -> int:
 
 
 def many_processes(facts: dict[str, Any]) -> int:
-    """A little in each."""
+    """Take a little memory in each of many processes."""
     children = [child(lambda: _keep(b"x" * PIECE)) for _ in range(facts["size"] // PIECE)]
     _hold(facts)
     return len(_living(children)) * PIECE // MEBIBYTE
 
 
 def shared(facts: dict[str, Any]) -> int:
-    """Without a name, shared with children to come."""
+    """Anonymous memory that is shared with later children."""
     block = mmap.mmap(-1, facts["size"])
     for at in range(0, facts["size"], mmap.PAGESIZE):
         block[at] = 1
@@ -70,7 +70,7 @@ def files_in_memory(facts: dict[str, Any]) -> int:
 
 
 def removed_files(facts: dict[str, Any]) -> int:
-    """Files in memory that no folder has any more."""
+    """Open files in memory after they were removed from their folders."""
     for number in range(facts["size"] // PIECE):
         folder = "/tmp" if number % 2 else "/dev/shm"
         descriptor = os.open(f"{folder}/{number}", os.O_CREAT | os.O_WRONLY)
@@ -80,7 +80,7 @@ def removed_files(facts: dict[str, Any]) -> int:
 
 
 def segments(facts: dict[str, Any]) -> int:
-    """Of System V, which stay without a process that has them."""
+    """System V segments, which stay when no process has them attached."""
     libc.shmat.restype = ctypes.c_void_p
     libc.shmdt.argtypes = (ctypes.c_void_p,)
     for _ in range(facts["size"] // PIECE):
@@ -107,9 +107,9 @@ def in_flight(facts: dict[str, Any]) -> int:
 
 
 def unread_messages(facts: dict[str, Any]) -> int:
-    """In sockets that nobody reads."""
+    """Data in sockets that nobody reads."""
 
-    def stuff() -> None:
+    def fill() -> None:
         size = 0
         with contextlib.suppress(OSError):
             while size < PIECE:
@@ -121,13 +121,13 @@ def unread_messages(facts: dict[str, Any]) -> int:
                         size += near.send(b"x" * 65536)
         signal.pause()
 
-    return _stuffed(stuff, facts)
+    return _filled(fill, facts)
 
 
 def unread_packets(facts: dict[str, Any]) -> int:
-    """In connections to itself over the network's loopback, which nobody reads."""
+    """Data in loopback connections to itself that nobody reads."""
 
-    def stuff() -> None:
+    def fill() -> None:
         size = 0
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", 0)) as door:
             while size < PIECE:
@@ -139,13 +139,13 @@ def unread_packets(facts: dict[str, Any]) -> int:
                         size += near.send(b"x" * 65536)
             signal.pause()
 
-    return _stuffed(stuff, facts)
+    return _filled(fill, facts)
 
 
 def wide_messages(facts: dict[str, Any]) -> int:
-    """In few sockets that were asked to take more than they do; the megabytes in them."""
+    """Data in few sockets with enlarged buffers; returns the megabytes in them."""
     size = 0
-    while len(held) < FUSE_SOCKETS and size < facts["size"]:
+    while len(held) < MAX_SOCKETS and size < facts["size"]:
         near, far = socket.socketpair()
         held.extend((near, far))
         near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, facts["size"])
@@ -158,7 +158,7 @@ def wide_messages(facts: dict[str, Any]) -> int:
 
 
 def page_tables(facts: dict[str, Any]) -> int:
-    """The kernel's own tables for memory that was only looked at."""
+    """The kernel's page tables for memory that was only read."""
     tables = facts["size"] // mmap.PAGESIZE
     size = tables * SPAN_OF_A_TABLE
     block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
@@ -168,13 +168,13 @@ def page_tables(facts: dict[str, Any]) -> int:
 
 
 def undumpable(facts: dict[str, Any]) -> int:
-    """In a process that forbids all looks at it."""
+    """Memory of a process that is not dumpable, so that ``/proc`` hides it."""
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     return heap(facts)
 
 
 def without_a_leader(facts: dict[str, Any]) -> int:
-    """In a process whose first thread has ended: what is told of a process is told of that thread."""
+    """Memory of a process whose first thread has ended; ``/proc`` shows that thread's values."""
 
     def leave() -> None:
         threading.Thread(target=lambda: _keep(b"x" * facts["size"])).start()
@@ -187,22 +187,22 @@ def without_a_leader(facts: dict[str, Any]) -> int:
 
 def _keep(block: bytes) -> None:
     held.append(block)
-    time.sleep(FUSE_SECONDS)
+    time.sleep(MAX_SECONDS)
 
 
-def _stuffed(stuff: Callable[[], None], facts: dict[str, Any]) -> int:
-    """The megabytes in children that each hold a piece somewhere and wait."""
-    children = [child(stuff) for _ in range(facts["size"] // PIECE)]
+def _filled(fill: Callable[[], None], facts: dict[str, Any]) -> int:
+    """Start children that each hold a piece and wait; returns the megabytes in those left."""
+    children = [child(fill) for _ in range(facts["size"] // PIECE)]
     _hold(facts)
     return len(_living(children)) * PIECE // MEBIBYTE
 
 
 def _living(children: list[int]) -> list[int]:
-    """Those that nobody has ended."""
+    """Those that are still running."""
     return [number for number in children if os.waitpid(number, os.WNOHANG)[0] == 0]
 
 
 def _hold(facts: dict[str, Any]) -> int:
-    """Hold what was taken for a while; the megabytes."""
+    """Hold the memory for ``HOLD_SECONDS``; returns the megabytes."""
     time.sleep(HOLD_SECONDS)
     return int(facts["size"]) // MEBIBYTE

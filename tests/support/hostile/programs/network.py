@@ -1,4 +1,4 @@
-"""Ways out over the network: to listeners of the trial alone."""
+"""Attacks over the network; they connect only to listeners of the trial."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def call_abstract(facts: dict[str, Any]) -> None:
 
 
 def call_path(facts: dict[str, Any]) -> None:
-    """As a program would that finds a broker's or a database's socket."""
+    """Connect to a socket in the file system, as if it were a broker's or a database's."""
     _call_unix(facts["socket"])
 
 
 def open_a_door(facts: dict[str, Any]) -> None:
-    """Let somebody in."""
+    """Accept a connection from outside."""
     with socket.create_server(("", facts["door"])) as listener:
         listener.settimeout(DOOR_SECONDS)
         with contextlib.suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""Too many processes, processes that stay, and other people's processes."""
+"""Attacks with processes: too many, outliving the game, and on the processes of others."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from .fuse import FUSE_PROCESSES, FUSE_SECONDS, child, libc, secrets_in
+from .limits import MAX_PROCESSES, MAX_SECONDS, child, libc, secrets_in
 
 PTRACE_SEIZE = 0x4206
 ODD_LIMIT = 4321
-FUSE_SIGNALS = 2000
+MAX_SIGNALS = 2000
 NICER = 7
 MEMORY_READ = 4 * 1024 * 1024
 CHAIN_SECONDS = 3.0
@@ -25,7 +25,7 @@ CHAIN_SECONDS = 3.0
 def fork_bomb(_: dict[str, Any]) -> int:
     made = 0
     with contextlib.suppress(OSError):
-        while made < FUSE_PROCESSES:
+        while made < MAX_PROCESSES:
             child()
             made += 1
     return made
@@ -34,24 +34,24 @@ def fork_bomb(_: dict[str, Any]) -> int:
 def thread_bomb(_: dict[str, Any]) -> int:
     made, rest = 0, threading.Event()
     with contextlib.suppress(RuntimeError):
-        while made < FUSE_PROCESSES:
-            threading.Thread(target=rest.wait, args=(FUSE_SECONDS,), daemon=True).start()
+        while made < MAX_PROCESSES:
+            threading.Thread(target=rest.wait, args=(MAX_SECONDS,), daemon=True).start()
             made += 1
     return made
 
 
 def program_bomb(_: dict[str, Any]) -> int:
-    """As the first, by a call that neither copies a process nor asks for one's memory."""
+    """Like ``fork_bomb`` with ``posix_spawn``, which copies no process and needs no memory for one."""
     made = 0
     with contextlib.suppress(OSError):
-        while made < FUSE_PROCESSES:
-            os.posix_spawn("/usr/bin/sleep", ("sleep", str(FUSE_SECONDS)), {})
+        while made < MAX_PROCESSES:
+            os.posix_spawn("/usr/bin/sleep", ("sleep", str(MAX_SECONDS)), {})
             made += 1
     return made
 
 
 def orphan(_: dict[str, Any]) -> int:
-    """A grandchild in a session of its own that nobody waits for, with all pipes closed."""
+    """Leave a grandchild in a new session, with all pipes closed."""
 
     def leave() -> None:
         os.setsid()
@@ -61,11 +61,11 @@ def orphan(_: dict[str, Any]) -> int:
 
 
 def disguise(_: dict[str, Any]) -> None:
-    """A grandchild that goes by the name of a thread of the kernel."""
+    """Leave a grandchild that has the name of a kernel thread."""
 
     def leave() -> None:
         os.setsid()
-        child(lambda: os.execv("/usr/bin/sleep", ["[kworker/0:1]", str(FUSE_SECONDS)]))
+        child(lambda: os.execv("/usr/bin/sleep", ["[kworker/0:1]", str(MAX_SECONDS)]))
 
     os.waitpid(child(leave), 0)
 
@@ -77,7 +77,7 @@ def kill_all(_: dict[str, Any]) -> None:
 
 
 def limit_others(_: dict[str, Any]) -> list[int]:
-    """Set a limit of every process in sight."""
+    """Set a limit of every visible process."""
     done = []
     for number in _others():
         with contextlib.suppress(OSError):
@@ -87,12 +87,12 @@ def limit_others(_: dict[str, Any]) -> list[int]:
 
 
 def renice_all(_: dict[str, Any]) -> None:
-    """Let all of the user's processes wait behind others."""
+    """Raise the nice value of all of the user's processes."""
     os.setpriority(os.PRIO_USER, 0, min(19, os.nice(0) + NICER))
 
 
 def be_woken(_: dict[str, Any]) -> int:
-    """A helper that lets its parent go on, whoever stopped it."""
+    """Start a helper that continues its parent whenever it was stopped."""
 
     def wake() -> None:
         while True:
@@ -104,7 +104,7 @@ def be_woken(_: dict[str, Any]) -> int:
 
 
 def be_woken_by_a_chain(_: dict[str, Any]) -> int:
-    """The same by helpers that each start the next and end, so that who looks for them comes too late."""
+    """The same with helpers that each start the next and end, so that a search for them comes too late."""
 
     def wake() -> None:
         end = time.monotonic() + CHAIN_SECONDS
@@ -118,23 +118,23 @@ def be_woken_by_a_chain(_: dict[str, Any]) -> int:
 
 
 def take_all_cores(_: dict[str, Any]) -> int:
-    """Run on other cores than the game's."""
+    """Set its affinity to all cores; returns the number of cores it may use."""
     os.sched_setaffinity(0, range(os.cpu_count() or 1))
     return len(os.sched_getaffinity(0))
 
 
 def queue_signals(_: dict[str, Any]) -> int:
-    """Have the kernel keep signals that nobody takes."""
+    """Queue blocked signals to itself."""
     number = signal.SIGRTMIN
     signal.pthread_sigmask(signal.SIG_BLOCK, [number])
     queued = 0
-    while queued < FUSE_SIGNALS and libc.sigqueue(os.getpid(), number, ctypes.c_void_p(0)) == 0:
+    while queued < MAX_SIGNALS and libc.sigqueue(os.getpid(), number, ctypes.c_void_p(0)) == 0:
         queued += 1
     return queued
 
 
 def raise_limits(_: dict[str, Any]) -> int:
-    """The number of open files it may have after it has asked for more."""
+    """Raise its limit of open files; returns the limit reached."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     for wanted in (hard * 2, 512):
         with contextlib.suppress(OSError, ValueError):
@@ -143,7 +143,7 @@ def raise_limits(_: dict[str, Any]) -> int:
 
 
 def trace(_: dict[str, Any]) -> list[int]:
-    """The processes that it could attach itself to, the first of its namespace included."""
+    """The processes that it could attach to as a tracer."""
     return [number for number in _others() if libc.ptrace(PTRACE_SEIZE, number, None, None) == 0]
 
 
@@ -156,7 +156,7 @@ def read_command_lines(_: dict[str, Any]) -> list[str]:
 
 
 def read_memories(_: dict[str, Any]) -> list[str]:
-    """Secrets on other processes' stacks and heaps."""
+    """Secrets found on other processes' stacks and heaps."""
     return sorted({word for number in _others() for word in _secrets_in_memory(number)})
 
 
@@ -166,8 +166,8 @@ def walk_through_roots(facts: dict[str, Any]) -> list[str]:
     return [word for way in ways for word in secrets_in(_content(way + facts["secret"]))]
 
 
-def listen_in(_: dict[str, Any]) -> list[str]:
-    """Open other processes' descriptors anew."""
+def open_other_descriptors(_: dict[str, Any]) -> list[str]:
+    """Reopen the descriptors of other processes through ``/proc``."""
     found = []
     for number in _others():
         with contextlib.suppress(OSError):

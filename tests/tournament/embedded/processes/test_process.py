@@ -20,7 +20,7 @@ DEADLINE_S = 120.0
 
 FAMILY = """
     import os, subprocess, sys, time
-    # A child in a session of its own, as engines are, with a child that lost its parent.
+    # A child in a new session, as engines are, with an orphaned child.
     subprocess.Popen([sys.executable, "-c", '''if 1:
         import os, subprocess
         orphan = subprocess.Popen(["sleep", "600"], start_new_session=True)
@@ -129,7 +129,7 @@ def test_a_signal_reaches_the_process_and_its_exit_code_comes_back(tmp_path: Pat
     assert process.exit_code == 7
 
 
-def test_ctrl_c_and_its_like_are_not_ignored_by_the_process(tmp_path: Path) -> None:
+def test_signals_such_as_ctrl_c_are_not_ignored_by_the_process(tmp_path: Path) -> None:
     program = """
         import signal
         names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCHLD")
@@ -141,7 +141,7 @@ def test_ctrl_c_and_its_like_are_not_ignored_by_the_process(tmp_path: Path) -> N
     assert last_words(process.log) == "[]"
 
 
-def test_a_command_that_cannot_be_started_says_so_in_the_log(tmp_path: Path) -> None:
+def test_a_command_that_cannot_be_started_is_reported_in_the_log(tmp_path: Path) -> None:
     service = Service("nothing", ("/nonexistent/program",))
     process = Guarded(service, log=tmp_path / "nothing.log", folder=tmp_path)
 

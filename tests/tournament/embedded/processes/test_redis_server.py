@@ -96,7 +96,7 @@ def test_a_long_runtime_folder_is_not_used_nor_a_long_temporary_one(
         assert folder.parent == Path("/tmp")
 
 
-def test_what_redis_holds_is_there_again_after_a_stop(tmp_path: Path) -> None:
+def test_the_data_of_redis_survives_a_stop(tmp_path: Path) -> None:
     data = tmp_path / "data with spaces"
     with socket_folder(data) as folder, Supervisor(logs=data / "logs", folder=data, say=print) as supervisor:
         socket = folder / "redis.sock"

@@ -36,13 +36,13 @@ while True:
 
 
 @pytest.fixture
-def said() -> list[str]:
+def messages() -> list[str]:
     return []
 
 
 @pytest.fixture
-def supervisor(tmp_path: Path, said: list[str]) -> Iterator[Supervisor]:
-    with Supervisor(logs=tmp_path / "logs", folder=tmp_path, say=said.append) as supervisor:
+def supervisor(tmp_path: Path, messages: list[str]) -> Iterator[Supervisor]:
+    with Supervisor(logs=tmp_path / "logs", folder=tmp_path, say=messages.append) as supervisor:
         yield supervisor
 
 
@@ -60,8 +60,8 @@ def test_services_are_stopped_last_started_first(supervisor: Supervisor, tmp_pat
     assert (tmp_path / "stopped").read_text().split() == ["players", "site", "redis"]
 
 
-def test_a_service_that_dies_is_started_again_and_people_are_told(
-    supervisor: Supervisor, tmp_path: Path, said: list[str]
+def test_a_service_that_dies_is_started_again_with_a_message(
+    supervisor: Supervisor, tmp_path: Path, messages: list[str]
 ) -> None:
     service = Service("flaky", (sys.executable, "-c", "open('flaky', 'a').write('x'); exit('no luck')"))
     supervisor.start(service)
@@ -71,39 +71,39 @@ def test_a_service_that_dies_is_started_again_and_people_are_told(
         return (tmp_path / "flaky").exists() and len((tmp_path / "flaky").read_text()) >= 2
 
     eventually(restarted)
-    assert said[0].startswith("flaky died (exit code 1) and is started again now; its log ")
-    assert said[0].endswith("ends: no luck")
+    assert messages[0].startswith("flaky died (exit code 1) and is started again now; its log ")
+    assert messages[0].endswith("ends: no luck")
 
 
-def test_one_that_keeps_dying_is_started_later_and_later(
-    supervisor: Supervisor, tmp_path: Path, said: list[str]
+def test_a_service_that_keeps_dying_is_restarted_after_longer_and_longer_pauses(
+    supervisor: Supervisor, tmp_path: Path, messages: list[str]
 ) -> None:
     supervisor.start(Service("flaky", (sys.executable, "-c", "exit('no luck')")))
 
     def died_twice() -> bool:
         supervisor.tend()
-        return len(said) >= 2
+        return len(messages) >= 2
 
     eventually(died_twice)
-    assert "is started again in 1 s" in said[1]
+    assert "is started again in 1 s" in messages[1]
 
 
-def test_a_service_that_ends_while_it_starts_is_reported_with_its_last_words(supervisor: Supervisor) -> None:
+def test_a_service_that_ends_while_it_starts_is_reported_with_the_end_of_its_log(
+    supervisor: Supervisor,
+) -> None:
     service = Service("site", (sys.executable, "-c", "exit('port taken')"), ready=lambda: False)
     with pytest.raises(NotReady, match=r"site ended at once \(1\); its log .*site\.log ends: port taken"):
         supervisor.start(service)
 
 
-def test_one_that_will_not_stop_is_killed_when_its_patience_is_over(
-    supervisor: Supervisor, tmp_path: Path
-) -> None:
+def test_a_service_that_does_not_stop_in_time_is_killed(supervisor: Supervisor, tmp_path: Path) -> None:
     deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists, patience_s=0.1)
     supervisor.start(deaf)
     supervisor.stop()  # returns at all
 
 
 def test_a_guard_that_is_killed_takes_its_service_along_and_both_are_started_again(
-    supervisor: Supervisor, tmp_path: Path, said: list[str]
+    supervisor: Supervisor, tmp_path: Path, messages: list[str]
 ) -> None:
     supervisor.start(living(tmp_path, "site"))
     os.kill(supervisor.guards["site"], signal.SIGKILL)
@@ -113,10 +113,12 @@ def test_a_guard_that_is_killed_takes_its_service_along_and_both_are_started_aga
         return (tmp_path / "site").read_text().count("started") == 2
 
     eventually(started_twice)
-    assert said[0].startswith("site died (signal 9) and is started again now; its log ")
+    assert messages[0].startswith("site died (signal 9) and is started again now; its log ")
 
 
-def test_the_first_ctrl_c_asks_and_the_second_kills(supervisor: Supervisor, tmp_path: Path) -> None:
+def test_the_first_ctrl_c_stops_the_services_and_the_second_kills_them(
+    supervisor: Supervisor, tmp_path: Path
+) -> None:
     deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists, patience_s=3600)
     with supervisor.listening():
         supervisor.start(deaf)
@@ -133,7 +135,7 @@ def test_a_signal_ends_a_wait(supervisor: Supervisor) -> None:
         assert supervisor.stopping
 
 
-def test_told_to_stop_while_a_service_starts_it_gives_up_starting(supervisor: Supervisor) -> None:
+def test_a_stop_request_while_a_service_starts_ends_the_wait(supervisor: Supervisor) -> None:
     service = Service("slow", ("sleep", "600"), ready=lambda: False)
     with supervisor.listening():
         os.kill(os.getpid(), signal.SIGTERM)
@@ -141,7 +143,7 @@ def test_told_to_stop_while_a_service_starts_it_gives_up_starting(supervisor: Su
             supervisor.start(service)
 
 
-def test_the_handlers_of_before_are_back_afterwards(supervisor: Supervisor) -> None:
+def test_the_earlier_signal_handlers_are_restored_afterwards(supervisor: Supervisor) -> None:
     before = signal.getsignal(signal.SIGINT)
     with supervisor.listening():
         assert signal.getsignal(signal.SIGINT) != before

@@ -36,14 +36,14 @@ def a_site_that_plays(site: Site, settings: Settings) -> None:
     Attempt.objects.create(id=held, job=held, game=site.live, sent_at=timezone.now())
 
 
-def says(client: Client, address: str = "/queue/") -> str:
+def text_of(client: Client, address: str = "/queue/") -> str:
     """The page's text without its markup, in one line."""
     page = client.get(address).content.decode()
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
 def rest(site: Site) -> None:
-    """Nothing is left but the ladders."""
+    """End all tournaments except the ladders."""
     Tournament.objects.filter(pk=site.running.pk).update(state="cancelled")
     Game.objects.filter(tournament=site.running).exclude(state="done").update(state="cancelled", attempt=None)
 
@@ -54,17 +54,17 @@ def test_the_queue_shows_what_is_played_what_waits_and_what_comes_next(site: Sit
     assert f'href="/games/{site.live.pk}/">playing now</a>' in page
     assert "&lt;b&gt;Rival&lt;/b&gt;" in page
     assert "<b>Rival" not in page
-    text = says(client)
+    text = text_of(client)
     assert "Spring 0 1 0 ends in about" in text
     assert "up to 60 games an hour after 4 random opening plies with time control 5+0.05." in text
 
 
 def test_with_nothing_else_to_do_a_ladder_s_next_pair_is_forecast(site: Site, client: Client) -> None:
     rest(site)
-    assert "within seconds, in the ladder's next pair" in says(client)
+    assert "within seconds, in the ladder's next pair" in text_of(client)
     tend()
-    assert "within seconds, it is next" in says(client)
-    assert "in less than a minute, after 4 more games" in says(client)
+    assert "within seconds, it is next" in text_of(client)
+    assert "in less than a minute, after 4 more games" in text_of(client)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_with_nothing_else_to_do_a_ladder_s_next_pair_is_forecast(site: Site, cl
         ("validating", "after it has passed its validation"),
     ],
 )
-def test_the_queue_says_why_a_bot_has_no_next_game(
+def test_the_queue_shows_why_a_bot_has_no_next_game(
     site: Site, client: Client, change: str, words: str
 ) -> None:
     rest(site)
@@ -96,24 +96,24 @@ def test_the_queue_says_why_a_bot_has_no_next_game(
     elif change == "validating":
         ActiveVersion.objects.filter(version=site.white).delete()
         BotVersion.objects.filter(pk=site.white.pk).update(state=BotVersion.State.VALIDATING)
-    assert words in says(client)
+    assert words in text_of(client)
     if change != "validating":
-        assert words in says(client, "/bots/stone-age/")
+        assert words in text_of(client, "/bots/stone-age/")
 
 
-def test_what_keeps_every_game_from_starting_is_said_once(site: Site, client: Client) -> None:
+def test_a_reason_why_no_game_can_start_is_shown_once(site: Site, client: Client) -> None:
     rest(site)
     keeper_started(timezone.now() - 5 * 60 * SECOND)
     why = "the record keeper, which sends games to workers, is not running"
-    queue = says(client)
+    queue = text_of(client)
     assert f"No games are started at the moment. T{why[1:]}." in queue
     assert queue.count(why[1:]) == 1 < queue.count("not at the moment")
-    assert f"not at the moment: {why}" in says(client, "/bots/stone-age/")
+    assert f"not at the moment: {why}" in text_of(client, "/bots/stone-age/")
 
 
 def test_jobs_that_no_worker_takes_are_reported(site: Site, client: Client) -> None:
     Attempt.objects.update(sent_at=timezone.now() - 5 * 60 * SECOND)
-    assert "No games are started at the moment. No worker takes games." in says(client)
+    assert "No games are started at the moment. No worker takes games." in text_of(client)
 
 
 @pytest.mark.parametrize(
@@ -133,15 +133,15 @@ def test_workers_that_take_no_games_are_reported(
     site: Site, client: Client, standing: dict[str, Any], trouble: str
 ) -> None:
     Worker.objects.update(**standing)
-    assert f"No games are started at the moment. {trouble.capitalize()}." in says(client)
+    assert f"No games are started at the moment. {trouble.capitalize()}." in text_of(client)
     make_worker(name="players@west")
-    assert "No games are started" not in says(client)
+    assert "No games are started" not in text_of(client)
 
 
 def test_a_visitor_s_own_bots_come_first(site: Site, as_user: LogIn) -> None:
     for number in range(45):
         add_version(None, f"Bot {number}", games=[LADDER])
-    text = says(as_user(site.owner))
+    text = text_of(as_user(site.owner))
     table = text.partition("Dogon kulei Ladder of Dogon kulei")[2].partition("Dogon gagara")[0]
     assert table.partition("Next game ")[2].startswith("Stone Age v1")
     assert "Bots not listed here: 7." in table
@@ -169,8 +169,8 @@ def test_the_queue_costs_the_same_queries_however_many_bots_and_games_wait(
         client.get("/queue/")
 
 
-def test_the_ladder_s_page_says_how_it_plays(site: Site, client: Client) -> None:
+def test_the_ladder_s_page_shows_how_it_plays(site: Site, client: Client) -> None:
     rest(site)
-    assert "up to 60 games an hour" in says(client, f"/ladders/{LADDER}/")
+    assert "up to 60 games an hour" in text_of(client, f"/ladders/{LADDER}/")
     tend()
     assert f"/tournaments/ladder-{LADDER}/" in client.get(f"/ladders/{LADDER}/").content.decode()

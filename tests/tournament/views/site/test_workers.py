@@ -24,22 +24,22 @@ def staff() -> User:
     return User.objects.create_superuser("stan", password="pw")
 
 
-def add_worker(name: str = "players@east", **told: Any) -> Worker:
+def add_worker(name: str = "players@east", **fields: Any) -> Worker:
     now = timezone.now()
     usual = {"queue": "games", "host": "cellar", "level": "A", "slots": 2, "started_at": now, "seen_at": now}
-    return Worker.objects.create(name=name, **(usual | told))
+    return Worker.objects.create(name=name, **(usual | fields))
 
 
 def page(client: Client, path: str = "/workers/") -> str:
     return client.get(path).content.decode()
 
 
-def test_without_workers_the_page_says_how_to_have_some(client: Client) -> None:
+def test_without_workers_the_page_explains_how_to_start_one(client: Client) -> None:
     assert "No worker has reported yet." in page(client)
 
 
 @pytest.mark.parametrize(
-    ("told", "condition"),
+    ("fields", "condition"),
     [
         ({}, "idle"),
         ({"busy": 1}, "busy"),
@@ -52,8 +52,10 @@ def test_without_workers_the_page_says_how_to_have_some(client: Client) -> None:
         ({"state": "lost", "quarantined_at": timezone.now()}, "quarantined"),
     ],
 )
-def test_each_worker_has_one_word(client: Client, told: dict[str, Any], condition: str) -> None:
-    add_worker(**told)
+def test_each_worker_is_counted_under_one_condition(
+    client: Client, fields: dict[str, Any], condition: str
+) -> None:
+    add_worker(**fields)
     assert f">1 {condition}<" in page(client)
 
 
@@ -77,12 +79,12 @@ def test_a_poll_is_answered_once_something_changed(client: Client) -> None:
     assert answer.content.decode().lstrip().startswith('<div id="workers"')
 
 
-def test_what_a_worker_says_is_shown_as_text(as_user: AsUser, staff: User) -> None:
+def test_the_texts_of_a_worker_are_escaped(as_user: AsUser, staff: User) -> None:
     add_worker(HOSTILE[:60], host=HOSTILE, trouble=HOSTILE, trouble_at=timezone.now(), refusal=HOSTILE)
     assert "<script>alert" not in page(as_user(staff))
 
 
-def test_with_the_keeper_away_the_page_says_that_it_is_old(client: Client) -> None:
+def test_without_a_record_keeper_the_page_warns_that_it_is_out_of_date(client: Client) -> None:
     add_worker()
     now = timezone.now()
     Keeper.objects.create(pk=1, up_since=now, seen_at=now)
@@ -119,5 +121,5 @@ def test_an_administrator_of_nothing_else_may_not_do_so(as_user: AsUser) -> None
     assert not worker.is_quarantined
 
 
-def test_every_page_leads_there(client: Client) -> None:
+def test_the_navigation_links_to_the_workers(client: Client) -> None:
     assert '<a href="/workers/">Workers</a>' in page(client, "/")

@@ -45,7 +45,7 @@ def test_the_crosstable_counts_points_and_games(site: Site, client: Client) -> N
     assert "<b>Rival" not in page
 
 
-def test_a_tournament_s_page_costs_the_same_queries_whatever_its_size(
+def test_a_tournament_s_page_costs_the_same_queries_at_any_size(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     big = round_robin(None, "Big", [add_version(None, f"bot {n}") for n in range(6)], pairs=3)
@@ -84,7 +84,7 @@ def test_games_of_all_states_are_listed_newest_first_on_every_page(site: Site, c
         ("bot=0", 2),
     ],
 )
-def test_filters_stand_in_the_address(site: Site, client: Client, query: str, shown: int) -> None:
+def test_filters_are_in_the_address(site: Site, client: Client, query: str, shown: int) -> None:
     page = client.get(f"/tournaments/spring/?{query}")
     assert len(page.context["page"].rows) == shown
 
@@ -98,7 +98,7 @@ def test_a_poll_with_nothing_new_is_answered_without_content(site: Site, client:
     assert client.get("/tournaments/spring/?seen=running-1-2", headers=HTMX).status_code == 204
 
 
-def test_a_poll_with_news_brings_what_changed_and_asks_again(site: Site, client: Client) -> None:
+def test_a_poll_with_changes_returns_them_and_polling_continues(site: Site, client: Client) -> None:
     fragment = client.get(
         "/tournaments/spring/?ladder=dogon-kulei&seen=running-0-2", headers=HTMX
     ).content.decode()
@@ -122,7 +122,7 @@ def test_the_records_of_a_tournament_are_streamed_and_can_be_read(site: Site, cl
     assert [type(record) for record in read_records(text.splitlines(), "spring")] == [Record, Record]
 
 
-def test_a_draft_tells_its_owner_what_it_will_cost(site: Site, as_user: Callable[..., Client]) -> None:
+def test_a_draft_shows_its_owner_the_cost(site: Site, as_user: Callable[..., Client]) -> None:
     page = as_user(site.owner).get(f"/tournaments/{site.draft.slug}/").content.decode()
     assert "2 games</b>, about" in page
     assert 'class="estimate"' not in as_user(site.owner).get("/tournaments/spring/").content.decode()
@@ -163,7 +163,7 @@ def test_the_form_makes_a_draft_that_its_owner_starts_and_cancels(
 
 
 @pytest.mark.parametrize("name", ["new", "New!", "日本", "../.."])
-def test_a_tournament_can_be_reached_whatever_its_name(
+def test_a_tournament_can_be_reached_with_any_name(
     site: Site, as_user: Callable[..., Client], name: str
 ) -> None:
     client = as_user(site.owner)
@@ -173,7 +173,9 @@ def test_a_tournament_can_be_reached_whatever_its_name(
     assert response.context["tournament"] == draft
 
 
-def test_starting_twice_is_told_and_changes_nothing(site: Site, as_user: Callable[..., Client]) -> None:
+def test_starting_twice_shows_a_message_and_changes_nothing(
+    site: Site, as_user: Callable[..., Client]
+) -> None:
     page = as_user(site.owner).post("/tournaments/spring/start/", follow=True).content.decode()
     assert "only a draft or an announced tournament can be started" in page
 
@@ -235,7 +237,7 @@ def test_too_many_games_are_refused_beside_the_pairs(site: Site, as_user: Callab
     assert "too many" in response.context["form"].errors["pairs"][0]
 
 
-def test_the_estimate_tells_games_and_duration(site: Site, as_user: Callable[..., Client]) -> None:
+def test_the_estimate_shows_games_and_duration(site: Site, as_user: Callable[..., Client]) -> None:
     page = as_user(site.owner).post("/tournaments/new/", form(site), headers=HTMX).content.decode()
     assert "4 games</b>, about" in page
     assert Tournament.objects.filter(name="Autumn").count() == 0

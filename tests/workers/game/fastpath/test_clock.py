@@ -40,7 +40,7 @@ def test_an_empty_clock_still_has_its_margin() -> None:
     assert ours.allowance_ns == 50 * MS
 
 
-def test_an_engine_is_never_told_more_than_it_has() -> None:
+def test_the_clock_sent_to_an_engine_never_exceeds_its_time() -> None:
     ours = clock("1+0")
     ours.charge(1)
     assert ours.left_ns == 1000 * MS - 1

@@ -1,4 +1,4 @@
-"""What an author reads of a game: every line with its time, and both ends of a long one."""
+"""The log of a game for authors: every line with its time, and both ends of a long game."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from time import monotonic_ns as now
 from workers.game.fastpath.conversation import KEPT_BYTES, Conversation
 
 
-def test_lines_are_told_with_their_direction_and_time() -> None:
-    said = Conversation()
-    said.sent(b"position startpos\ngo depth 1\n", now())
-    said.received(b"", now())
-    said.received(b"bestmove c1+\r", now())
-    assert re.sub(r"\d\.\d{3}", "T", said.text()) == (
+def test_lines_are_listed_with_their_direction_and_time() -> None:
+    conversation = Conversation()
+    conversation.sent(b"position startpos\ngo depth 1\n", now())
+    conversation.received(b"", now())
+    conversation.received(b"bestmove c1+\r", now())
+    assert re.sub(r"\d\.\d{3}", "T", conversation.text()) == (
         "   T > position startpos\n   T > go depth 1\n   T < \n   T < bestmove c1+\r\n"
     )
 
 
-def test_what_is_not_utf_8_is_replaced() -> None:
-    said = Conversation()
-    said.received(b"\xff\x00", now())
-    assert said.text().endswith("< \ufffd\0\n")
+def test_invalid_utf_8_is_replaced() -> None:
+    conversation = Conversation()
+    conversation.received(b"\xff\x00", now())
+    assert conversation.text().endswith("< \ufffd\0\n")
 
 
 def test_of_a_long_game_both_ends_are_kept() -> None:
-    said = Conversation()
+    conversation = Conversation()
     for number in range(20_000):
-        said.received(b"info string %d" % number, now())
-    text = said.text()
+        conversation.received(b"info string %d" % number, now())
+    text = conversation.text()
     assert "< info string 0\n" in text
     assert "< info string 19999\n" in text
     assert "info string 10000\n" not in text
@@ -38,8 +38,8 @@ def test_of_a_long_game_both_ends_are_kept() -> None:
     assert len(text) < 2 * KEPT_BYTES + 200
 
 
-def test_lines_of_nothing_are_counted_too() -> None:
-    said = Conversation()
+def test_empty_lines_are_counted_too() -> None:
+    conversation = Conversation()
     for _ in range(100_000):
-        said.received(b"", now())
-    assert len(said.text()) < 2 * KEPT_BYTES + 200
+        conversation.received(b"", now())
+    assert len(conversation.text()) < 2 * KEPT_BYTES + 200

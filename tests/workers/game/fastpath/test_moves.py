@@ -1,4 +1,4 @@
-"""Plain play is quicker and nothing else: with it and without it every game goes the same way."""
+"""The fast path changes only the speed: every game is the same with and without it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workers.play import runner
 
 @pytest.fixture
 def choices(monkeypatch: pytest.MonkeyPatch) -> list[MoveRequest]:
-    """What is asked the general way from now on."""
+    """The move requests that leave the fast path from now on."""
     asked: list[MoveRequest] = []
     choose = UgiPlayer.choose
 
@@ -43,9 +43,9 @@ def play(plan: str, control: str, games: int = 1) -> list[GameReport]:
 
 
 def essence(report: GameReport) -> tuple[object, ...]:
-    """All of it but the times."""
+    """The report without its times."""
     evidence = re.sub(r"\d+ ms", "some ms", report.evidence)
-    said = [
+    lines = [
         re.sub(r"\d+\.\d{3}|p[12]time \d+|process \d+", "", side.lines)
         for side in (report.white, report.black)
     ]
@@ -55,7 +55,7 @@ def essence(report: GameReport) -> tuple[object, ...]:
         report.termination,
         [token for token, _ in report.moves],
         evidence,
-        said,
+        lines,
     )
 
 
@@ -72,10 +72,10 @@ ENGINES = [(name, plan, control) for name, plan, control, *_ in FAULTS] + [
         for name, plan, control in ENGINES
     ],
 )
-def test_a_game_ends_the_same_without_plain_play_against_an_engine_that(
+def test_a_game_ends_the_same_without_the_fast_path_against_an_engine_that(
     plan: str, control: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before the first question there is nothing to play plainly: what comes there is tried thoroughly."""
+    """Plans that act before the first move, when the fast path is not in use yet, are marked ``thorough``."""
     with_it = [essence(report) for report in play(plan, control, games=2)]
     monkeypatch.setattr(UgiPlayer, "line", lambda self: None)
     without_it = [essence(report) for report in play(plan, control, games=2)]
@@ -84,13 +84,13 @@ def test_a_game_ends_the_same_without_plain_play_against_an_engine_that(
     assert with_it == without_it
 
 
-def test_engines_that_behave_are_never_asked_the_general_way(choices: list[MoveRequest]) -> None:
+def test_engines_without_faults_never_leave_the_fast_path(choices: list[MoveRequest]) -> None:
     (report,) = play("", LONG)
     assert [token for token, _ in report.moves] == LINE[:6]
     assert choices == []
 
 
-def test_what_is_not_plain_is_asked_the_general_way_once_and_goes_on_plainly(
+def test_an_unusual_answer_leaves_the_fast_path_for_one_move(
     choices: list[MoveRequest],
 ) -> None:
     (report,) = play(r"go:2 also info\x20depth\x201\n", LONG)
@@ -98,17 +98,17 @@ def test_what_is_not_plain_is_asked_the_general_way_once_and_goes_on_plainly(
     assert len(choices) == 1
     assert choices[0].asked is not None
     assert choices[0].asked.question.count(b"\n") == 2
-    assert "/1 " in report.moves[2][1], "what the engine said of its search is recorded"
+    assert "/1 " in report.moves[2][1], "the search info of the engine is recorded"
 
 
-def test_a_question_is_put_once_whatever_way_it_goes_on(choices: list[MoveRequest]) -> None:
+def test_a_position_is_sent_once_even_if_the_move_leaves_the_fast_path(choices: list[MoveRequest]) -> None:
     (report,) = play(r"go:2 also info\x20depth\x201\n go:3 late 0.6", "2+0")
     assert report.termination == "ply limit"
     assert report.white.lines.count("> go ") == 3
     assert len(choices) == 2
 
 
-def test_the_heart_beats_while_moves_are_played_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heartbeats_continue_on_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.0)
     monkeypatch.setattr(process, "WAIT_NS", 1_000)
     beats = itertools.count()
@@ -117,9 +117,7 @@ def test_the_heart_beats_while_moves_are_played_plainly(monkeypatch: pytest.Monk
     assert next(beats) > 6
 
 
-def test_plain_play_is_broken_off_when_its_owner_wants(
-    choices: list[MoveRequest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stop_ends_the_fast_path(choices: list[MoveRequest], monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[GameState] = []
     play_plainly = GameState.play_plainly
 
@@ -134,8 +132,8 @@ def test_plain_play_is_broken_off_when_its_owner_wants(
     assert processes_with(mark) == []
 
 
-def test_who_talks_out_of_turn_costs_the_other_no_time() -> None:
-    """It makes the wait end early, and the move is waited for all the same."""
+def test_output_out_of_turn_costs_the_opponent_no_time() -> None:
+    """The output ends the wait early, and the move is still awaited."""
     chatty = bad_engine(*plan_of(rf"go:1 only {ANSWER}\ninfo\x20string\x20late\n"))
     (report,) = play_job(job_of(chatty, bad_engine(*plan_of("go:1 late 0.2")))).reports
     assert [token for token, _ in report.moves] == LINE[:6]
@@ -145,7 +143,7 @@ def test_who_talks_out_of_turn_costs_the_other_no_time() -> None:
     assert note.ms >= 200
 
 
-def test_it_is_compiled_where_the_rules_are() -> None:
+def test_the_fast_path_is_compiled_if_the_rules_are() -> None:
     is_plain_python = bool(compiled.FINDER.why_plain)
     assert (moves.__file__ or "").endswith(".py") == is_plain_python
     assert fastpath.__doc__

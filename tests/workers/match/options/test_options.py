@@ -50,7 +50,7 @@ def test_two_engines_a_game_and_a_time_are_enough() -> None:
     assert (options.concurrency, options.pin, options.records) == (1, True, Path("match.pgn"))
 
 
-def test_everything_can_be_said() -> None:
+def test_every_option_can_be_given() -> None:
     words = """-game dualma duploline -tournament sprt -sprt elo0=-1 elo1=3.5 model=logistic alpha=0.1
         -tc nodes=50;10+0 -games 4 -rounds 7 -openings file=book.txt order=random start=3 -margin 0
         -plylimit 9 -seed 5 -draw movenumber=40 movecount=8 score=10 -resign movecount=3 score=600
@@ -71,7 +71,7 @@ def test_everything_can_be_said() -> None:
     )
 
 
-def test_what_holds_for_each_engine_gives_way_to_what_one_says() -> None:
+def test_an_option_of_one_engine_overrides_that_for_each() -> None:
     each = "-each restart=on option.Hash=16 option.Deep".split()[:3]
     options = read(
         *LEAST, "-each", *each[1:], "-engine", "cmd=true", "name=C", "restart=off", "option.Hash=1"
@@ -84,7 +84,7 @@ def test_what_holds_for_each_engine_gives_way_to_what_one_says() -> None:
     ]
 
 
-def test_engines_may_have_times_of_their_own() -> None:
+def test_engines_may_have_different_time_controls() -> None:
     options = read(*LEAST, *"-engine cmd=true name=C tc=20+0".split())
     assert options.terms.time_control == "10+0.1"
     assert [entrant.spec.time_control for entrant in options.terms.entrants] == [None, None, "20+0"]
@@ -105,7 +105,7 @@ def test_an_engine_without_a_name_is_called_after_its_program(command: str, name
     assert options.terms.entrants[0].name == name
 
 
-def test_a_toml_file_says_the_same_and_flags_beside_it_win(folder: Path) -> None:
+def test_a_toml_file_gives_the_same_options_and_flags_override_it(folder: Path) -> None:
     (folder / "match.toml").write_text(
         """
         game = ["dualma", "duploline"]
@@ -133,7 +133,7 @@ def test_a_toml_file_says_the_same_and_flags_beside_it_win(folder: Path) -> None
     assert options.terms.openings == Openings(file=Path("book.txt"), start=2)
 
 
-def test_a_dry_run_prints_the_toml_that_asks_for_the_same(folder: Path) -> None:
+def test_a_dry_run_prints_the_toml_of_the_same_match(folder: Path) -> None:
     (folder / "book.txt").write_text("d1+ d2+\nf1+\n")
     files = "-openings file=book.txt order=random -withdraw 3 -each option.Two.words=x -sandbox"
     test = "-sprt elo0=0 elo1=5 -games 4 -log logs -site S -draw movenumber=9 movecount=2 score=0"
@@ -223,7 +223,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "complaint"), REFUSED, ids=[text for text, _ in REFUSED])
-def test_what_cannot_be_is_refused_with_its_place(text: str, complaint: str, folder: Path) -> None:
+def test_an_invalid_option_is_refused_with_its_place(text: str, complaint: str, folder: Path) -> None:
     (folder / "plain").write_text("")
     (folder / "plain.zip").write_text("")
     (folder / "bad.toml").write_text("game = ")
@@ -235,7 +235,7 @@ def test_what_cannot_be_is_refused_with_its_place(text: str, complaint: str, fol
     (folder / "nested.toml").write_text('config = "odd.toml"')
     (folder / "date.toml").write_text("seed = 2026-11-21")
     words = [word for part in text.split(" ") for word in (LEAST if part == "LEAST" else [part]) if word]
-    with pytest.raises(MatchOptionError) as told:
+    with pytest.raises(MatchOptionError) as raised:
         read(*words)
-    assert complaint in str(told.value)
-    assert os.sep * 2 not in str(told.value)
+    assert complaint in str(raised.value)
+    assert os.sep * 2 not in str(raised.value)

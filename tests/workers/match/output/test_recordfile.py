@@ -54,7 +54,7 @@ def write(path: Path, *records: str) -> None:
     file.close()
 
 
-def test_what_is_appended_is_read_again(path: Path) -> None:
+def test_appended_records_are_read_again(path: Path) -> None:
     write(path, record(1), record(2))
     write(path, record(3))
     file = RecordFile(path)
@@ -64,7 +64,7 @@ def test_what_is_appended_is_read_again(path: Path) -> None:
     assert (games[0].result, games[0].termination, games[0].fault) == (Result.DRAW, "ply limit", "none")
 
 
-def test_wherever_the_last_record_is_torn_the_file_goes_on_whole(path: Path) -> None:
+def test_a_last_record_torn_at_any_place_is_removed(path: Path) -> None:
     whole, last = record(1) + "\n", record(2) + "\n"
     for cut in range(len(last)):
         path.write_text(whole + last[:cut])
@@ -82,7 +82,7 @@ def test_a_lone_torn_record_leaves_nothing(path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["nonsense\n\n", record(1).replace("[GameId", "[Id") + "\n"])
-def test_what_is_no_game_of_a_match_is_refused_and_kept(path: Path, text: str) -> None:
+def test_a_file_with_other_games_is_refused_and_kept(path: Path, text: str) -> None:
     path.write_text(text + record(2) + "\n")
     before = path.read_bytes()
     with pytest.raises(MatchOptionError, match=r"match\.pgn, line 1: not a game of a match"):
@@ -94,7 +94,7 @@ THESIS = "My thesis\n\nOf rooks and kings.\n"
 
 
 @pytest.mark.parametrize("text", [THESIS, record(1)[:-30] + "\n" + record(2)[:-30]])
-def test_nothing_is_cut_off_that_is_no_torn_record(path: Path, text: str) -> None:
+def test_only_a_torn_record_is_cut_off(path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(MatchOptionError, match=r"match\.pgn, line \d+: .* does not begin a game of a match"):
         results(path)
@@ -120,7 +120,7 @@ def test_a_game_without_a_result_is_refused_unless_it_is_void(path: Path, result
         results(path)
 
 
-def test_a_file_is_one_match_s_at_a_time(path: Path) -> None:
+def test_only_one_match_at_a_time_uses_a_file(path: Path) -> None:
     file = RecordFile(path)
     with pytest.raises(MatchOptionError, match="another match is writing it"):
         RecordFile(path)
@@ -128,6 +128,6 @@ def test_a_file_is_one_match_s_at_a_time(path: Path) -> None:
     RecordFile(path).close()
 
 
-def test_a_file_that_cannot_be_opened_is_told_of(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:
     with pytest.raises(MatchOptionError, match=r"gone/match\.pgn: cannot be opened: No such file"):
         RecordFile(tmp_path / "gone" / "match.pgn")

@@ -1,4 +1,4 @@
-"""What a match tells of itself on a terminal, and where there is none."""
+"""The output of a match, with and without a terminal."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Shown:
         self.look()
 
 
-def test_the_table_stays_below_what_scrolls_by(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_stays_below_the_scrolling_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Shown(monkeypatch, "dogon-kulei")
     shown.play("dogon-kulei/1/1/1")
     shown.play("dogon-kulei/1/1/2", "0-1", termination="time forfeit", fault="white")
@@ -71,7 +71,7 @@ def test_the_table_stays_below_what_scrolls_by(monkeypatch: pytest.MonkeyPatch) 
     assert shown.screen.lines[-2:] == ["2/2 games, 0 running or next", ""]
 
 
-def test_tables_that_have_no_room_are_one_of_all_ladders_and_never_scroll(
+def test_without_room_for_all_tables_one_of_all_ladders_is_shown_and_never_scrolls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown = Shown(monkeypatch, LADDERS)
@@ -84,8 +84,8 @@ def test_tables_that_have_no_room_are_one_of_all_ladders_and_never_scroll(
     assert sum("LL-LD" in line for line in shown.screen.lines) == 1
     shown.report.ended(MatchEnding.STOPPED)
     shown.look()
-    told = [*shown.screen.scrolled, *shown.screen.lines]
-    assert sum("LL-LD" in line for line in told) == 6, "at the end they are all there"
+    lines = [*shown.screen.scrolled, *shown.screen.lines]
+    assert sum("LL-LD" in line for line in lines) == 6, "at the end they are all there"
 
 
 def test_more_engines_than_lines_are_cut_and_the_progress_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,20 +110,20 @@ def test_a_match_on_a_real_terminal_ends_with_its_table(tmp_path: Path) -> None:
         stdout=theirs,
     )
     os.close(theirs)
-    said = bytearray()
+    output = bytearray()
     try:
         while chunk := os.read(ours, 65536):
-            said += chunk
+            output += chunk
     except OSError:  # the end of a terminal
         pass
     finally:
         os.close(ours)
         assert match.wait(DEADLINE_SECONDS) == 0
     screen = Screen(HEIGHT)
-    screen.write(said.decode())
+    screen.write(output.decode())
     assert screen.lines[0] == "2 games"
     assert sum("LL-LD-DD-WD-WW" in line for line in screen.lines) == 1
-    assert b"\x1b[" in said
+    assert b"\x1b[" in output
 
 
 def test_without_a_terminal_there_are_plain_lines(tmp_path: Path) -> None:

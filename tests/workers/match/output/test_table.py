@@ -35,7 +35,7 @@ def test_engines_are_ranked_by_their_share_of_points() -> None:
     assert (rows[0].white, rows[0].black) == (Wdl(0, 0, 2), Wdl(0, 1, 1))
 
 
-def test_pairs_count_for_both_whatever_order_their_games_end_in() -> None:
+def test_pairs_count_for_both_players_in_any_order_of_their_games() -> None:
     for games in (PLAYED, PLAYED[::-1]):
         pairs = {row.name: row.pairs for row in rank_rows(scores_of(*games), KULEI)}
         assert pairs == {
@@ -52,7 +52,7 @@ def test_strength_is_estimated_from_pairs_and_without_any_from_games() -> None:
     assert row.estimate == estimate(Wdl(0, 0, 1))
 
 
-def test_the_table_is_told_in_columns() -> None:
+def test_the_table_has_columns() -> None:
     rows = rank_rows(scores_of(*PLAYED), KULEI, withdrawn=["B"])
     lines = list(format_table(rows))
     assert (
@@ -71,7 +71,7 @@ def test_a_table_before_the_first_game_has_the_names() -> None:
     ]
 
 
-def test_a_forfeit_is_counted_against_who_is_at_fault() -> None:
+def test_a_forfeit_is_counted_against_the_engine_at_fault() -> None:
     scores = Scores(["A", "B"])
     scores.add(game_of("dogon-kulei/1/1/1", "A", "B", "0-1", termination="crash", fault="white"))
     scores.add(game_of("dogon-kulei/1/1/2", "B", "A", "1-0", termination="crash", fault="black"))
@@ -85,7 +85,7 @@ def test_a_table_can_be_of_some_ladders_alone() -> None:
     assert games == {KULEI: 4, ("dualma", *KULEI): 5}
 
 
-def test_nothing_is_promised_before_some_games_are_played() -> None:
+def test_no_remaining_time_is_shown_before_some_games_are_played() -> None:
     pace = MatchPace(started=100.0, slots=4)
     pace.games = 7
     assert pace.remaining(200.0, left=10, running=4) is None

@@ -1,4 +1,4 @@
-"""A slot's process by itself: what it tells, and what it makes of a match that has vanished."""
+"""A slot's process by itself: its messages, and its end when the match has vanished."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ while read -r word _; do
     case $word in ugi) echo ugiok ;; isready) echo readyok ;; go) %s ;; esac
 done
 """
-"""In a shell, which starts in a moment; what it does when it is asked for a move is left open."""
+"""An engine as a shell script, which starts fast; each test supplies its answer to ``go``."""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def slot(tmp_path: Path) -> Iterator[Slot]:
 
 
 def give(slot: Slot, one: EngineSpec, two: EngineSpec) -> None:
-    """A pair of games between them."""
+    """Send the slot a pair of games between the two engines."""
     assignment = Assignment(
         job_of(one, two, games=2), (RestartMode.AUTO, RestartMode.AUTO), "?", "?", "1", False
     )
@@ -47,7 +47,7 @@ def give(slot: Slot, one: EngineSpec, two: EngineSpec) -> None:
     slot.stdin.flush()
 
 
-def test_a_forfeit_is_told_before_the_next_game_has_ended(slot: Slot) -> None:
+def test_a_forfeit_is_reported_before_the_next_game_has_ended(slot: Slot) -> None:
     one, two = (EngineSpec(does, "1", ("sh", "-c", ENGINE % does)) for does in ("exit 1", "sleep 30"))
     give(slot, one, two)
     assert slot.stdout is not None
@@ -56,7 +56,7 @@ def test_a_forfeit_is_told_before_the_next_game_has_ended(slot: Slot) -> None:
     assert not news.is_over
 
 
-def test_a_slot_whose_match_has_vanished_ends_its_engines_and_says_nothing(slot: Slot) -> None:
+def test_a_slot_whose_match_has_vanished_ends_its_engines_and_prints_nothing(slot: Slot) -> None:
     mark = f"mark-{uuid.uuid4()}"
     assert slot.stdout is not None
     assert slot.stderr is not None

@@ -40,7 +40,7 @@ def chosen(code: int, operand: int, number: int) -> int:
         (JUMP_ANY_BIT, 6, [2, 4, 6, 7], [0, 1, 8]),
     ],
 )
-def test_each_jump_asks_its_own_question(
+def test_each_jump_tests_its_own_condition(
     code: int, operand: int, taken: list[int], not_taken: list[int]
 ) -> None:
     assert {chosen(code, operand, number) for number in taken} == {1}

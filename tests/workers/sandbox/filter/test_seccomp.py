@@ -1,4 +1,4 @@
-"""What the system call filter lets through, on every processor we know, without running on it."""
+"""The calls that the system call filter permits, for every supported processor, without running on it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_PROTOCOL = FAIL | errno.EPROTONOSUPPORT
 NOT_SO = FAIL | errno.EOPNOTSUPP
 NO_MEMORY = FAIL | errno.ENOMEM
 LATEST = {"open_tree_attr", "statmount", "listmount", "cachestat"}
-"""Younger than the library that knows the others."""
+"""Newer than the library that has the numbers of the others."""
 EVERYDAY = {
     "x86_64": {
         "read": 0,
@@ -63,7 +63,7 @@ def test_everyday_calls_are_allowed(machine: Machine) -> None:
 
 
 @machines
-def test_every_call_of_the_table_is_refused_whatever_its_arguments(machine: Machine) -> None:
+def test_every_call_of_the_table_is_refused_with_any_arguments(machine: Machine) -> None:
     for name, number in machine.refused.items():
         assert verdict(machine, number) == verdict(machine, number, *[2**64 - 1] * 6) == REFUSED, name
 
@@ -84,7 +84,7 @@ def test_a_program_for_another_processor_is_killed(machine: Machine, architectur
     assert judge(filter_program(machine.name), 0, architecture) == KILL_PROCESS
 
 
-def test_calls_of_x32_are_no_way_around_the_table() -> None:
+def test_calls_of_x32_do_not_bypass_the_table() -> None:
     machine = MACHINES["x86_64"]
     for number in (0, *machine.watched.values(), *machine.refused.values()):
         assert verdict(machine, 0x40000000 | number) == KILL_PROCESS
@@ -106,12 +106,12 @@ def test_threads_and_processes_start_but_without_namespaces(machine: Machine) ->
 
 
 @machines
-def test_clone3_is_said_not_to_be_there_so_that_libraries_take_clone(machine: Machine) -> None:
+def test_clone3_fails_as_unknown_so_that_libraries_use_clone(machine: Machine) -> None:
     assert verdict(machine, machine.watched["clone3"], 0, 88) == NOT_THERE
 
 
 @machines
-def test_files_in_memory_alone_are_said_not_to_be_there_so_that_programs_take_others(
+def test_files_in_memory_fail_as_unknown_so_that_programs_use_others(
     machine: Machine,
 ) -> None:
     assert verdict(machine, machine.watched["memfd_create"], 0, 1) == NOT_THERE
@@ -126,7 +126,7 @@ def test_files_are_opened_and_copied_but_not_locked(machine: Machine) -> None:
 
 
 @machines
-def test_terminals_are_asked_but_not_typed_into(machine: Machine) -> None:
+def test_terminals_can_be_queried_but_not_typed_into(machine: Machine) -> None:
     for command in (0x5401, 0x5413, 0x541B):  # TCGETS, TIOCGWINSZ, FIONREAD
         assert verdict(machine, machine.watched["ioctl"], 0, command) == ALLOW
     for command in TERMINAL_COMMANDS.values():
@@ -135,21 +135,21 @@ def test_terminals_are_asked_but_not_typed_into(machine: Machine) -> None:
 
 @machines
 @given(family=st.integers(0, 60), kind=st.integers(1, 5))
-def test_sockets_are_those_of_the_own_network(machine: Machine, family: int, kind: int) -> None:
+def test_only_local_socket_families_are_allowed(machine: Machine, family: int, kind: int) -> None:
     expected = ALLOW if family in SOCKET_FAMILIES.values() else NO_FAMILY
     for call in ("socket", "socketpair"):
         assert verdict(machine, machine.watched[call], family, kind, 0) == expected
 
 
 @machines
-def test_protocols_are_those_for_which_no_module_is_loaded(machine: Machine) -> None:
+def test_only_protocols_that_load_no_kernel_module_are_allowed(machine: Machine) -> None:
     for protocol in range(300):
         expected = ALLOW if protocol == 0 else NO_PROTOCOL
         assert verdict(machine, machine.watched["socket"], 16, 3, protocol) == expected
 
 
 @machines
-def test_sockets_are_set_up_but_neither_widened_nor_filtered(machine: Machine) -> None:
+def test_socket_options_are_allowed_except_buffer_sizes_and_filters(machine: Machine) -> None:
     call, above = machine.watched["setsockopt"], 1 << 32
     for option in (2, 3, 9, 16, 20):  # SO_REUSEADDR, TYPE, KEEPALIVE, PASSCRED, RCVTIMEO
         assert verdict(machine, call, 3, 1, option) == ALLOW
@@ -163,7 +163,7 @@ def test_sockets_are_set_up_but_neither_widened_nor_filtered(machine: Machine) -
 
 @machines
 @given(address=st.integers(1, 2**64 - 1))
-def test_limits_are_set_and_read_but_that_of_core_dumps_only_read(machine: Machine, address: int) -> None:
+def test_limits_can_be_set_and_read_but_that_of_core_dumps_only_read(machine: Machine, address: int) -> None:
     core, files = 4, 7
     assert verdict(machine, machine.watched["prlimit64"], 0, core, 0, address) == ALLOW
     assert verdict(machine, machine.watched["prlimit64"], 0, core, address, 0) == REFUSED
@@ -173,7 +173,7 @@ def test_limits_are_set_and_read_but_that_of_core_dumps_only_read(machine: Machi
 
 
 @machines
-def test_files_are_read_in_any_way_but_for_asking_whether_they_are_in_memory(machine: Machine) -> None:
+def test_reads_are_allowed_except_those_that_test_the_page_cache(machine: Machine) -> None:
     for call in ("preadv2", "pwritev2"):
         for flags in (0, 0x1, 0x2, 0x4, 0x10):  # RWF_HIPRI, DSYNC, SYNC, APPEND
             assert verdict(machine, machine.watched[call], 3, 0, 1, 8, 8, flags) == ALLOW
@@ -181,14 +181,16 @@ def test_files_are_read_in_any_way_but_for_asking_whether_they_are_in_memory(mac
 
 
 @machines
-def test_advice_on_reading_is_taken_but_not_to_drop_what_others_read(machine: Machine) -> None:
+def test_advice_on_reading_is_allowed_except_dropping_pages(machine: Machine) -> None:
     for advice in (0, 1, 2, 3, 5):
         assert verdict(machine, machine.watched["fadvise64"], 3, 0, 0, advice) == ALLOW
     assert verdict(machine, machine.watched["fadvise64"], 3, 0, 0, 4) == REFUSED
 
 
 @machines
-def test_memory_is_had_and_advised_on_but_neither_set_aside_nor_merged_with_others(machine: Machine) -> None:
+def test_memory_can_be_mapped_and_advised_on_except_huge_pages_merging_and_paging_out(
+    machine: Machine,
+) -> None:
     anonymous, huge = 0x22, 0x40000
     assert verdict(machine, machine.watched["mmap"], 0, 4096, 3, anonymous) == ALLOW
     assert verdict(machine, machine.watched["mmap"], 0, 4096, 3, anonymous | huge) == NO_MEMORY
@@ -200,7 +202,7 @@ def test_memory_is_had_and_advised_on_but_neither_set_aside_nor_merged_with_othe
 
 
 @machines
-def test_processes_name_themselves_but_neither_share_pages_nor_keep_a_core_nor_filter_calls(
+def test_processes_can_set_their_names_but_not_share_pages_keep_a_core_or_filter_calls(
     machine: Machine,
 ) -> None:
     for command in (1, 4, 15, 38):  # PR_SET_PDEATHSIG, DUMPABLE, NAME, NO_NEW_PRIVS
@@ -210,7 +212,7 @@ def test_processes_name_themselves_but_neither_share_pages_nor_keep_a_core_nor_f
 
 
 @machines
-def test_times_of_files_are_said_to_be_set_and_are_not(machine: Machine) -> None:
+def test_setting_file_times_is_pretended(machine: Machine) -> None:
     calls = [machine.watched[name] for name in machine.watched if "utime" in name]
     assert calls
     for call in calls:
@@ -218,14 +220,14 @@ def test_times_of_files_are_said_to_be_set_and_are_not(machine: Machine) -> None
 
 
 @machines
-def test_files_are_said_to_be_on_the_disk_and_no_disk_is_asked(machine: Machine) -> None:
+def test_writing_files_to_the_disk_is_pretended(machine: Machine) -> None:
     for name in ("fsync", "fdatasync", "msync", "sync_file_range"):
         assert verdict(machine, machine.watched[name], 3) == FAIL | 0
 
 
 @machines
 @given(high=st.integers(1, 2**32 - 1))
-def test_the_upper_half_of_an_argument_hides_nothing(machine: Machine, high: int) -> None:
+def test_the_upper_half_of_an_argument_is_ignored(machine: Machine, high: int) -> None:
     """The kernel takes these arguments for 32 bits; a filter that looked at 64 would be fooled."""
     above = high << 32
     assert verdict(machine, machine.watched["fcntl"], 3, above | FILE_COMMANDS["F_SETLK"]) == REFUSED

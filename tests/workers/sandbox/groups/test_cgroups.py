@@ -32,7 +32,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def written(path: Path) -> str:
-    """What was written last: the kernel's files are not truncated, and neither are these."""
+    """The text written last; as in the kernel's files, writing does not truncate."""
     return path.read_text().partition("\n")[0]
 
 
@@ -46,13 +46,13 @@ def test_a_group_has_its_limits_before_anything_is_in_it(place: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["memory.swap.max", "memory.oom.group", "cpu.max"])
-def test_a_kernel_without_what_is_optional_gives_a_group_all_the_same(place: Path, name: str) -> None:
+def test_a_group_is_made_without_the_optional_files_of_a_kernel(place: Path, name: str) -> None:
     (place / name).unlink()
     UnifiedGroup(place, LIMITS)._close()
 
 
 @pytest.mark.parametrize("name", ["memory.max", "pids.max", "cgroup.freeze", "cpu.stat"])
-def test_a_group_without_what_is_needed_is_none(place: Path, name: str) -> None:
+def test_without_the_required_files_no_group_is_made(place: Path, name: str) -> None:
     (place / name).unlink()
     with pytest.raises(OSError, match=name):
         UnifiedGroup(place, LIMITS)
@@ -71,12 +71,12 @@ def test_a_group_is_frozen_thawed_and_read_anew_each_time(place: Path) -> None:
     group._close()
 
 
-def test_a_parent_says_its_version() -> None:
+def test_a_parent_has_a_version() -> None:
     assert GroupParent({"": "/sys/fs/cgroup/duarena"}).version == 2
     assert GroupParent({"memory": "/sys/fs/cgroup/memory/duarena"}).version == 1
 
 
-def test_only_controllers_that_are_there_are_handed_on(tmp_path: Path) -> None:
+def test_only_available_controllers_are_delegated(tmp_path: Path) -> None:
     (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory hugetlb pids rdma\n")
     (tmp_path / "cgroup.subtree_control").touch()
     enable_controllers(tmp_path)

@@ -1,4 +1,4 @@
-"""Reading where control groups are mounted and which are this process's own."""
+"""Reading where control groups are mounted and in which this process is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Children that end by themselves, and words that give a secret away."""
+"""The limits of hostile programs, children that end by themselves, and the search for secrets."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import re
 import signal
 from collections.abc import Callable
 
-FUSE_SECONDS = 8
-FUSE_PROCESSES = 150
+MAX_SECONDS = 8
+MAX_PROCESSES = 150
 SECRET = re.compile(rb"secret-[0-9a-f]{32}")
-"""What a trial plants where no engine may look."""
+"""The form of the secrets that a trial puts where no engine may read."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def child(work: Callable[[], object] = signal.pause) -> int:
-    """A process that does this and ends, at the latest when the fuse has burned down; returns its number."""
+    """Start a process that calls ``work`` and ends after at most ``MAX_SECONDS``; returns its number."""
     number = os.fork()
     if number == 0:
-        signal.alarm(FUSE_SECONDS)
+        signal.alarm(MAX_SECONDS)
         try:
             work()
         finally:

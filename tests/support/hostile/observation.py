@@ -1,4 +1,4 @@
-"""What was seen of an attack from outside."""
+"""What a trial observed of an attack from outside."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 
 from workers.jobs import GameReport
 
-_LOOT = re.compile(r"< info string loot (.*)")
+_RESULT = re.compile(r"< info string result (.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """``loot`` and ``heard`` are what the attacker and its opponent brought home, as they say."""
+class Observation:
+    """``result`` and ``opponent_result`` are the results that the two engines report in ``info`` lines."""
 
     termination: str = ""
     fault: str = ""
     evidence: str = ""
-    loot: Any = None
-    heard: Any = None
+    result: Any = None
+    opponent_result: Any = None
     stderr: str = ""
     second_move_cpu_seconds: float = 0.0
     contacts: Sequence[str] = ()
@@ -29,48 +29,48 @@ class Seen:
     terminal: str = ""
     """What was written on the worker's terminal, and typed into it."""
     changed: bool = False
-    """Whether the attacker's folder is not as it was."""
+    """Whether the attacker's folder was changed."""
     survivors: int = 0
     groups: int = 0
     """Control groups left."""
     most_processes: int = 0
-    """At once, the worker's own and the opponent's included."""
+    """The highest number at one time, including those of the worker and of the opponent."""
     worker_bytes: int = 0
     worker_limit: int = 0
-    """Of message queues: one that an attacker may set unnoticed."""
-    worker_nicer: int = 0
-    """How much further behind others it waits than it did before the game."""
-    controls: bool = False
-    """Whether a control character came through to where people read."""
+    """The worker's limit of message queues, a limit that an attacker can change without other effects."""
+    worker_nice_increase: int = 0
+    """By how much the worker's nice value rose during the game."""
+    has_controls: bool = False
+    """Whether a control character is in a text that people read."""
     number: int = 0
-    """What was to be handed over."""
+    """The number that one engine is to pass to the other."""
     alive: bool = field(default=False)
-    """Whether the worker lived to tell all this."""
+    """Whether the worker survived and reported this."""
 
     def to_line(self) -> str:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_line(cls, line: str) -> Seen:
+    def from_line(cls, line: str) -> Observation:
         return cls(**json.loads(line))
 
 
-def told_in(lines: str) -> Any:
-    """The last loot that an engine told of."""
-    told = _LOOT.findall(lines)
-    return json.loads(told[-1]) if told else None
+def last_result(lines: str) -> Any:
+    """The last result in an engine's lines; None if there is none."""
+    results = _RESULT.findall(lines)
+    return json.loads(results[-1]) if results else None
 
 
 def report_fields(report: GameReport) -> dict[str, Any]:
-    """What a report tells of the game."""
+    """The fields that are read from the report of the game."""
     comments = [comment for _, comment in report.moves]
     spent = re.search(r"cpu ([\d.]+)s", comments[2]) if len(comments) > 2 else None
     return {
         "termination": report.termination,
         "fault": report.fault,
         "evidence": report.evidence,
-        "loot": told_in(report.white.lines),
-        "heard": told_in(report.black.lines),
+        "result": last_result(report.white.lines),
+        "opponent_result": last_result(report.black.lines),
         "stderr": report.white.stderr[-2000:],
         "second_move_cpu_seconds": float(spent[1]) if spent else 0.0,
     }

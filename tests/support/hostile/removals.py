@@ -1,6 +1,6 @@
 """Removes protections of the sandbox one by one, to show that an attack then succeeds.
 
-Each changes this process for good, so it may only be called by a worker in an outer sandbox.
+Each changes this process permanently: call it only in a worker inside an outer sandbox.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from workers.sandbox.limits import MEBIBYTE
 from workers.sandbox.process import SandboxedProcess
 from workers.sandbox.sandbox import SAMPLER, Sandbox
 
-Opening = Callable[[Sandbox, Path], Sandbox]
+Removal = Callable[[Sandbox, Path], Sandbox]
 """Removes a protection from the sandbox; the second argument is the trial's folder."""
 Words = list[str]
 
 
 def remove_protections(names: tuple[str, ...], sandbox: Sandbox, folder: Path) -> Sandbox:
     for name in names:
-        sandbox = OPENINGS[name](sandbox, folder)
+        sandbox = REMOVALS[name](sandbox, folder)
     return sandbox
 
 
-def _without(*names: str, values: int = 0) -> Opening:
-    """Leave out these options of bwrap, each with this number of values."""
+def _without(*names: str, values: int = 0) -> Removal:
+    """Omit these options of bwrap, each with this number of values."""
 
     def edit(words: Words, _: Path) -> Words:
         for name in names:
@@ -44,7 +44,7 @@ def _without(*names: str, values: int = 0) -> Opening:
     return _edited(edit)
 
 
-def _instead(old: tuple[str, ...], new: tuple[str, ...]) -> Opening:
+def _instead(old: tuple[str, ...], new: tuple[str, ...]) -> Removal:
     """Replace ``old`` by ``new``; ``*`` stands for any one word, ``{folder}`` for the trial's folder."""
 
     def edit(words: Words, folder: Path) -> Words:
@@ -63,8 +63,8 @@ def _instead(old: tuple[str, ...], new: tuple[str, ...]) -> Opening:
     return _edited(edit)
 
 
-def _beside(*paths: str) -> Opening:
-    """Mount these folders of the machine as well."""
+def _beside(*paths: str) -> Removal:
+    """Also mount these folders of the machine."""
 
     def edit(words: Words, folder: Path) -> Words:
         places = [path.replace("{folder}", str(folder)) for path in paths]
@@ -75,8 +75,8 @@ def _beside(*paths: str) -> Opening:
     return _edited(edit)
 
 
-def _edited(edit: Callable[[Words, Path], Words]) -> Opening:
-    def open_it(sandbox: Sandbox, folder: Path) -> Sandbox:
+def _edited(edit: Callable[[Words, Path], Words]) -> Removal:
+    def remove(sandbox: Sandbox, folder: Path) -> Sandbox:
         usual = vars(process)["bwrap_arguments"]
 
         def arguments(*values: Any, **named: Any) -> bytes:
@@ -86,15 +86,15 @@ def _edited(edit: Callable[[Words, Path], Words]) -> Opening:
         patch.object(process, "bwrap_arguments", arguments).start()
         return sandbox
 
-    return open_it
+    return remove
 
 
-def _limit(**fields: int) -> Opening:
+def _limit(**fields: int) -> Removal:
     return lambda sandbox, _: replace(sandbox, limits=replace(sandbox.limits, **fields))
 
 
-def _prlimit(old: str, new: str) -> Opening:
-    def open_it(sandbox: Sandbox, _: Path) -> Sandbox:
+def _prlimit(old: str, new: str) -> Removal:
+    def remove(sandbox: Sandbox, _: Path) -> Sandbox:
         usual = vars(process)["prlimit_words"]
         patch.object(
             process,
@@ -103,7 +103,7 @@ def _prlimit(old: str, new: str) -> Opening:
         ).start()
         return sandbox
 
-    return open_it
+    return remove
 
 
 def _filter(sandbox: Sandbox, _: Path) -> Sandbox:
@@ -125,10 +125,10 @@ def _rest(sandbox: Sandbox, _: Path) -> Sandbox:
     return sandbox
 
 
-def _started_with(**changes: Any) -> Opening:
+def _started_with(**changes: Any) -> Removal:
     """Start engines with these arguments of ``Popen``."""
 
-    def open_it(sandbox: Sandbox, _: Path) -> Sandbox:
+    def remove(sandbox: Sandbox, _: Path) -> Sandbox:
         usual = subprocess.Popen
 
         def start(*values: Any, pass_fds: tuple[int, ...] = (), **named: Any) -> Any:
@@ -142,10 +142,10 @@ def _started_with(**changes: Any) -> Opening:
         patch.object(subprocess, "Popen", start).start()
         return sandbox
 
-    return open_it
+    return remove
 
 
-OPENINGS: dict[str, Opening] = {
+REMOVALS: dict[str, Removal] = {
     "namespace of processes": _without("--unshare-pid"),
     "namespace of the network": _without("--unshare-net"),
     "namespace of messages": _without("--unshare-ipc"),
