@@ -36,13 +36,13 @@ def rows(output: str) -> dict[str, int]:
 
 def test_with_faults_the_same_games_are_recorded_once_as_with_one_slot_or_eight() -> None:
     output = soak("--database=sqlite", "--database=postgresql", "--pace=1.5", "--calm", "--at-once")
-    assert output.count("All played, each recorded once") == 4
+    assert output.count("All games are recorded once") == 4
     assert "All runs: the same games" in output
 
 
 def test_ladders_continue_after_faults_and_make_no_pair_twice() -> None:
     output = soak("--ladders", "--games=20", "--pace=2")
-    assert output.count("All played, each recorded once") == 1
+    assert output.count("All games are recorded once") == 1
     assert rows(output)["games"] >= 20
 
 
