@@ -29,7 +29,7 @@ def test_the_demonstration_plays_every_game_once_and_leaves_nothing_running(chec
     assert answer.returncode == 0, answer.stdout[-4000:] + answer.stderr[-4000:]
     assert f"{GAMES_OF_THE_DEMO}/{GAMES_OF_THE_DEMO} games" in answer.stdout
     assert "private environment" not in answer.stdout
-    assert "equal to the bit" in answer.stdout
+    assert "the same to the bit" in answer.stdout
     assert "no process is left" in answer.stdout
     assert checkout.processes() == []
     for game in GAMES.values():

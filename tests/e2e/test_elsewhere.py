@@ -55,9 +55,9 @@ def words_for(site: LonelySite, token: str) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("token", "complaint"),
     [
-        ("wrong", "This token is not known here, or it was revoked."),
-        ("revoked", "This token is not known here, or it was revoked."),
-        ("reading", "This token has not the scope worker."),
+        ("wrong", "This token is unknown or has been revoked."),
+        ("revoked", "This token is unknown or has been revoked."),
+        ("reading", "This token lacks the scope worker."),
     ],
 )
 def test_a_worker_whose_token_is_refused_logs_the_reason_and_ends(
