@@ -35,7 +35,7 @@ ADDRESSES: Final = (
     "/games/{duploline}/", "/games/{dualma}/embed/", "/rules/", "/rules/duovallis/", "/kit/", "/protocol/",
     "/records/", "/formats/", "/workers/", "/about/", "/log-in/", "/sign-up/", "/nowhere/",
 )  # fmt: skip
-"""``{code}`` stands for the longest game of a ladder."""
+"""``{code}`` stands for Alphabeta's longest game on a ladder."""
 THUMBNAIL: Final = 280
 """Height of a picture on the sheet, in pixels."""
 SHEET: Final = 2260
@@ -124,7 +124,7 @@ def _fill(site: str, address: str) -> str:
     code = re.search(r"\{(.+)\}", address)
     if code is None:
         return address
-    with urllib.request.urlopen(f"{site}/games/?ladder={code[1]}&sort=longest", timeout=30) as answer:
+    with urllib.request.urlopen(f"{site}/games/?ladder={code[1]}&bot=alphabeta&sort=longest", timeout=30) as answer:
         games = re.findall(r'href="/games/(\d+)/"', answer.read().decode())
     return address.replace(code[0], games[0])
 
