@@ -124,7 +124,9 @@ def _fill(site: str, address: str) -> str:
     code = re.search(r"\{(.+)\}", address)
     if code is None:
         return address
-    with urllib.request.urlopen(f"{site}/games/?ladder={code[1]}&bot=alphabeta&sort=longest", timeout=30) as answer:
+    with urllib.request.urlopen(
+        f"{site}/games/?ladder={code[1]}&bot=alphabeta&sort=longest", timeout=30
+    ) as answer:
         games = re.findall(r'href="/games/(\d+)/"', answer.read().decode())
     return address.replace(code[0], games[0])
 
