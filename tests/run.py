@@ -2,8 +2,9 @@
 
 Tests run as an ordinary user. Root hands them over to a user of their own, with a control group, as
 ``./arena up`` does, and runs only those marked ``root`` itself. Everything a run writes lies in one
-temporary folder, in ``.venv/cache``, and in what is compiled (``build`` and ``__pycache__`` folders). Processes that outlive the tests are named, killed, and fail
-the run. Marks in the tests select the slow ones; ``ci_plugin`` handles skips.
+temporary folder, in ``.venv/cache``, and in what is compiled (``build`` and ``__pycache__`` folders).
+Processes that outlive the tests are named, killed, and fail the run. Marks in the tests select the slow
+ones; ``ci_plugin`` handles skips.
 """
 
 from __future__ import annotations
