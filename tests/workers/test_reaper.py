@@ -174,8 +174,9 @@ def test_a_folder_too_deep_for_python_is_removed(tmp_path: Path) -> None:
             os.chdir(name)
         os.chdir(here)
         sys.setrecursionlimit(400)
-        with pytest.raises(RecursionError):
-            shutil.rmtree(top)
+        if sys.version_info < (3, 13):  # from then on it removes without recursion
+            with pytest.raises(RecursionError):
+                shutil.rmtree(top)
         remove_scratch(str(top))
     finally:
         os.chdir(here)
