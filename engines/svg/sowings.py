@@ -5,7 +5,7 @@ The rules give the position after a move and nothing of the way there, because t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,15 +54,18 @@ def trace_sowing(before: Position, after: Position, token: str) -> Sowing | None
     if not before.is_legal(token):
         return None
     if isinstance(before, DuovallisPosition):
-        laps, sown = _sow_valleys(_stones(before), before.side, token)
+        held, left = _stones(before), _stones(after)
+        laps, sown = _sow_valleys(dict(held), before.side, token)
         opposite = CAPTURED_BY[before.side].get(laps[-1][-1])
-        captured = tuple(name for name in (opposite,) if name and sown[name] != _stones(after)[name])
+        may_be_captured: Iterable[str] = () if opposite is None else (opposite,)
     elif token[:-1] in before.board() and token[-1] in "+-":
-        laps, sown = _sow_rows(_stones(before), token)
-        captured = tuple(name for name in dict.fromkeys(laps[-1]) if _stones(after)[name] != sown[name])
+        held, left = _stones(before), _stones(after)
+        laps, sown = _sow_rows(dict(held), token)
+        may_be_captured = dict.fromkeys(laps[-1])
     else:
         return None
-    return Sowing(laps, captured, _changes(_stones(before), _stones(after)))
+    captured = tuple(name for name in may_be_captured if left[name] != sown[name])
+    return Sowing(laps, captured, _changes(held, left))
 
 
 def _stones(position: Position) -> dict[str, Stones]:

@@ -30,9 +30,14 @@ def whole_number(request: HttpRequest, name: str, default: int, *, most: int) ->
     text = request.GET.get(name, "")
     if not text:
         return default
-    if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= most):
+    if not is_whole(text, most):
         raise Http404(f"{name} is not a number from 0 to {most}")
     return int(text)
+
+
+def is_whole(text: str, most: int) -> bool:
+    """Whether a text from an address is a number from 0 to ``most``."""
+    return text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= most
 
 
 def numbered(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:

@@ -61,17 +61,17 @@ def find_game_for(request: HttpRequest, pk: int) -> Game:
     return game
 
 
-def load_replay(game: Game) -> tuple[Replay, LiveGame | None]:
-    """The replay, and the live state if the game is being played."""
+def load_replay(game: Game) -> tuple[Replay, LiveGame | None, bool]:
+    """The replay, the live state if the game is being played, and whether the game has a record."""
     record = GameRecord.objects.filter(game=game).values_list("text", flat=True).first()
     live = None if record is not None else LiveGame.objects.filter(game=game).first()
-    return replay_of(game, record, live), live
+    return replay_of(game, record, live), live, record is not None
 
 
 @require_safe
 def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The board after ``ply`` moves as an SVG file; a ply beyond the end shows the end."""
-    drawn = _at(request, pk, ply).draw(flip=request.GET.get("flip") == "1", standalone=True)
+    drawn = _at(request, pk, ply).draw(flip=_is_flipped(request), standalone=True)
     return HttpResponse(drawn, content_type="image/svg+xml")
 
 
@@ -79,9 +79,7 @@ def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
 def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The same as PNG, in the light colours, for link previews."""
     shown = _at(request, pk, ply)
-    drawn = svg.draw(
-        shown.position, last_move=shown.move, before=shown.before, flip=request.GET.get("flip") == "1"
-    )
+    drawn = svg.draw(shown.position, last_move=shown.move, before=shown.before, flip=_is_flipped(request))
     png = resvg_py.svg_to_bytes(
         svg_string=drawn.replace(">", f"><style>{svg.flat_style()}</style>", 1),
         width=PNG_WIDTH,
@@ -95,7 +93,7 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     ply = min(whole_number(request, "ply", replay.plies, most=LAST_ID), replay.plies)
     line = replay.line(ply)
     step = min(whole_number(request, "line", 0, most=LAST_ID), len(line))
-    flip = request.GET.get("flip") == "1"
+    flip = _is_flipped(request)
     shown = (
         ShownBoard(line[step - 1].after, line[step - 1].before, line[step - 1].token)
         if step
@@ -107,7 +105,6 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
         "ply": ply,
         "previous": max(0, ply - 1),
         "next": min(replay.plies, ply + 1),
-        "over": _is_over(game, replay, ply),
         "move": replay.moves[ply - 1] if ply else None,
         "line": line,
         "line_step": step,
@@ -121,8 +118,12 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     }
 
 
+def _is_flipped(request: HttpRequest) -> bool:
+    return request.GET.get("flip") == "1"
+
+
 def _at(request: HttpRequest, pk: int, ply: int) -> ShownBoard:
-    replay, _ = load_replay(find_game_for(request, pk))
+    replay, *_ = load_replay(find_game_for(request, pk))
     return _shown(replay, min(ply, replay.plies))
 
 

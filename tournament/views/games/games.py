@@ -33,7 +33,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
     ply ``since``, 204 if nothing has changed, or a request to reload the page if the game is over.
     """
     game = find_game_for(request, pk)
-    replay, live = load_replay(game)
+    replay, live, recorded = load_replay(game)
     seen = f"{game.state}-{replay.plies}"
     if unchanged(request, seen):
         return HttpResponse(status=204)
@@ -49,8 +49,6 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "headline": _headline(game, replay, live),
         "polls": _is_running(game),
         "seen": seen,
-        "since": since,
-        "rows": replay.rows(),
         "chart": chart_values(replay, since),
     }
     if htmx:
@@ -64,7 +62,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "black_score": _score(game, game.black_score),
         "fault": fault_sentence(game),
         "ended_by_rules": ended_by_rules(game),
-        "recorded": GameRecord.objects.filter(game=game).exists(),
+        "recorded": recorded,
         "logs": _logs(request, game),
     }
     return render(request, "game.html", context)
@@ -75,7 +73,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
 def game_embed(request: HttpRequest, pk: int) -> HttpResponse:
     """Only the board with its buttons, for frames on other sites."""
     game = find_game_for(request, pk)
-    replay, live = load_replay(game)
+    replay, live, _ = load_replay(game)
     context = board_context(request, game, replay, live)
     context |= {"game": game, "headline": _headline(game, replay, live), "embedded": True}
     response = render(request, "game_embed.html", context)

@@ -7,7 +7,6 @@ import datetime
 import io
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
@@ -24,7 +23,7 @@ from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import Game, GameRecord
 from tournament.views.games.downloads import PGN_TYPE, attached
-from tournament.views.paging import LAST_ID, Page
+from tournament.views.paging import LAST_ID, Page, is_whole
 
 PAGE_SIZE = 50
 MOST_EXPORTED = 1000
@@ -65,15 +64,15 @@ COLUMNS = (
 """Of the CSV, and the keys of the JSON lines."""
 
 
-def _choices(any_label: str, values: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [("", any_label), *values]
+def _choices(values: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [("", "any"), *values]
 
 
 class GameSearchForm(forms.Form):
     """The filters. All are optional, and a game must match all that are given."""
 
     ladder = forms.ChoiceField(
-        required=False, choices=lambda: _choices("any", ((code, game.name) for code, game in GAMES.items()))
+        required=False, choices=lambda: _choices(((code, game.name) for code, game in GAMES.items()))
     )
     bot = forms.SlugField(required=False, help_text="As in the bot's address.")
     version = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
@@ -83,7 +82,6 @@ class GameSearchForm(forms.Form):
     result = forms.ChoiceField(
         required=False,
         choices=_choices(
-            "any",
             [
                 ("white", "White won"),
                 ("black", "Black won"),
@@ -94,13 +92,12 @@ class GameSearchForm(forms.Form):
         ),
     )
     termination = forms.ChoiceField(
-        required=False, choices=_choices("any", ((str(value), str(value)) for value in Termination if value))
+        required=False, choices=_choices((str(value), str(value)) for value in Termination if value)
     )
     fault = forms.ChoiceField(
         required=False,
         label="Forfeit",
         choices=_choices(
-            "any",
             [
                 ("none", "no"),
                 ("either", "yes"),
@@ -179,24 +176,15 @@ class GameSearchForm(forms.Form):
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class FoundGames:
-    """A page of games in the order asked for; ``next`` is the query string of the next page, "" for none."""
-
-    games: list[Game]
-    next: str
-
-
 @require_safe
 def games(request: HttpRequest) -> HttpResponse:
     """The games that match the filters in the address."""
     form = GameSearchForm(request.GET)
-    found = _found(request, form, PAGE_SIZE) if form.is_valid() else FoundGames([], "")
+    page = _found(request, form, PAGE_SIZE) if form.is_valid() else Page([], "", "")
     filters = _filters(request)
     context = {
         "form": form,
-        "games": found.games,
-        "page": Page([], _query(filters) if "after" in request.GET else "", found.next),
+        "page": page,
         "filters": urlencode(filters),
         "is_filtered": any(name != "sort" for name in filters),
         "most_exported": MOST_EXPORTED,
@@ -217,7 +205,7 @@ def games_export(request: HttpRequest, kind: str) -> HttpResponse:
         sentences = "\n".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
         return HttpResponse(f"{sentences}\n", content_type="text/plain; charset=utf-8", status=400)
     found = _found(request, form, MOST_EXPORTED)
-    response = EXPORTS[kind](request, found.games)
+    response = EXPORTS[kind](request, found.rows)
     if found.next:
         address = request.build_absolute_uri(f"{request.path}{found.next}")
         response["Link"] = f'<{address}>; rel="next"'
@@ -230,7 +218,8 @@ def games_address(**filters: object) -> str:
     return f"{reverse('games')}?{urlencode(given)}"
 
 
-def _found(request: HttpRequest, form: GameSearchForm, size: int) -> FoundGames:
+def _found(request: HttpRequest, form: GameSearchForm, size: int) -> Page:
+    """A page of games in the order asked for; its previous page is the first one."""
     _, field, descends = SORTS[form.cleaned_data["sort"] or "newest"]
     sign, beyond = ("-", "lt") if descends else ("", "gt")
     rows = form.find(access.visible_games(request.user, Game.objects.done())).order_by(
@@ -240,11 +229,13 @@ def _found(request: HttpRequest, form: GameSearchForm, size: int) -> FoundGames:
         value, pk = after
         rows = rows.filter(Q(**{f"{field}__{beyond}": value}) | Q(**{field: value, f"pk__{beyond}": pk}))
     found = list(rows.with_players().annotate(round=F("pairing__round"))[: size + 1])  # type: ignore[attr-defined]
+    filters = _filters(request)
+    first = _query(filters) if "after" in request.GET else ""
     if len(found) <= size:
-        return FoundGames(found, "")
+        return Page(found, first, "")
     last = found[size - 1]
     value = last.plies if field == "plies" else _micros(last.finished_at)
-    return FoundGames(found[:size], _query(_filters(request) | {"after": f"{value}.{last.pk}"}))
+    return Page(found[:size], first, _query(filters | {"after": f"{value}.{last.pk}"}))
 
 
 def _cursor(request: HttpRequest, field: str) -> tuple[int | datetime.datetime, int] | None:
@@ -253,9 +244,7 @@ def _cursor(request: HttpRequest, field: str) -> tuple[int | datetime.datetime, 
     if not text:
         return None
     value, _, pk = text.partition(".")
-    if not all(part.isascii() and part.isdigit() and len(part) <= 19 for part in (value, pk)):
-        raise Http404(f"no games after {text!r}")
-    if int(pk) > LAST_ID or int(value) > LAST_ID:
+    if not (is_whole(value, LAST_ID) and is_whole(pk, LAST_ID)):
         raise Http404(f"no games after {text!r}")
     if field == "plies":
         return min(int(value), MAX_PLIES), int(pk)
