@@ -58,6 +58,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         context["new_rows"] = [row for row in rows if not row.begins_by(since)]
         return render(request, "pieces/moves_new.html", context)
     context |= {
+        "rows": replay.rows(),
         "white_score": _score(game, game.white_score),
         "black_score": _score(game, game.black_score),
         "fault": fault_sentence(game),

@@ -235,3 +235,9 @@ def test_an_ending_is_a_sentence_with_a_link_to_the_rules(site: Site, client: Cl
     assert "cannot-pay" not in before
     assert site.white.bundle_id not in before
     assert site.white.bundle_id in after
+
+
+def test_the_page_of_a_game_lists_all_its_moves(site: Site, client: Client) -> None:
+    moves = page_of(client, f"/games/{site.played.pk}/").partition('id="move-list"')[2].partition("</ol>")[0]
+    plies = [int(ply) for ply in re.findall(r'data-ply="(\d+)"', moves)]
+    assert plies == list(range(1, site.played.plies + 1))
