@@ -10,8 +10,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,13 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
+from tests.support.browsers import find_chromium, started_browser
+from tests.support.jobs import wait_until
 from tests.support.sites import bare_environment
 from tournament.embedded.options import find_port
 from tournament.embedded.plan import ROOT
 
-CHROMIUM: Final = "/usr/bin/chromium"
 READY_S: Final = 600.0
 FIRST: Final = "/tournaments/first-round-robin/"
 """The tournament of the sample bots that a new site plays."""
@@ -67,17 +66,18 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", metavar="FOLDER", type=Path, default=ROOT / "var" / "screenshots")
     options = parser.parse_args(words)
     options.out.mkdir(parents=True, exist_ok=True)
+    chromium = find_chromium()
+    if chromium is None:
+        parser.error("Chromium is not installed: apt-get install chromium")
     with (
         started_site() if options.site is None else _given(options.site) as site,
-        sync_playwright() as driver,
+        started_browser(chromium) as browser,
     ):
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         addresses = [_fill(site, address) for address in ADDRESSES]
         errors = [
             error for setting in SETTINGS for error in _shoot(browser, site, addresses, setting, options.out)
         ]
         _join(browser, addresses, options.out)
-        browser.close()
     print(
         "\n".join(errors)
         or f"{len(addresses)} pages in {len(SETTINGS)} settings: {options.out / 'sheet.png'}"
@@ -99,25 +99,21 @@ def started_site() -> Iterator[str]:
         process = subprocess.Popen(command, cwd=ROOT, env=bare_environment(), stdout=subprocess.DEVNULL)
         try:
             site = f"http://127.0.0.1:{port}"
-            _await(f"{site}{FIRST}", "finished")
+            if not wait_until(lambda: _shows(f"{site}{FIRST}", "finished"), READY_S, pause=1):
+                raise TimeoutError(f"{FIRST} was not finished within {READY_S:.0f} s")
             yield site
         finally:
             process.terminate()
             process.wait(60)
 
 
-def _await(address: str, word: str) -> None:
-    """Wait until a page has a tag with this word; raises ``TimeoutError``."""
-    deadline = time.monotonic() + READY_S
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(address, timeout=10) as answer:
-                if f">{word}<" in answer.read().decode():
-                    return
-        except OSError:
-            pass  # not started yet
-        time.sleep(1)
-    raise TimeoutError(f"{address} did not say {word!r} within {READY_S:.0f} s")
+def _shows(address: str, tag: str) -> bool:
+    """Whether a page is there and has a tag with this word."""
+    try:
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            return f">{tag}<" in answer.read().decode()
+    except OSError:
+        return False  # not started yet
 
 
 def _fill(site: str, address: str) -> str:

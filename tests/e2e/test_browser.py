@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from tests.support.filled_site import LADDER, Site, add_version, fill_site, finish, go_live
+from tests.e2e.log_ins import log_in
+from tests.support.filled_site import LADDER, Site, add_version, finish, go_live
 from tests.support.schedule import make_event
 from tournament.models import BotVersion, Game, LadderRating, LiveGame, RatingEvent, Tournament
 from workers.bundles.store import pack_bundle
 
-CHROMIUM = "/usr/bin/chromium"
-PASSWORD = "correct horse battery"
+NEW_PASSWORD = "correct horse battery"
 MANIFEST = b"""
 [bot]
 name = "Newcomer"
@@ -29,49 +26,6 @@ version = "1.0"
 command = ["python3", "main.py"]
 games = ["dogon-kulei", "dualma"]
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium") or CHROMIUM
-    if not Path(chromium).exists():
-        pytest.skip("no chromium here: apt-get install chromium")
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's own loop, not ours, runs in this thread
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
-
-
-@pytest.fixture
-def site(transactional_db: None) -> Site:
-    return fill_site()
-
-
-@pytest.fixture
-def page(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
-    """A page on which an error in the console, the policy's included, fails the test."""
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
-    page, complaints = context.new_page(), list[str]()
-
-    def listen(message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
-            complaints.append(message.text)
-
-    page.on("console", listen)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield page
-    context.close()
-    assert complaints == []
-
-
-def log_in(page: Page, name: str) -> None:
-    page.goto("/log-in/")
-    page.fill("#id_username", name)
-    page.fill("#id_password", "correct horse")
-    page.click("form.sheet button")
-    expect(page.locator("h1")).to_have_text(name)
 
 
 def board(page: Page) -> str:
@@ -357,8 +311,8 @@ def test_an_author_signs_up_uploads_a_bot_and_creates_a_tournament(
 ) -> None:
     page.goto("/sign-up/?next=/upload/")
     page.fill("#id_username", "nora")
-    page.fill("#id_password1", PASSWORD)
-    page.fill("#id_password2", PASSWORD)
+    page.fill("#id_password1", NEW_PASSWORD)
+    page.fill("#id_password2", NEW_PASSWORD)
     page.click("form.sheet button")
     expect(page.locator("h1")).to_have_text("Upload a bot")
 

@@ -42,6 +42,8 @@ from tournament.services.bots.activity import activate
 from tournament.services.schedule.tournaments import create_round_robin, create_validation, start
 
 LADDER = "dogon-kulei"
+PASSWORD = "correct horse"
+"""Of every user."""
 HOSTILE = "<script>alert(1)</script>\u202e\x07"
 """What an engine may say: markup, a right-to-left override, a control character."""
 STDERR = {"white": "white's secret stderr", "black": "black's secret stderr"}
@@ -65,8 +67,8 @@ class Site:
 
 def fill_site() -> Site:
     Ladder.objects.ensure()
-    owner, rival = (User.objects.create_user(name, password="correct horse") for name in ("olga", "rita"))
-    staff = User.objects.create_user("stan", password="correct horse", is_staff=True, is_superuser=True)
+    owner, rival = (User.objects.create_user(name, password=PASSWORD) for name in ("olga", "rita"))
+    staff = User.objects.create_user("stan", password=PASSWORD, is_staff=True, is_superuser=True)
     white, black = add_version(owner, "Stone Age"), add_version(rival, "<b>Rival</b>\u202e")
     running = round_robin(owner, "Spring", [white, black])
     start(running)

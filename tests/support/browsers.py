@@ -1,0 +1,35 @@
+"""Headless Chromium, for tests of the pages and for pictures of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+INSTALLED = "/usr/bin/chromium"
+
+
+def find_chromium() -> str | None:
+    """The path of Chromium; None if it is not installed."""
+    chromium = shutil.which("chromium") or INSTALLED
+    return chromium if Path(chromium).exists() else None
+
+
+@contextmanager
+def started_browser(chromium: str) -> Iterator[Browser]:
+    """A running browser. Django's guard against its use in an event loop is off: the loop is Playwright's."""
+    before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            yield browser
+            browser.close()
+    finally:
+        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+        if before is not None:
+            os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = before
