@@ -66,7 +66,8 @@ class EngineSpec(JsonValue):
     ``bundle`` is the SHA-256 of the zip to fetch (lower-case hex). ``directory`` is a folder
     of this machine, used instead of a bundle when authors run their own engines. With neither,
     the command runs in an empty folder. ``time_control`` overrides the job's time control.
-    ``trusted`` means that the sender of the job trusts the engine, so it may run without a sandbox.
+    ``trusted``: the engine may run without a sandbox. A site's worker decides that itself, whatever a message
+    says (``workers.service.vetting``).
     """
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import bad_engines
-from workers.bundles.store import pack_bundle
+from workers.bundles.store import pack_bundle, store_bundle
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext
@@ -40,12 +41,26 @@ def bad_engine(
     return EngineSpec(name, "1", command, options=options, trusted=True, time_control=control)
 
 
-def pack_bad_engine() -> bytes:
-    """It as a bundle, whose command is ``python3 -S main.py MARK`` and a plan."""
+def pack_bad_engine(*plan: str, mark: str = "mark") -> bytes:
+    """It as a bundle, whose command is ``python3 -S main.py MARK`` and the plan."""
+    command = ["python3", "-S", "main.py", mark, *plan]
     manifest = (
-        '[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
+        f'[bot]\nname = "Bad"\nversion = "1"\ncommand = {json.dumps(command)}\ngames = ["dogon-kulei"]\n'
     )
     return pack_bundle({"bot.toml": manifest.encode(), "main.py": Path(bad_engines.__file__).read_bytes()})
+
+
+@dataclass(frozen=True)
+class BadBundles:
+    """Makes bad engines as bundles in a store folder: the only engines that a site's worker runs."""
+
+    store: Path
+    mark: str = "mark"
+
+    def __call__(self, *plan: str, name: str = "Bad") -> EngineSpec:
+        """The command of its manifest starts it, not the command of the job."""
+        bundle = store_bundle(self.store, pack_bad_engine(*plan, mark=self.mark))
+        return EngineSpec(name, "1", ("sh", "-c", "exit 9"), bundle=bundle)
 
 
 def plan_of(text: str) -> tuple[str, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.support.brokers import Broker, running_broker
+from tests.support.jobs import BadBundles
 
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
@@ -18,6 +20,12 @@ settings.load_profile("unhurried")
 def mark() -> str:
     """A unique argument of this test's engines."""
     return f"mark-{uuid.uuid4()}"
+
+
+@pytest.fixture
+def bundled(tmp_path: Path, mark: str) -> BadBundles:
+    """Bad engines in the store of the workers that ``running_worker`` starts in this test's folder."""
+    return BadBundles(tmp_path / "bundles", mark)
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from engines.rules.registry import GAMES
 from tournament.models import Bot, BotVersion, Bundle, Tournament
 from tournament.services.schedule.tournaments import create_round_robin, start
 from tournament.services.uploads.submission import add_version
-from workers.bundles.store import inspect_bundle, pack_bundle, store_bundle
+from workers.bundles.samples import pack_sample
+from workers.bundles.store import inspect_bundle, store_bundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +54,6 @@ def _register(sample: SampleBot) -> BotVersion:
         bot.save(update_fields=["description"])
     known = bot.versions.filter(bundle=bundle).first()
     return known or add_version(bot, bundle, inspect_bundle(content), state=BotVersion.State.VALID)
-
-
-def pack_sample(sample: SampleBot) -> bytes:
-    """The zip an author would upload: the bot's one file and a manifest."""
-    games = ", ".join(f'"{code}"' for code in sample.games)
-    manifest = (
-        f'[bot]\nname = "{sample.name}"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = [{games}]\n'
-    )
-    source = sample.path.read_bytes()
-    return pack_bundle({"bot.toml": manifest.encode(), "main.py": source})
 
 
 def start_event(event: SampleEvent, versions: Sequence[BotVersion]) -> Tournament:

@@ -48,6 +48,7 @@ __all__ = [
     "hash_bundle",
     "inspect_bundle",
     "pack_bundle",
+    "read_manifest",
     "store_bundle",
     "unpack_bundle",
 ]
@@ -132,6 +133,12 @@ def fetch_bundle(sha256: str, *, store: Path, cache: Path) -> Path:
     source = bundle_path(store, sha256)
     folder = cache / sha256
     return folder if folder.is_dir() else unpack_bundle(source, sha256, cache)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of an unpacked bundle; raises ``BundleError`` and ``OSError``."""
+    with (folder / MANIFEST_NAME).open("rb") as file:
+        return parse_manifest(file.read(MAX_MANIFEST_BYTES + 1))
 
 
 def unpack_bundle(source: Path, sha256: str, cache: Path) -> Path:

@@ -11,7 +11,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engines.records import BOOK, Fault, RecordMove, Termination, clean_text, format_note
@@ -20,7 +20,7 @@ from engines.rules.history import History
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl, parse_time_control
 from workers.bundles.bundle_site import BundleSite
-from workers.bundles.store import fetch_bundle
+from workers.bundles.store import fetch_bundle, read_manifest
 from workers.engine.launch import Launch, plan_launch
 from workers.engine.players import UgiPlayer
 from workers.game.adjudication import Adjudicator
@@ -65,6 +65,17 @@ class WorkerContext:
                 self.site.fetch(spec.bundle, self.store, on_wait)
             return fetch_bundle(spec.bundle, store=self.store, cache=self.cache)
         return None if spec.directory is None else Path(spec.directory)
+
+    def plan(self, spec: EngineSpec) -> Launch:
+        """Plan a start of an engine. A bundle is started by the command of its own manifest.
+
+        Raises ``Refused`` if the policy does not run it, and the errors of ``folder_of``.
+        """
+        sandbox = self.sandbox_for(spec)
+        folder = self.folder_of(spec)
+        if spec.bundle is not None and folder is not None:
+            spec = replace(spec, command=read_manifest(folder).command)
+        return plan_launch(spec, folder, sandbox)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +135,13 @@ class PooledEngine:
         self.player.kill()
 
     def _plan(self) -> Launch:
-        spec = self._spec
         try:
-            sandbox = self._worker.sandbox_for(spec)
+            return self._worker.plan(self._spec)
         except Refused as refused:
             raise Void(str(refused)) from None
-        try:
-            folder = self._worker.folder_of(spec)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error  # the evidence is public: no paths
-            raise Void(f"the bundle of {spec.name} is not available: {why}") from error
-        return plan_launch(spec, folder, sandbox)
+            raise Void(f"the bundle of {self._spec.name} is not available: {why}") from error
 
 
 @dataclass(frozen=True, slots=True)

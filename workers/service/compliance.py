@@ -20,7 +20,6 @@ from engines.visible import visible, visible_lines
 from workers.bundles.manifest import BundleError
 from workers.bundles.store import forget_dropped
 from workers.check import CannotCheck, Finding, check_engine
-from workers.engine.launch import plan_launch
 from workers.engine.process import REAPER
 from workers.jobs import EngineSpec, JsonValue
 from workers.play.runner import PROGRESS_SECONDS, Stopped, WorkerContext
@@ -124,17 +123,17 @@ class _ComplianceCheck:
         self._send()
         forget_dropped(self.worker.store, self.worker.cache)
         with _temporary_cache(self.worker) as worker:
-            folder = worker.folder_of(self.job.engine)
+            worker.folder_of(self.job.engine)
             self._unpacked = True
             self._send()
-            self._check(folder)
+            self._check(worker)
         self.end(ComplianceEnding.DONE)
 
-    def _check(self, folder: Path | None) -> None:
-        sandbox = self.worker.sandbox_for(self.job.engine)
+    def _check(self, worker: WorkerContext) -> None:
+        worker.sandbox_for(self.job.engine)
         try:
             report = check_engine(
-                lambda: plan_launch(self.job.engine, folder, sandbox),
+                lambda: worker.plan(self.job.engine),
                 ladders=[find_game(code) for code in self.job.games],
                 options=self.job.engine.options,
                 seconds=self.job.seconds,

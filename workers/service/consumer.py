@@ -19,6 +19,7 @@ from workers.service.compliance import ComplianceJob, ComplianceNews, check_bot,
 from workers.service.reports import ReportSender
 from workers.service.self_test import SelfTest
 from workers.service.slots import Slots, SlotState
+from workers.service.vetting import vet_check, vet_job
 
 log = logging.getLogger("workers.service.consumer")
 
@@ -70,7 +71,7 @@ class MessageConsumer:
     def check(self, message: object) -> None:
         """Run the compliance check of a message; its last news has an ending, also if it could not run."""
         try:
-            job = ComplianceJob.from_json(message)
+            job = vet_check(ComplianceJob.from_json(message))
         except JobError as error:
             log.error("a compliance check cannot be read: %s", error)  # without news the site sends it again
             return
@@ -111,7 +112,7 @@ class MessageConsumer:
         """The jobs that can be read; the games of the others are reported void."""
         for message in messages:
             try:
-                yield GameJob.from_json(message)
+                yield vet_job(GameJob.from_json(message))
             except JobError as error:
                 log.error("a job cannot be read: %s", error)
                 for refusal in refuse_job(message, self.worker, error):

@@ -13,10 +13,11 @@ from tournament.embedded import samples
 from tournament.embedded.administrator import set_administrator
 from tournament.embedded.console import Count
 from tournament.embedded.options import OptionError
-from tournament.embedded.samples import DEMO_EVENT, pack_sample, register_samples, start_event
+from tournament.embedded.samples import DEMO_EVENT, register_samples, start_event
 from tournament.embedded.tables import describe_ladder, format_crosstable
 from tournament.embedded.up import count_games, describe_uploads, prepare
 from tournament.models import Bot, BotVersion, Game, LadderRating, Tournament, User
+from workers.bundles.samples import pack_sample
 from workers.bundles.store import inspect_bundle
 
 pytestmark = pytest.mark.django_db

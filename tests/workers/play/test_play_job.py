@@ -13,15 +13,14 @@ import pytest
 from engines.records import parse_note
 from tests.support.bad_engines import LINE
 from tests.support.jobs import (
+    BadBundles,
     bad_engine,
     engine_of,
     job_of,
     nothing_left,
-    pack_bad_engine,
     play_job,
     processes_with,
 )
-from workers.bundles.store import store_bundle
 from workers.engine import process
 from workers.jobs import EngineSpec, GameReport, Progress, SideLog
 from workers.play import runner
@@ -209,8 +208,7 @@ def test_a_bundle_that_cannot_be_fetched_is_a_void_that_names_it(tmp_path: Path)
 
 def bundled(folder: Path, *plan: str) -> EngineSpec:
     """The bad engine as a separate bundle in the store of ``folder``."""
-    sha256 = store_bundle(folder / "store", pack_bad_engine())
-    return EngineSpec("A", "1", ("python3", "-S", "main.py", "mark", *plan), bundle=sha256)
+    return BadBundles(folder / "store")(*plan, name="A")
 
 
 def test_an_engine_sees_its_bundle_and_nothing_of_the_workers_environment(

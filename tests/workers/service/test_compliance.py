@@ -5,21 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support import bad_engines
 from tests.support.hostile_zips import HOSTILE, WORKER
-from tests.support.jobs import nothing_left, plan_of, processes_with
+from tests.support.jobs import BadBundles, nothing_left, pack_bad_engine, plan_of, processes_with
 from workers.bundles.store import bundle_path, fetch_bundle, pack_bundle, store_bundle
-from workers.jobs import EngineSpec
 from workers.play import runner
 from workers.play.runner import WorkerContext
 from workers.service import compliance
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews, check_bot
-
-MANIFEST = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
 
 
 @pytest.fixture
@@ -32,11 +29,10 @@ def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
         sha256: str = "",
         seconds: int = 60,
         is_stopping: Callable[[], bool] = lambda: False,
-        command: tuple[str, ...] = ("python3", "-S", "main.py"),
     ) -> list[ComplianceNews]:
-        files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
-        stored = sha256 or store_bundle(tmp_path / "store", pack_bundle(files))
-        spec = EngineSpec("Bad", "1", (*command, mark, *plan_of(plan)), bundle=stored)
+        spec = BadBundles(tmp_path / "store", mark)(*plan_of(plan))
+        if sha256:
+            spec = replace(spec, bundle=sha256)
         sent: list[ComplianceNews] = []
         worker = WorkerContext("tester", tmp_path / "store", tmp_path / "cache")
         with nothing_left(mark):
@@ -74,13 +70,12 @@ def test_a_check_leaves_nothing_unpacked_and_removes_leftovers_of_refused_bundle
 
 
 def test_bundles_unpacked_by_others_stay_while_the_same_bytes_are_refused(
-    run: Callable[..., list[ComplianceNews]], tmp_path: Path
+    run: Callable[..., list[ComplianceNews]], mark: str, tmp_path: Path
 ) -> None:
-    files = {"bot.toml": MANIFEST, "main.py": Path(bad_engines.__file__).read_bytes()}
-    sha256 = store_bundle(tmp_path / "store", pack_bundle(files))
+    sha256 = store_bundle(tmp_path / "store", pack_bad_engine("ugi", "leave", "3", mark=mark))
     used = fetch_bundle(sha256, store=tmp_path / "store", cache=tmp_path / "cache")
-    assert run("ugi leave 3", sha256=sha256)[-1].found[0].is_grave
-    assert sorted(path.name for path in used.iterdir()) == sorted(files)
+    assert run(sha256=sha256)[-1].found[0].is_grave
+    assert sorted(path.name for path in used.iterdir()) == ["bot.toml", "main.py"]
 
 
 def test_a_fault_is_reported_with_the_lines_and_the_engine_s_standard_error(
@@ -108,8 +103,11 @@ def test_the_output_of_a_nasty_engine_is_sent_escaped_and_bounded(
     assert max(len(found.lines), len(found.stderr)) <= compliance.MAX_LOG
 
 
-def test_a_program_that_cannot_start_is_the_bot_s_fault(run: Callable[..., list[ComplianceNews]]) -> None:
-    last = run(command=("./bot.toml",))[-1]
+def test_a_program_that_cannot_start_is_the_bot_s_fault(
+    run: Callable[..., list[ComplianceNews]], tmp_path: Path
+) -> None:
+    manifest = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["./bot.toml"]\ngames = ["dogon-kulei"]\n'
+    last = run(sha256=store_bundle(tmp_path / "store", pack_bundle({"bot.toml": manifest})))[-1]
     (found,) = last.found
     assert (last.ending, found.is_grave, found.fault != "") == (ComplianceEnding.DONE, True, True)
 

@@ -18,7 +18,7 @@ from tests.support.brokers import (
     without_django,
 )
 from tests.support.bundle_sites import FakeSite
-from tests.support.jobs import bad_engine, job_of, pack_bad_engine, processes_with, wait_until
+from tests.support.jobs import BadBundles, job_of, pack_bad_engine, processes_with, wait_until
 from workers.jobs import EngineSpec, GameJob, Release
 from workers.service.heartbeat import Trouble
 
@@ -26,17 +26,16 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def site() -> Iterator[FakeSite]:
-    fake = FakeSite(pack_bad_engine())
+def site(mark: str) -> Iterator[FakeSite]:
+    fake = FakeSite(pack_bad_engine(mark=mark))
     yield fake
     fake.close()
 
 
-def bundled_job(site: FakeSite, mark: str) -> GameJob:
+def bundled_job(site: FakeSite) -> GameJob:
     """A game between two bots of the site's bundle."""
-    command = ("python3", "-S", "main.py", mark)
     bundle = sha256(site.bundle).hexdigest()
-    return job_of(*(EngineSpec(name, "1", command, bundle=bundle, trusted=True) for name in ("One", "Two")))
+    return job_of(*(EngineSpec(name, "1", ("./none",), bundle=bundle) for name in ("One", "Two")))
 
 
 def released(broker: Broker, count: int) -> list[str]:
@@ -55,10 +54,10 @@ def troubles(broker: Broker) -> str:
 
 
 def test_a_worker_sends_heartbeats_and_takes_no_job_before_it_is_admitted(
-    broker: Broker, mark: str, tmp_path: Path
+    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
     broker.admits = False
-    broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)))
+    broker.send(job_of(bundled(), bundled()))
     with running_worker(broker.url, tmp_path, words=("--name=east",)) as worker:
         first, second = broker.hear(), broker.hear()
         assert first.worker.startswith("east@")
@@ -78,18 +77,18 @@ def test_a_worker_sends_heartbeats_and_takes_no_job_before_it_is_admitted(
 
 
 def test_a_worker_that_is_barred_gives_its_games_back_and_takes_none(
-    broker: Broker, mark: str, tmp_path: Path
+    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
     """The worker takes no game until it is admitted again."""
-    slow = bad_engine("go", "resist", "-", mark=mark)
+    slow = bundled("go", "resist", "-")
     with running_worker(broker.url, tmp_path):
-        broker.send(job_of(slow, bad_engine(mark=mark), games=2, time_control="60+0"))
+        broker.send(job_of(slow, bundled(), games=2, time_control="60+0"))
         broker.receive_until("tournament.progress")
         broker.admits = False
         broker.tell_worker(broker.heartbeats[-1], False, "it smells")
         assert released(broker, 2) == ["attempt-1", "attempt-2"]
         assert wait_until(lambda: not processes_with(mark))
-        broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)))
+        broker.send(job_of(bundled(), bundled()))
         for _ in range(3):
             broker.hear()  # and nothing else comes
         broker.admits = True
@@ -98,11 +97,11 @@ def test_a_worker_that_is_barred_gives_its_games_back_and_takes_none(
 
 
 def test_a_stopping_worker_gives_all_jobs_of_a_message_back(
-    broker: Broker, mark: str, tmp_path: Path
+    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
-    slow = bad_engine("go", "resist", "-", mark=mark)
-    first = job_of(slow, bad_engine(mark=mark), games=2, time_control="60+0")
-    second = job_of(bad_engine(mark=mark), bad_engine(mark=mark), games=2)
+    slow = bundled("go", "resist", "-")
+    first = job_of(slow, bundled(), games=2, time_control="60+0")
+    second = job_of(bundled(), bundled(), games=2)
     with running_worker(broker.url, tmp_path) as worker:
         broker.send_jobs([first, second])
         broker.receive_until("tournament.progress")
@@ -113,7 +112,7 @@ def test_a_stopping_worker_gives_all_jobs_of_a_message_back(
 
 
 def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_repaired(
-    broker: Broker, mark: str, tmp_path: Path
+    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
     """A separate checkout with a Greedy bot that resigns."""
     root = tmp_path / "checkout"
@@ -122,7 +121,7 @@ def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_repaired(
     bot = root / "engines" / "bots" / "greedy_bot.py"
     sound = bot.read_text()
     bot.write_text(sound.replace("    win = guide", '    return "resign"\n    win = guide'))
-    job = job_of(bad_engine(mark=mark), bad_engine(mark=mark), games=2)
+    job = job_of(bundled(), bundled(), games=2)
     with running_worker(broker.url, tmp_path, root=root, environment={"PYTHONPATH": str(root)}):
         broker.send(job)
         assert released(broker, 2) == ["attempt-1", "attempt-2"]
@@ -138,14 +137,12 @@ def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_repaired(
 
 
 def test_a_worker_elsewhere_needs_the_site_s_address_and_no_django(
-    broker: Broker, mark: str, site: FakeSite, tmp_path: Path
+    broker: Broker, site: FakeSite, tmp_path: Path
 ) -> None:
     site.plan = [b"{}", "bundle"]
     environment = {**without_django(tmp_path), "DUARENA_TOKEN": "duarena_key"}
-    job = bundled_job(site, mark)
-    with running_worker(
-        broker.url, tmp_path, words=(f"--site={site.url}",), environment=environment, walls=True
-    ):
+    job = bundled_job(site)
+    with running_worker(broker.url, tmp_path, words=(f"--site={site.url}",), environment=environment):
         for _ in range(2):
             broker.send(job)
             (report,), _ = broker.receive_reports(1)
@@ -155,13 +152,13 @@ def test_a_worker_elsewhere_needs_the_site_s_address_and_no_django(
 
 
 def test_a_site_that_lends_nothing_costs_no_game_a_void(
-    broker: Broker, mark: str, site: FakeSite, tmp_path: Path
+    broker: Broker, site: FakeSite, tmp_path: Path
 ) -> None:
     """The job is given back, and the worker takes none until the site lends bundles again."""
     site.plan = [b"{}", (401, "This token was revoked.")]
-    job = bundled_job(site, mark)
+    job = bundled_job(site)
     words = (f"--site={site.url}", "--token=duarena_key")
-    with running_worker(broker.url, tmp_path, words=words, walls=True):
+    with running_worker(broker.url, tmp_path, words=words):
         broker.send(job)
         assert released(broker, 1) == ["attempt-1"]
         broker.send(job)
@@ -172,12 +169,12 @@ def test_a_site_that_lends_nothing_costs_no_game_a_void(
 
 
 def test_a_bundle_with_another_hash_than_requested_is_a_void(
-    broker: Broker, mark: str, site: FakeSite, tmp_path: Path
+    broker: Broker, site: FakeSite, tmp_path: Path
 ) -> None:
     site.plan = [b"{}", b"PK another"]
     words = (f"--site={site.url}", "--token=duarena_key")
-    with running_worker(broker.url, tmp_path, words=words, walls=True):
-        broker.send(bundled_job(site, mark))
+    with running_worker(broker.url, tmp_path, words=words):
+        broker.send(bundled_job(site))
         (report,), _ = broker.receive_reports(1)
     assert (report.termination, report.fault) == ("void", "infrastructure")
     assert "the site sent another bundle" in report.evidence

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from engines.bots import SAMPLE_BOTS
 from tests.support.brokers import PATIENCE_SECONDS, ROOT, Broker, running_worker
-from tests.support.jobs import bad_engine, job_of
-from workers.jobs import Release
+from tests.support.jobs import job_of
+from workers.bundles.samples import pack_sample
+from workers.bundles.store import store_bundle
+from workers.jobs import EngineSpec, Release
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT
 from workers.sandbox.host import NEEDED, find_program
 from workers.service.heartbeat import Heartbeat
@@ -96,7 +99,9 @@ def test_a_worker_looks_again_when_bubblewrap_is_installed(
         first = broker.hear_until(lambda heartbeat: heartbeat.admitted)
         assert lacks_bubblewrap(first)
         assert first.level == "C"
-        job = job_of(bad_engine("go", "resist", "-"), bad_engine(), time_control="60+0")
+        alphabeta = store_bundle(tmp_path / "bundles", pack_sample(SAMPLE_BOTS[-1]))  # runs without a sandbox
+        specs = [EngineSpec(name, "1", ("./none",), bundle=alphabeta) for name in ("One", "Two")]
+        job = job_of(*specs, time_control="600+0")
         broker.send(job)
         broker.receive_until("tournament.progress")
         if is_stopped:

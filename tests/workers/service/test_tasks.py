@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.jobs import bad_engine, job_of, nothing_left
+from engines.bots import SAMPLE_BOTS
+from tests.support.jobs import BadBundles, job_of, nothing_left
+from workers.bundles.samples import pack_sample
+from workers.bundles.store import store_bundle
 from workers.game.referee import play_game
-from workers.jobs import GameJob
+from workers.jobs import EngineSpec
 from workers.play import runner
 from workers.play.runner import WorkerContext
 from workers.service import context, messages, self_test, tasks
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews
+from workers.service.vetting import vet_job
 
 PACKAGES = [str(Path(inspect.getfile(runner)).parents[2] / name) for name in ("engines", "workers")]
 MOST_FRAMES = 6
@@ -26,7 +31,7 @@ Sent = list[tuple[str, Any]]
 def sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sent:
     """The messages that the tasks of a worker without a sandbox send, each with its task."""
     found: Sent = []
-    worker = WorkerContext("tester/1", tmp_path, tmp_path)
+    worker = WorkerContext("tester/1", tmp_path / "bundles", tmp_path / "cache")
     monkeypatch.setattr(context, "worker_context", lambda: worker)
     monkeypatch.setattr(self_test, "play_canary", lambda *_: "")
     context._self_test.cache_clear()
@@ -49,19 +54,17 @@ def frames(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def one_game(mark: str) -> GameJob:
-    return job_of(bad_engine(mark=mark), bad_engine(mark=mark))
-
-
-def test_few_functions_lie_between_a_task_and_the_referee(sent: Sent, frames: list[str], mark: str) -> None:
+def test_few_functions_lie_between_a_task_and_the_referee(
+    sent: Sent, frames: list[str], mark: str, bundled: BadBundles
+) -> None:
     with nothing_left(mark):
-        tasks.play([one_game(mark).to_json()])
+        tasks.play([job_of(bundled(), bundled()).to_json()])
     assert frames[0] == "play"
     assert len([*frames, "play_game"]) <= MOST_FRAMES, frames
 
 
-def test_all_games_of_a_message_are_reported(sent: Sent, mark: str) -> None:
-    job = job_of(bad_engine(mark=mark), bad_engine(mark=mark), games=2)
+def test_all_games_of_a_message_are_reported(sent: Sent, mark: str, bundled: BadBundles) -> None:
+    job = job_of(bundled(), bundled(), games=2)
     with nothing_left(mark):
         tasks.play(job.to_json())
     reports = [report for task, reports in sent for report in reports if task == "tournament.record"]
@@ -70,14 +73,55 @@ def test_all_games_of_a_message_are_reported(sent: Sent, mark: str) -> None:
 
 
 def test_a_check_that_is_not_possible_now_is_returned(
-    sent: Sent, monkeypatch: pytest.MonkeyPatch, mark: str
+    sent: Sent, monkeypatch: pytest.MonkeyPatch, bundled: BadBundles
 ) -> None:
     monkeypatch.setattr(self_test, "play_canary", lambda *_: "the canary died")
     monkeypatch.setattr(self_test.SelfTest, "hold", lambda *_: None)
-    tasks.check(ComplianceJob("e1", bad_engine(mark=mark), ("dogon-kulei",), 20).to_json())
+    tasks.check(ComplianceJob("e1", bundled(), ("dogon-kulei",), 20).to_json())
     ((task, message),) = sent
     news = ComplianceNews.from_json(message)
     assert (task, news.exam, news.ending) == ("tournament.news", "e1", ComplianceEnding.RETURNED)
+
+
+@pytest.mark.parametrize("field", ["directory", "bundle"])
+def test_a_worker_runs_nothing_but_bundles(
+    sent: Sent, mark: str, bundled: BadBundles, tmp_path: Path, field: str
+) -> None:
+    """Otherwise a message could start any command in any folder of the worker's machine."""
+    stolen = tmp_path / "stolen"
+    command = ("sh", "-c", f"cat secret > {stolen}; exec sleep 60 {mark}")
+    other = {"directory": str(tmp_path)} if field == "directory" else {"bundle": None}
+    shell = replace(bundled(), command=command, trusted=True, **other)
+    (tmp_path / "secret").write_text("key")
+    with nothing_left(mark):
+        tasks.play(job_of(shell, bundled()).to_json())
+        tasks.check(ComplianceJob("e1", shell, ("dogon-kulei",), 20).to_json())
+    ((task, (report,)),) = sent
+    assert (task, report["termination"]) == ("tournament.record", "void")
+    assert f"EngineSpec.{field}" in report["evidence"]
+    assert not stolen.exists()
+
+
+def test_a_bundle_is_started_by_its_own_manifest_and_not_by_the_message(
+    sent: Sent, mark: str, bundled: BadBundles, tmp_path: Path
+) -> None:
+    began = tmp_path / "began"
+    other = replace(bundled(), command=("sh", "-c", f"touch {began}; exec python3 -S main.py {mark}"))
+    with nothing_left(mark):
+        tasks.play(job_of(other, other).to_json())
+    ((_, (report,)),) = sent
+    assert report["fault"] == "none"
+    assert not began.exists()
+
+
+def test_only_the_worker_decides_which_bots_it_trusts(bundled: BadBundles, tmp_path: Path) -> None:
+    upload = replace(bundled(), trusted=True)
+    samples = [
+        EngineSpec(one.name, "1", ("./none",), bundle=store_bundle(tmp_path / "bundles", pack_sample(one)))
+        for one in SAMPLE_BOTS
+    ]
+    vetted = [engine for one in samples for engine in vet_job(job_of(upload, one)).engines]
+    assert [engine.trusted for engine in vetted] == [False, True] * len(samples)
 
 
 def test_a_check_that_cannot_be_read_is_logged(sent: Sent, caplog: pytest.LogCaptureFixture) -> None:

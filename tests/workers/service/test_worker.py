@@ -10,9 +10,8 @@ import pytest
 
 from tests.support.bad_engines import LINE
 from tests.support.brokers import PATIENCE_SECONDS, Broker, running_worker
-from tests.support.jobs import bad_engine, job_of, pack_bad_engine, processes_with, wait_until
-from workers.bundles.store import store_bundle
-from workers.jobs import EngineSpec, Progress, Release
+from tests.support.jobs import BadBundles, job_of, processes_with, wait_until
+from workers.jobs import Progress, Release
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews
 
 pytestmark = pytest.mark.slow
@@ -22,8 +21,10 @@ def scratch_folders(folder: Path) -> list[Path]:
     return list((folder / "tmp").glob("duarena-engine-*"))
 
 
-def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp_path: Path) -> None:
-    job = job_of(bad_engine(mark=mark), bad_engine("go:1", "leave", "3", mark=mark), games=2)
+def test_a_job_comes_back_as_progress_and_records(
+    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
+) -> None:
+    job = job_of(bundled(), bundled("go:1", "leave", "3"), games=2)
     with running_worker(broker.url, tmp_path) as worker:
         broker.send(job)
         (first, second), messages = broker.receive_reports(2)
@@ -42,19 +43,17 @@ def test_a_job_comes_back_as_progress_and_records(broker: Broker, mark: str, tmp
 
 
 def test_a_validation_worker_checks_and_plays_while_games_wait(
-    broker: Broker, mark: str, tmp_path: Path
+    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
     """It takes nothing from the queue of games."""
-    bundle = store_bundle(tmp_path / "bundles", pack_bad_engine())
-    command = ("python3", "-S", "main.py", mark, "ugi", "leave", "3")
-    spec = EngineSpec("Bad", "1", command, bundle=bundle, trusted=True)
+    spec = bundled("ugi", "leave", "3")
     with running_worker(broker.url, tmp_path, "validation") as worker:
-        broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)))
+        broker.send(job_of(bundled(), bundled()))
         broker.send_check(ComplianceJob("e1", spec, ("dogon-kulei",), 20))
         news: list[ComplianceNews] = []
         while not news or news[-1].ending is ComplianceEnding.NONE:
             news += [ComplianceNews.from_json(m.value) for m in broker.receive_until("tournament.news")]
-        broker.send(job_of(bad_engine(mark=mark), bad_engine(mark=mark)), queue="validation")
+        broker.send(job_of(bundled(), bundled()), queue="validation")
         (report,), _ = broker.receive_reports(1)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
@@ -65,9 +64,11 @@ def test_a_validation_worker_checks_and_plays_while_games_wait(
     assert scratch_folders(tmp_path) == []
 
 
-def test_a_stopping_worker_gives_its_games_back(broker: Broker, mark: str, tmp_path: Path) -> None:
-    one = bad_engine("go", "resist", "-", mark=mark)
-    job = job_of(one, bad_engine(mark=mark), games=2, time_control="60+0")
+def test_a_stopping_worker_gives_its_games_back(
+    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
+) -> None:
+    one = bundled("go", "resist", "-")
+    job = job_of(one, bundled(), games=2, time_control="60+0")
     with running_worker(broker.url, tmp_path) as worker:
         broker.send(job)
         broker.receive_until("tournament.progress")
@@ -88,12 +89,12 @@ def test_a_stopping_worker_gives_its_games_back(broker: Broker, mark: str, tmp_p
     ],
 )
 def test_no_engine_outlives_a_worker_that_is_killed(
-    broker: Broker, mark: str, tmp_path: Path, whole: bool
+    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path, whole: bool
 ) -> None:
     """Deadline of the behaviour: one second; ten times that here."""
-    one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
+    one = bundled("start", "multiply", "-", "go", "resist", "-")
     with running_worker(broker.url, tmp_path) as worker:
-        broker.send(job_of(one, bad_engine(mark=mark), time_control="60+0"))
+        broker.send(job_of(one, bundled(), time_control="60+0"))
         (message,) = broker.receive_until("tournament.progress")
         slot = int(message.value["worker"].rpartition("/")[2])
         assert wait_until(lambda: len(processes_with(mark)) == 3)

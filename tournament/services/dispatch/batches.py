@@ -160,5 +160,4 @@ def engine_spec(version: BotVersion) -> EngineSpec:
         command=tuple(version.command),
         bundle=version.bundle_id,
         options=tuple(version.options.items()),
-        trusted=version.bot.is_sample,
     )
