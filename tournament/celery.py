@@ -18,7 +18,7 @@ __all__ = ["app"]
 DISPATCH_SECONDS = 1.0
 SWEEP_SECONDS = 5.0
 
-app.conf.include = [*(app.conf.include or ()), "tournament.tasks"]
+app.conf.include = ["tournament.tasks"]  # not the workers' tasks: the site plays no games
 app.conf.task_routes = {**(app.conf.task_routes or {}), "tournament.*": {"queue": "records"}}
 # Runs that a stopped keeper missed are not repeated: each run does everything that is due.
 app.conf.beat_schedule = {

@@ -9,6 +9,8 @@ import datetime
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from workers.service.messaging.commands import Command, commands_queue
+
 if TYPE_CHECKING:
     from workers.jobs import GameJob
     from workers.service.compliance import ComplianceJob
@@ -33,12 +35,14 @@ def send_sweep(as_of: datetime.datetime) -> None:
     _send("tournament.sweep", as_of.isoformat(), RECORDS)
 
 
-def send_admission(name: str, run: str, *, admitted: bool, why: str) -> None:
-    """Tell a worker's current run whether it gets jobs; the message is lost if the worker is not running."""
+def send_command(command: Command) -> None:
+    """Send a command to the main process of a worker, which ignores it after some time."""
     from tournament.celery import app
 
-    arguments = {"run": run, "admitted": admitted, "why": why}
-    app.control.broadcast("workers_standing", arguments=arguments, destination=[name])
+    with app.producer_or_acquire() as producer:
+        producer.publish(
+            command.to_json(), routing_key=commands_queue(command.worker), exchange="", serializer="json"
+        )
 
 
 def clear_games() -> None:

@@ -21,7 +21,8 @@ from tournament.services.results import keeper
 from tournament.services.uploads import validation
 from workers.jobs import GameReport, Progress, Release
 from workers.service.compliance import ComplianceNews
-from workers.service.heartbeat import Heartbeat, Trouble
+from workers.service.messaging.heartbeat import Heartbeat, Trouble
+from workers.service.messaging.transport import message_set_aside
 
 
 @app.task(name="tournament.record")
@@ -80,6 +81,11 @@ def dispatch_games() -> None:
 def sweep(as_of: str | None = None) -> None:
     """``as_of`` (ISO 8601) is set by a sweep that waited for the reports queued before it."""
     calendar.sweep(datetime.datetime.fromisoformat(as_of) if as_of else None)
+
+
+@message_set_aside.connect
+def _count_set_aside(**_: Any) -> None:
+    keeper.count_ignored("malformed")
 
 
 @worker_ready.connect

@@ -67,7 +67,7 @@ class EngineSpec(JsonValue):
     of this machine, used instead of a bundle when authors run their own engines. With neither,
     the command runs in an empty folder. ``time_control`` overrides the job's time control.
     ``trusted``: the engine may run without a sandbox. A site's worker decides that itself, whatever a message
-    says (``workers.service.vetting``).
+    says (``workers.service.messaging.vetting``).
     """
 
     name: str

@@ -25,7 +25,8 @@ from tournament.embedded.processes.redis_server import answers, broker_url, find
 from workers.jobs import GameJob, GameReport
 from workers.sandbox.policy import TRUST
 from workers.service.compliance import ComplianceJob
-from workers.service.heartbeat import Heartbeat
+from workers.service.messaging.commands import Admission, Command, commands_queue, make_command
+from workers.service.messaging.heartbeat import Heartbeat
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE_SECONDS = 60.0
@@ -63,8 +64,23 @@ class Broker:
 
     def tell_worker(self, heartbeat: Heartbeat, admitted: bool, why: str = "") -> None:
         """The site's word to a worker."""
-        word = {"run": heartbeat.run, "admitted": admitted, "why": why}
-        self._app.control.broadcast("workers_standing", arguments=word, destination=[heartbeat.worker])
+        self.command(make_command(heartbeat.worker, admission=Admission(heartbeat.run, admitted, why)))
+
+    def command(self, command: Command) -> None:
+        with self._app.producer_or_acquire() as producer:
+            producer.publish(command.to_json(), routing_key=commands_queue(command.worker), exchange="")
+
+    def push(self, queue: str, item: bytes) -> None:
+        """Put any bytes into a queue, as everybody can who may write to the broker."""
+        self._client.lpush(queue, item)
+
+    def pop(self, queue: str) -> bytes:
+        """The oldest item of a queue."""
+        return bytes(self._client.rpop(queue))  # type: ignore[arg-type]
+
+    def items(self, queue: str) -> list[bytes]:
+        """All items of a queue, the newest first."""
+        return list(self._client.lrange(queue, 0, -1))  # type: ignore[arg-type]
 
     def receive(self, seconds: float) -> Message | None:
         """The next message on ``records`` that is no heartbeat."""
@@ -164,10 +180,10 @@ def without_django(folder: Path) -> dict[str, str]:
 
 
 QUICK = {
-    "workers.service.heartbeat.HEARTBEAT_SECONDS": 1.0,
-    "workers.service.heartbeat.WAITING_HEARTBEAT_SECONDS": 0.2,
+    "workers.service.messaging.heartbeat.HEARTBEAT_SECONDS": 1.0,
+    "workers.service.messaging.heartbeat.WAITING_HEARTBEAT_SECONDS": 0.2,
     "workers.service.self_test.FIRST_PAUSE_SECONDS": 0.2,
-    "workers.service.reports.PAUSE_SECONDS": 0.1,
+    "workers.service.messaging.reports.PAUSE_SECONDS": 0.1,
     "workers.play.runner.PROGRESS_SECONDS": 0.2,
 }
 """What a worker does every few seconds it does more often, so that no test has to wait for it."""

@@ -28,6 +28,7 @@ from tournament.services.uploads import validation
 from workers.bundles.store import pack_bundle
 from workers.jobs import BOOK, GameJob, GameReport, JobGame, Progress, SideLog
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews, Found
+from workers.service.messaging.commands import Command
 
 LADDER = "duploline"
 """The ladder with the shortest games."""
@@ -48,6 +49,8 @@ class FakeBroker:
     lengths: dict[str, int] = field(default_factory=dict)
     told: list[tuple[str, str, bool]] = field(default_factory=list)
     """What workers were told: the name, the run, and whether they get jobs."""
+    stopped: list[tuple[str, str]] = field(default_factory=list)
+    """The jobs that workers were told to stop, each with the worker's name."""
 
     def send_jobs(self, jobs: Sequence[GameJob], queue: str = "games") -> None:
         self.jobs.extend(jobs)
@@ -60,9 +63,11 @@ class FakeBroker:
     def send_sweep(self, as_of: object) -> None:
         self.sweeps.append(as_of)
 
-    def send_admission(self, name: str, run: str, *, admitted: bool, why: str) -> None:
-        assert admitted != bool(why)
-        self.told.append((name, run, admitted))
+    def send_command(self, command: Command) -> None:
+        self.stopped += [(command.worker, job) for job in command.stop]
+        if admission := command.admission:
+            assert admission.admitted != bool(admission.why)
+            self.told.append((command.worker, admission.run, admission.admitted))
 
     def clear_games(self) -> None:
         self.jobs.clear()

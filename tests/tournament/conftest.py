@@ -17,7 +17,7 @@ from workers.jobs import GameJob
 @pytest.fixture(autouse=True)
 def queues(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
     fake = FakeBroker()
-    for name in ("send_jobs", "send_check", "send_sweep", "clear_games", "queue_length", "send_admission"):
+    for name in ("send_jobs", "send_check", "send_sweep", "clear_games", "queue_length", "send_command"):
         monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
     return fake
 

@@ -13,6 +13,7 @@ from typing import Any
 import engines
 from engines.console import complain
 from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused
+from workers.bundles.cache import CacheRefused, touch_alive
 from workers.sandbox.host import missing_programs
 from workers.service.restart import RESTART, start_again
 
@@ -42,7 +43,10 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.update({name: value for name, value in settings.items() if value is not None})
     slots = options.slots or _default_slots(options.queue)
     os.nice(options.nice)
-    app = _join(name, options.queue, slots)
+    try:
+        app = _join(name, options.queue, slots)
+    except CacheRefused as refused:
+        return complain(str(refused))
     become_worker: Callable[[list[str]], object] = app.worker_main  # its stubs say it never returns
     become_worker(
         [
@@ -64,8 +68,8 @@ def _join(name: str, queue: str, slots: int) -> Any:
     """The Celery app, ready to start; values that all slots share are computed before they are forked."""
     # Imported here: the app is configured from the environment, and no other command needs Celery.
     from workers.service.celery import app
-    from workers.service.context import probe_sandbox, sandbox_policy, worker_speed
-    from workers.service.messages import send_heartbeat
+    from workers.service.context import probe_sandbox, sandbox_policy, worker_cache, worker_speed
+    from workers.service.messaging.sending import send_heartbeat
     from workers.service.registration import Identity, join
 
     refusal, (verdict, _) = sandbox_policy().refusal, probe_sandbox()
@@ -74,7 +78,12 @@ def _join(name: str, queue: str, slots: int) -> Any:
         name, host, queue, engines.__version__, slots, worker_speed(), str(verdict.level), refusal
     )
     # Restarts the worker when the missing programs are installed; a worker that runs uploads misses none.
-    join(identity, send_heartbeat, lambda: bool(refusal and verdict.packages and not missing_programs()))
+    join(
+        identity,
+        send_heartbeat,
+        is_outdated=lambda: bool(refusal and verdict.packages and not missing_programs()),
+        on_tick=lambda: touch_alive(worker_cache()),
+    )
     return app
 
 

@@ -24,6 +24,7 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_shutting_down
 from kombu import Queue
 
+from workers.service.messaging.transport import use_hardened_transport
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, SlotState
 
@@ -42,6 +43,7 @@ SOFT_SHUTDOWN_SECONDS = 4
 RESULTS_READ_SECONDS = 2.0
 """How long a stopping slot waits until the main process has read its last results."""
 
+use_hardened_transport()
 app = Celery("duarena", broker=os.environ.get("REDIS_URL", DEFAULT_BROKER), include=["workers.service.tasks"])
 app.conf.update(
     accept_content=["json"],
@@ -73,6 +75,8 @@ app.conf.update(
         "tournament.*": {"queue": RECORDS},
     },
     task_serializer="json",
+    # With it, a message could stop every process; see ``messaging.commands``.
+    worker_enable_remote_control=False,
     worker_hijack_root_logger=False,
     worker_prefetch_multiplier=1,
     worker_redirect_stdouts=False,

@@ -16,10 +16,10 @@ from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Pro
 from workers.play.batch import play_batch
 from workers.play.runner import PROGRESS_SECONDS, Callbacks, Stopped, WorkerContext, refuse_job
 from workers.service.compliance import ComplianceJob, ComplianceNews, check_bot, returned_check
-from workers.service.reports import ReportSender
+from workers.service.messaging.reports import ReportSender
+from workers.service.messaging.vetting import vet_check, vet_job
 from workers.service.self_test import SelfTest
 from workers.service.slots import Slots, SlotState
-from workers.service.vetting import vet_check, vet_job
 
 log = logging.getLogger("workers.service.consumer")
 
@@ -57,6 +57,7 @@ class MessageConsumer:
         with ReportSender(self.callbacks.on_reports) as self._reports:
             try:
                 jobs = [job for job in self._read(messages) if job.games]
+                self.slots.begin_job(self.index, jobs[0].job if jobs else "")
                 left = tuple(game for job in jobs for game in job.games)
                 if left and not self._is_over() and self._is_fit() and self._fetch_all(jobs):
                     left = play_batch(
@@ -65,6 +66,7 @@ class MessageConsumer:
                 if left:
                     self._release(left)
             finally:
+                self.slots.begin_job(self.index, "")
                 self.slots.enter(self.index, SlotState.IDLE)
         self._hold_slot()
 
@@ -143,7 +145,8 @@ class MessageConsumer:
         self._reports.put(report)
 
     def _is_over(self) -> bool:
-        return self.slots.is_stopping or self.slots.is_barred or bool(self._trouble)
+        slots = self.slots
+        return slots.is_stopping or slots.is_barred or bool(self._trouble) or slots.is_job_stopped(self.index)
 
     def _set_trouble(self, trouble: str, find_trouble: Callable[[], str]) -> None:
         self._trouble, self._find_trouble = trouble, find_trouble

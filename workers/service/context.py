@@ -10,10 +10,10 @@ import functools
 import logging
 import os
 import socket
-import tempfile
 from pathlib import Path
 
 from workers.bundles.bundle_site import BundleSite
+from workers.bundles.cache import cache_folder
 from workers.engine.sandbox_probe import probe
 from workers.play.environment import measure_speed
 from workers.play.runner import WorkerContext
@@ -22,8 +22,8 @@ from workers.sandbox.policy import Policy, make_policy, write_verdict
 from workers.sandbox.sandbox import Sandbox
 from workers.service.celery import slot_index
 from workers.service.consumer import MessageCallbacks, MessageConsumer
-from workers.service.heartbeat import Trouble
-from workers.service.messages import PROGRESS, send_news, send_releases, send_reports, send_trouble
+from workers.service.messaging.heartbeat import Trouble
+from workers.service.messaging.sending import PROGRESS, send_news, send_releases, send_reports, send_trouble
 from workers.service.self_test import SelfTest
 from workers.service.slots import SLOTS
 
@@ -50,7 +50,7 @@ def worker_context() -> WorkerContext:
     return WorkerContext(
         name=f"{os.environ.get(NAME) or socket.gethostname()}/{os.getpid()}",
         store=_store(),
-        cache=_cache(),
+        cache=worker_cache(),
         policy=sandbox_policy(),
         speed=worker_speed(),
         site=bundle_site(),
@@ -69,7 +69,7 @@ def probe_sandbox() -> tuple[Verdict, Sandbox | None]:
     verdict, sandbox = probe(socket.gethostname())
     for line in describe(verdict):
         log.warning("%s", line)
-    write_verdict(_cache(), verdict)
+    write_verdict(worker_cache(), verdict)
     return verdict, sandbox
 
 
@@ -89,10 +89,11 @@ def bundle_site() -> BundleSite | None:
 
 def _store() -> Path:
     """The store folder: the site's own on its host; below the cache if bundles are fetched from a site."""
-    default = _cache() / "zips" if bundle_site() else Path("bundles")
+    default = worker_cache() / "zips" if bundle_site() else Path("bundles")
     return Path(os.environ.get("DUARENA_BUNDLES") or default)
 
 
-def _cache() -> Path:
-    default = os.path.join(tempfile.gettempdir(), f"duarena-cache-{os.getuid()}")
-    return Path(os.environ.get("DUARENA_CACHE") or default)
+@functools.cache
+def worker_cache() -> Path:
+    """The folder of unpacked bundles; raises ``CacheRefused``."""
+    return cache_folder(os.environ)

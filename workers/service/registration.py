@@ -1,8 +1,8 @@
 """Registers a worker with its site: sends heartbeats, and takes jobs once the site admits the worker.
 
-Runs in the worker's main process, not in its slots: a step of Celery's consumer that ticks while the
-broker is connected, and a handler for the site's only command. Without an answer of the site a worker
-waits; no games are assigned then either, because the record keeper does both.
+Runs in the worker's main process, not in its slots: a step of Celery's consumer that ticks while the broker
+is connected and receives the site's commands. Without an answer of the site a worker waits; no games are
+assigned then either, because the record keeper does both.
 """
 
 from __future__ import annotations
@@ -16,11 +16,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celery import bootsteps
-from celery.worker.consumer.control import Control
-from celery.worker.control import control_command
+from celery.worker.consumer.tasks import Tasks
+from kombu import Consumer, Queue
 
+from workers.jobs import JobError
 from workers.service.celery import app
-from workers.service.heartbeat import HEARTBEAT_SECONDS, WAITING_HEARTBEAT_SECONDS, GameRate, Heartbeat
+from workers.service.messaging.commands import Command, commands_queue, read_command
+from workers.service.messaging.heartbeat import (
+    HEARTBEAT_SECONDS,
+    WAITING_HEARTBEAT_SECONDS,
+    GameRate,
+    Heartbeat,
+)
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, Slots, SlotState
 
@@ -50,6 +57,8 @@ class Registration:
     send: Callable[[Heartbeat], None]
     is_outdated: Callable[[], bool] = lambda: False
     """Whether a restart of the worker would give another sandbox or policy."""
+    on_tick: Callable[[], None] = lambda: None
+    """Called every second while the broker is connected."""
     run: str = field(default_factory=lambda: str(uuid.uuid4()))
     is_admitted: bool = field(default=False, init=False)
     _last_sent: float = field(default=float("-inf"), init=False)
@@ -103,30 +112,46 @@ _registrations: list[Registration] = []
 """The registration of this process if it is a worker, else empty."""
 
 
-def join(identity: Identity, send: Callable[[Heartbeat], None], is_outdated: Callable[[], bool]) -> None:
+def join(
+    identity: Identity,
+    send: Callable[[Heartbeat], None],
+    *,
+    is_outdated: Callable[[], bool],
+    on_tick: Callable[[], None],
+) -> None:
     """Make the worker of this process send heartbeats, and take no job before the site admits it.
 
     Once ``is_outdated`` returns true the worker ends, with ``RESTART`` due.
     """
-    _registrations[:] = [Registration(identity, SLOTS, send, is_outdated)]
+    _registrations[:] = [Registration(identity, SLOTS, send, is_outdated, on_tick)]
     app.steps["consumer"].add(RegistrationStep)
 
 
-class RegistrationStep(bootsteps.StartStopStep):
-    """Starts with every connection to the broker, after the consumer of the site's commands."""
+class RegistrationStep(bootsteps.ConsumerStep):
+    """Starts with every connection to the broker.
 
-    requires = (Control,)
+    Its channel is its own: commands come also while all slots are busy and no job is taken.
+    """
+
+    requires = (Tasks,)
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         self._timer: Any = None
+        self._consumer = consumer
         super().__init__(consumer, **options)
 
+    def get_consumers(self, channel: Any) -> list[Consumer]:
+        queue = Queue(commands_queue(_registrations[0].identity.worker))
+        return [Consumer(channel, queues=[queue], on_message=self._on_message, no_ack=True)]
+
     def start(self, consumer: Any) -> None:
+        super().start(consumer)
         _update_queue(consumer, _registrations[0])
         self._timer = consumer.timer.call_repeatedly(WAITING_HEARTBEAT_SECONDS, self._tick)
         self._tick()
 
     def stop(self, consumer: Any) -> None:
+        super().stop(consumer)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -136,17 +161,26 @@ class RegistrationStep(bootsteps.StartStopStep):
 
     def _tick(self) -> None:
         _registrations[0].tick(time.monotonic())
+        _registrations[0].on_tick()
         if _registrations[0].is_outdated():
             log.warning("the programs that the sandbox lacked are installed: this worker restarts")
             RESTART.ask()
 
+    def _on_message(self, message: Any) -> None:
+        """Carry out a command; one that cannot be read is logged and has no effect."""
+        try:
+            command = read_command(message.body, _registrations[0].identity.worker, time.time())
+        except JobError as error:
+            log.warning("a command is ignored: %s", error)
+            return
+        self._carry_out(command)
 
-@control_command(args=[("run", str), ("admitted", bool), ("why", str)])
-def workers_standing(state: Any, run: str, admitted: bool, why: str = "") -> None:
-    """Handle the site's decision whether this worker gets jobs."""
-    if _registrations and _registrations[0].decide(run, admitted, why):
-        _update_queue(state.consumer, _registrations[0])
-        _registrations[0].tick(time.monotonic())
+    def _carry_out(self, command: Command) -> None:
+        SLOTS.stop_jobs(command.stop)
+        decided = command.admission
+        if decided and _registrations[0].decide(decided.run, decided.admitted, decided.why):
+            _update_queue(self._consumer, _registrations[0])
+            self._tick()
 
 
 def _update_queue(consumer: Any, registration: Registration) -> None:

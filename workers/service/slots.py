@@ -6,9 +6,16 @@ The worker's main process forks its slots. ``SLOTS`` is made before, so all of t
 from __future__ import annotations
 
 import enum
+import hashlib
 import mmap
+from collections.abc import Iterable
 
 MOST_SLOTS = 1024
+STOPPED_JOBS = 1024
+"""So many of the latest stopped jobs are remembered, for jobs that begin after the command to stop them."""
+_STATES, _GAMES, _VOIDS, _JOBS, _STOPPED = (3 + MOST_SLOTS * number for number in range(5))
+_LATEST = 3 + MOST_SLOTS * 5
+"""Offsets in the shared memory; at ``_LATEST`` is the count of stopped jobs, followed by the jobs."""
 
 
 class SlotState(enum.IntEnum):
@@ -22,7 +29,7 @@ class Slots:
     """Each number has one writer: the worker's main process or one slot."""
 
     def __init__(self) -> None:
-        self._numbers = memoryview(mmap.mmap(-1, 8 * (3 + 3 * MOST_SLOTS))).cast("Q")
+        self._numbers = memoryview(mmap.mmap(-1, 8 * (_LATEST + 1 + STOPPED_JOBS))).cast("Q")
 
     @property
     def is_stopping(self) -> bool:
@@ -50,23 +57,51 @@ class Slots:
         self._numbers[1] = 0
 
     def enter(self, slot: int, state: SlotState) -> None:
-        self._numbers[3 + slot] = state
+        self._numbers[_STATES + slot] = state
+
+    def begin_job(self, slot: int, job: str) -> None:
+        """Note the job that a slot plays from now on; "" for none."""
+        number = _number_of(job) if job else 0
+        self._numbers[_STOPPED + slot] = 0
+        self._numbers[_JOBS + slot] = number
+        # In this order: ``stop_jobs`` either finds the job at its slot, or is found here.
+        if number and number in self._numbers[_LATEST + 1 :].tolist():
+            self._numbers[_STOPPED + slot] = number
+
+    def stop_jobs(self, jobs: Iterable[str]) -> None:
+        """Stop these jobs, also if a slot begins one of them later."""
+        for number in map(_number_of, jobs):
+            self._numbers[_LATEST + 1 + self._numbers[_LATEST] % STOPPED_JOBS] = number
+            self._numbers[_LATEST] += 1
+            for slot in range(MOST_SLOTS):
+                if self._numbers[_JOBS + slot] == number:
+                    self._numbers[_STOPPED + slot] = number
+
+    def is_job_stopped(self, slot: int) -> bool:
+        """Whether the job that a slot plays must stop; cheap enough to call at every move."""
+        stopped = self._numbers[_STOPPED + slot]
+        return stopped != 0 and stopped == self._numbers[_JOBS + slot]
 
     def count_game(self, slot: int, *, void: bool) -> None:
-        self._numbers[3 + MOST_SLOTS * (2 if void else 1) + slot] += 1
+        self._numbers[(_VOIDS if void else _GAMES) + slot] += 1
 
     def number_in(self, state: SlotState) -> int:
         """The number of slots in ``state``, which is ``BUSY`` or ``HELD``: unused slots count as ``IDLE``."""
-        return sum(number == state for number in self._numbers[3 : 3 + MOST_SLOTS])
+        return sum(number == state for number in self._numbers[_STATES:_GAMES])
 
     @property
     def games(self) -> int:
         """Games played by all slots, without void games."""
-        return sum(self._numbers[3 + MOST_SLOTS : 3 + 2 * MOST_SLOTS])
+        return sum(self._numbers[_GAMES:_VOIDS])
 
     @property
     def voids(self) -> int:
-        return sum(self._numbers[3 + 2 * MOST_SLOTS :])
+        return sum(self._numbers[_VOIDS:_JOBS])
+
+
+def _number_of(job: str) -> int:
+    """A number from 1 to 2^64 - 1 for a job: 64 bits of a hash, which no two current jobs share."""
+    return int.from_bytes(hashlib.blake2b(job.encode(), digest_size=8).digest()) or 1
 
 
 SLOTS = Slots()

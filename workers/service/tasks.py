@@ -9,7 +9,7 @@ from typing import Any
 
 from workers.service.celery import app
 from workers.service.context import slot_consumer
-from workers.service.messages import PROGRESS
+from workers.service.messaging.sending import PROGRESS
 
 
 @app.task(name="workers.play")

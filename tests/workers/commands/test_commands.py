@@ -45,7 +45,10 @@ def test_only_the_tasks_need_anything_installed() -> None:
         import_all(
             *(
                 f"workers.service.{name}"
-                for name in ("celery", "context", "messages", "registration", "tasks")
+                for name in (
+                    *("celery", "context", "registration", "tasks"),
+                    *("messaging.sending", "messaging.transport"),
+                )
             )
         ),
         *packages,

@@ -20,7 +20,7 @@ from tests.support.brokers import (
 from tests.support.bundle_sites import FakeSite
 from tests.support.jobs import BadBundles, job_of, pack_bad_engine, processes_with, wait_until
 from workers.jobs import EngineSpec, GameJob, Release
-from workers.service.heartbeat import Trouble
+from workers.service.messaging.heartbeat import Trouble
 
 pytestmark = pytest.mark.slow
 

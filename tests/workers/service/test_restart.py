@@ -17,7 +17,7 @@ from workers.bundles.store import store_bundle
 from workers.jobs import EngineSpec, Release
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT
 from workers.sandbox.host import NEEDED, find_program
-from workers.service.heartbeat import Heartbeat
+from workers.service.messaging.heartbeat import Heartbeat
 from workers.service.restart import Restart, again
 
 

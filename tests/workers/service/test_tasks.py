@@ -17,9 +17,10 @@ from workers.game.referee import play_game
 from workers.jobs import EngineSpec
 from workers.play import runner
 from workers.play.runner import WorkerContext
-from workers.service import context, messages, self_test, tasks
+from workers.service import context, self_test, tasks
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews
-from workers.service.vetting import vet_job
+from workers.service.messaging import sending
+from workers.service.messaging.vetting import vet_job
 
 PACKAGES = [str(Path(inspect.getfile(runner)).parents[2] / name) for name in ("engines", "workers")]
 MOST_FRAMES = 6
@@ -35,8 +36,8 @@ def sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sent:
     monkeypatch.setattr(context, "worker_context", lambda: worker)
     monkeypatch.setattr(self_test, "play_canary", lambda *_: "")
     context._self_test.cache_clear()
-    monkeypatch.setattr(messages, "_send", lambda task, message: found.append((task, message)))
-    monkeypatch.setattr(messages, "_try_to_send", lambda task, message: None)
+    monkeypatch.setattr(sending, "_send", lambda task, message: found.append((task, message)))
+    monkeypatch.setattr(sending, "_try_to_send", lambda task, message: None)
     return found
 
 

@@ -13,6 +13,7 @@ from tests.support.brokers import PATIENCE_SECONDS, Broker, running_worker
 from tests.support.jobs import BadBundles, job_of, processes_with, wait_until
 from workers.jobs import Progress, Release
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews
+from workers.service.messaging.commands import make_command
 
 pytestmark = pytest.mark.slow
 
@@ -79,6 +80,27 @@ def test_a_stopping_worker_gives_its_games_back(
     assert [Release.from_json(value).attempt for value in releases] == ["attempt-1", "attempt-2"]
     assert processes_with(mark) == []
     assert scratch_folders(tmp_path) == []
+
+
+def test_a_job_that_the_site_stops_is_given_back_and_its_engines_end(
+    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
+) -> None:
+    """Deadline of the behaviour: five seconds; ten times that here."""
+    job = job_of(bundled("go", "resist", "-"), bundled(), games=2, time_control="999999+0")
+    with running_worker(broker.url, tmp_path):
+        broker.send(job)
+        broker.receive_until("tournament.progress")
+        assert wait_until(lambda: len(processes_with(mark)) == 2)
+        worker = broker.heartbeats[-1].worker
+        broker.command(make_command(worker, stop=("another",)))
+        broker.push(f"commands.{worker}", b"\xff\xfe\x00")  # has no effect
+        broker.command(make_command(worker, stop=(job.job,)))
+        assert wait_until(lambda: not processes_with(mark), 50)
+        releases = broker.receive_until("tournament.release")[-1].value
+        assert [Release.from_json(value).attempt for value in releases] == ["attempt-1", "attempt-2"]
+        broker.send(job_of(bundled(), bundled()))  # the slot takes the next job
+        (report,), _ = broker.receive_reports(1)
+    assert report.fault == "none"
 
 
 @pytest.mark.parametrize(

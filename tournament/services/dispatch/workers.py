@@ -20,7 +20,8 @@ from tournament.models import Attempt, Game, Worker
 from tournament.services.accounts.notices import notify_staff
 from workers.game.referee import BOTH_UNABLE
 from workers.sandbox.policy import NOT_RUN
-from workers.service.heartbeat import Heartbeat, Trouble, name_of
+from workers.service.messaging.commands import Admission, make_command
+from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
 from workers.service.slots import MOST_SLOTS
 
 LOST_AFTER = datetime.timedelta(seconds=20)
@@ -172,7 +173,13 @@ def _why_set_aside(worker: Worker) -> str:
     return f"it does not run uploaded bots, and others do: {worker.refusal}" if others.exists() else ""
 
 
+def stop_again(reported_by: str, attempt: Attempt) -> None:
+    """Have a worker stop the job of an attempt that ended without it, unless other games of it go on."""
+    worker = find_worker(reported_by)
+    if worker and not Attempt.objects.filter(job=attempt.job, ended_at__isnull=True).exists():
+        queues.send_command(make_command(worker.name, stop=(str(attempt.job),)))
+
+
 def _send_admission(worker: Worker) -> None:
-    transaction.on_commit(
-        partial(queues.send_admission, worker.name, worker.run, admitted=not worker.why, why=worker.why)
-    )
+    admission = Admission(worker.run, not worker.why, worker.why)
+    transaction.on_commit(partial(queues.send_command, make_command(worker.name, admission=admission)))

@@ -24,7 +24,7 @@ from tournament import models
 from tournament.models import Attempt, BotVersion, Game, LiveGame, Tournament
 from tournament.services.dispatch.attempts import give_back, halt_after_voids
 from tournament.services.dispatch.leases import renew
-from tournament.services.dispatch.workers import find_worker, judge
+from tournament.services.dispatch.workers import find_worker, judge, stop_again
 from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
 from workers.game.referee import BOTH_UNABLE
@@ -121,9 +121,14 @@ def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | Ign
 
 
 def progress(message: Progress) -> bool:
-    """Renew the lease and show the moves; False if the attempt is not the game's current one."""
+    """Renew the lease and show the moves; False if the attempt is not the game's current one.
+
+    If the attempt has ended, because the tournament was paused or the lease was lost, its worker must stop.
+    """
     attempt = _find_attempt(message)
     if isinstance(attempt, IgnoredReport):
+        if attempt.reason == "late" and (pk := _attempt_id(message.attempt)):
+            stop_again(message.worker, Attempt.objects.get(pk=pk))
         return False
     now = timezone.now()
     with transaction.atomic():
@@ -192,9 +197,14 @@ def _open_attempt(attempt: Attempt | None, key: str) -> Attempt | IgnoredReport:
     return attempt
 
 
-def _ignore(reason: str) -> IgnoredReport:
+def count_ignored(reason: str) -> None:
+    """Count a message that has no effect."""
     with transaction.atomic():
         models.Ignored.objects.count_one(reason, timezone.now())
+
+
+def _ignore(reason: str) -> IgnoredReport:
+    count_ignored(reason)
     return IgnoredReport(reason)
 
 

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
-from tournament.models import Attempt, BotVersion, Entry, Game, Keeper, Ladder, LiveGame, Tournament, User
+from tournament.models import Attempt, BotVersion, Entry, Game, Keeper, Ladder, Tournament, User
 from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
 from tournament.services.schedule.pairings import (
     PlannedPairing,
@@ -38,6 +38,7 @@ from tournament.services.schedule.terms import (
     checked_terms,
     players_of,
 )
+from tournament.services.stopping import end_attempts
 
 __all__ = [
     "TournamentError",
@@ -139,10 +140,12 @@ def start(tournament: Tournament) -> None:
 
 @transaction.atomic
 def pause(tournament: Tournament) -> None:
-    """Begin no further game until ``resume``; raises ``TournamentError`` unless it is running."""
+    """Stop its games, which are played again after ``resume``; raises ``TournamentError`` unless it runs."""
     locked = _locked(tournament, [State.RUNNING], "only a running tournament can be paused")
     locked.state = State.PAUSED
     locked.save(update_fields=["state"])
+    mine = Attempt.objects.filter(game__tournament=tournament)
+    end_attempts(mine, Attempt.End.RELEASED, timezone.now())
     Keeper.objects.recall_jobs()
     tournament.refresh_from_db()
 
@@ -218,7 +221,7 @@ def extend(tournament: Tournament, more: int) -> None:
 
 @transaction.atomic
 def cancel(tournament: Tournament, reason: str = "") -> None:
-    """Play no further game; recorded games stay. Reports of games under way will be ignored.
+    """Play no further game, and stop those under way; recorded games stay.
 
     Raises ``TournamentError`` if it is over, or has no end.
     """
@@ -231,14 +234,9 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
     if not alive.update(state=State.CANCELLED, finished_at=now, state_reason=reason):
         tournament.refresh_from_db()
         raise TournamentError(f"state: {tournament.name!r} is {tournament.state} already")
-    open_games = Game.objects.filter(
-        tournament=tournament, state__in=[Game.State.WAITING, Game.State.CLAIMED]
-    )
-    Attempt.objects.filter(game__tournament=tournament, ended_at__isnull=True).update(
-        ended_at=now, end=Attempt.End.CANCELLED
-    )
-    LiveGame.objects.filter(game__tournament=tournament).delete()
-    open_games.update(state=Game.State.CANCELLED, attempt=None)
+    end_attempts(Attempt.objects.filter(game__tournament=tournament), Attempt.End.CANCELLED, now)
+    waiting = Game.objects.filter(tournament=tournament, state=Game.State.WAITING)
+    waiting.update(state=Game.State.CANCELLED)
     Keeper.objects.recall_jobs()
     tournament.refresh_from_db()
 

@@ -30,7 +30,7 @@ from workers.service.compliance import (
     ComplianceNews,
     Found,
 )
-from workers.service.heartbeat import Heartbeat
+from workers.service.messaging.heartbeat import Heartbeat
 
 SECONDS = 60
 SECONDS_A_LADDER = 45

@@ -31,7 +31,7 @@ from workers.game.referee import BOTH_UNABLE
 from workers.jobs import MAX_VOIDS, GameJob, GameReport
 from workers.sandbox.levels import Level, Verdict
 from workers.sandbox.policy import write_verdict
-from workers.service.heartbeat import Heartbeat, Trouble
+from workers.service.messaging.heartbeat import Heartbeat, Trouble
 
 pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from pytest_django import Settings
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
@@ -15,11 +15,12 @@ from tests.support.schedule import (
     make_tournament,
     make_user,
     make_version,
+    make_worker,
     play_short,
     start_validation,
     word_of,
 )
-from tournament.models import Attempt, Game, Keeper, Tournament
+from tournament.models import Attempt, Game, Keeper, LiveGame, Tournament, Worker
 from tournament.services.calendar import tend
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
@@ -54,33 +55,66 @@ def names(jobs: list[GameJob]) -> list[str]:
     return [job.games[0].key.split("/")[0] for job in jobs]
 
 
-def test_a_pause_takes_back_what_is_queued_and_lets_a_game_under_way_end(
-    deal: Deal, queues: FakeBroker
+@pytest.mark.parametrize("end", [pause, cancel])
+def test_a_pause_and_a_cancellation_stop_the_games_under_way(
+    end: Callable[[Tournament], None],
+    deal: Deal,
+    queues: FakeBroker,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
-    tournament = make_tournament(pairs=30)
-    begun, *_ = deal()
-    keeper.progress(word_of(begun.games[0]))
-    queues.send_jobs([begun])  # as if it were still in the queue
+    tournament, other = make_tournament(pairs=30), make_tournament(pairs=30, name="Other")
+    mine, its, *queued = deal()
+    assert names([mine, its]) == ["test-match", "other"]
+    for job in (mine, its):
+        keeper.progress(word_of(job.games[0]))
+    make_worker(name="players@east")
+    make_worker(name="players@west")
+    make_worker(name="players@north", state=Worker.State.LOST)
+    with django_capture_on_commit_callbacks(execute=True):
+        end(tournament)
+    jobs = {mine.job, *(job.job for job in queued if names([job]) == ["test-match"])}
+    assert set(queues.stopped) == {(f"players@{at}", job) for at in ("east", "west") for job in jobs}
+    assert not Attempt.objects.filter(game__tournament=tournament, ended_at=None).exists()
+    assert set(LiveGame.objects.values_list("game__tournament", flat=True)) == {other.pk}
+    assert not Game.objects.exclude(voids=0, lost=0).exists()
+    assert play([mine]) == [keeper.IgnoredReport("late")] * len(mine.games)
+
+
+def test_a_paused_tournament_plays_its_stopped_games_again(deal: Deal) -> None:
+    tournament = make_tournament()
+    begun = deal()
+    keeper.progress(word_of(begun[0].games[0]))
     pause(tournament)
     assert deal() == []
-    assert Attempt.objects.filter(ended_at__isnull=True).count() == len(begun.games)
-    ended = Attempt.objects.exclude(ended_at=None).values_list("end", flat=True)
-    assert set(ended) == {Attempt.End.RELEASED}
-    assert not Game.objects.exclude(voids=0, lost=0).exists()
-    assert all(isinstance(outcome, keeper.Recorded) for outcome in play([begun]))
     resume(tournament)
-    assert len(deal()) == 4
-    assert tournament.state == State.RUNNING
-
-
-def test_the_last_game_of_a_paused_tournament_finishes_it(deal: Deal) -> None:
-    tournament = make_tournament()
-    jobs = deal()
-    keeper.progress(word_of(jobs[0].games[0]))
-    pause(tournament)
-    play(jobs)
+    again = deal()
+    assert [[game.key for game in job.games] for job in again] == [
+        [game.key for game in job.games] for job in begun
+    ]
+    assert all(isinstance(outcome, keeper.Recorded) for outcome in play(again))
     tournament.refresh_from_db()
     assert tournament.state == State.FINISHED
+
+
+def test_a_worker_that_missed_the_command_to_stop_gets_it_at_its_next_progress(
+    deal: Deal, queues: FakeBroker
+) -> None:
+    tournament = make_tournament()
+    job, *_ = deal()
+    keeper.progress(word_of(job.games[0]))
+    pause(tournament)  # before the worker is known
+    make_worker(name="host")
+    assert not keeper.progress(word_of(job.games[0]))
+    assert queues.stopped == [("host", job.job)]
+
+
+def test_a_late_progress_message_of_a_recorded_game_stops_nothing(deal: Deal, queues: FakeBroker) -> None:
+    make_tournament()
+    make_worker(name="host")
+    job, *_ = deal()
+    play([job])
+    assert not keeper.progress(word_of(job.games[0]))
+    assert queues.stopped == []
 
 
 def test_a_higher_priority_is_played_next_whatever_is_queued(deal: Deal) -> None:

@@ -16,7 +16,7 @@ PAUSE_SECONDS = 1.0
 
 Report = TypeVar("Report")
 
-log = logging.getLogger("workers.service.reports")
+log = logging.getLogger("workers.service.messaging.reports")
 
 
 class ReportSender(Generic[Report]):

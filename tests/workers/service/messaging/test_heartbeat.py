@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workers.service.heartbeat import HEARTBEAT_SECONDS, HOUR, GameRate, Heartbeat, Trouble, name_of
+from workers.service.messaging.heartbeat import HEARTBEAT_SECONDS, HOUR, GameRate, Heartbeat, Trouble, name_of
 from workers.service.registration import Identity, Registration
 from workers.service.slots import Slots, SlotState
 

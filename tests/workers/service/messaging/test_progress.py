@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 
-from workers.service.progress import ProgressSender
+from workers.service.messaging.progress import ProgressSender
 
 
 def test_sending_never_waits_and_the_latest_progress_is_delivered() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from workers.service.reports import ReportSender
+from workers.service.messaging.reports import ReportSender
 
 
 def test_reports_in_quick_succession_are_delivered_together() -> None:
