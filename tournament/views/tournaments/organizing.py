@@ -58,7 +58,10 @@ def tournament_announce(request: AuthenticatedRequest, slug: str) -> HttpRespons
 def tournament_pause(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Start no more games for now."""
     return _run_own(
-        request, slug, services.pause, "The tournament is paused. Games under way are stopped and played again later."
+        request,
+        slug,
+        services.pause,
+        "The tournament is paused. Games under way are stopped and played again later.",
     )
 
 
