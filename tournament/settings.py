@@ -21,6 +21,8 @@ DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; defaul
 DUARENA_LEASE           seconds without a message after which a worker's game goes to another; default 30
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
 DUARENA_MAX_PENDING     versions of one user that may be waiting or validated at once; default 10
+DUARENA_SLOT_HOURS      hours of slots that the tournaments of a user may use a day; default 12, 0 is no limit
+DUARENA_FREE_SLOTS      slots that games of over half a minute leave free where there are several; default 1
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
 DUARENA_MAIL_HOST       a mail server (host or host:port) for mail to bots' owners; default none
 DUARENA_MAIL_FROM       the sender of that mail
@@ -80,6 +82,8 @@ LADDER_OPENING_PLIES = int(os.environ.get("DUARENA_LADDER_PLIES") or 4)
 LEASE_SECONDS = int(os.environ.get("DUARENA_LEASE") or 30)
 MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
 MAX_PENDING = int(os.environ.get("DUARENA_MAX_PENDING") or 10)
+SLOT_HOURS = float(os.environ.get("DUARENA_SLOT_HOURS") or 12)
+FREE_SLOTS = int(os.environ.get("DUARENA_FREE_SLOTS") or 1)
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 
 EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")

@@ -10,6 +10,7 @@ from tournament.models.games import Attempt, Game, GameLog, GameRecord, LiveGame
 from tournament.models.ladders import Ladder, LadderRating, PairScore, RatingEvent
 from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Allowance, Notice, Token, User
+from tournament.models.shares import OwnerShare, SlotUse
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
 from tournament.models.workers import Worker
@@ -33,9 +34,11 @@ __all__ = [
     "LiveGame",
     "Matchmaking",
     "Notice",
+    "OwnerShare",
     "PairScore",
     "Pairing",
     "RatingEvent",
+    "SlotUse",
     "Token",
     "Tournament",
     "Turn",

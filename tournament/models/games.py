@@ -210,6 +210,8 @@ class Attempt(models.Model):
     """Empty until the worker's first message."""
     sent_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True, blank=True)
+    expected_s = models.FloatField(default=0.0)
+    """Seconds that the game was expected to take when it was sent."""
     lease_until = models.DateTimeField(null=True, blank=True)
     """Null while queued: the wait depends on the jobs queued before it."""
     ended_at = models.DateTimeField(null=True, blank=True)

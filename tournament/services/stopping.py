@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 
 from tournament import queues
 from tournament.models import Attempt, Game, LiveGame, Worker
+from tournament.services.shares import charge
 from workers.service.messaging.commands import make_command
 
 
@@ -27,6 +28,10 @@ def end_attempts(attempts: QuerySet[Attempt], end: Attempt.End, now: datetime.da
     jobs = set(attempts.filter(ended_at__isnull=True).values_list("job", flat=True))
     ended = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
     games = list(ended.values_list("game_id", flat=True))
+    for owner, started in ended.filter(started_at__isnull=False).values_list(
+        "game__tournament__owner", "started_at"
+    ):
+        charge({owner: (now - started).total_seconds()}, now)
     ended.update(ended_at=now, end=end)
     LiveGame.objects.filter(game__in=games).delete()
     claimed = Game.objects.filter(pk__in=games, state=Game.State.CLAIMED)

@@ -13,6 +13,7 @@ from django.db.models import F
 
 from tournament.models import Attempt, Game, LiveGame, Tournament
 from tournament.services.schedule.finishing import count_finished
+from tournament.services.shares import charge
 from workers.jobs import MAX_LOST, MAX_VOIDS
 
 log = logging.getLogger("tournament.attempts")
@@ -38,6 +39,8 @@ def give_back(
     still_open = Attempt.objects.filter(pk=attempt.pk, ended_at__isnull=True)
     if not still_open.update(ended_at=now, end=end, evidence=evidence):
         return False
+    if attempt.started_at is not None:
+        charge({game.tournament.owner_id: (now - attempt.started_at).total_seconds()}, now)
     LiveGame.objects.filter(game=game).delete()
     mine = Game.objects.filter(pk=game.pk, attempt=attempt.pk, state=Game.State.CLAIMED)
     mine.update(

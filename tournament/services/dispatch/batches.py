@@ -23,7 +23,7 @@ from tournament import queues
 from tournament.models import Attempt, BotVersion, Game, Pairing, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
-from tournament.services.dispatch.durations import seconds_by_version
+from tournament.services.dispatch.durations import guess_seconds, seconds_by_version
 from workers.jobs import EngineSpec, GameJob, JobGame
 
 BATCH_SECONDS = 2.0
@@ -35,10 +35,11 @@ MOST_READ = 10_000
 
 @dataclass(frozen=True, slots=True)
 class GameBatch:
-    """Pairing ids of one tournament, in the order in which they are played."""
+    """Pairing ids of one tournament, in the order in which they are played, and the seconds they may take."""
 
     tournament: int
     pairings: tuple[int, ...]
+    seconds: float = 0.0
 
 
 def cut_batches(tournament: int, time_control: str, most: int) -> Iterator[GameBatch]:
@@ -48,17 +49,21 @@ def cut_batches(tournament: int, time_control: str, most: int) -> Iterator[GameB
     """
     meetings = _waiting_meetings(tournament, most * MAX_PAIRS * GAMES_A_PAIR)
     known = cache(lambda ladder: seconds_by_version(ladder, time_control))
+    guess = cache(lambda ladder: guess_seconds([ladder], time_control))
     pairs: list[int] = []
     taken = 0.0
     for pairing, (ladder, *players) in meetings.items():
-        seconds = max(known(ladder).get(player, BATCH_SECONDS) for player in players) * GAMES_A_PAIR
-        if pairs and (taken + seconds > BATCH_SECONDS or len(pairs) == MAX_PAIRS):
-            yield GameBatch(tournament, tuple(sorted(pairs, key=meetings.__getitem__)))
+        is_known = all(player in known(ladder) for player in players)
+        seconds = max(known(ladder)[player] for player in players) if is_known else guess(ladder)
+        seconds *= GAMES_A_PAIR
+        is_full = taken + seconds > BATCH_SECONDS or len(pairs) == MAX_PAIRS or not is_known
+        if pairs and is_full:
+            yield GameBatch(tournament, tuple(sorted(pairs, key=meetings.__getitem__)), taken)
             pairs, taken = [], 0.0
         pairs.append(pairing)
         taken += seconds
     if pairs:
-        yield GameBatch(tournament, tuple(sorted(pairs, key=meetings.__getitem__)))
+        yield GameBatch(tournament, tuple(sorted(pairs, key=meetings.__getitem__)), taken)
 
 
 def _waiting_meetings(tournament: int, games: int) -> dict[int, tuple[str, int, int]]:
@@ -87,8 +92,10 @@ def claim(batches: Sequence[GameBatch], queue: str) -> int:
         now = timezone.now()  # one for each batch: the sweep compares which of two was sent first
         for pk in batch.pairings:
             if games := waiting.get(pk):
+                each = batch.seconds / (GAMES_A_PAIR * len(batch.pairings))
                 tries = [
-                    {"id": uuid.uuid4(), "job": job, "game_id": game, "sent_at": now} for game, _, _ in games
+                    {"id": uuid.uuid4(), "job": job, "game_id": game, "sent_at": now, "expected_s": each}
+                    for game, _, _ in games
                 ]
                 job_games = (
                     JobGame(key, str(one["id"]), 1 - number % 2)

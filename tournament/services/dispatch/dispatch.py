@@ -6,17 +6,19 @@ priorities are SQL and take effect as soon as the buffer is played.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Collection, Iterator
+from itertools import chain, islice
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from tournament import queues
 from tournament.models import Attempt, Game, Keeper, Tournament
 from tournament.services.dispatch.batches import GameBatch, claim, cut_batches
 from tournament.services.dispatch.slots import slots_expected
+from tournament.services.dispatch.turns import admit_owners, dismiss_owners, slot_shares
+from tournament.services.shares import SITE, exhausted
 
 BATCHES_AHEAD_A_SLOT = 4
 """Enough that a slot with the shortest games finds its next batch waiting; includes the batch it plays."""
@@ -39,8 +41,8 @@ def top_up() -> int:
 def fill_buffer() -> int:
     """Claim waiting games and send them; returns how many games. May be called at any time.
 
-    Tournaments of higher priority come first; those of equal priority take turns, a batch each. Validations
-    have a queue of their own.
+    Tournaments of higher priority come first; of equal priority, those of the owner who has used the least
+    time (``turns``). Validations have a queue of their own.
     """
     if Keeper.objects.filter(recalls=True).exists():
         recall()
@@ -89,22 +91,42 @@ def recall() -> int:
 
 def _messages(queue: str) -> int:
     """How many messages are queued or being played."""
-    attempts = Attempt.objects.filter(of_queue(queue, "game__tournament"), ended_at__isnull=True)
-    return attempts.values("job").distinct().count()
+    return _open_attempts(queue).values("job").distinct().count()
+
+
+def _open_attempts(queue: str) -> QuerySet[Attempt]:
+    return Attempt.objects.filter(of_queue(queue, "game__tournament"), ended_at__isnull=True)
 
 
 def _next_batches(queue: str, most: int) -> Iterator[GameBatch]:
-    """Batches of the running tournaments by priority; tournaments of equal priority take turns."""
-    running = Tournament.objects.running().order_by("started_at", "id")
-    ranks: dict[int, list[Iterator[GameBatch]]] = {}
-    for pk, kind, priority, time_control in running.values_list("id", "kind", "priority", "time_control"):
-        if queue_of(kind) == queue:
-            ranks.setdefault(priority, []).append(cut_batches(pk, time_control, most))
+    """Batches of the running tournaments by priority; within one priority the owners share the slots."""
+    now = timezone.now()
+    shares = slot_shares(_open_attempts(queue), slots_expected(), now)
+    ranks = _waiting_by_owner(queue, most, exhausted(now))
+    busy = set(_open_attempts(queue).values_list("game__tournament__owner", flat=True))
+    dismiss_owners({owner or SITE for owner in busy}.union(*ranks.values()))
     for rank in sorted(ranks, reverse=True):
-        waiting = ranks[rank]
-        while waiting:
-            for batches in list(waiting):
-                if batch := next(batches, None):
-                    yield batch
-                else:
-                    waiting.remove(batches)
+        waiting = {owner: [*filter(None, map(_begun, cut))] for owner, cut in ranks[rank].items()}
+        waiting = {owner: batches for owner, batches in waiting.items() if batches}
+        admit_owners(waiting.keys(), shares)
+        yield from shares.take_turns(waiting)
+
+
+def _waiting_by_owner(
+    queue: str, most: int, without: Collection[int]
+) -> dict[int, dict[int, list[Iterator[GameBatch]]]]:
+    """The batches of each running tournament, by priority and owner, in the order of their starts."""
+    running = Tournament.objects.running().exclude(owner__in=without).order_by("started_at", "id")
+    ranks: dict[int, dict[int, list[Iterator[GameBatch]]]] = {}
+    rows = running.values_list("id", "kind", "priority", "time_control", "owner")
+    for pk, kind, priority, time_control, owner in rows:
+        if queue_of(kind) == queue:
+            owners = ranks.setdefault(priority, {})
+            owners.setdefault(owner or SITE, []).append(cut_batches(pk, time_control, most))
+    return ranks
+
+
+def _begun(batches: Iterator[GameBatch]) -> Iterator[GameBatch] | None:
+    """The same batches; None if there are none."""
+    first = next(batches, None)
+    return None if first is None else chain((first,), batches)

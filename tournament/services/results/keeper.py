@@ -34,7 +34,7 @@ MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
 """Limits for the progress of a game, in characters and moves."""
 
 _LOOKED_AT = (
-    *("job", "ended_at", "end"),
+    *("job", "sent_at", "ended_at", "end"),
     *(f"game__{name}" for name in ("key", "number", "tournament_id", "ladder_id", "white_id", "black_id")),
     *(f"game__pairing__{name}" for name in ("round", "opening", "fen", "seed")),
 )

@@ -25,6 +25,7 @@ from tournament.services.results.ratings import RatedRow, player_of, rate
 from tournament.services.results.records import parse_time, without_rating
 from tournament.services.results.withdrawal import count_forfeits
 from tournament.services.schedule.finishing import count_finished
+from tournament.services.shares import charge
 from workers.jobs import GameReport
 
 MAX_WORKER = 120
@@ -81,6 +82,7 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
             Ladder.objects.filter(pk=code).update(sequence=mine[-1].sequence)
             rate(code, [_rated_row(entry) for entry in mine if entry.rated])
     count_forfeits((entry.arrival.game, Fault(entry.arrival.report.fault)) for entry in entries)
+    _charge_owners(entries, now)
     for tournament, games in Counter(entry.arrival.game.tournament_id for entry in entries).items():
         count_finished(tournament, games)
     return {entry.arrival.game.pk: entry.sequence for entry in entries}
@@ -202,6 +204,20 @@ def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
             worker=worker, started_at=Coalesce("started_at", now), ended_at=now, end=Attempt.End.RECORDED
         )
     LiveGame.objects.filter(game__in=[entry.arrival.game.pk for entry in entries]).delete()
+
+
+def _charge_owners(entries: Sequence[_Entry], now: datetime.datetime) -> None:
+    """Charge the games' durations as the worker reports them, but no more than the time since they were sent."""
+    seconds: dict[int | None, float] = defaultdict(float)
+    for entry in entries:
+        began, ended = (
+            parse_time(text) for text in (entry.arrival.report.started, entry.arrival.report.finished)
+        )
+        most = (now - entry.arrival.attempt.sent_at).total_seconds()
+        seconds[entry.arrival.game.tournament.owner_id] += min(
+            max(0.0, (ended - began).total_seconds()), most
+        )
+    charge(seconds, now)
 
 
 def _rated_row(entry: _Entry) -> RatedRow:
