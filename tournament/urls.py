@@ -13,7 +13,7 @@ from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
 from tournament.views.people import accounts, tokens
 from tournament.views.site import documents, site, workers
-from tournament.views.tournaments import organizing, tournaments
+from tournament.views.tournaments import organizing, tables, tournaments
 
 urlpatterns = [
     path("", site.home, name="home"),
@@ -33,6 +33,8 @@ urlpatterns = [
     path("tournaments/new/", organizing.tournament_new, name="tournament-new"),
     path("tournaments/<slug:slug>/", tournaments.tournament, name="tournament"),
     path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
+    path("tournaments/<slug:slug>/standings.<slug:kind>", tables.standings, name="tournament-standings"),
+    path("tournaments/<slug:slug>/crosstable.<slug:kind>", tables.crosstable, name="tournament-crosstable"),
     path("tournaments/<slug:slug>/start/", organizing.tournament_start, name="tournament-start"),
     path("tournaments/<slug:slug>/announce/", organizing.tournament_announce, name="tournament-announce"),
     path("tournaments/<slug:slug>/pause/", organizing.tournament_pause, name="tournament-pause"),

@@ -45,6 +45,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-new": ("/tournaments/new/", LOG_IN),
     "tournament": ("/tournaments/{draft}/", PRIVATE),
     "tournament-records": ("/tournaments/{draft}/records.pgn", PRIVATE),
+    "tournament-standings": ("/tournaments/{draft}/standings.csv", PRIVATE),
+    "tournament-crosstable": ("/tournaments/{draft}/crosstable.json", PRIVATE),
     "tournament-start": ("POST /tournaments/{draft}/start/", (403, 404, 302, 302)),
     "tournament-announce": ("POST /tournaments/{draft}/announce/", (403, 404, 302, 302)),
     "tournament-pause": ("POST /tournaments/{running}/pause/", (403, 404, 302, 302)),
@@ -98,6 +100,9 @@ ALSO = {
     "a running tournament": ("/tournaments/{running}/", PUBLIC),
     "a running tournament's records": ("/tournaments/{running}/records.pgn", PUBLIC),
     "a validation": ("/tournaments/{validation}/", PRIVATE),
+    "a validation's standings": ("/tournaments/{validation}/standings.json", PRIVATE),
+    "a validation's crosstable": ("/tournaments/{validation}/crosstable.csv", PRIVATE),
+    "standings of an unknown kind": ("/tournaments/{running}/standings.xml", (404, 404, 404, 404)),
     "a validation's game": ("/games/{validated}/", PRIVATE),
     "a validation's engines": ("/games/engines.json?id={validated_key}", PRIVATE),
     "no game's engines": ("/games/engines.json?id=%00", (404, 404, 404, 404)),
@@ -132,7 +137,7 @@ def test_every_address_answers_each_visitor_with_the_status_of_the_table(
     for visitor in VISITORS:
         with transaction.atomic():  # what one visitor changes is undone for the next
             client = _client(site, as_user, visitor)
-            statuses.append(_ask(client, _address(site, method_and_path)).status_code)
+            statuses.append(_ask(client, address_of(site, method_and_path)).status_code)
             transaction.set_rollback(True)
     assert tuple(statuses) == expected
 
@@ -147,7 +152,7 @@ def test_every_address_has_a_name() -> None:
 
 def test_the_table_leads_to_the_addresses_it_names(site: Site) -> None:
     for name, (method_and_path, _) in EXPECTED.items():
-        path = _address(site, method_and_path).removeprefix("POST ").partition("?")[0]
+        path = address_of(site, method_and_path).removeprefix("POST ").partition("?")[0]
         assert get_resolver().resolve(path).url_name == name
 
 
@@ -169,7 +174,7 @@ def test_staff_reaches_the_administration(site: Site, as_user: Callable[..., Cli
 def test_no_page_shows_the_output_of_another_user_s_engine(
     site: Site, as_user: Callable[..., Client], name: str
 ) -> None:
-    path = _address(site, CASES[name][0])
+    path = address_of(site, CASES[name][0])
     for visitor, secrets in (("anonymous", STDERR.values()), ("another", [STDERR["white"]])):
         response = _client(site, as_user, visitor).get(path)
         assert not any(secret.encode() in response.getvalue() for secret in secrets), visitor
@@ -221,7 +226,7 @@ def test_a_game_shows_each_visitor_his_own_engine_s_log(
     "name", [name for name in CASES if CASES[name][0].startswith("POST") and not name.startswith("api-")]
 )
 def test_changes_require_a_post_with_a_token(site: Site, name: str) -> None:
-    path = _address(site, CASES[name][0]).removeprefix("POST ")
+    path = address_of(site, CASES[name][0]).removeprefix("POST ")
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(site.owner)
     assert strict.post(path).status_code == 403
@@ -238,7 +243,7 @@ def _ask(client: Client, address: str) -> HttpResponse:
     return ask(address.removeprefix("POST "))  # type: ignore[return-value]
 
 
-def _address(site: Site, template: str) -> str:
+def address_of(site: Site, template: str) -> str:
     return template.format(
         draft=site.draft.slug,
         running=site.running.slug,

@@ -29,7 +29,7 @@ _PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"
 
 
 class _Renderer(RendererHTML):
-    """Adds a class to **[reading]** marks and an ``id`` to headings; wide tables scroll in their own box."""
+    """Adds a class to **[reading]** marks and an ``id`` to headings; tables and code scroll in a box."""
 
     def strong_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         follows = tokens[index + 1].content if index + 1 < len(tokens) else ""
@@ -47,10 +47,27 @@ class _Renderer(RendererHTML):
         return self.renderToken(tokens, index, options, env)
 
     def table_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-        return '<div class="tablebox" tabindex="0" role="region" aria-label="Table"><table>'
+        return '<div class="tablebox" tabindex="0" role="group" aria-label="Table"><table>'
 
     def table_close(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         return "</table></div>"
+
+    def th_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        """A cell of the header without text is no header, so that no column has an empty name."""
+        if not tokens[index + 1].content:
+            tokens[index].tag = tokens[index + 2].tag = "td"
+        return self.renderToken(tokens, index, options, env)
+
+    def fence(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        return _focusable(super().fence(tokens, index, options, env))
+
+    def code_block(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        return _focusable(super().code_block(tokens, index, options, env))
+
+
+def _focusable(code: str) -> str:
+    """A block of code that the keyboard can scroll."""
+    return code.replace("<pre", '<pre tabindex="0" role="group" aria-label="Code"', 1)
 
 
 def render_markdown(text: str) -> SafeString:

@@ -17,11 +17,13 @@ from tournament import access
 from tournament.forms import ControlForm, EnterForm, isolated
 from tournament.models import Bot, BotVersion, Game, GameRecord, Tournament
 from tournament.models.games import GameQuerySet
+from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.terms import MAX_ROUNDS
 from tournament.views.games.downloads import streamed_records
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.polling import here, unchanged
-from tournament.views.tournaments.costs import Cost, cost_of
+from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
+from tournament.views.tournaments.places import winners
 from tournament.views.tournaments.standings import crosses
 from tournament.views.tournaments.terms import describe_terms
 
@@ -77,13 +79,16 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(status=204)
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
         return HttpResponse(headers={"HX-Refresh": "true"})
-    versions = _players(tournament)
+    versions = players_of(tournament)
     filters, states, games = _filtered(request, tournament)
     shown = games.filter(state__in=states).with_players().select_related("live")
     is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
+    tables = [] if tournament.is_endless else tables_of(tournament, versions)
     context = {
         "tournament": tournament,
+        "progress": describe_progress(tournament, versions),
+        "winners": winners(tournament, tables),
         "is_large": is_large and tournament.has_cycles,
         "is_full": is_full,
         "polls": not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full)),
@@ -91,9 +96,9 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "seen": seen,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
-        "crosses": []
-        if tournament.is_endless
-        else crosses(tournament, versions, with_meetings=is_full or not is_large, round_number=shown_round),
+        "crosses": crosses(
+            tournament, tables, with_meetings=is_full or not is_large, round_number=shown_round
+        ),
         "filters": filters,
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
         # The index orders the games of each state by id, but not the games of all states.
@@ -106,7 +111,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "tournament.html", context)
 
 
-def _players(tournament: Tournament) -> list[BotVersion]:
+def players_of(tournament: Tournament) -> list[BotVersion]:
     """The versions that take part, in the order of the tables; for a ladder, those active on it."""
     if tournament.is_endless:
         active = BotVersion.objects.valid().filter(
