@@ -20,6 +20,7 @@ urlpatterns = [
     path("ladders/", ladders.ladders, name="ladders"),
     path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
+    path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bots.bots, name="bots"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),

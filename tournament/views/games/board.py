@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import resvg_py
@@ -15,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from engines import svg
 from engines.rules.base import Position, Side
+from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Game, GameRecord, LiveGame
@@ -49,6 +51,12 @@ class ShownBoard:
             self.position, last_move=self.move, before=self.before, flip=flip, standalone=standalone
         )
         return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
+
+
+@cache
+def start_board(code: str) -> SafeString:
+    """The initial position of a registered game."""
+    return mark_safe(svg.draw(find_game(code).position.initial()))
 
 
 def find_game_for(request: HttpRequest, pk: int) -> Game:

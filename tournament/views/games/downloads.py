@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.db.models import QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
@@ -18,6 +20,21 @@ _CHUNK = 200
 def attached(content: str, name: str, content_type: str) -> HttpResponse:
     """A response that the browser saves as a file."""
     return HttpResponse(content, content_type=content_type, headers=_attachment(name))
+
+
+def csv_file(columns: Sequence[str], rows: Iterable[Mapping[str, object]], name: str) -> HttpResponse:
+    """A CSV file in UTF-8 with a header row; a text that a spreadsheet would run as a formula is made harmless."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns)
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _harmless(value) for name, value in row.items()})
+    return attached(text.getvalue(), name, "text/csv; charset=utf-8")
+
+
+def _harmless(value: object) -> object:
+    """The value with an apostrophe before a name that a spreadsheet would run as a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
 
 
 def streamed_records(records: QuerySet[GameRecord], name: str) -> StreamingHttpResponse:

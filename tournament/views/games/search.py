@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
@@ -22,7 +20,7 @@ from engines.rules.base import Result, Side
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import Game, GameRecord
-from tournament.views.games.downloads import PGN_TYPE, attached
+from tournament.views.games.downloads import PGN_TYPE, attached, csv_file
 from tournament.views.paging import LAST_ID, Page, is_whole
 
 PAGE_SIZE = 50
@@ -294,17 +292,7 @@ def _values(request: HttpRequest, game: Game) -> dict[str, Any]:
 
 
 def _csv(request: HttpRequest, games: list[Game]) -> HttpResponse:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS)
-    writer.writeheader()
-    for game in games:
-        writer.writerow({name: _harmless(value) for name, value in _values(request, game).items()})
-    return attached(text.getvalue(), "games.csv", "text/csv; charset=utf-8")
-
-
-def _harmless(value: object) -> object:
-    """The value with an apostrophe before a name that a spreadsheet would run as a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
+    return csv_file(COLUMNS, (_values(request, game) for game in games), "games.csv")
 
 
 def _json_lines(request: HttpRequest, games: list[Game]) -> HttpResponse:

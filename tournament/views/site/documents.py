@@ -20,7 +20,6 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 import engines
-from engines import svg
 from engines.rules.registry import GAMES
 
 _DOCUMENTS = Path(engines.__file__).parent
@@ -76,7 +75,7 @@ def _rules(code: str) -> dict[str, Any]:
     body = game.rules.strip().partition("\n")[2]  # the page's own heading names the ladder
     return {
         "body": render_markdown(body),
-        "board": mark_safe(svg.draw(game.position.initial())),
+        "board": start_board(code),
     }
 
 
