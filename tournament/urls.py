@@ -12,11 +12,11 @@ from tournament.views.bots import bots, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
 from tournament.views.people import accounts, tokens
-from tournament.views.site import documents, site, workers
+from tournament.views.site import documents, home, site, workers
 from tournament.views.tournaments import organizing, tournaments
 
 urlpatterns = [
-    path("", site.home, name="home"),
+    path("", home.home, name="home"),
     path("ladders/", ladders.ladders, name="ladders"),
     path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),

@@ -21,6 +21,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 import engines
 from engines.rules.registry import GAMES
+from tournament.views.games.board import start_board
 
 _DOCUMENTS = Path(engines.__file__).parent
 _PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"}
