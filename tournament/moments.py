@@ -1,7 +1,7 @@
 """Times on pages: the filter ``moment``, the only place that chooses their format.
 
-A module of its own, because Django loads it as a library of filters. ``static/times.js`` rewrites the elements
-in the visitor's time zone, in the same format.
+A module of its own, because Django loads it as a library of filters. ``static/times.js`` rewrites the
+elements in the visitor's time zone, in the same format.
 """
 
 from __future__ import annotations
@@ -40,4 +40,3 @@ def _format_utc(moment: datetime.datetime, form: str) -> str:
     if form == "day":
         return day
     return f"{day} {moment:%H:%M:%S} UTC" if form == "seconds" else f"{day} {moment:%H:%M} UTC"
-

@@ -21,9 +21,7 @@ from tournament.models import (
     Game,
     GameLog,
     LadderRating,
-    LiveGame,
     PairScore,
-    Tournament,
     User,
 )
 from tournament.views.site.documents import render_markdown

@@ -23,7 +23,7 @@ def attached(content: str, name: str, content_type: str) -> HttpResponse:
 
 
 def csv_file(columns: Sequence[str], rows: Iterable[Mapping[str, object]], name: str) -> HttpResponse:
-    """A CSV file in UTF-8 with a header row; a text that a spreadsheet would run as a formula is made harmless."""
+    """A CSV file in UTF-8 with a header row; no name in it is a formula to a spreadsheet."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns)
     writer.writeheader()

@@ -72,7 +72,7 @@ def draw_line(ratings: Sequence[float]) -> SafeString:
 
 
 def draw_results(rating: LadderRating) -> SafeString:
-    """The shares of won, drawn and lost games; hidden from screen readers, because the numbers stand beside."""
+    """The shares of won, drawn and lost games; hidden from screen readers, which read the numbers."""
     total = max(1, rating.wins + rating.draws + rating.losses)
     parts, x = [], 0.0
     for kind, count in (("won", rating.wins), ("drawn", rating.draws), ("lost", rating.losses)):

@@ -113,7 +113,7 @@ def ladder_ratings(request: HttpRequest, code: str, kind: str) -> HttpResponse:
 
 
 def _exported(request: HttpRequest, code: str) -> Iterator[dict[str, Any]]:
-    """The rows of a download, the best first, with the keys of ``EXPORTED``; ``owner`` is None for samples."""
+    """The rows of a download, the best first, with the keys of ``EXPORTED``; a sample's owner is None."""
     rows = LadderRating.objects.leaderboard(code).values_list(
         "version__bot__name", "version__number", "version__bot__owner__username",
         "conservative", "mu", "sigma", "games", "wins", "draws", "losses", "version__bot__slug",
@@ -124,9 +124,11 @@ def _exported(request: HttpRequest, code: str) -> Iterator[dict[str, Any]]:
 
 
 def _sizes() -> dict[str, tuple[int, int]]:
-    """The numbers of rated bots and of rated games by ladder, from one query over the ratings, not the games."""
-    counted = LadderRating.objects.order_by().values_list("ladder").annotate(
-        bots=Count("version__bot", distinct=True), played=Sum("games")
+    """The numbers of rated bots and of rated games by ladder; one query, which reads ratings, not games."""
+    counted = (
+        LadderRating.objects.order_by()
+        .values_list("ladder")
+        .annotate(bots=Count("version__bot", distinct=True), played=Sum("games"))
     )
     return {code: (bots, played // 2) for code, bots, played in counted}
 

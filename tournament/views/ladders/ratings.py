@@ -32,13 +32,13 @@ class RatingRow:
         return 3 * self.rating.sigma
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnRow(RatingRow):
     """A row of a ladder's table with its drawings."""
 
-    interval: SafeString = SafeString()
-    recent: SafeString = SafeString()
-    results: SafeString = SafeString()
+    interval: SafeString
+    recent: SafeString
+    results: SafeString
 
 
 def rated_rows(ratings: Iterable[LadderRating]) -> list[RatingRow]:
@@ -57,9 +57,9 @@ def drawn_rows(
             place,
             rating,
             strengths.get(rating.version_id),
-            draw_interval(rating, scale),
-            draw_line(recent.get(rating.version_id, [])),
-            draw_results(rating),
+            interval=draw_interval(rating, scale),
+            recent=draw_line(recent.get(rating.version_id, [])),
+            results=draw_results(rating),
         )
         for place, rating in enumerate(ratings, start=first)
     ]

@@ -1,4 +1,4 @@
-"""The games on the home page's boards: the running games with the highest rated players, or a finished one."""
+"""The games on the home page's boards: running games of the highest rated players, or a finished one."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class NotableGame:
 class _Played:
     pk: int
     plies: int
-    result: str
+    result: str | None
     white: int
     black: int
 

@@ -1,4 +1,7 @@
-"""Pages about the site itself: about, health, robots."""
+"""Pages about the site itself: about, health, robots.
+
+A separate module, because these pages show nothing of what is played.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from engines import svg
 from engines.rules.registry import family_credits, list_families
+
 
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:

@@ -70,7 +70,10 @@ def test_a_running_game_is_on_a_board_with_players_ratings_and_clocks(site: Site
 
 def test_the_boards_show_the_running_games_with_the_highest_ratings(site: Site, client: Client) -> None:
     games = played(site, 6)
-    low, high = games[0], next(game for game in games if game.white_id not in {games[0].white_id, games[0].black_id})
+    low, high = (
+        games[0],
+        next(game for game in games if game.white_id not in {games[0].white_id, games[0].black_id}),
+    )
     for game in (low, high):
         go_live(game)
     rate(high.white, 100)
@@ -287,7 +290,7 @@ def test_the_page_costs_the_same_queries_at_any_size(
     for number in range(20):
         rate(add_version(None, f"bot {number}"), number)
     cache.clear()
-    # 5 for what is played, 2 for the workers' reports about uploads, 1 for the number of games; then the news:
+    # 5 for what is played, 2 for the workers' reports about uploads, 1 for the number of games; the news:
     # 3 for notable games, the latest games, the new versions, and the best of each ladder.
     with django_assert_max_num_queries(8 + 5 + len(GAMES)):
         client.get("/")
