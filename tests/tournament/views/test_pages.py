@@ -195,6 +195,8 @@ def test_no_page_has_inline_scripts_or_styles(site: Site, as_user: Callable[...,
     client = as_user(site.owner)
     for address in (
         "/",
+        "/ladders/",
+        "/ladders/dogon-kulei/",
         "/tournaments/spring/",
         f"/games/{site.played.pk}/",
         "/tournaments/new/",
@@ -347,7 +349,7 @@ ADDRESSES = (
     "/sign-up/",
     "/log-in/",
 )
-NAMES = ("page", "before", "after", "ply", "flip", "seen", "ladder", "bot", "result", "next", "q")
+NAMES = ("page", "before", "after", "ply", "flip", "seen", "ladder", "bot", "result", "next", "q", "boards")
 VALUES = (
     "",
     "0",

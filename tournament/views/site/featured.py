@@ -150,10 +150,11 @@ def _ratings(games: Iterable[RunningGame]) -> dict[tuple[str, int], float]:
 
 def _live(game: Game, live: LiveGame, ratings: dict[tuple[str, int], float]) -> FeaturedGame:
     plies = len(live.moves)
-    drawn: _Drawn | None = cache.get(key := f"live-board-{_key(game, plies)}")
-    if drawn is None:
+    key, place = _key(game, plies), f"live-board-{game.pk}"  # one entry a game: the cache holds 300
+    known, drawn = cache.get(place, ("", None))
+    if drawn is None or known != key:
         drawn = _draw(game, replay_of(game, None, live))
-        cache.set(key, drawn, _KEPT_S)
+        cache.set(place, (key, drawn), _KEPT_S)
     panels = player_panels(game, drawn.clocks, drawn.side, live)
     return _featured(game, plies, drawn, panels, ratings, "")
 

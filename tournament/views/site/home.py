@@ -15,6 +15,8 @@ from django.core.cache import cache
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -35,8 +37,8 @@ from tournament.views.site.featured import (
 from tournament.views.site.news import News, look_up_news
 
 TOURNAMENTS = 6
-UNCHANGED_S = 1
-"""Seconds for which a poll that saw no change answers the polls of other pages with the same boards."""
+KEPT_S = 1
+"""Seconds for which what is played is not looked up again for pages with the same boards, or without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +88,36 @@ class Playing:
 def home(request: HttpRequest) -> HttpResponse:
     """The home page; the response to htmx is what is being played, or 204.
 
-    ``?boards=1,2`` names the games on the boards of the page: each stays until it ends.
+    There ``?boards=1,2`` names the games on the boards of the page: each stays until it ends.
     """
-    shown = shown_boards(request.GET.get("boards", ""))
-    key = f"home-seen-{_joined(shown)}"
-    if unchanged(request, cache.get(key, "")):
-        return HttpResponse(status=204)
+    if "HX-Request" in request.headers:
+        return _poll(request, shown_boards(request.GET.get("boards", "")))
     news = look_up_news()
-    playing = _playing(shown, news)
-    cache.set(key, playing.seen, UNCHANGED_S)
+    part: str | None = cache.get("home-playing")
+    if part is None:
+        playing = _playing([], news)
+        part = render_to_string("pieces/playing.html", {"playing": playing})
+        cache.set("home-playing", part, KEPT_S)
+    context = {
+        "playing": mark_safe(part),  # safe: the template that rendered it has escaped all values
+        "news": news.html,
+        "families": _families(),
+        "uploads": uploads.look(),
+    }
+    return render(request, "home.html", context)
+
+
+def _poll(request: HttpRequest, shown: Sequence[int]) -> HttpResponse:
+    key = f"home-seen-{_joined(shown)}"
+    known: str | None = cache.get(key)
+    if known is not None and unchanged(request, known):
+        return HttpResponse(status=204)
+    playing = _playing(shown, look_up_news())
+    if playing.shown == _joined(shown):  # not for every text that somebody writes into the address
+        cache.set(key, playing.seen, KEPT_S)
     if unchanged(request, playing.seen):
         return HttpResponse(status=204)
-    context = {"playing": playing, "seen": playing.seen}
-    if "HX-Request" in request.headers:
-        return render(request, "pieces/playing.html", context)
-    context |= {"news": news.html, "families": _families(), "uploads": uploads.look()}
-    return render(request, "home.html", context)
+    return render(request, "pieces/playing.html", {"playing": playing})
 
 
 def _playing(shown: Sequence[int], news: News) -> Playing:

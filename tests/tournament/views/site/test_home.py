@@ -25,9 +25,17 @@ from tournament.views.site.notable import find_notable
 HTMX = {"HX-Request": "true"}
 
 
-def page_of(client: Client, address: str = "/") -> str:
+def page_of(client: Client) -> str:
     cache.clear()
-    response = client.get(address)
+    response = client.get("/")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def poll(client: Client, boards: str) -> str:
+    """The part that is being played, for a page with these boards."""
+    cache.clear()
+    response = client.get("/", {"boards": boards, "seen": "x"}, headers=HTMX)
     assert response.status_code == 200
     return response.content.decode()
 
@@ -84,14 +92,14 @@ def test_the_boards_show_the_running_games_with_the_highest_ratings(site: Site, 
 
 def test_a_game_keeps_its_board_until_it_ends_and_then_the_best_takes_it(site: Site, client: Client) -> None:
     better, best = played(site, 2)
-    shown = f"/?boards={site.live.pk},{better.pk}"
+    shown = f"{site.live.pk},{better.pk}"
     for game, rating in ((better, 20), (best, 40)):
         go_live(game)
         rate(game.white, rating)
-    assert boards_of(page_of(client, shown)) == [site.live.pk, better.pk]
+    assert boards_of(poll(client, shown)) == [site.live.pk, better.pk]
     LiveGame.objects.filter(game=site.live).delete()
     finish(site.live, sequence=2)
-    assert boards_of(page_of(client, shown)) == [best.pk, better.pk]
+    assert boards_of(poll(client, shown)) == [best.pk, better.pk]
 
 
 def test_the_second_board_has_another_ladder_if_one_is_played() -> None:
@@ -110,7 +118,7 @@ def test_the_second_board_has_another_ladder_if_one_is_played() -> None:
 
 @pytest.mark.parametrize("boards", ["x", "1,x", ",", "-1", "9" * 30, "1,2,3,4", "\x00"])
 def test_any_text_for_the_boards_is_answered(site: Site, client: Client, boards: str) -> None:
-    assert boards_of(client.get("/", {"boards": boards}).content.decode()) == [site.live.pk]
+    assert boards_of(poll(client, boards)) == [site.live.pk]
 
 
 def test_a_poll_is_empty_until_a_move_comes(site: Site, client: Client) -> None:
@@ -133,6 +141,15 @@ def test_a_poll_that_finds_nothing_new_costs_no_query_for_a_second(
     client.get(address, headers=HTMX)
     with django_assert_num_queries(0):
         assert client.get(address, headers=HTMX).status_code == 204
+
+
+def test_only_the_polls_of_real_pages_are_remembered(site: Site, client: Client) -> None:
+    cache.clear()
+    for boards in ("", "99", f"99,{site.live.pk}", f"{site.live.pk},99"):
+        client.get(f"/?boards={boards}&seen=x", headers=HTMX)
+        assert cache.get(f"home-seen-{boards}") is None
+    client.get(f"/?boards={site.live.pk}&seen=x", headers=HTMX)
+    assert cache.get(f"home-seen-{site.live.pk}") is not None
 
 
 def test_a_game_that_is_begun_again_is_drawn_again(site: Site, client: Client) -> None:
@@ -190,8 +207,8 @@ def test_games_of_drafts_and_validations_are_nowhere_on_the_page(
     go_live(drafted)
     finish(validated, sequence=2)
     for visitor in (None, site.owner, site.staff):
-        page = page_of(as_user(visitor), f"/?boards={drafted.pk}")
-        assert boards_of(page) == [site.live.pk]
+        page = page_of(as_user(visitor)) + poll(as_user(visitor), f"{drafted.pk},{validated.pk}")
+        assert boards_of(page) == [site.live.pk] * 2
         for hidden in (validated, drafted):
             assert f'"/games/{hidden.pk}/"' not in page
 
@@ -294,5 +311,8 @@ def test_the_page_costs_the_same_queries_at_any_size(
     # 3 for notable games, the latest games, the new versions, and the best of each ladder.
     with django_assert_max_num_queries(8 + 5 + len(GAMES)):
         client.get("/")
+    with django_assert_max_num_queries(3):
+        client.get("/")
+    cache.delete("home-playing")
     with django_assert_max_num_queries(8):
         client.get("/")
