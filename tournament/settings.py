@@ -130,7 +130,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["tournament.sentences"],
+            "builtins": ["tournament.moments", "tournament.sentences"],
         },
     }
 ]

@@ -12,14 +12,15 @@ from tournament.views.bots import bots, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
 from tournament.views.people import accounts, tokens
-from tournament.views.site import documents, site, workers
+from tournament.views.site import documents, home, site, workers
 from tournament.views.tournaments import organizing, tables, tournaments
 
 urlpatterns = [
-    path("", site.home, name="home"),
+    path("", home.home, name="home"),
     path("ladders/", ladders.ladders, name="ladders"),
     path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
+    path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bots.bots, name="bots"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from django.core.cache import cache
 from django.utils import timezone
 
 from engines.protocol.score import Score
@@ -69,6 +70,7 @@ class Site:
 
 
 def fill_site() -> Site:
+    cache.clear()  # its keys are numbers of rows, which begin anew in every database
     Ladder.objects.ensure()
     owner, rival = (User.objects.create_user(name, password=PASSWORD) for name in ("olga", "rita"))
     staff = User.objects.create_user("stan", password=PASSWORD, is_staff=True, is_superuser=True)

@@ -2,6 +2,8 @@
 //
 // The points are fetched when a ladder is chosen. A click leads to the game.
 
+import { localText } from "./times.js";
+
 const BAND = 1.96; // standard deviations
 const HEIGHT = 240;
 const COLOURS = ["--chart-white", "--chart-black", "--accent", "--loss"];
@@ -88,7 +90,7 @@ function read(index) {
   const found = nearest(index);
   const [time, mu, sigma] = found?.point ?? [];
   readout.textContent = found
-    ? `v${found.version.number}, ${new Date(time * 1000).toLocaleString()}: rating ${(mu - 3 * sigma).toFixed(2)}, mean ${mu.toFixed(2)} ± ${(BAND * sigma).toFixed(2)}`
+    ? `v${found.version.number}, ${localText(new Date(time * 1000), "full")}: rating ${(mu - 3 * sigma).toFixed(2)}, mean ${mu.toFixed(2)} ± ${(BAND * sigma).toFixed(2)}`
     : "The line is the mean, the band holds the strength in 95 of 100 cases. Click to open the game.";
 }
 

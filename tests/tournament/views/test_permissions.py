@@ -31,6 +31,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "ladders": ("/ladders/", PUBLIC),
     "ladder": ("/ladders/dogon-kulei/", PUBLIC),
     "ladder-records": ("/ladders/dogon-kulei/records.pgn", PUBLIC),
+    "ladder-ratings": ("/ladders/dogon-kulei/ratings.csv", PUBLIC),
     "bots": ("/bots/", PUBLIC),
     "bot": ("/bots/stone-age/", PUBLIC),
     "version": ("/bots/stone-age/1/", PUBLIC),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import resvg_py
@@ -15,6 +17,7 @@ from django.views.decorators.http import require_safe
 
 from engines import svg
 from engines.rules.base import Position, Side
+from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Game, GameRecord, LiveGame
@@ -49,6 +52,12 @@ class ShownBoard:
             self.position, last_move=self.move, before=self.before, flip=flip, standalone=standalone
         )
         return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
+
+
+@cache
+def start_board(code: str) -> SafeString:
+    """The initial position of a registered game."""
+    return mark_safe(svg.draw(find_game(code).position.initial()))
 
 
 def find_game_for(request: HttpRequest, pk: int) -> Game:
@@ -139,20 +148,30 @@ def _is_over(game: Game, replay: Replay, ply: int) -> bool:
 
 
 def _panels(game: Game, replay: Replay, ply: int, live: LiveGame | None) -> dict[Side, PlayerPanel]:
-    control = parse_time_control(game.tournament.time_control)
-    clocks = replay.clocks(ply, control)
+    to_move = None if _is_over(game, replay, ply) else replay.positions[ply].side
+    running = live if ply == replay.plies else None
+    return player_panels(game, replay.clocks(ply, _control(game)), to_move, running)
+
+
+def player_panels(
+    game: Game, clocks: Mapping[Side, str], to_move: Side | None, live: LiveGame | None
+) -> dict[Side, PlayerPanel]:
+    """Both players with these clocks. With ``live`` the clock of the side to move runs on from its values."""
+    control = _control(game)
     label = "clock" if control.base_ms is not None else "time of the last move"
     versions = {Side.WHITE: game.white, Side.BLACK: game.black}
-    to_move = None if _is_over(game, replay, ply) else replay.positions[ply].side
-    running = to_move if live is not None and ply == replay.plies else None
     panels = {}
     for side, version in versions.items():
-        left = _left_ms(live, side, control) if live is not None and side is running else None
+        left = _left_ms(live, side, control) if live is not None and side is to_move else None
         clock = clocks[side] if left is None else format_clock(left)
         panels[side] = PlayerPanel(
             side.name.lower(), version, clock, f"{side.name.title()}'s {label}", side is to_move, left
         )
     return panels
+
+
+def _control(game: Game) -> TimeControl:
+    return parse_time_control(game.tournament.time_control)
 
 
 def _left_ms(live: LiveGame, side: Side, control: TimeControl) -> int | None:

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -20,8 +20,8 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 import engines
-from engines import svg
 from engines.rules.registry import GAMES
+from tournament.views.games.board import start_board
 
 _DOCUMENTS = Path(engines.__file__).parent
 _PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"}
@@ -93,7 +93,7 @@ def _rules(code: str) -> dict[str, Any]:
     body = game.rules.strip().partition("\n")[2]  # the page's own heading names the ladder
     return {
         "body": render_markdown(body),
-        "board": mark_safe(svg.draw(game.position.initial())),
+        "board": start_board(code),
     }
 
 
