@@ -1,4 +1,4 @@
-"""The examples of the rules pages: named positions with moves and a caption, a file for each ladder in ``data/examples``.
+"""The examples of the rules pages: named positions with moves and a caption, from ``data/examples``.
 
 Every kind of move, capture and ending of a game has an example. Its board is drawn by ``engines.svg``.
 """
@@ -30,9 +30,10 @@ class Topic(enum.StrEnum):
 class Example:
     """A position and the moves that show one rule.
 
-    ``name`` is unique on its ladder and stands in addresses. ``moves`` may be empty, where the position itself is
-    the example. ``after`` is the position string at the end, ``result`` the result and its reason, or "". The last
-    move captures the holes in ``captured``; the tokens in ``refused`` are illegal in its place.
+    ``name`` is unique on its ladder and part of addresses. ``moves`` is empty where the position
+    itself is the example. ``after`` is the position string at the end, ``result`` the result and its
+    reason, or "". The last move captures the holes in ``captured``; the tokens in ``refused`` are
+    illegal in its place.
     """
 
     name: str
@@ -81,5 +82,6 @@ def _format(example: Example) -> str:
     if example.result:
         lines.append(f"Result: `{example.result}`")
     if example.refused:
-        lines.append(f"Illegal instead of the last move: `{' '.join(example.refused)}`")
+        place = "instead of the last move" if example.moves else "here"
+        lines.append(f"Illegal {place}: `{' '.join(example.refused)}`")
     return "\n".join([f"\n### {example.title}\n", f"{example.caption}\n", *(f"* {line}" for line in lines)])

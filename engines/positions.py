@@ -1,10 +1,12 @@
-"""Hard positions of each ladder with their perft counts, to test a move generator: the files of ``data/positions``.
+"""Hard positions of each ladder with their perft counts, to test a move generator, from ``data/positions``.
 
-A line is a position string and the number of sequences of 1, 2, 3 … moves from it; a position that is over has
-its result as well::
+A line is a position string and the number of sequences of 1, 2, 3 … moves from it. A position that is
+over has its result as well, in a game with scores followed by White's and Black's::
 
     4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 0 ;D1 8 ;D2 70 ;D3 558
-    0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 21 ;D1 0 ;D2 0 ;D3 0 ;result 1/2-1/2 seeds
+    0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 21 ;D1 0 ;D2 0 ;D3 0 ;result 1/2-1/2 seeds 24 24
+
+The smallest positions have more depths, because a few wrong rules show only there.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def _draw(
     spots = {name: place(*_coordinates(name)) for name in board}
     touched = paths(last_move, board)
     winning = winning_cells(board, position.outcome().reason)
-    centre = f"{'abcdefghi'[side - 1]}{side}"
+    centre = "" if piece is None else f"{'abcdefghi'[side - 1]}{side}"
     drawing = [
         element("path", kind="face rounded", d=polygon(_corners(middle, radius, 0))),
         *_tiles(spots, pitch, centre, {name for path in touched for name in path}, winning),
@@ -124,7 +124,8 @@ def _tiles(
         kind = "tile win" if name in winning else "tile last" if name in touched else "tile"
         kinds.setdefault(kind, []).append(polygon(_corners(spot, pitch * 0.545, 30)))
     yield from (element("path", kind=kind, d="".join(figures)) for kind, figures in kinds.items())
-    yield circle(*spots[centre], pitch * 0.07, "centre")
+    if centre:
+        yield circle(*spots[centre], pitch * 0.07, "centre")
 
 
 def _stack(spot: Spot, content: str, pitch: float) -> str:

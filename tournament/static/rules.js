@@ -43,6 +43,7 @@ function enable(example) {
     step(name);
   });
   example.classList.add("stepped");
+  example.classList.toggle("single", last === 1);
   show(false);
 }
 

@@ -1,4 +1,4 @@
-"""The literal rules with one rule broken: ``MUTATIONS`` lists, game by game, every rule and a way to get it wrong.
+"""The literal rules with one rule broken: ``MUTATIONS`` lists ways to get each rule of each game wrong.
 
 A mutation replaces one piece of the source of a module in `tests/literal`, which follows the rules sentence
 by sentence. So each entry names what it changes, and fails loudly when that text is no longer there.

@@ -1,7 +1,5 @@
 """Dogon: every rule broken once. Kulei and gagara share them."""
 
-# ruff: noqa: E501 (quoted source is not broken)
-
 from __future__ import annotations
 
 from tests.support.mutations.base import Mutation

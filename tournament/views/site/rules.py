@@ -1,4 +1,4 @@
-"""The rules of the games: their pages, the boards of the examples as SVG files, and the hard positions as JSON."""
+"""The rules of the games: their pages, the examples' boards as SVG files, the hard positions as JSON."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def example_svg(request: HttpRequest, code: str, name: str, ply: int) -> HttpRes
 
 @require_safe
 def hard_positions(request: HttpRequest, code: str) -> JsonResponse:
-    """The hard positions of a game: ``perft`` counts from depth 1, ``result`` with its reason if the game is over."""
+    """The hard positions of a game; ``perft`` counts from depth 1, ``result`` is "" before the end."""
     game = _find(code)
     rows = [
         {"position": row.position, "perft": row.counts, "result": row.result}
