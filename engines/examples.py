@@ -66,8 +66,10 @@ def load_examples(code: str) -> tuple[Example, ...]:
 
 
 def _read(table: dict[str, Any]) -> Example:
-    lists = {key: tuple(table.pop(key, "").split()) for key in ("moves", "captured", "refused")}
-    return Example(topic=Topic(table.pop("topic")), result=table.pop("result", ""), **lists, **table)
+    """An example from its table in the file; fields that may be missing are empty."""
+    fields = {"result": "", **table, "topic": Topic(table["topic"])}
+    fields |= {key: tuple(table.get(key, "").split()) for key in ("moves", "captured", "refused")}
+    return Example(**fields)
 
 
 def format_examples(code: str) -> str:
