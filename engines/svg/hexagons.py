@@ -71,7 +71,7 @@ def _draw(
         *_tiles(spots, pitch, centre, {name for path in touched for name in path}, winning),
         *(_ghost(spots[path[0]], pitch) for path in touched if before is not None and len(path) > 1),
         *(
-            lettering(*spots[name], name, "label")
+            lettering(*spots[name], name, "count")
             if piece is None
             else element("g", piece(spots[name], content, pitch), **_motion(name, touched, spots))
             for name, content in board.items()

@@ -96,7 +96,7 @@ def draw_duovallis(
 
 def _names(board: Iterable[str], place: Place) -> Iterator[str]:
     """The name of each hole, in its middle."""
-    return (lettering(*place(name), name, "label") for name in board)
+    return (lettering(*place(name), name, "count") for name in board)
 
 
 def _seeds_and_counts(board: Mapping[str, str], place: Place, count_at: Place) -> Iterator[str]:
