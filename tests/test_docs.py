@@ -482,6 +482,7 @@ SENTENCES = [
     ("engines/README.md", ", ".join(f"`{word}`" for word in INTERPRETERS if word != "java")),
     ("engines/PROTOCOL.md", f"`readyok`, within {READY_SECONDS} seconds"),
     ("engines/PROTOCOL.md", f"silent for {UNTIMED_SECONDS} seconds"),
+    ("engines/PROTOCOL.md", f"`… w {GAMES['dogon-kulei'].ply_limit - 2}` a game of Dogon kulei lasts two"),
     ("engines/PROTOCOL.md", f"keeps its first and last {KEPT_STDERR_BYTES // 1024} KiB"),
     ("engines/PROTOCOL.md", f"a line over {MAX_LINE_BYTES // 1024} KiB, over"),
     ("engines/PROTOCOL.md", f"over {MAX_MOVE_OUTPUT_BYTES // MEBIBYTE} MiB of output in a move, over"),

@@ -12,7 +12,7 @@ from tournament.views.bots import bots, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
 from tournament.views.people import accounts, tokens
-from tournament.views.site import documents, home, site, workers
+from tournament.views.site import documents, home, rules, site, workers
 from tournament.views.tournaments import organizing, tables, tournaments
 
 urlpatterns = [
@@ -57,8 +57,10 @@ urlpatterns = [
     path("games/<int:pk>/<int:ply>.png", board.game_png, name="game-png"),
     path("games/<int:pk>.pgn", games.game_record, name="game-record"),
     path("games/<int:pk>/log/<slug:side>/", games.game_log, name="game-log"),
-    path("rules/", documents.rules_list, name="rules-list"),
-    path("rules/<slug:code>/", documents.rules, name="rules"),
+    path("rules/", rules.rules_list, name="rules-list"),
+    path("rules/<slug:code>/", rules.rules, name="rules"),
+    path("rules/<slug:code>/positions.json", rules.hard_positions, name="hard-positions"),
+    path("rules/<slug:code>/<slug:name>/<int:ply>.svg", rules.example_svg, name="example-svg"),
     path("kit/", documents.kit, name="kit"),
     path("protocol/", documents.protocol, name="protocol"),
     path("records/", documents.records, name="records"),

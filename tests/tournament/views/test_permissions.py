@@ -68,6 +68,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "game-log": ("/games/{played}/log/white/", PRIVATE),
     "rules-list": ("/rules/", PUBLIC),
     "rules": ("/rules/dogon-kulei/", PUBLIC),
+    "hard-positions": ("/rules/dogon-kulei/positions.json", PUBLIC),
+    "example-svg": ("/rules/dogon-kulei/chain/1.svg", PUBLIC),
     "kit": ("/kit/", PUBLIC),
     "protocol": ("/protocol/", PUBLIC),
     "records": ("/records/", PUBLIC),

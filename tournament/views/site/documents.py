@@ -1,4 +1,4 @@
-"""Pages rendered from Markdown: the games' rules, the protocol, the records, the tournament formats."""
+"""Pages rendered from Markdown: the protocol, the records, the tournament formats. `rules` has the games'."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -20,8 +19,6 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 import engines
-from engines.rules.registry import GAMES
-from tournament.views.games.board import start_board
 
 _DOCUMENTS = Path(engines.__file__).parent
 _PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"}
@@ -85,31 +82,6 @@ def _document(name: str) -> SafeString:
 def _formats() -> SafeString:
     path = settings.ROOT / "docs" / "tournaments.md"
     return render_markdown(path.read_text(encoding="utf-8"))
-
-
-@cache
-def _rules(code: str) -> dict[str, Any]:
-    game = GAMES[code]
-    body = game.rules.strip().partition("\n")[2]  # the page's own heading names the ladder
-    return {
-        "body": render_markdown(body),
-        "board": start_board(code),
-    }
-
-
-@require_safe
-def rules_list(request: HttpRequest) -> HttpResponse:
-    """All games with their initial positions."""
-    games = [(game, _rules(code)["board"]) for code, game in GAMES.items()]
-    return render(request, "rules_list.html", {"games": games})
-
-
-@require_safe
-def rules(request: HttpRequest, code: str) -> HttpResponse:
-    """A game's rules, from the docstring of its module."""
-    if code not in GAMES:
-        raise Http404(f"no game {code!r}")
-    return render(request, "rules.html", {"game": GAMES[code], "games": GAMES.values(), **_rules(code)})
 
 
 @require_safe
