@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
+
 from django.db.models import F
 from django.utils import timezone
 
 from engines.records import Fault
-from tournament.models import BotVersion, Game, Tournament
+from tournament.models import Attempt, BotVersion, Game, Keeper, LiveGame, Tournament
 from tournament.services.bots.verdicts import accept, put_off, refuse
 from workers.game.referee import BOTH_UNABLE
 
@@ -14,8 +16,9 @@ from workers.game.referee import BOTH_UNABLE
 def count_finished(tournament_id: int, games: int = 1) -> None:
     """Count games that are done or halted; part of the transaction that changed their state.
 
-    The last one finishes the tournament, unless further rounds may follow (``services.schedule.rounds``) or
-    it is a ladder's, which has no end (``services.ladders.matchmaking``).
+    The last one finishes the tournament, unless further rounds may follow (``services.schedule.rounds``), it
+    is a version test, which has a verdict (``services.version_tests``), or a ladder's, which has no end
+    (``services.ladders.matchmaking``).
     """
     Tournament.objects.filter(pk=tournament_id).update(games_done=F("games_done") + games)
     tournament = Tournament.objects.get(pk=tournament_id)
@@ -23,9 +26,26 @@ def count_finished(tournament_id: int, games: int = 1) -> None:
     if (
         alive
         and tournament.games_done >= tournament.games_total
-        and not (tournament.is_staged or tournament.is_endless)
+        and not (tournament.is_staged or tournament.is_version_test or tournament.is_endless)
     ):
         finish(tournament)
+
+
+def cancel_open_games(tournament: Tournament, now: datetime.datetime) -> int:
+    """Cancel the games that wait or are played; returns how many. Their reports will be ignored.
+
+    Part of the caller's transaction, which has locked the tournament or changed its state.
+    """
+    Attempt.objects.filter(game__tournament=tournament, ended_at__isnull=True).update(
+        ended_at=now, end=Attempt.End.CANCELLED
+    )
+    LiveGame.objects.filter(game__tournament=tournament).delete()
+    open_games = Game.objects.filter(
+        tournament=tournament, state__in=[Game.State.WAITING, Game.State.CLAIMED]
+    )
+    cancelled = open_games.update(state=Game.State.CANCELLED, attempt=None)
+    Keeper.objects.recall_jobs()
+    return cancelled
 
 
 def finish(tournament: Tournament) -> None:
