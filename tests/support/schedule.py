@@ -200,7 +200,7 @@ def make_test(owner: User, **terms: Any) -> Tournament:
     """A running version test of two versions of Ada unless others are given; see ``VersionTestTerms``."""
     if "candidate" not in terms:
         terms["baseline"], terms["candidate"] = (make_version("Ada", owner=owner) for _ in range(2))
-    fixed = {"ladder": LADDER, "elo0": 0.0, "elo1": 100.0, "most_games": 1000, "seed": 1}
+    fixed: dict[str, Any] = {"ladder": LADDER, "elo0": 0.0, "elo1": 100.0, "most_games": 1000, "seed": 1}
     fixed |= {"time_control": "1+0.1", "opening_plies": 2}
     return start_test(owner, VersionTestTerms(**(fixed | terms)))
 

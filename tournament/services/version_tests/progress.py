@@ -133,7 +133,7 @@ def _played_pairs(tournament: Tournament, after: int) -> list[_PlayedPair]:
     return [_PlayedPair(number, games[pk]) for pk, number in numbers.items()]
 
 
-def _count(test: VersionTest, played: Sequence[_PlayedPair]) -> Outcome | None:
+def _count(test: VersionTest, played: Sequence[_PlayedPair]) -> VersionTest.Outcome | None:
     """Count the pairs that are over up to the first open one or the verdict; the outcome, or None."""
     sequential = SequentialTest(test.question, (str(pair.number) for pair in played), test.pairs)
     counted = []
@@ -169,7 +169,7 @@ def _why_stop(test: VersionTest, versions: Sequence[BotVersion]) -> str:
     return ""
 
 
-def _end(tournament: Tournament, test: VersionTest, outcome: Outcome, reason: str = "") -> None:
+def _end(tournament: Tournament, test: VersionTest, outcome: VersionTest.Outcome, reason: str = "") -> None:
     """Store the outcome and cancel the open games; part of the caller's transaction, under the lock."""
     VersionTest.objects.filter(pk=test.pk, outcome=Outcome.RUNNING).update(outcome=outcome)
     now = timezone.now()

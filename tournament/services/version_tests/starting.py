@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from engines.visible import visible
 from tournament.models import BotVersion, Tournament, User, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.schedule.terms import (
@@ -71,7 +72,7 @@ def _tournament_terms(terms: VersionTestTerms) -> TournamentTerms:
     same_bot = candidate.bot_id == baseline.bot_id
     name = f"{candidate} against {f'v{baseline.number}' if same_bot else baseline}"
     return TournamentTerms(
-        name=name[:MAX_NAME],
+        name=visible(name, MAX_NAME),
         kind=Kind.VERSION_TEST,
         versions=[candidate, baseline],
         ladders=[terms.ladder],

@@ -430,12 +430,9 @@ def test_a_test_plays_while_a_ladder_has_no_pair_due(owner: User, deal: Deal, se
 
 def test_neither_priority_nor_course_can_be_changed_otherwise(owner: User) -> None:
     tournament = make_test(owner)
-    for change in (
-        lambda: set_priority(tournament, 5),
-        lambda: pause(tournament),
-        lambda: cancel(tournament),
-    ):
+    changes: list[Callable[[Tournament], None]] = [lambda one: set_priority(one, 5), pause, cancel]
+    for change in changes:
         with pytest.raises(TournamentError, match="is a version test, which can only be stopped"):
-            change()
+            change(tournament)
     assert state_of(tournament).outcome == Outcome.RUNNING
     assert tournament.priority == -101
