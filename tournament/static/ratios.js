@@ -26,7 +26,7 @@ function draw() {
     cursor: { drag: { x: true, y: false }, y: false },
     hooks: { setCursor: [(chart) => read(chart.cursor.idx)] },
     scales: { x: { time: false } },
-    axes: [axis, { ...axis, size: 40 }],
+    axes: [{ ...axis, size: 30 }, { ...axis, size: 40 }],
     series: [
       {},
       { stroke: colour("--accent"), width: 2, points: { show: false } },

@@ -23,7 +23,7 @@ from tournament.services.version_tests.starting import VersionTestTerms, start_t
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.unsent import entered, login_required, takes_form
-from tournament.views.version_tests.version_tests import find_version_test
+from tournament.views.version_tests.version_tests import find_version_test, format_elo
 from workers.game.openings import MAX_PLIES
 from workers.sequential import Sprt
 from workers.statistics import FARTHEST_ELO, Model
@@ -47,14 +47,13 @@ def _rounded(number: float) -> str:
 
 
 def _bounds_choices() -> list[tuple[str, str]]:
-    listed = [
-        (
-            name,
-            f"{question} H0 {sprt.elo0:+g}, H1 {sprt.elo1:+g}, about {_rounded(sprt.expected_games())} games",
-        )
-        for name, (question, sprt) in PRESETS.items()
-    ]
+    listed = [(name, f"{question} {_describe(sprt)}") for name, (question, sprt) in PRESETS.items()]
     return [*listed, (OWN, "Other bounds")]
+
+
+def _describe(sprt: Sprt) -> str:
+    games = _rounded(sprt.expected_games())
+    return f"H0 {format_elo(sprt.elo0)}, H1 {format_elo(sprt.elo1)}, about {games} games"
 
 
 class VersionTestForm(forms.Form):
@@ -137,7 +136,9 @@ def version_test_new(request: AuthenticatedRequest) -> HttpResponse:
             return redirect(start_test(request.user, _terms(form)))
         except TournamentError as refused:
             _add_error(form, refused)
-    return render(request, "version_test_new.html", {"form": form, "most": settings.MAX_TESTS})
+    has_two = access.testable_versions(request.user)[1:2].exists()
+    context = {"form": form, "most": settings.MAX_TESTS, "has_two": has_two}
+    return render(request, "version_test_new.html", context)
 
 
 @takes_form("Stop the test")

@@ -105,6 +105,11 @@ def find_version_test(request: HttpRequest, slug: str) -> Tournament:
     return tournament
 
 
+def format_elo(elo: float) -> str:
+    """``+20``, ``0``, ``-3.5``."""
+    return f"{elo:+g}" if elo else "0"
+
+
 def _course(test: VersionTest, tournament: Tournament) -> dict[str, Any]:
     """What the test has shown so far."""
     pairs, lower_upper = test.pairs, test.bounds
@@ -135,7 +140,7 @@ def _bar(ratio: float, lower: float, upper: float) -> RatioBar:
 
 def _sentence(test: VersionTest, tournament: Tournament) -> str:
     """The state of the test in one sentence."""
-    low, high = f"{test.elo0:+g}", f"{test.elo1:+g}"
+    low, high = format_elo(test.elo0), format_elo(test.elo1)
     sentences = {
         Outcome.RUNNING: "The test ends by itself when the ratio reaches one of its bounds.",
         Outcome.H1: f"H1 is accepted: the results favour a difference of {high} normalized Elo over {low}.",

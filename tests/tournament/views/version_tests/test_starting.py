@@ -123,6 +123,14 @@ def test_versions_of_others_and_versions_that_are_not_valid_cannot_be_chosen(
     assert "Rival" not in page
 
 
+def test_an_owner_of_one_version_is_told_to_upload_another(
+    site: Site, newer: BotVersion, owner: Client, as_user: Callable[..., Client]
+) -> None:
+    hint = "A test needs two valid versions of yours."
+    assert hint in as_user(site.rival).get("/version-tests/new/").content.decode()
+    assert hint not in owner.get("/version-tests/new/").content.decode()
+
+
 def test_no_more_tests_of_an_account_run_than_the_site_allows(
     site: Site, newer: BotVersion, owner: Client, settings: Settings
 ) -> None:

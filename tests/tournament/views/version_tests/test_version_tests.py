@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, Site, add_version
-from tests.support.schedule import make_test, play_short
+from tests.support.schedule import make_test, make_worker, play_short
 from tournament.models import CountedPair, Tournament, VersionTest
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
@@ -192,6 +192,7 @@ def test_lists_of_tournaments_leave_tests_out(
 
 
 def test_the_queue_says_when_a_test_plays(client: Client, tested: Tournament) -> None:
+    make_worker()
     page = client.get("/queue/").content.decode()
     assert f'href="/version-tests/{tested.slug}/"' in page
-    assert "No games are started at the moment" in page  # the keeper sends, but no worker runs
+    assert "plays while no other game waits, until its test is decided" in page
