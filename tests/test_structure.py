@@ -32,11 +32,11 @@ LAYERS = {
         {"engine"},
         {"sandbox"},
         {"bundles", "game"},
-        {"jobs", "reaper", "exit_status", "pairing", "statistics"},
+        {"jobs", "reaper", "exit_status", "pairing", "sequential", "statistics"},
     ],
     "tournament.services": [
         {"calendar"},
-        {"results", "uploads", "ladders"},
+        {"results", "uploads", "ladders", "version_tests"},
         {"dispatch"},
         {"schedule"},
         {"bots", "accounts", "bulk", "stopping"},

@@ -1,6 +1,6 @@
 """Permissions: the only module that decides who may see and do what.
 
-Staff may see and manage everything. Everybody may see bots, ladders, games and records.
+Staff may see and manage everything. Everybody may see bots, ladders, games, records and version tests.
 Drafts and validations are visible to their owner, an engine's log to the owner of its bot. Everybody sees
 the workers' names and states; only staff sees their machines, their errors and every bundle.
 """
@@ -11,17 +11,22 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
 from tournament.models import Bot, BotVersion, Game, GameLog, GameRecord, Tournament, User
-from tournament.models.tournaments import TournamentQuerySet
+from tournament.models.tournaments import UNLISTED, TournamentQuerySet
 
 Visitor = User | AnonymousUser
 
 
 def visible_tournaments(user: Visitor) -> TournamentQuerySet:
-    """For lists: without validations, which are linked from their version's page."""
-    tournaments = Tournament.objects.exclude(kind=Tournament.Kind.VALIDATION)
+    """For lists: without validations, which are linked from their version's page, and version tests."""
+    tournaments = Tournament.objects.exclude(kind__in=UNLISTED)
     if user.is_staff:
         return tournaments
     return tournaments.filter(~Q(state=Tournament.State.DRAFT) | Q(owner__isnull=False, owner=user.pk))
+
+
+def visible_version_tests() -> TournamentQuerySet:
+    """For their list: all, because a version test is public from its start, like its games."""
+    return Tournament.objects.filter(kind=Tournament.Kind.VERSION_TEST)
 
 
 def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
@@ -48,6 +53,12 @@ def may_see_tournament(user: Visitor, tournament: Tournament) -> bool:
 def may_edit_tournament(user: Visitor, tournament: Tournament) -> bool:
     """Start and cancel it."""
     return _is_owner(user, tournament.owner_id)
+
+
+def testable_versions(user: User) -> QuerySet[BotVersion]:
+    """The versions that the user may choose for a version test: the valid ones of own bots."""
+    valid = BotVersion.objects.valid().select_related("bot").order_by("bot__name_key", "-number")
+    return valid if user.is_staff else valid.filter(bot__owner=user)
 
 
 def may_edit_bot(user: Visitor, bot: Bot) -> bool:

@@ -279,6 +279,7 @@ admin.site.register(
         models.ActiveVersion,
         models.Allowance,
         models.Bundle,
+        models.CountedPair,
         models.Entry,
         models.GameLog,
         models.GameRecord,
@@ -290,6 +291,7 @@ admin.site.register(
         models.Pairing,
         models.RatingEvent,
         models.Turn,
+        models.VersionTest,
     ],
     ReadOnlyAdmin,
 )

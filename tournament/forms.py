@@ -182,6 +182,26 @@ def _moment(label: str, help_text: str) -> forms.DateTimeField:
     )
 
 
+class TimeControlField(forms.CharField):
+    """A time control, in the form in which it is stored."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            label="Time control",
+            max_length=80,
+            help_text="60+0.5 is a minute a game and half a second more a move; "
+            "or 0.1/move, nodes=5000, depth=4. Join several with ;",
+            widget=forms.TextInput(attrs={"autocapitalize": "off", "spellcheck": "false"}),
+            **kwargs,
+        )
+
+    def clean(self, value: Any) -> str:
+        try:
+            return format_time_control(parse_time_control(super().clean(value)))
+        except TimeControlError as unreadable:
+            raise forms.ValidationError(as_sentence(str(unreadable))) from None
+
+
 class TournamentForm(forms.Form):
     """A new tournament; ``cleaned_data`` holds the values that the service takes.
 
@@ -247,14 +267,7 @@ class TournamentForm(forms.Form):
         initial=2,
         help_text="Pairs of games whenever two bots meet: one opening, both colours.",
     )
-    time_control = forms.CharField(
-        label="Time control",
-        max_length=80,
-        initial="5+0.1",
-        help_text="60+0.5 is a minute a game and half a second more a move; "
-        "or 0.1/move, nodes=5000, depth=4. Join several with ;",
-        widget=forms.TextInput(attrs={"autocapitalize": "off", "spellcheck": "false"}),
-    )
+    time_control = TimeControlField(initial="5+0.1")
     opening_plies = forms.IntegerField(
         label="Opening plies",
         min_value=0,
@@ -279,12 +292,6 @@ class TournamentForm(forms.Form):
 
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or Tournament.Kind.ROUND_ROBIN
-
-    def clean_time_control(self) -> str:
-        try:
-            return format_time_control(parse_time_control(self.cleaned_data["time_control"].strip()))
-        except TimeControlError as unreadable:
-            raise forms.ValidationError(as_sentence(str(unreadable))) from None
 
     def clean_seed(self) -> int:
         seed: int | None = self.cleaned_data["seed"]

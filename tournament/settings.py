@@ -21,6 +21,8 @@ DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; defaul
 DUARENA_LEASE           seconds without a message after which a worker's game goes to another; default 30
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
 DUARENA_MAX_PENDING     versions of one user that may be waiting or validated at once; default 10
+DUARENA_MAX_TESTS       version tests of one account that may run at once; default 2
+DUARENA_MAX_TEST_GAMES  most games of a version test; default 20000
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
 DUARENA_MAIL_HOST       a mail server (host or host:port) for mail to bots' owners; default none
 DUARENA_MAIL_FROM       the sender of that mail
@@ -80,6 +82,8 @@ LADDER_OPENING_PLIES = int(os.environ.get("DUARENA_LADDER_PLIES") or 4)
 LEASE_SECONDS = int(os.environ.get("DUARENA_LEASE") or 30)
 MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
 MAX_PENDING = int(os.environ.get("DUARENA_MAX_PENDING") or 10)
+MAX_TESTS = int(os.environ.get("DUARENA_MAX_TESTS") or 2)
+MAX_TEST_GAMES = int(os.environ.get("DUARENA_MAX_TEST_GAMES") or 20_000)
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 
 EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")

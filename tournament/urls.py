@@ -14,6 +14,7 @@ from tournament.views.ladders import ladders, queue
 from tournament.views.people import accounts, tokens
 from tournament.views.site import documents, home, rules, site, workers
 from tournament.views.tournaments import organizing, tables, tournaments
+from tournament.views.version_tests import starting, version_tests
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -47,6 +48,13 @@ urlpatterns = [
     path(
         "tournaments/<slug:slug>/leave/<slug:bot_slug>/", organizing.tournament_leave, name="tournament-leave"
     ),
+    path("version-tests/", version_tests.version_tests, name="version-tests"),
+    path("version-tests/new/", starting.version_test_new, name="version-test-new"),
+    path("version-tests/<slug:slug>/", version_tests.version_test, name="version-test"),
+    path(
+        "version-tests/<slug:slug>/ratios.json", version_tests.version_test_ratios, name="version-test-ratios"
+    ),
+    path("version-tests/<slug:slug>/stop/", starting.version_test_stop, name="version-test-stop"),
     path("queue/", queue.queue, name="queue"),
     path("games/", search.games, name="games"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),

@@ -12,6 +12,7 @@ from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Allowance, Notice, Token, User
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
+from tournament.models.version_tests import CountedPair, VersionTest
 from tournament.models.workers import Worker
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Bot",
     "BotVersion",
     "Bundle",
+    "CountedPair",
     "Entry",
     "Exam",
     "Game",
@@ -40,5 +42,6 @@ __all__ = [
     "Tournament",
     "Turn",
     "User",
+    "VersionTest",
     "Worker",
 ]

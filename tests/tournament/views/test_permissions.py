@@ -16,8 +16,9 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from tests.support.filled_site import STDERR, Site
-from tournament.models import Exam, Notice, Token, Worker
+from tests.support.filled_site import LADDER, STDERR, Site, add_version
+from tests.support.schedule import make_test
+from tournament.models import Exam, Notice, Token, Tournament, Worker
 
 VISITORS = ("anonymous", "another", "owner", "staff")
 PUBLIC = (200, 200, 200, 200)
@@ -57,6 +58,11 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-priority": ("POST /tournaments/{running}/priority/", (403, 404, 404, 302)),
     "tournament-enter": ("POST /tournaments/{running}/enter/", (403, 302, 302, 302)),
     "tournament-leave": ("POST /tournaments/{running}/leave/stone-age/", (403, 404, 302, 302)),
+    "version-tests": ("/version-tests/", PUBLIC),
+    "version-test-new": ("/version-tests/new/", LOG_IN),
+    "version-test": ("/version-tests/{tested}/", PUBLIC),
+    "version-test-ratios": ("/version-tests/{tested}/ratios.json", PUBLIC),
+    "version-test-stop": ("POST /version-tests/{tested}/stop/", (403, 404, 302, 302)),
     "games": ("/games/", PUBLIC),
     "games-export": ("/games/games.csv", PUBLIC),
     "game": ("/games/{drafted}/", PRIVATE),
@@ -102,6 +108,13 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
 ALSO = {
     "a running tournament": ("/tournaments/{running}/", PUBLIC),
     "a running tournament's records": ("/tournaments/{running}/records.pgn", PUBLIC),
+    "a version test as a tournament": ("/tournaments/{tested}/", (302, 302, 302, 302)),
+    "a version test's records": ("/tournaments/{tested}/records.pgn", PUBLIC),
+    "a version test's game": ("/games/{tested_game}/", PUBLIC),
+    "cancelling a version test": ("POST /tournaments/{tested}/cancel/", (403, 404, 302, 302)),
+    "a tournament as a version test": ("/version-tests/{running}/", (404, 404, 404, 404)),
+    "a draft as a version test": ("/version-tests/{draft}/", (404, 404, 404, 404)),
+    "stopping a tournament as a version test": ("POST /version-tests/{running}/stop/", (403, 404, 404, 404)),
     "a validation": ("/tournaments/{validation}/", PRIVATE),
     "a validation's standings": ("/tournaments/{validation}/standings.json", PRIVATE),
     "a validation's crosstable": ("/tournaments/{validation}/crosstable.csv", PRIVATE),
@@ -247,7 +260,10 @@ def _ask(client: Client, address: str) -> HttpResponse:
 
 
 def address_of(site: Site, template: str) -> str:
+    tested = _version_test(site)
     return template.format(
+        tested=tested.slug,
+        tested_game=tested.games.earliest("id").pk,
         draft=site.draft.slug,
         running=site.running.slug,
         validation=site.validation.slug,
@@ -260,6 +276,13 @@ def address_of(site: Site, template: str) -> str:
         token=Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["read"])[0].pk,
         worker=_worker().pk,
         notice=Notice.objects.get_or_create(user=site.owner, version=site.white, text="Hear this")[0].pk,
+    )
+
+
+def _version_test(site: Site) -> Tournament:
+    found = Tournament.objects.filter(kind=Tournament.Kind.VERSION_TEST).first()
+    return found or make_test(
+        site.owner, candidate=add_version(site.owner, "Stone Age"), baseline=site.white, ladder=LADDER
     )
 
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from itertools import islice
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from tournament import queues
 from tournament.models import Attempt, Game, Keeper, Tournament
+from tournament.models.tournaments import UNLISTED
 from tournament.services.dispatch.batches import GameBatch, claim, cut_batches
 from tournament.services.dispatch.slots import slots_expected
 
@@ -39,10 +40,10 @@ def top_up() -> int:
 def fill_buffer() -> int:
     """Claim waiting games and send them; returns how many games. May be called at any time.
 
-    Tournaments of higher priority come first; those of equal priority take turns, a batch each. Validations
-    have a queue of their own.
+    Tournaments of higher priority come first; those of equal priority take turns, a batch each. Version tests
+    come last, also those queued already. Validations have a queue of their own.
     """
-    if Keeper.objects.filter(recalls=True).exists():
+    if Keeper.objects.filter(recalls=True).exists() or _version_tests_are_ahead():
         recall()
     return _fill(queues.VALIDATION, VALIDATION_BATCHES_AHEAD) + _fill(queues.GAMES, buffer_batches())
 
@@ -85,6 +86,15 @@ def recall() -> int:
     Attempt.objects.filter(pk__in=attempts).update(ended_at=now, end=Attempt.End.RELEASED)
     mine = Game.objects.filter(attempt__in=attempts, state=Game.State.CLAIMED)
     return mine.update(state=Game.State.WAITING, attempt=None)
+
+
+def _version_tests_are_ahead() -> bool:
+    """Whether games of version tests are queued while games of others wait for the queue."""
+    queued = Attempt.objects.filter(ended_at__isnull=True, lease_until__isnull=True)
+    if not queued.filter(game__tournament__kind=Tournament.Kind.VERSION_TEST).exists():
+        return False
+    waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
+    return Tournament.objects.running().exclude(kind__in=UNLISTED).filter(Exists(waiting)).exists()
 
 
 def _messages(queue: str) -> int:

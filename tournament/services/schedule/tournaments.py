@@ -14,8 +14,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
-from tournament.models import Attempt, BotVersion, Entry, Game, Keeper, Ladder, Tournament, User
+from tournament.models import Attempt, BotVersion, Entry, Keeper, Ladder, Tournament, User
 from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
+from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.schedule.pairings import (
     PlannedPairing,
     drop_pairings,
@@ -182,6 +183,7 @@ def set_times(
 @transaction.atomic
 def set_priority(tournament: Tournament, priority: int) -> None:
     """Play its games before those of lower priority, from now on; raises ``TournamentError``."""
+    _refuse_version_test(tournament)
     check_range("priority", priority, -MAX_PRIORITY, MAX_PRIORITY)
     if Tournament.objects.filter(pk=tournament.pk).exclude(priority=priority).update(priority=priority):
         Keeper.objects.recall_jobs()
@@ -225,6 +227,7 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
 
     Raises ``TournamentError`` if it is over, or has no end.
     """
+    _refuse_version_test(tournament)
     if tournament.is_endless:
         raise TournamentError(f"kind: {tournament.name!r} has no end: pause it instead")
     now = timezone.now()
@@ -234,10 +237,7 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
     if not alive.update(state=State.CANCELLED, finished_at=now, state_reason=reason):
         tournament.refresh_from_db()
         raise TournamentError(f"state: {tournament.name!r} is {tournament.state} already")
-    end_attempts(Attempt.objects.filter(game__tournament=tournament), Attempt.End.CANCELLED, now)
-    waiting = Game.objects.filter(tournament=tournament, state=Game.State.WAITING)
-    waiting.update(state=Game.State.CANCELLED)
-    Keeper.objects.recall_jobs()
+    cancel_open_games(tournament, now)
     tournament.refresh_from_db()
 
 
@@ -249,10 +249,17 @@ def _comes_before_a_ladder(tournament: Tournament) -> bool:
 
 def _locked(tournament: Tournament, states: Sequence[Tournament.State], unless: str) -> Tournament:
     """The tournament's row, locked; raises ``TournamentError`` unless it is in one of these states."""
+    _refuse_version_test(tournament)
     locked = Tournament.objects.select_for_update().get(pk=tournament.pk)
     if locked.state not in states:
         raise TournamentError(f"state: {locked.name!r} is {locked.state}, {unless}")
     return locked
+
+
+def _refuse_version_test(tournament: Tournament) -> None:
+    """Its course and its priority are fixed; ``services.version_tests`` stops it."""
+    if tournament.is_version_test:
+        raise TournamentError(f"kind: {tournament.name!r} is a version test, which can only be stopped")
 
 
 def _make_games(tournament: Tournament) -> None:

@@ -73,6 +73,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         "manages": access.may_edit_bot(request.user, bot),
         "places": _ladders(bot, versions),
         "versions": versions,
+        "tested": next((one for one in versions if one.state == BotVersion.State.VALID), None),
         "ratings": ratings,
         "rated_ladders": list({row.rating.ladder_id: row.rating.ladder for row in ratings}.values()),
         "page": games_of(request, versions),

@@ -79,6 +79,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "report": report_of(exam) if exam else None,
         "validation": _validation_games(validation) if validation and manages else [],
         "can_validate": manages and version.state == BotVersion.State.WAITING and uploads.look().are_run,
+        "can_test": manages and version.state == BotVersion.State.VALID,
         "can_reinstate": request.user.is_staff and version.state == BotVersion.State.WITHDRAWN,
     }
     if "HX-Request" in request.headers:

@@ -15,6 +15,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
+from tournament import access
 from tournament.forms import SignUpForm
 from tournament.models import Bot, Tournament
 from tournament.views.bots.bots import bot_rows
@@ -23,6 +24,7 @@ from tournament.views.requests import AuthenticatedRequest
 from tournament.views.unsent import LOG_IN, keep, login_required, takes_form
 
 PAGE_SIZE = 25
+LATEST_TESTS = 10
 ENTRY_PAGES = ("log-in", "sign-up", "log-out")
 """Names of URLs to which nobody is sent after a log-in."""
 
@@ -86,13 +88,15 @@ password_change = PasswordChange.as_view()
 @require_safe
 @login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
-    """The user's unread notices, bots and tournaments."""
+    """The user's unread notices, bots, tournaments and latest version tests."""
     bots = bot_rows(Bot.objects.filter(owner=request.user))
+    tests = access.visible_version_tests().filter(owner=request.user).select_related("owner", "version_test")
     own = Tournament.objects.public().filter(owner=request.user).select_related("owner")
     context = {
         "notices": request.user.notices.unread(),
         "bots": bots,
         "page": by_id(request, own, PAGE_SIZE),
+        "tests": list(tests.order_by("-id")[:LATEST_TESTS]),
     }
     return render(request, "account.html", context)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -71,9 +71,11 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
 
     ``?round=n`` shows that round of a Swiss instead of the latest. With more than ``MOST_CROSSED`` bots the
     meetings are shown only with ``?table=full``, and such a page does not poll. The response to htmx is the
-    part that changes during play, or 204.
+    part that changes during play, or 204. A version test has a page of its own.
     """
     tournament = find_tournament(request, slug)
+    if tournament.is_version_test:
+        return redirect(tournament)
     seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}"
     if unchanged(request, seen):
         return HttpResponse(status=204)
