@@ -39,7 +39,7 @@ LAYERS = {
         {"results", "uploads", "ladders"},
         {"dispatch"},
         {"schedule"},
-        {"bots", "accounts", "bulk"},
+        {"bots", "accounts", "feeds", "bulk"},
     ],
 }
 """From the top down. A module imports only from its own layer or from one below."""

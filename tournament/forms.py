@@ -18,7 +18,7 @@ from engines.timecontrol import TimeControlError, format_time_control, parse_tim
 from engines.visible import visible_lines
 from tournament import access
 from tournament.models import Bot, BotVersion, Token, Tournament, User
-from tournament.sentences import as_sentence
+from tournament.sentences import as_sentence, isolate, isolated
 from tournament.services.schedule.terms import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
 from workers.game.openings import MAX_PLIES
 
@@ -113,11 +113,6 @@ class TokenForm(forms.Form):
         return name
 
 
-def isolated(version: BotVersion) -> str:
-    """A version's name for plain text: writing directions in it do not affect the text after it."""
-    return f"\u2068{version.bot.name}\u2069 v{version.number}"
-
-
 class VersionChoices(_VersionChoiceField):
     """Versions that may play, by bot and number."""
 
@@ -161,7 +156,7 @@ class BotChoice(_BotField):
         return super().to_python(value)
 
     def label_from_instance(self, bot: Bot) -> str:
-        return f"\u2068{bot.name}\u2069"
+        return isolate(bot.name)
 
 
 KINDS = [

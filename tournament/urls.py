@@ -8,6 +8,7 @@ from django.urls import path
 from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
 from tournament.api.envelope import not_found
+from tournament.views import feeds
 from tournament.views.bots import bots, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
@@ -19,9 +20,11 @@ urlpatterns = [
     path("", site.home, name="home"),
     path("ladders/", ladders.ladders, name="ladders"),
     path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
+    path("ladders/<slug:code>/feed.atom", feeds.ladder_feed, name="ladder-feed"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
     path("bots/", bots.bots, name="bots"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
+    path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),
     path("bots/<slug:slug>/activity/", bots.bot_activity, name="bot-activity"),
     path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),
@@ -32,6 +35,7 @@ urlpatterns = [
     path("tournaments/", tournaments.tournaments, name="tournaments"),
     path("tournaments/new/", organizing.tournament_new, name="tournament-new"),
     path("tournaments/<slug:slug>/", tournaments.tournament, name="tournament"),
+    path("tournaments/<slug:slug>/feed.atom", feeds.tournament_feed, name="tournament-feed"),
     path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
     path("tournaments/<slug:slug>/start/", organizing.tournament_start, name="tournament-start"),
     path("tournaments/<slug:slug>/announce/", organizing.tournament_announce, name="tournament-announce"),
@@ -44,6 +48,7 @@ urlpatterns = [
     path(
         "tournaments/<slug:slug>/leave/<slug:bot_slug>/", organizing.tournament_leave, name="tournament-leave"
     ),
+    path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),
     path("queue/", queue.queue, name="queue"),
     path("games/", search.games, name="games"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),
@@ -68,6 +73,7 @@ urlpatterns = [
     path("log-in/", accounts.log_in, name="log-in"),
     path("log-out/", accounts.log_out, name="log-out"),
     path("account/", accounts.account, name="account"),
+    path("account/notices/read/", accounts.notices_read, name="notices-read"),
     path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),
     path("account/password/", accounts.password_change, name="password-change"),
     path("account/tokens/", tokens.tokens, name="tokens"),

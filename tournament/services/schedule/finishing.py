@@ -8,6 +8,7 @@ from django.utils import timezone
 from engines.records import Fault
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.bots.verdicts import accept, put_off, refuse
+from tournament.services.schedule.publishing import tell_ended
 from workers.game.referee import BOTH_UNABLE
 
 
@@ -36,6 +37,7 @@ def finish(tournament: Tournament) -> None:
     tournament.save(update_fields=["state", "finished_at"])
     if tournament.kind == Tournament.Kind.VALIDATION:
         _conclude(tournament)
+    tell_ended(tournament)
 
 
 def _conclude(validation: Tournament) -> None:
@@ -43,7 +45,7 @@ def _conclude(validation: Tournament) -> None:
     games = list(validation.games.order_by("id"))
     complaint = next(filter(None, map(_complaint, games)), "")
     trouble = next(filter(None, map(_trouble, games)), "")
-    for version in BotVersion.objects.filter(validation=validation).select_related("bot"):
+    for version in BotVersion.objects.filter(validation=validation).select_related("bot__owner"):
         if complaint:
             refuse(version, complaint)
         elif trouble:

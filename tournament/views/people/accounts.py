@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from tournament.forms import SignUpForm
 from tournament.models import Bot, Tournament
 from tournament.views.bots.bots import bot_rows
-from tournament.views.paging import LAST_ID, by_id
+from tournament.views.paging import LAST_ID, by_id, is_whole
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.unsent import LOG_IN, keep, login_required, takes_form
 
@@ -87,7 +87,7 @@ password_change = PasswordChange.as_view()
 @login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
     """The user's unread notices, bots and tournaments."""
-    bots = bot_rows(Bot.objects.filter(owner=request.user))
+    bots = bot_rows(Bot.objects.filter(owner=request.user), request.user)
     own = Tournament.objects.public().filter(owner=request.user).select_related("owner")
     context = {
         "notices": request.user.notices.unread(),
@@ -102,6 +102,17 @@ def notice_read(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Mark a notice of the user as read."""
     if pk > LAST_ID or not request.user.notices.filter(pk=pk).update(read_at=timezone.now()):
         raise Http404(f"no notice {pk}")
+    return redirect("account")
+
+
+@takes_form("Mark all notices as read")
+def notices_read(request: AuthenticatedRequest) -> HttpResponse:
+    """Mark the user's notices as read, up to the one in ``last``: later ones have not been shown."""
+    last = request.POST.get("last", "")
+    if not is_whole(last, LAST_ID):
+        raise Http404(f"no notice {last[:20]!r}")
+    unread = request.user.notices.filter(read_at__isnull=True, pk__lte=int(last))
+    unread.update(read_at=timezone.now())
     return redirect("account")
 
 
