@@ -29,7 +29,7 @@ def visible_bots(user: Visitor) -> QuerySet[Bot]:
 
 
 def visible_versions(user: Visitor, versions: QuerySet[BotVersion]) -> QuerySet[BotVersion]:
-    """Those of ``versions`` that this user may see: not the refused ones of others, nor their hidden bots'."""
+    """Those of ``versions`` that this user may see: of others, none that is refused and no hidden bot's."""
     if user.is_staff:
         return versions
     is_public = Q(bot__in=visible_bots(PUBLIC)) & ~Q(state=BotVersion.State.REFUSED)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import UserCreationForm, UsernameField
+from django.contrib.auth.forms import AuthenticationForm, UserCreationForm, UsernameField
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.template.defaultfilters import filesizeformat
@@ -37,13 +37,15 @@ MAX_NOTES = 2000
 MAX_USERNAME = 40
 """Longest name of a new account: names are shown in tables beside others."""
 LAST_ID = 2**63 - 1
+TOO_LARGE = "too_large"
+"""The code of the error of a bundle over the limit."""
 
 
 class SignUpForm(_UserCreationForm):
-    """A name and a password, nothing else."""
+    """A username and a password, nothing else."""
 
     username = UsernameField(
-        label="Name",
+        label="Username",
         max_length=MAX_USERNAME,
         help_text=f"Everybody sees it: at most {MAX_USERNAME} letters, digits and @ . + - _",
     )
@@ -51,6 +53,22 @@ class SignUpForm(_UserCreationForm):
     class Meta:
         model = User
         fields = ("username",)
+
+
+class LogInForm(AuthenticationForm):
+    """Django's, with the error beside the password."""
+
+    error_messages = {  # noqa: RUF012
+        "invalid_login": "The username or the password is wrong. Capital and small letters differ.",
+        "inactive": "This account is closed.",
+    }
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            return super().clean()
+        except forms.ValidationError as error:
+            self.add_error("password", error)
+            return self.cleaned_data
 
 
 class UploadForm(forms.Form):
@@ -75,7 +93,7 @@ class UploadForm(forms.Form):
         if (bundle.size or 0) > settings.MAX_BUNDLE_BYTES:
             most = filesizeformat(settings.MAX_BUNDLE_BYTES)
             raise forms.ValidationError(
-                f"The file has {filesizeformat(bundle.size or 0)}, a bundle at most {most}."
+                f"The file has {filesizeformat(bundle.size or 0)}, a bundle at most {most}.", code=TOO_LARGE
             )
         return bundle
 

@@ -16,6 +16,8 @@ from tournament.views.people import accounts, tokens
 from tournament.views.site import documents, site, workers
 from tournament.views.tournaments import organizing, tournaments
 
+handler400 = "tournament.views.errors.bad_request"
+
 urlpatterns = [
     path("", site.home, name="home"),
     path("ladders/", ladders.ladders, name="ladders"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -25,6 +25,11 @@ from tournament import access
 from tournament.models import Bot, FeedEntry, Ladder, Tournament, User
 from tournament.models.feeds import feed_of
 from tournament.sentences import isolate
+
+if TYPE_CHECKING:
+    _Feed = Feed[FeedEntry, models.Model]
+else:  # generic only for the type checker
+    _Feed = Feed
 
 MOST_ENTRIES = 50
 FOUNDED = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
@@ -46,7 +51,7 @@ class StableAtomFeed(Atom1Feed):
         return super().latest_post_date() if self.items else FOUNDED
 
 
-class _SubjectFeed(Feed):  # type: ignore[type-arg]
+class _SubjectFeed(_Feed):
     """The feed of one subject, whose object ``get_object`` finds or raises ``Http404``."""
 
     feed_type = StableAtomFeed
@@ -70,7 +75,7 @@ class _SubjectFeed(Feed):  # type: ignore[type-arg]
     def item_title(self, entry: models.Model) -> str:
         return str(entry)
 
-    def item_description(self, entry: FeedEntry) -> str:  # type: ignore[override]
+    def item_description(self, entry: FeedEntry) -> str:
         return linebreaks(entry.text, autoescape=True)
 
     def item_guid(self, entry: FeedEntry) -> str:
@@ -84,24 +89,24 @@ class _SubjectFeed(Feed):  # type: ignore[type-arg]
 
 
 class _BotFeed(_SubjectFeed):
-    def get_object(self, request: HttpRequest, slug: str) -> Bot:  # type: ignore[override]
+    def get_object(self, request: HttpRequest, slug: str) -> Bot:
         return get_object_or_404(access.visible_bots(access.PUBLIC), slug=slug)
 
 
 class _LadderFeed(_SubjectFeed):
-    def get_object(self, request: HttpRequest, code: str) -> Ladder:  # type: ignore[override]
+    def get_object(self, request: HttpRequest, code: str) -> Ladder:
         if code not in GAMES:
             raise Http404(f"no ladder {code!r}")
         return Ladder(code=code)
 
 
 class _TournamentFeed(_SubjectFeed):
-    def get_object(self, request: HttpRequest, slug: str) -> Tournament:  # type: ignore[override]
+    def get_object(self, request: HttpRequest, slug: str) -> Tournament:
         return get_object_or_404(access.visible_tournaments(access.PUBLIC), slug=slug)
 
 
 class _PersonFeed(_SubjectFeed):
-    def get_object(self, request: HttpRequest, name: str) -> User:  # type: ignore[override]
+    def get_object(self, request: HttpRequest, name: str) -> User:
         return get_object_or_404(User, username=name)
 
 

@@ -15,9 +15,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
-from tournament.forms import UploadForm
-from tournament.models import Bot, BotVersion, Game, LadderRating
+from tournament.forms import TOO_LARGE, UploadForm
+from tournament.models import Bot, BotVersion, Game, LadderRating, User
 from tournament.sentences import as_sentence
+from tournament.services.accounts.tokens import UPLOAD_COST, TooMuch, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.ladders.queue import look
 from tournament.services.uploads import availability as uploads
@@ -106,23 +107,36 @@ def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 def upload(request: AuthenticatedRequest) -> HttpResponse:
     """Accept a bundle; if it is refused, nothing is stored and the reason is shown beside the field."""
     form = UploadForm(entered(request), request.FILES or None)
+    status, wait_s = 200, 0
     if request.method == "POST" and form.is_valid():
         try:
-            version = submit_bundle(
-                request.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"]
-            )
+            version = _submit(request.user, form)
+        except TooMuch as too_much:
+            form.add_error("bundle", f"These are too many uploads. Try again in {too_much.seconds} seconds.")
+            status, wait_s = 429, too_much.seconds
         except BundleError as refused:
             form.add_error("bundle", as_sentence(str(refused)))
         else:
             messages.success(request, f"{version} is uploaded.")
             return redirect(version)
+    elif form.has_error("bundle", TOO_LARGE):
+        status = 413
     context = {
         "form": form,
         "games": GAMES,
         "uploads": uploads.look(),
         "runtimes": offered_runtimes(),
     }
-    return render(request, "upload.html", context)
+    response = render(request, "upload.html", context, status=status)
+    if wait_s:
+        response["Retry-After"] = str(wait_s)
+    return response
+
+
+def _submit(user: User, form: UploadForm) -> BotVersion:
+    """Raises ``BundleError``, or ``TooMuch`` for too many uploads in a short time."""
+    spend(user, UPLOAD_COST, timezone.now())
+    return submit_bundle(user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"])
 
 
 def bot_rows(bots: Iterable[Bot], user: access.Visitor) -> list[BotRow]:

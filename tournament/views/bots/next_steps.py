@@ -1,4 +1,4 @@
-"""What happens next with a version, and when: the queue for validation, its first games, what its owner can do."""
+"""What happens next with a version, and when: its validation, its next games, versions active instead of it."""
 
 from __future__ import annotations
 
