@@ -17,8 +17,8 @@ from tests.support.schedule import LADDER, make_event, make_tournament, make_use
 from tournament.models import BotVersion, FeedEntry, Tournament
 from tournament.services.bots.verdicts import accept, refuse
 from tournament.services.feeds import PublishedEvent, publish
-from tournament.services.schedule.tournaments import announce, cancel, set_times, start
 from tournament.services.results.withdrawal import reinstate, withdraw
+from tournament.services.schedule.tournaments import announce, cancel, set_times, start
 from tournament.views.feeds import MOST_ENTRIES
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -214,7 +214,7 @@ def test_a_feed_can_only_be_read(client: Client, method: str) -> None:
 @pytest.mark.parametrize("address", ["/bots/stone-age/", "/ladders/dogon-kulei/", "/tournaments/spring/"])
 def test_a_page_names_its_feed_in_the_head_and_in_a_link(site: Site, client: Client, address: str) -> None:
     page = client.get(address).content.decode()
-    assert f'<link rel="alternate" type="application/atom+xml" title="' in page
+    assert '<link rel="alternate" type="application/atom+xml" title="' in page
     assert page.count(f'href="{address}feed.atom"') == 2
     assert client.get(f"{address}feed.atom").status_code == 200
 

@@ -137,7 +137,8 @@ def _texts(tournament: Tournament, result: str, placings: Sequence[Placing]) -> 
     for owner, sentences in own.items():
         more = f" And {len(sentences) - MOST_NAMED} more of your bots." if len(sentences) > MOST_NAMED else ""
         begin = texts.get(owner, f"The tournament {name} has ended.")
-        texts[owner] = f"{begin} {' '.join(sentences[:MOST_NAMED])}{more}"
+        own_places = [sentence for sentence in sentences[:MOST_NAMED] if sentence not in begin]
+        texts[owner] = f"{' '.join([begin, *own_places])}{more}"
     return texts
 
 
