@@ -1,4 +1,4 @@
-"""Pages for refused requests: an invalid CSRF token, a method that an address does not take, too much data."""
+"""Pages for refused requests: an invalid CSRF token, a method that is not accepted, too much data."""
 
 from __future__ import annotations
 

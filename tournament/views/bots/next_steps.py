@@ -1,4 +1,4 @@
-"""What happens next with a version, and when: its validation, its next games, versions active instead of it."""
+"""What happens next with a version, and when: its validation, its next games, which versions are active."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ class LadderStep:
     """The game it is playing now."""
     instead: BotVersion | None = None
     """The version that is active there instead."""
+    note: str = ""
+    """Why then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +95,10 @@ def _ladder_steps(version: BotVersion, user: access.Visitor, now: datetime.datet
 
 def _expected(game: Rules, which: str, found: NextGame, now: datetime.datetime) -> LadderStep:
     if found.game is not None or found.trouble or found.seconds == NEVER_S:
-        text = f"The {which} game: {found.full_text}"
-    else:
-        at = format_time(now, found.seconds)
-        text = f"The {which} ladder game is likely at about {at} UTC: {found.text}"
-    return LadderStep(game, text, is_active=True, playing=found.game)
+        return LadderStep(game, f"The {which} game: {found.full_text}", is_active=True, playing=found.game)
+    at = format_time(now, found.seconds)
+    text = f"The {which} ladder game is likely at about {at} UTC"
+    return LadderStep(game, text, is_active=True, note=found.text)
 
 
 def _elsewhere(game: Rules, active: ActiveVersion | None) -> LadderStep:

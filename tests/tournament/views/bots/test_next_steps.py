@@ -48,7 +48,7 @@ def test_an_active_version_s_page_names_the_time_of_its_first_game(
     settings.TIME_ZONE = "UTC"
     LadderRating.objects.all().delete()
     text = text_of(client)
-    assert re.search(r"The first ladder game is likely at about \d\d:\d\d UTC: within seconds", text)
+    assert re.search(r"The first ladder game is likely at about \d\d:\d\d UTC within seconds", text)
     LadderRating.objects.create(
         ladder_id=LADDER, version=site.white, mu=25, sigma=5, conservative=10, games=1
     )

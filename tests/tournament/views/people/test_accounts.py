@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable
 
@@ -163,9 +164,7 @@ def test_a_form_with_too_much_text_gets_a_page_with_the_limits(site: Site, as_us
         page = response.content.decode()
         assert "Nothing was stored." in page
         assert "2.0\xa0MB" in page
-        assert (
-            '<a href="/upload/">To the form&#x27;s page</a>' in page or 'href="/upload/">To the form' in page
-        )
+        assert '<a href="/upload/">To the form' in page
 
 
 def test_too_many_uploads_are_refused_for_a_while(site: Site, as_user: LogIn) -> None:
@@ -174,7 +173,7 @@ def test_too_many_uploads_are_refused_for_a_while(site: Site, as_user: LogIn) ->
     Allowance.objects.create(user=site.owner, left=39.0, at=now)
     count = BotVersion.objects.count()
     bundle = SimpleUploadedFile("bot.zip", pack_bot("Newcomer"))
-    Allowance.objects.update(at=timezone.now() + timezone.timedelta(hours=1))  # type: ignore[attr-defined]
+    Allowance.objects.update(at=now + datetime.timedelta(hours=1))
     response = client.post("/upload/", {"bundle": bundle})
     assert (response.status_code, response["Retry-After"]) == (429, "1")
     assert "too many uploads. Try again in 1 seconds." in error_at(response.content.decode(), "bundle")
