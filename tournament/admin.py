@@ -280,6 +280,7 @@ admin.site.register(
         models.Allowance,
         models.Bundle,
         models.Entry,
+        models.FeedEntry,
         models.GameLog,
         models.GameRecord,
         models.Keeper,
