@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests.e2e.log_ins import log_in
@@ -13,7 +13,7 @@ from tests.support.schedule import make_worker
 from tournament.models import Exam, Notice
 from tournament.services.bots.verdicts import refuse
 
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 def tell(site: Site, *texts: str) -> None:
