@@ -281,6 +281,7 @@ admin.site.register(
         models.Bundle,
         models.CountedPair,
         models.Entry,
+        models.FeedEntry,
         models.GameLog,
         models.GameRecord,
         models.Keeper,

@@ -8,6 +8,7 @@ from django.urls import path
 from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
 from tournament.api.envelope import not_found
+from tournament.views import feeds
 from tournament.views.bots import bots, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
@@ -16,14 +17,18 @@ from tournament.views.site import documents, home, rules, site, workers
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
 
+handler400 = "tournament.views.errors.bad_request"
+
 urlpatterns = [
     path("", home.home, name="home"),
     path("ladders/", ladders.ladders, name="ladders"),
     path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
+    path("ladders/<slug:code>/feed.atom", feeds.ladder_feed, name="ladder-feed"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bots.bots, name="bots"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
+    path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),
     path("bots/<slug:slug>/activity/", bots.bot_activity, name="bot-activity"),
     path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),
@@ -34,6 +39,7 @@ urlpatterns = [
     path("tournaments/", tournaments.tournaments, name="tournaments"),
     path("tournaments/new/", organizing.tournament_new, name="tournament-new"),
     path("tournaments/<slug:slug>/", tournaments.tournament, name="tournament"),
+    path("tournaments/<slug:slug>/feed.atom", feeds.tournament_feed, name="tournament-feed"),
     path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
     path("tournaments/<slug:slug>/standings.<slug:kind>", tables.standings, name="tournament-standings"),
     path("tournaments/<slug:slug>/crosstable.<slug:kind>", tables.crosstable, name="tournament-crosstable"),
@@ -55,6 +61,7 @@ urlpatterns = [
         "version-tests/<slug:slug>/ratios.json", version_tests.version_test_ratios, name="version-test-ratios"
     ),
     path("version-tests/<slug:slug>/stop/", starting.version_test_stop, name="version-test-stop"),
+    path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),
     path("queue/", queue.queue, name="queue"),
     path("games/", search.games, name="games"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),
@@ -81,6 +88,7 @@ urlpatterns = [
     path("log-in/", accounts.log_in, name="log-in"),
     path("log-out/", accounts.log_out, name="log-out"),
     path("account/", accounts.account, name="account"),
+    path("account/notices/read/", accounts.notices_read, name="notices-read"),
     path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),
     path("account/password/", accounts.password_change, name="password-change"),
     path("account/tokens/", tokens.tokens, name="tokens"),

@@ -241,9 +241,9 @@ def test_a_page_that_follows_a_live_game_shows_its_end(site: Site, page: Page) -
 
 
 def test_a_validation_s_tag_follows_it(site: Site, page: Page) -> None:
-    versions = BotVersion.objects.filter(pk=site.white.pk)
-    versions.update(state=BotVersion.State.VALIDATING)
-    page.goto("/bots/stone-age/1/")
+    version = add_version(site.owner, "Stone Age", state=BotVersion.State.VALIDATING)
+    versions = BotVersion.objects.filter(pk=version.pk)
+    page.goto(version.get_absolute_url())
     expect(page.locator("#tag")).to_have_text("validating")
     versions.update(state=BotVersion.State.VALID)
     expect(page.locator("#tag")).to_have_text("valid", timeout=20_000)

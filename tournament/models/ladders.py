@@ -28,6 +28,10 @@ class Ladder(models.Model):
     code = models.CharField(max_length=32, primary_key=True)
     sequence = models.BigIntegerField(default=0)
     """The latest completion sequence number; games are rated in this order."""
+    leader = models.ForeignKey(
+        "BotVersion", null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
+    """First of the rating table after the latest rated game; null before the first one."""
 
     objects = LadderQuerySet.as_manager()
 

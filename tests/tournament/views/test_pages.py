@@ -136,7 +136,7 @@ def test_the_records_of_a_ladder_are_streamed_and_can_be_read(site: Site, client
 def test_the_owner_sees_the_reason_for_a_version_s_state_on_its_page(
     site: Site, as_user: Callable[..., Client]
 ) -> None:
-    BotVersion.objects.filter(pk=site.white.pk).update(state="refused", state_reason="it never said ugiok")
+    BotVersion.objects.filter(pk=site.white.pk).update(state="withdrawn", state_reason="it never said ugiok")
     assert "It never said ugiok." in page_of(as_user(site.owner), "/bots/stone-age/1/")
     for other in (None, site.rival):
         assert "ugiok" not in page_of(as_user(other), "/bots/stone-age/1/")
@@ -163,10 +163,10 @@ def test_the_records_of_a_ladder_leave_validations_out(site: Site, client: Clien
 
 
 def test_a_version_being_validated_polls(site: Site, client: Client) -> None:
-    BotVersion.objects.filter(pk=site.white.pk).update(state="validating")
-    page = client.get("/bots/stone-age/1/")
+    add_version(site.owner, "Stone Age", state="validating")
+    page = client.get("/bots/stone-age/2/")
     assert 'hx-trigger="every 2s"' in page.content.decode()
-    address = f"/bots/stone-age/1/?seen={page.context['seen']}"
+    address = f"/bots/stone-age/2/?seen={page.context['seen']}"
     assert client.get(address, headers={"HX-Request": "true"}).status_code == 204
 
 

@@ -33,7 +33,9 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "ladder": ("/ladders/dogon-kulei/", PUBLIC),
     "ladder-records": ("/ladders/dogon-kulei/records.pgn", PUBLIC),
     "ladder-ratings": ("/ladders/dogon-kulei/ratings.csv", PUBLIC),
+    "ladder-feed": ("/ladders/dogon-kulei/feed.atom", PUBLIC),
     "bots": ("/bots/", PUBLIC),
+    "bot-feed": ("/bots/stone-age/feed.atom", PUBLIC),
     "bot": ("/bots/stone-age/", PUBLIC),
     "version": ("/bots/stone-age/1/", PUBLIC),
     "bot-history": ("/bots/stone-age/ratings/dogon-kulei.json", PUBLIC),
@@ -49,6 +51,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-records": ("/tournaments/{draft}/records.pgn", PRIVATE),
     "tournament-standings": ("/tournaments/{draft}/standings.csv", PRIVATE),
     "tournament-crosstable": ("/tournaments/{draft}/crosstable.json", PRIVATE),
+    "tournament-feed": ("/tournaments/{running}/feed.atom", PUBLIC),
+    "person-feed": ("/people/olga/feed.atom", PUBLIC),
     "tournament-start": ("POST /tournaments/{draft}/start/", (403, 404, 302, 302)),
     "tournament-announce": ("POST /tournaments/{draft}/announce/", (403, 404, 302, 302)),
     "tournament-pause": ("POST /tournaments/{running}/pause/", (403, 404, 302, 302)),
@@ -88,6 +92,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "log-in": ("/log-in/", (200, 302, 302, 302)),
     "log-out": ("POST /log-out/", (302, 302, 302, 302)),
     "account": ("/account/", LOG_IN),
+    "notices-read": ("POST /account/notices/read/", (403, 302, 302, 302)),
     "notice-read": ("POST /account/notices/{notice}/", (403, 404, 302, 404)),
     "password-change": ("/account/password/", LOG_IN),
     "tokens": ("/account/tokens/", LOG_IN),
@@ -106,6 +111,13 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
 """The address by name, and the status for anonymous, another, owner and staff."""
 
 ALSO = {
+    "a draft's feed": ("/tournaments/{draft}/feed.atom", (404, 404, 404, 404)),
+    "a validation's feed": ("/tournaments/{validation}/feed.atom", (404, 404, 404, 404)),
+    "a refused bot": ("/bots/hopeless/", PRIVATE),
+    "a refused bot's version": ("/bots/hopeless/1/", PRIVATE),
+    "a refused bot's ratings": ("/bots/hopeless/ratings/dogon-kulei.json", PRIVATE),
+    "a refused bot's feed": ("/bots/hopeless/feed.atom", (404, 404, 404, 404)),
+    "a refused version of a bot": ("/bots/brivalb/2/", (404, 200, 404, 200)),
     "a running tournament": ("/tournaments/{running}/", PUBLIC),
     "a running tournament's records": ("/tournaments/{running}/records.pgn", PUBLIC),
     "a version test as a tournament": ("/tournaments/{tested}/", (302, 302, 302, 302)),
@@ -139,6 +151,8 @@ CASES = {**EXPECTED, **ALSO}
 def _bundles(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Store the bundles of both bots, so that a refusal is not caused by a missing file."""
     monkeypatch.setattr(settings, "BUNDLES", tmp_path)
+    add_version(site.owner, "Hopeless", state="refused")
+    add_version(site.rival, site.black.bot.name, state="refused")
     for version in (site.white, site.black):
         version.bundle.path.parent.mkdir(parents=True, exist_ok=True)
         version.bundle.path.write_bytes(b"zip")

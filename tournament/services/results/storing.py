@@ -21,6 +21,7 @@ from engines.visible import visible, visible_lines
 from tournament.arithmetic.ratings import fingerprint
 from tournament.models import Attempt, Game, GameLog, GameRecord, Ladder, LiveGame, Tournament
 from tournament.services.bulk import insert_rows, update_rows
+from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import RatedRow, player_of, rate
 from tournament.services.results.records import parse_time, without_rating
 from tournament.services.results.withdrawal import count_forfeits
@@ -80,6 +81,8 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
         if mine:
             Ladder.objects.filter(pk=code).update(sequence=mine[-1].sequence)
             rate(code, [_rated_row(entry) for entry in mine if entry.rated])
+            if any(entry.rated for entry in mine):
+                follow_leader(ladders[code], now)
     count_forfeits((entry.arrival.game, Fault(entry.arrival.report.fault)) for entry in entries)
     for tournament, games in Counter(entry.arrival.game.tournament_id for entry in entries).items():
         count_finished(tournament, games)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from engines.records import Fault
 from tournament.models import Attempt, BotVersion, Game, Keeper, Tournament
 from tournament.services.bots.verdicts import accept, put_off, refuse
+from tournament.services.schedule.publishing import tell_ended
 from tournament.services.stopping import end_attempts
 from workers.game.referee import BOTH_UNABLE
 
@@ -52,6 +53,7 @@ def finish(tournament: Tournament) -> None:
     tournament.save(update_fields=["state", "finished_at"])
     if tournament.kind == Tournament.Kind.VALIDATION:
         _conclude(tournament)
+    tell_ended(tournament)
 
 
 def _conclude(validation: Tournament) -> None:
@@ -59,7 +61,7 @@ def _conclude(validation: Tournament) -> None:
     games = list(validation.games.order_by("id"))
     complaint = next(filter(None, map(_complaint, games)), "")
     trouble = next(filter(None, map(_trouble, games)), "")
-    for version in BotVersion.objects.filter(validation=validation).select_related("bot"):
+    for version in BotVersion.objects.filter(validation=validation).select_related("bot__owner"):
         if complaint:
             refuse(version, complaint)
         elif trouble:

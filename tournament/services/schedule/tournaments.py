@@ -25,6 +25,7 @@ from tournament.services.schedule.pairings import (
     store_cycles,
     store_pairings,
 )
+from tournament.services.schedule.publishing import tell_announced, tell_begun, tell_cancelled
 from tournament.services.schedule.rounds import advance, seed_players
 from tournament.services.schedule.terms import (
     MAX_GAMES,
@@ -112,6 +113,7 @@ def announce(tournament: Tournament) -> None:
     locked.state = State.ANNOUNCED
     locked.starts_at = locked.starts_at or locked.entry_until
     locked.save(update_fields=["state", "starts_at"])
+    tell_announced(locked)
     tournament.refresh_from_db()
 
 
@@ -132,6 +134,7 @@ def start(tournament: Tournament) -> None:
         _make_games(locked)
     locked.state, locked.started_at = State.RUNNING, timezone.now()
     locked.save(update_fields=["state", "state_reason", "started_at", "seeds"])
+    tell_begun(locked)
     if locked.is_staged:
         advance(locked.pk)
     if locked.priority > 0 or _comes_before_a_ladder(locked):
@@ -234,10 +237,12 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
     alive = Tournament.objects.filter(
         pk=tournament.pk, state__in=[State.DRAFT, State.ANNOUNCED, State.RUNNING, State.PAUSED]
     )
+    was_draft = alive.filter(state=State.DRAFT).exists()
     if not alive.update(state=State.CANCELLED, finished_at=now, state_reason=reason):
         tournament.refresh_from_db()
         raise TournamentError(f"state: {tournament.name!r} is {tournament.state} already")
     cancel_open_games(tournament, now)
+    tell_cancelled(tournament, reason, was_draft=was_draft)
     tournament.refresh_from_db()
 
 

@@ -17,9 +17,10 @@ from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.arithmetic.estimates import Strength
-from tournament.models import LadderRating
+from tournament.models import Ladder, LadderRating
 from tournament.services.ladders.matchmaking import find_matchmaker
 from tournament.services.results.ratings import ladder_estimate
+from tournament.views.feeds import feed_link
 from tournament.views.games.board import start_board
 from tournament.views.games.downloads import attached_csv, streamed_records
 from tournament.views.ladders.forecasts import describe_matchmaker
@@ -90,6 +91,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "recent": RECENT,
         "matchmaking": describe_matchmaker(matchmaker),
         "tournament": matchmaker.tournament,
+        "feed": feed_link(Ladder(code=code)),
     }
     return render(request, "ladder.html", context)
 

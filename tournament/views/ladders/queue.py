@@ -65,7 +65,7 @@ def queue(request: HttpRequest) -> HttpResponse:
 
 
 def _context(request: HttpRequest, queue: Queue) -> dict[str, Any]:
-    next_games = next_games_of(queue)
+    next_games = next_games_of(queue, request.user)
     rows = {row.ladder_id: row for row in queue.matchmakers}
     return {
         "games": queue.playing[:MOST_LISTED],

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from engines.rules.registry import GAMES
 from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow
-from tournament.forms import isolated
 from tournament.models import BotVersion, Tournament
+from tournament.sentences import isolated
 from tournament.services.schedule.tables import ORDERS, StandingsTable
 from tournament.views.tournaments.meetings import (
     MeetingAddresses,

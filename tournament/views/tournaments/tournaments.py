@@ -14,11 +14,13 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.forms import ControlForm, EnterForm, isolated
+from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Game, GameRecord, Tournament
 from tournament.models.games import GameQuerySet
+from tournament.sentences import isolated
 from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.terms import MAX_ROUNDS
+from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import streamed_records
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.polling import here, unchanged
@@ -110,6 +112,8 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "pieces/tournament_live.html", context)
     bots = [version.bot for version in versions]
     context |= {"terms": describe_terms(tournament), **_controls(request, tournament, bots)}
+    if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.is_endless:
+        context["feed"] = feed_link(tournament)
     return render(request, "tournament.html", context)
 
 

@@ -19,7 +19,7 @@ from tournament.services.schedule.pairings import entered_versions
 from tournament.views.games.search import games_address
 from tournament.views.paging import by_id
 from tournament.views.polling import unchanged
-from tournament.views.tournaments.standings import format_points
+from tournament.views.tournaments.meetings import format_points
 from tournament.views.tournaments.tournaments import find_tournament
 
 PAGE_SIZE = 50
