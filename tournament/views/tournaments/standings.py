@@ -11,7 +11,7 @@ from tournament.forms import isolated
 from tournament.models import BotVersion, Tournament
 from tournament.services.results.ratings import tournament_table
 from tournament.services.schedule.tables import ORDERS, StandingsTable, tables_of
-from tournament.views.games.search import games_address
+from tournament.views.games.filters import games_address
 from workers.pairing.knockout import KnockoutMatch
 from workers.pairing.results import MeetingResult, find_byes
 
