@@ -67,6 +67,7 @@ function marks(chart) {
   ratings.versions.forEach(({ number, points }, index) => {
     const x = drawVertical(chart, points[0][0], colourAt(index), { dash: [4, 4] });
     chart.ctx.fillStyle = colourAt(index);
+    chart.ctx.textAlign = "left"; // the axes leave their own
     chart.ctx.fillText(`v${number}`, x + 4, chart.bbox.top + 12 * devicePixelRatio);
   });
   chart.ctx.restore();

@@ -158,8 +158,8 @@ class GameSearchForm(forms.Form):
         if values["since"]:
             games = games.filter(finished_at__gte=_midnight(values["since"]))
         if values["owner"]:
-            owner = values["owner"]
-            games = games.filter(Q(white__bot__owner__username=owner) | Q(black__bot__owner__username=owner))
+            own = _ids(BotVersion.objects.filter(bot__owner__username=values["owner"]))
+            games = games.filter(Q(white__in=own) | Q(black__in=own))
         if values["result"] in RESULTS:
             games = games.filter(RESULTS[values["result"]])
         if values["fault"] in FAULTS:
@@ -197,7 +197,11 @@ class GameSearchForm(forms.Form):
 
 def _versions(slug: str, number: int | None) -> list[int]:
     versions = BotVersion.objects.filter(bot__slug=slug)
-    return list((versions.filter(number=number) if number else versions).values_list("pk", flat=True))
+    return _ids(versions.filter(number=number) if number else versions)
+
+
+def _ids(versions: QuerySet[BotVersion]) -> list[int]:
+    return list(versions.values_list("pk", flat=True))
 
 
 def _pairings(opening: str) -> QuerySet[Pairing]:
@@ -208,6 +212,13 @@ def _pairings(opening: str) -> QuerySet[Pairing]:
 
 def _midnight(day: datetime.date) -> datetime.datetime:
     return datetime.datetime.combine(day, datetime.time(), tzinfo=datetime.UTC)
+
+
+def comparison_address(bot: str, other: str, **filters: object) -> str:
+    """The address of the comparison of two bots, given by their slugs, with these filters."""
+    query = urlencode({name: value for name, value in filters.items() if value})
+    address = reverse("bot-comparison", args=[bot, other])
+    return f"{address}?{query}" if query else address
 
 
 def games_address(**filters: object) -> str:

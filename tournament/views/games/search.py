@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 from tournament import access
 from tournament.models import Game, GameRecord
 from tournament.views.games.downloads import PGN_TYPE, attached
-from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm
+from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address
 from tournament.views.paging import LAST_ID, Page, is_whole
 
 PAGE_SIZE = 50
@@ -40,6 +40,7 @@ def games(request: HttpRequest) -> HttpResponse:
     filters = _filters(request)
     context = {
         "form": form,
+        "comparison": _comparison(form) if page.rows else "",
         "page": page,
         "filters": urlencode(filters),
         "is_filtered": any(name != "sort" for name in filters),
@@ -106,6 +107,16 @@ def _cursor(request: HttpRequest, field: str) -> tuple[int | datetime.datetime, 
 
 def _micros(moment: datetime.datetime | None) -> int:
     return ((moment or EPOCH) - EPOCH) // datetime.timedelta(microseconds=1)
+
+
+def _comparison(form: GameSearchForm) -> str:
+    """The address of the comparison of the bot with its opponent; empty without two bots."""
+    values = form.cleaned_data
+    bot, opponent = values["bot"], values["opponent"]
+    if not opponent or bot == opponent:
+        return ""
+    shared = {name: values[name] for name in ("ladder", "version", "opponent_version")}
+    return comparison_address(bot, opponent, **shared)
 
 
 def _filters(request: HttpRequest) -> dict[str, str]:

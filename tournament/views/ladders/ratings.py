@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tournament.arithmetic.estimates import Strength
 from tournament.models import LadderRating
+from tournament.views.games.scores import ScoreRow, score_of_rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,11 @@ class RatingRow:
     def uncertainty(self) -> float:
         """Three sigma: subtracted from the mean for the published number, and shown after ±."""
         return 3 * self.rating.sigma
+
+    @property
+    def results(self) -> ScoreRow:
+        """The games that the rating comes from; reads the version's bot."""
+        return score_of_rating(self.rating)
 
 
 def rated_rows(
