@@ -24,6 +24,7 @@ from tournament.models import BotVersion, Game, Pairing
 MAX_PLIES = 2**31 - 1
 LAST_NUMBER = 2**63 - 1
 MAX_OPENING = 2000
+MOST_PAIRINGS = 5000
 NO_OPENING = "none"
 """The value of ``?opening=`` for games that begin without given moves."""
 
@@ -204,10 +205,15 @@ def _ids(versions: QuerySet[BotVersion]) -> list[int]:
     return list(versions.values_list("pk", flat=True))
 
 
-def _pairings(opening: str) -> QuerySet[Pairing]:
-    """The pairings with exactly these given moves."""
+def _pairings(opening: str) -> QuerySet[Pairing] | list[int]:
+    """The pairings with exactly these given moves, their ids if they are few.
+
+    SQLite finds games by a list of ids in an index, but reads all games in their order for a subquery.
+    """
     moves = "" if opening == NO_OPENING else " ".join(opening.split())
-    return Pairing.objects.filter(opening=moves)
+    found = Pairing.objects.filter(opening=moves)
+    few = list(found.values_list("pk", flat=True)[: MOST_PAIRINGS + 1])
+    return few if len(few) <= MOST_PAIRINGS else found
 
 
 def _midnight(day: datetime.date) -> datetime.datetime:

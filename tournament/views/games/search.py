@@ -72,20 +72,25 @@ def games_export(request: HttpRequest, kind: str) -> HttpResponse:
 def _found(request: HttpRequest, form: GameSearchForm, size: int) -> Page:
     """A page of games in the order asked for; its previous page is the first one."""
     _, field, descends = SORTS[form.cleaned_data["sort"] or "newest"]
+    if field == "finished_at" and form.cleaned_data["ladder"]:
+        field = "sequence"  # the order in which a ladder's games ended, in which its index has them
     sign, beyond = ("-", "lt") if descends else ("", "gt")
-    rows = form.find(access.visible_games(request.user, Game.objects.done())).order_by(
-        f"{sign}{field}", f"{sign}pk"
-    )
+    # Recorded games are those with a sequence. By their state, SQLite would read and sort all of them.
+    recorded = access.visible_games(request.user, Game.objects.filter(sequence__isnull=False))
+    rows = form.find(recorded).order_by(f"{sign}{field}", f"{sign}pk")
     if after := _cursor(request, field):
         value, pk = after
         rows = rows.filter(Q(**{f"{field}__{beyond}": value}) | Q(**{field: value, f"pk__{beyond}": pk}))
-    found = list(rows.with_players().annotate(round=F("pairing__round"))[: size + 1])  # type: ignore[attr-defined]
+    # Sorting ids alone is ten times as fast as sorting whole rows, of which a bot may have 100,000.
+    keys = list(rows.values_list("pk", flat=True)[: size + 1])
+    games = Game.objects.with_players().annotate(round=F("pairing__round")).in_bulk(keys)
+    found = [games[key] for key in keys]
     filters = _filters(request)
     first = _query(filters) if "after" in request.GET else ""
     if len(found) <= size:
         return Page(found, first, "")
     last = found[size - 1]
-    value = last.plies if field == "plies" else _micros(last.finished_at)
+    value = _micros(last.finished_at) if field == "finished_at" else getattr(last, field)
     return Page(found[:size], first, _query(filters | {"after": f"{value}.{last.pk}"}))
 
 
@@ -97,8 +102,8 @@ def _cursor(request: HttpRequest, field: str) -> tuple[int | datetime.datetime, 
     value, _, pk = text.partition(".")
     if not (is_whole(value, LAST_ID) and is_whole(pk, LAST_ID)):
         raise Http404(f"no games after {text!r}")
-    if field == "plies":
-        return min(int(value), MAX_PLIES), int(pk)
+    if field != "finished_at":
+        return min(int(value), MAX_PLIES if field == "plies" else LAST_ID), int(pk)
     try:
         return EPOCH + datetime.timedelta(microseconds=int(value)), int(pk)
     except OverflowError:

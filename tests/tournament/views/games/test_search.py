@@ -13,7 +13,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engines.records import Fault, Termination, read_records
@@ -173,6 +175,28 @@ def test_the_pages_of_every_order_hold_each_game_once(
     field, descends = SORTS[sort][1:]
     expected = sorted(games, key=lambda game: (getattr(game, field), game.pk), reverse=descends)
     assert listed(client, sort=sort) == [game.pk for game in expected]
+
+
+@pytest.mark.parametrize("sort", ["newest", "oldest"])
+def test_the_games_of_a_ladder_are_in_the_order_in_which_they_were_recorded(
+    games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch, sort: str
+) -> None:
+    monkeypatch.setattr(search, "PAGE_SIZE", 5)
+    expected = sorted(games, key=lambda game: game.sequence or 0, reverse=sort == "newest")
+    assert listed(client, sort=sort, ladder="dogon-kulei") == [game.pk for game in expected]
+
+
+def test_a_list_of_games_needs_no_sorting_of_all(games: list[Game], client: Client) -> None:
+    """SQLite is the stricter one: it knows no counts, and chooses an index by the shape of the query."""
+    for filters in ({}, {"ladder": "dogon-kulei"}, {"sort": "longest"}, {"sort": "oldest"}):
+        with CaptureQueriesContext(connection) as queries:
+            client.get("/games/", filters)
+        (keys,) = [query["sql"] for query in queries if "LIMIT 51" in query["sql"]]
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN QUERY PLAN {keys}")
+            plan = " ".join(str(row) for row in cursor.fetchall())
+        assert "USING INDEX" in plan
+        assert "TEMP B-TREE" not in plan, filters
 
 
 @pytest.mark.parametrize(
