@@ -59,7 +59,7 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
-class Openings:
+class FrequentOpenings:
     """The most frequent openings, and how many others there are."""
 
     rows: list[ScoreRow]
@@ -125,7 +125,7 @@ def _latest_game(
     return LatestGame(sequence, event, game, side, Result(result), cause, opening)
 
 
-def openings_of(latest: Latest, filters: Mapping[str, object]) -> Openings:
+def openings_of(latest: Latest, filters: Mapping[str, object]) -> FrequentOpenings:
     """The results by opening."""
     scores: dict[str, GameScore] = {}
     for game in latest.games:
@@ -136,7 +136,7 @@ def openings_of(latest: Latest, filters: Mapping[str, object]) -> Openings:
         ScoreRow(score, {**filters, "min_sequence": latest.first, "opening": opening or NO_OPENING}, opening)
         for opening, score in ranked[:MOST_OPENINGS]
     ]
-    return Openings(rows, len(ranked) - len(rows))
+    return FrequentOpenings(rows, len(ranked) - len(rows))
 
 
 def forfeits_of(latest: Latest, filters: Mapping[str, object]) -> list[ForfeitRow]:

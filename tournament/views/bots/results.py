@@ -45,7 +45,7 @@ class BotResults:
     more_opponents: int
     """How many opponents are not listed."""
     latest: recent.Latest
-    openings: recent.Openings
+    openings: recent.FrequentOpenings
     forfeits: list[recent.ForfeitRow]
     changes: list[recent.RatingChange]
     time: recent.TimeUsed | None

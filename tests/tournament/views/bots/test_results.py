@@ -20,6 +20,7 @@ from tournament.services.results.ratings import rebuild
 from tournament.views.bots import recent
 from tournament.views.bots.results import MOST_OPPONENTS
 from tournament.views.games import search
+from tournament.views.games.replay import format_seconds
 
 PAGE = "/bots/stone-age/"
 
@@ -136,8 +137,8 @@ def test_the_time_used_is_that_of_the_own_moves_in_the_records(games: list[Game]
                 times.append((move.note.ms, record.pk, ply + 1))
     longest, game, ply = max(times)
     assert (used.games, used.moves) == (2, len(times))
-    assert used.mean == recent.format_seconds(sum(ms for ms, *_ in times) // len(times))
-    assert used.longest == recent.format_seconds(longest)
+    assert used.mean == format_seconds(sum(ms for ms, *_ in times) // len(times))
+    assert used.longest == format_seconds(longest)
     assert used.address == f"/games/{game}/?ply={ply}"
     clock = 2 * 60_000 + 500 * len(times)
     assert used.share == pytest.approx(100 * sum(ms for ms, *_ in times) / clock)
