@@ -194,7 +194,7 @@ def _show(parsed: argparse.Namespace) -> int:
     if parsed.svg:
         from engines import svg
 
-        print(svg.draw(position, standalone=True).rstrip("\n"))
+        print(svg.draw(position, style=svg.STYLE).rstrip("\n"))
     else:
         from engines import text
 

@@ -78,6 +78,13 @@ def may_see_tournament(user: Visitor, tournament: Tournament) -> bool:
     return not private or _is_owner(user, tournament.owner_id)
 
 
+def may_see_profile(user: Visitor, person: User) -> bool:
+    """Everybody may see the page of a person who has bots or tournaments that everybody sees."""
+    if _is_owner(user, person.pk) or visible_bots(user).filter(owner=person).exists():
+        return True
+    return visible_tournaments(user).filter(owner=person).exists()
+
+
 def may_edit_tournament(user: Visitor, tournament: Tournament) -> bool:
     """Start and cancel it."""
     return _is_owner(user, tournament.owner_id)

@@ -9,10 +9,10 @@ from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
 from tournament.api.envelope import not_found
 from tournament.views import feeds
-from tournament.views.bots import bots, history, versions
+from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
-from tournament.views.people import accounts, tokens
+from tournament.views.people import accounts, profiles, tokens
 from tournament.views.site import documents, home, rules, site, workers
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
@@ -31,6 +31,8 @@ urlpatterns = [
     path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),
     path("bots/<slug:slug>/activity/", bots.bot_activity, name="bot-activity"),
+    path("bots/<slug:slug>/compare/", comparison.bot_compare, name="bot-compare"),
+    path("bots/<slug:slug>/against/<slug:other>/", comparison.bot_comparison, name="bot-comparison"),
     path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),
     path("bots/<slug:slug>/<int:number>/bundle.zip", versions.bundle, name="bundle"),
     path("bots/<slug:slug>/<int:number>/validate/", versions.version_validate, name="version-validate"),
@@ -87,6 +89,7 @@ urlpatterns = [
     path("sign-up/", accounts.sign_up, name="sign-up"),
     path("log-in/", accounts.log_in, name="log-in"),
     path("log-out/", accounts.log_out, name="log-out"),
+    path("people/<str:name>/", profiles.person, name="person"),
     path("account/", accounts.account, name="account"),
     path("account/notices/read/", accounts.notices_read, name="notices-read"),
     path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),

@@ -47,13 +47,14 @@ def draw(
     before: Position | None = None,
     flip: bool = False,
     size: int = 480,
-    standalone: bool = False,
+    style: str = "",
 ) -> str:
     """The board as one well-formed ``<svg>`` element, ``size`` pixels wide, White below unless ``flip``.
 
     ``last_move`` may be any text: names that are not cells are ignored. With ``before``, the position
     that ``last_move`` was played in, the whole move is shown: the way of a sowing with every change of a
-    hole, the cell that a piece left.
+    hole, the cell that a piece left. ``style`` is embedded, for a separate file: ``STYLE`` or
+    ``flat_style()``, any other text unescaped.
     """
     code = game_code(position)
     width, height, board = _DRAWINGS[code](position, last_move, flip, before, False)
@@ -63,7 +64,7 @@ def draw(
     return element(
         "svg",
         element("title", spoken),
-        element("style", STYLE) if standalone else "",
+        element("style", style) if style else "",
         _strip(position, far, STRIP / 2, width),
         element("g", board, transform=f"translate(0 {STRIP:g})"),
         _strip(position, near, STRIP + height + STRIP / 2, width),

@@ -137,6 +137,8 @@ def test_the_expected_line_shows_its_positions(site: Site, page: Page) -> None:
 
 
 def test_the_rating_history_of_a_bot_leads_to_its_games(site: Site, page: Page) -> None:
+    LiveGame.objects.all().delete()
+    finish(site.live, sequence=2)
     for sequence, game in enumerate((site.played, site.live), start=1):
         Game.objects.filter(pk=game.pk).update(finished_at=timezone.now() + timedelta(hours=sequence))
         RatingEvent.objects.create(

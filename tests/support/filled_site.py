@@ -117,12 +117,18 @@ def add_version(
     return version
 
 
-def round_robin(owner: User | None, name: str, versions: Sequence[BotVersion], pairs: int = 1) -> Tournament:
+def round_robin(
+    owner: User | None,
+    name: str,
+    versions: Sequence[BotVersion],
+    pairs: int = 1,
+    ladders: Sequence[str] = (LADDER,),
+) -> Tournament:
     return create_round_robin(
         owner,
         name=name,
         versions=versions,
-        ladders=[LADDER],
+        ladders=ladders,
         pairs=pairs,
         time_control="60+0.5",
         seed=1,

@@ -8,10 +8,15 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
+from django.urls import reverse
 
 
 class User(AbstractUser):
     """A user account; staff runs the site."""
+
+    def get_absolute_url(self) -> str:
+        """The public page; see ``access.may_see_profile``."""
+        return reverse("person", args=[self.username])
 
     class Meta:
         constraints: ClassVar = [

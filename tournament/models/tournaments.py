@@ -224,6 +224,7 @@ class Pairing(models.Model):
                 fields=["tournament", "ladder", "round", "number"], name="pairing_number_once_a_round"
             )
         ]
+        indexes: ClassVar = [models.Index(fields=["opening"], name="pairing_opening")]
 
     def __str__(self) -> str:
         return f"{self.tournament_id}/{self.round}/{self.number}"

@@ -40,9 +40,9 @@ def parsed(
     last_move: str = "",
     before: Position | None = None,
     flip: bool = False,
-    standalone: bool = False,
+    style: str = "",
 ) -> Element:
-    text = draw(position, last_move=last_move, before=before, flip=flip, standalone=standalone)
+    text = draw(position, last_move=last_move, before=before, flip=flip, style=style)
     return ElementTree.fromstring(text)
 
 
@@ -109,12 +109,13 @@ def test_a_drawing_has_the_given_size_and_scales_by_its_view_box() -> None:
     assert small.get("viewBox") == large.get("viewBox")
 
 
-def test_only_a_standalone_drawing_carries_its_style() -> None:
+def test_a_drawing_carries_the_style_that_is_given_and_no_other() -> None:
     position = GAMES["duploline"].position.initial()
     assert parsed(position).find(f"{SVG}style") is None
-    style = parsed(position, standalone=True).find(f"{SVG}style")
-    assert style is not None
-    assert style.text == STYLE
+    for given in (STYLE, flat_style()):
+        style = parsed(position, style=given).find(f"{SVG}style")
+        assert style is not None
+        assert style.text == given
     assert "prefers-color-scheme: dark" in STYLE
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -23,7 +23,9 @@ from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.ladders.queue import look
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
+from tournament.views.bots.results import results_of
 from tournament.views.feeds import feed_link
+from tournament.views.games.filters import games_address
 from tournament.views.ladders.forecasts import NextGame, next_games_of
 from tournament.views.ladders.ratings import RatingRow, rated_rows
 from tournament.views.paging import Page, by_id, numbered
@@ -78,7 +80,9 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         "tested": next((one for one in versions if one.state == BotVersion.State.VALID), None),
         "ratings": ratings,
         "rated_ladders": list({row.rating.ladder_id: row.rating.ladder for row in ratings}.values()),
+        "results": results_of(request, bot, ratings),
         "page": games_of(request, versions),
+        "all_games": games_address(bot=bot.slug),
     }
     if any(version.state in BotVersion.VALIDATED for version in versions):
         context["feed"] = feed_link(bot)
@@ -185,12 +189,21 @@ def _choose(bot: Bot, ladder: str, chosen: str) -> None:
 
 def ratings_of(versions: list[BotVersion]) -> list[RatingRow]:
     """Ratings in the order of the ladders, the newest version first."""
-    ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version")
+    ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version__bot")
     order = {code: place for place, code in enumerate(GAMES)}
     return rated_rows(sorted(ratings, key=lambda rating: (order[rating.ladder_id], -rating.version.number)))
 
 
 def games_of(request: HttpRequest, versions: list[BotVersion]) -> Page:
     """The recorded games of these versions that this user may see, newest first."""
-    games = Game.objects.done().filter(Q(white__in=versions) | Q(black__in=versions))
-    return by_id(request, access.visible_games(request.user, games.with_players()), GAMES_A_PAGE)
+    games, parts = games_in_parts(request, versions)
+    return by_id(request, games, GAMES_A_PAGE, parts)
+
+
+def games_in_parts(
+    request: HttpRequest, versions: Sequence[BotVersion]
+) -> tuple[QuerySet[Game], list[QuerySet[Game]]]:
+    """The same games, and their parts for ``by_id``: an index orders those of each version and colour."""
+    games = access.visible_games(request.user, Game.objects.done().with_players())
+    parts = [games.filter(**{side: version}) for version in versions for side in ("white", "black")]
+    return games.filter(Q(white__in=versions) | Q(black__in=versions)), parts

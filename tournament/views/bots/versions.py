@@ -20,7 +20,9 @@ from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
 from tournament.views.bots.bots import games_of, ratings_of
 from tournament.views.bots.next_steps import checks_before, next_steps_of
+from tournament.views.bots.results import results_of
 from tournament.views.games.endings import ending_sentence
+from tournament.views.games.filters import games_address
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import unchanged
 from tournament.views.requests import AuthenticatedRequest
@@ -91,10 +93,13 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/version_state.html", context | {"out_of_band": True})
+    ratings = ratings_of([version])
     context |= {
         "options": sorted(version.options.items()),
-        "ratings": ratings_of([version]),
+        "ratings": ratings,
+        "results": results_of(request, version.bot, ratings, version),
         "page": games_of(request, [version]),
+        "all_games": games_address(bot=slug, version=number),
     }
     return render(request, "version.html", context)
 

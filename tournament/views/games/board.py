@@ -16,12 +16,12 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from engines import svg
-from engines.rules.base import Position, Side
+from engines.rules.base import Side
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Game, GameRecord, LiveGame
-from tournament.views.games.replay import Replay, format_clock, replay_of
+from tournament.views.games.replay import BoardStep, Replay, format_clock, replay_of
 from tournament.views.paging import LAST_ID, whole_number
 
 PNG_WIDTH = 800
@@ -37,21 +37,6 @@ class PlayerPanel:
     clock_label: str
     to_move: bool
     tick_ms: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ShownBoard:
-    """A position and the move from ``before`` to it; at the start, None and an empty move."""
-
-    position: Position
-    before: Position | None
-    move: str
-
-    def draw(self, *, flip: bool = False, standalone: bool = False) -> SafeString:
-        drawn = svg.draw(
-            self.position, last_move=self.move, before=self.before, flip=flip, standalone=standalone
-        )
-        return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
 
 
 @cache
@@ -80,20 +65,15 @@ def load_replay(game: Game) -> tuple[Replay, LiveGame | None, bool]:
 @require_safe
 def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The board after ``ply`` moves as an SVG file; a ply beyond the end shows the end."""
-    drawn = _at(request, pk, ply).draw(flip=_is_flipped(request), standalone=True)
+    drawn = draw_board(_at(request, pk, ply), flip=_is_flipped(request), style=svg.STYLE)
     return HttpResponse(drawn, content_type="image/svg+xml")
 
 
 @require_safe
 def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The same as PNG, in the light colours, for link previews."""
-    shown = _at(request, pk, ply)
-    drawn = svg.draw(shown.position, last_move=shown.move, before=shown.before, flip=_is_flipped(request))
-    png = resvg_py.svg_to_bytes(
-        svg_string=drawn.replace(">", f"><style>{svg.flat_style()}</style>", 1),
-        width=PNG_WIDTH,
-        background="#f3f1ec",
-    )
+    drawn = draw_board(_at(request, pk, ply), flip=_is_flipped(request), style=svg.flat_style())
+    png = resvg_py.svg_to_bytes(svg_string=drawn, width=PNG_WIDTH, background="#f3f1ec")
     return HttpResponse(bytes(png), content_type="image/png")
 
 
@@ -103,11 +83,7 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     line = replay.line(ply)
     step = min(whole_number(request, "line", 0, most=LAST_ID), len(line))
     flip = _is_flipped(request)
-    shown = (
-        ShownBoard(line[step - 1].after, line[step - 1].before, line[step - 1].token)
-        if step
-        else _shown(replay, ply)
-    )
+    shown = line[step - 1] if step else replay.step(ply)
     panels = _panels(game, replay, ply, live)
     return {
         "replay": replay,
@@ -119,27 +95,27 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
         "line_step": step,
         "flip": flip,
         "flipped": "&flip=1" if flip else "",
-        "position": str(shown.position),
-        "board": shown.draw(flip=flip),
+        "position": str(shown.after),
+        "board": draw_board(shown, flip=flip),
         "top": panels[Side.WHITE if flip else Side.BLACK],
         "bottom": panels[Side.BLACK if flip else Side.WHITE],
-        "is_wide": svg.is_wide(shown.position),
+        "is_wide": svg.is_wide(shown.after),
     }
+
+
+def draw_board(step: BoardStep, *, flip: bool = False, style: str = "") -> SafeString:
+    """The position with the move that led to it; see ``svg.draw`` for ``style``."""
+    drawn = svg.draw(step.after, last_move=step.token, before=step.before, flip=flip, style=style)
+    return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
 
 
 def _is_flipped(request: HttpRequest) -> bool:
     return request.GET.get("flip") == "1"
 
 
-def _at(request: HttpRequest, pk: int, ply: int) -> ShownBoard:
+def _at(request: HttpRequest, pk: int, ply: int) -> BoardStep:
     replay, *_ = load_replay(find_game_for(request, pk))
-    return _shown(replay, min(ply, replay.plies))
-
-
-def _shown(replay: Replay, ply: int) -> ShownBoard:
-    if not ply:
-        return ShownBoard(replay.positions[0], None, "")
-    return ShownBoard(replay.positions[ply], replay.positions[ply - 1], replay.moves[ply - 1].token)
+    return replay.step(min(ply, replay.plies))
 
 
 def _is_over(game: Game, replay: Replay, ply: int) -> bool:

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from tournament.arithmetic.estimates import Strength
 from tournament.models import LadderRating, RatingEvent
+from tournament.views.games.scores import ScoreRow, score_of_rating
 from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
 
 RECENT = 24
@@ -31,6 +32,11 @@ class RatingRow:
         """Three sigma: subtracted from the mean for the published number, and shown after ±."""
         return 3 * self.rating.sigma
 
+    @property
+    def results(self) -> ScoreRow:
+        """The games that the rating comes from; reads the version's bot."""
+        return score_of_rating(self.rating)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnRow(RatingRow):
@@ -38,7 +44,7 @@ class DrawnRow(RatingRow):
 
     interval: SafeString
     recent: SafeString
-    results: SafeString
+    shares: SafeString
 
 
 def rated_rows(ratings: Iterable[LadderRating]) -> list[RatingRow]:
@@ -59,7 +65,7 @@ def drawn_rows(
             strengths.get(rating.version_id),
             interval=draw_interval(rating, scale),
             recent=draw_line(recent.get(rating.version_id, [])),
-            results=draw_results(rating),
+            shares=draw_results(rating),
         )
         for place, rating in enumerate(ratings, start=first)
     ]

@@ -14,9 +14,9 @@ from engines.rules.base import Side
 from engines.timecontrol import parse_time_control
 from tournament import access
 from tournament.models import Game, LadderRating, LiveGame
-from tournament.views.games.board import PlayerPanel, ShownBoard, load_replay, player_panels
+from tournament.views.games.board import PlayerPanel, draw_board, load_replay, player_panels
 from tournament.views.games.endings import ending_sentence
-from tournament.views.games.replay import Replay, replay_of
+from tournament.views.games.replay import BoardStep, Replay, replay_of
 from tournament.views.paging import LAST_ID, is_whole
 
 BOARDS = 2
@@ -162,7 +162,7 @@ def _live(game: Game, live: LiveGame, ratings: dict[tuple[str, int], float]) -> 
 def _draw(game: Game, replay: Replay) -> _Drawn:
     position, moves = replay.positions[-1], replay.moves
     before = replay.positions[-2] if moves else None
-    board = ShownBoard(position, before, moves[-1].token if moves else "").draw()
+    board = draw_board(BoardStep(moves[-1].token if moves else "", before, position))
     clocks = replay.clocks(replay.plies, parse_time_control(game.tournament.time_control))
     return _Drawn(board, svg.is_wide(position), clocks, position.side)
 

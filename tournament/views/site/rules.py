@@ -160,11 +160,11 @@ def _drawings(code: str) -> dict[str, tuple[str, ...]]:
 
 def _draw(game: Variant, example: Example) -> tuple[str, ...]:
     positions = example.play(game)
-    first = svg.draw(positions[0], standalone=True)
+    first = svg.draw(positions[0], style=svg.STYLE)
     moves = zip(example.moves, positions, positions[1:], strict=False)
     return (
         first,
-        *(svg.draw(after, last_move=token, before=before, standalone=True) for token, before, after in moves),
+        *(svg.draw(after, last_move=token, before=before, style=svg.STYLE) for token, before, after in moves),
     )
 
 

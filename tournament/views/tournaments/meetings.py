@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tournament.models import BotVersion
 from tournament.services.schedule.tables import StandingsTable
-from tournament.views.games.search import games_address
+from tournament.views.games.filters import games_address
 from workers.pairing.knockout import KnockoutMatch
 from workers.pairing.results import MeetingResult, find_byes
 

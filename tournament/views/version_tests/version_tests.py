@@ -16,7 +16,7 @@ from tournament import access
 from tournament.models import Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.schedule.pairings import entered_versions
-from tournament.views.games.search import games_address
+from tournament.views.games.filters import games_address
 from tournament.views.paging import by_id
 from tournament.views.polling import unchanged
 from tournament.views.tournaments.meetings import format_points
