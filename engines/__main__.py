@@ -44,6 +44,16 @@ def _build_parser() -> argparse.ArgumentParser:
     games = commands.add_parser("games", help="list the ladders, one a line")
     games.set_defaults(command=_games)
 
+    rules = commands.add_parser("rules", help="print a game's rules page, with its examples")
+    _add_game(rules)
+    rules.set_defaults(command=_rules)
+
+    positions = commands.add_parser(
+        "positions", help="print hard positions with their perft counts, one a line"
+    )
+    _add_game(positions)
+    positions.set_defaults(command=_positions)
+
     perft = commands.add_parser("perft", help="count the sequences of DEPTH moves")
     _add_position(perft)
     perft.add_argument("depth", metavar="DEPTH", type=_depth)
@@ -97,8 +107,12 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_position(parser: argparse.ArgumentParser) -> None:
+def _add_game(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("game", metavar="GAME", help="a ladder, as 'games' prints them")
+
+
+def _add_position(parser: argparse.ArgumentParser) -> None:
+    _add_game(parser)
     parser.add_argument("--fen", metavar="F", help="a position string, as one argument, to start from")
 
 
@@ -133,6 +147,22 @@ def _games(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _rules(parsed: argparse.Namespace) -> int:
+    from engines.examples import format_examples
+
+    game = find_game(parsed.game)
+    print(f"{game.rules.strip()}\n\n{format_examples(game.code)}")
+    return 0
+
+
+def _positions(parsed: argparse.Namespace) -> int:
+    from engines.positions import read_hard_positions
+
+    for position in read_hard_positions(find_game(parsed.game).code):
+        print(position)
+    return 0
+
+
 def _perft(parsed: argparse.Namespace) -> int:
     from engines.rules.perft import perft
 
@@ -164,7 +194,7 @@ def _show(parsed: argparse.Namespace) -> int:
     if parsed.svg:
         from engines import svg
 
-        print(svg.draw(position, standalone=True).rstrip("\n"))
+        print(svg.draw(position, style=svg.STYLE).rstrip("\n"))
     else:
         from engines import text
 

@@ -37,6 +37,8 @@ from tournament.services.dispatch.batches import MAX_PAIRS
 from tournament.services.dispatch.dispatch import BATCHES_AHEAD_A_SLOT
 from tournament.services.dispatch.workers import LOST_AFTER, VOIDS_IN_A_ROW
 from tournament.services.schedule.terms import MAX_GAMES, MAX_ROUNDS
+from tournament.services.version_tests.progress import MOST_LEFT_OUT
+from tournament.views.version_tests.starting import PRESETS
 from workers.bundles.manifest import INTERPRETERS
 from workers.check.run import DEFAULT_SECONDS
 from workers.engine.players import READY_SECONDS, UNTIMED_SECONDS
@@ -47,6 +49,7 @@ from workers.pairing.swiss import MAX_PLAYERS
 from workers.sandbox.entrance import UNUSED
 from workers.sandbox.limits import MEBIBYTE, Limits
 from workers.sandbox.sampler import PERIOD_SECONDS
+from workers.statistics import NORMALIZED_ELO, bounds
 
 FOLDERS = ("benchmarks", "docs", "engines", "tests", "tournament", "workers")
 PAGES = sorted(
@@ -482,6 +485,7 @@ SENTENCES = [
     ("engines/README.md", ", ".join(f"`{word}`" for word in INTERPRETERS if word != "java")),
     ("engines/PROTOCOL.md", f"`readyok`, within {READY_SECONDS} seconds"),
     ("engines/PROTOCOL.md", f"silent for {UNTIMED_SECONDS} seconds"),
+    ("engines/PROTOCOL.md", f"`… w {GAMES['dogon-kulei'].ply_limit - 2}` a game of Dogon kulei lasts two"),
     ("engines/PROTOCOL.md", f"keeps its first and last {KEPT_STDERR_BYTES // 1024} KiB"),
     ("engines/PROTOCOL.md", f"a line over {MAX_LINE_BYTES // 1024} KiB, over"),
     ("engines/PROTOCOL.md", f"over {MAX_MOVE_OUTPUT_BYTES // MEBIBYTE} MiB of output in a move, over"),
@@ -504,6 +508,9 @@ SENTENCES = [
     ("docs/operations.md", f"{WORDS[int(60 * ALLOWED_A_SECOND // UPLOAD_COST)]} a minute from then on"),
     ("docs/tournaments.md", f"at most {MAX_PLAYERS} bots and {MAX_ROUNDS} rounds"),
     ("docs/tournaments.md", f"at most {MAX_GAMES:,} games"),
+    ("docs/tournaments.md", f"after {MOST_LEFT_OUT} of them the test is stopped"),
+    ("docs/tournaments.md", f"accepts H0, at {bounds(0.05, 0.05)[1]:.2f} it accepts H1"),
+    ("docs/tournaments.md", f"times {NORMALIZED_ELO:.1f})"),
     ("docs/tournaments.md", f"its sigma is over {SETTLED_SIGMA} and it has fewer than"),
     ("docs/tournaments.md", f"it has fewer than {SETTLED_GAMES} rated games"),
     ("docs/workers.md", f"{WORDS[BATCHES_AHEAD_A_SLOT]} messages a slot"),
@@ -517,6 +524,16 @@ SENTENCES = [
 @pytest.mark.parametrize(("document", "sentence"), SENTENCES)
 def test_a_number_is_that_of_the_code(document: str, sentence: str) -> None:
     assert sentence in " ".join(read(document).split())
+
+
+def test_the_table_of_version_tests_has_the_questions_of_the_form() -> None:
+    page = read("docs/tournaments.md").replace("−", "-").replace(",", "")
+    rows = re.findall(r"^\| (.+\?) \| (.+) \| (.+) \| (\d+) \|$", page, re.MULTILINE)
+    found = [(question, *map(int, cells)) for question, *cells in rows]
+    assert found == [
+        (question, test.elo0, test.elo1, pytest.approx(test.expected_games(), rel=0.01))
+        for question, test in PRESETS.values()
+    ]
 
 
 def test_the_verdicts_of_the_speed_table_agree_with_the_measured_speeds() -> None:

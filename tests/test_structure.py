@@ -32,14 +32,14 @@ LAYERS = {
         {"engine"},
         {"sandbox"},
         {"bundles", "game"},
-        {"jobs", "reaper", "exit_status", "pairing", "statistics"},
+        {"jobs", "reaper", "exit_status", "pairing", "sequential", "statistics"},
     ],
     "tournament.services": [
         {"calendar"},
-        {"results", "uploads", "ladders"},
+        {"results", "uploads", "ladders", "version_tests"},
         {"dispatch"},
         {"schedule"},
-        {"bots", "accounts", "bulk", "stopping", "shares"},
+        {"bots", "accounts", "feeds", "bulk", "stopping", "shares"},
     ],
 }
 """From the top down. A module imports only from its own layer or from one below."""

@@ -1,27 +1,60 @@
 """Permissions: the only module that decides who may see and do what.
 
-Staff may see and manage everything. Everybody may see bots, ladders, games and records.
-Drafts and validations are visible to their owner, an engine's log to the owner of its bot. Everybody sees
-the workers' names and states; only staff sees their machines, their errors and every bundle.
+Staff may see and manage everything. Everybody may see ladders, games, records, version tests, and bots of
+which a version has passed its validation; other bots and refused versions are visible to their owner. So are
+drafts and validations, and an engine's log to the owner of its bot. Everybody sees the workers' names and
+states; only staff sees their machines, their errors and every bundle.
 """
 
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from tournament.models import Bot, BotVersion, Game, GameLog, GameRecord, Tournament, User
-from tournament.models.tournaments import TournamentQuerySet
+from tournament.models import Bot, BotVersion, FeedEntry, Game, GameLog, GameRecord, Tournament, User
+from tournament.models.tournaments import UNLISTED, TournamentQuerySet
 
 Visitor = User | AnonymousUser
+PUBLIC = AnonymousUser()
+"""The visitor for what is the same for everybody."""
+
+
+def visible_bots(user: Visitor) -> QuerySet[Bot]:
+    """Bots of which a version has passed its validation, and the user's own."""
+    bots = Bot.objects.all()
+    if user.is_staff:
+        return bots
+    validated = BotVersion.objects.filter(bot=OuterRef("pk"), state__in=BotVersion.VALIDATED)
+    return bots.filter(Exists(validated) | Q(owner__isnull=False, owner=user.pk))
+
+
+def visible_versions(user: Visitor, versions: QuerySet[BotVersion]) -> QuerySet[BotVersion]:
+    """Those of ``versions`` that this user may see: of others, none that is refused and no hidden bot's."""
+    if user.is_staff:
+        return versions
+    is_public = Q(bot__in=visible_bots(PUBLIC)) & ~Q(state=BotVersion.State.REFUSED)
+    return versions.filter(is_public | Q(bot__owner__isnull=False, bot__owner=user.pk))
+
+
+def public_entries(entries: QuerySet[FeedEntry]) -> QuerySet[FeedEntry]:
+    """Those of ``entries`` that everybody may see; feeds are the same for all readers."""
+    return entries.filter(
+        Q(version__isnull=True) | Q(version__state__in=BotVersion.VALIDATED),
+        Q(tournament__isnull=True) | ~Q(tournament__state=Tournament.State.DRAFT),
+    )
 
 
 def visible_tournaments(user: Visitor) -> TournamentQuerySet:
-    """For lists: without validations, which are linked from their version's page."""
-    tournaments = Tournament.objects.exclude(kind=Tournament.Kind.VALIDATION)
+    """For lists: without validations, which are linked from their version's page, and version tests."""
+    tournaments = Tournament.objects.exclude(kind__in=UNLISTED)
     if user.is_staff:
         return tournaments
     return tournaments.filter(~Q(state=Tournament.State.DRAFT) | Q(owner__isnull=False, owner=user.pk))
+
+
+def visible_version_tests() -> TournamentQuerySet:
+    """For their list: all, because a version test is public from its start, like its games."""
+    return Tournament.objects.filter(kind=Tournament.Kind.VERSION_TEST)
 
 
 def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
@@ -45,9 +78,22 @@ def may_see_tournament(user: Visitor, tournament: Tournament) -> bool:
     return not private or _is_owner(user, tournament.owner_id)
 
 
+def may_see_profile(user: Visitor, person: User) -> bool:
+    """Everybody may see the page of a person who has bots or tournaments that everybody sees."""
+    if _is_owner(user, person.pk) or visible_bots(user).filter(owner=person).exists():
+        return True
+    return visible_tournaments(user).filter(owner=person).exists()
+
+
 def may_edit_tournament(user: Visitor, tournament: Tournament) -> bool:
     """Start and cancel it."""
     return _is_owner(user, tournament.owner_id)
+
+
+def testable_versions(user: User) -> QuerySet[BotVersion]:
+    """The versions that the user may choose for a version test: the valid ones of own bots."""
+    valid = BotVersion.objects.valid().select_related("bot").order_by("bot__name_key", "-number")
+    return valid if user.is_staff else valid.filter(bot__owner=user)
 
 
 def may_edit_bot(user: Visitor, bot: Bot) -> bool:

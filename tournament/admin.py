@@ -279,7 +279,9 @@ admin.site.register(
         models.ActiveVersion,
         models.Allowance,
         models.Bundle,
+        models.CountedPair,
         models.Entry,
+        models.FeedEntry,
         models.GameLog,
         models.GameRecord,
         models.Keeper,
@@ -290,6 +292,7 @@ admin.site.register(
         models.Pairing,
         models.RatingEvent,
         models.Turn,
+        models.VersionTest,
     ],
     ReadOnlyAdmin,
 )

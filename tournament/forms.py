@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import UserCreationForm, UsernameField
+from django.contrib.auth.forms import AuthenticationForm, UserCreationForm, UsernameField
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.template.defaultfilters import filesizeformat
@@ -18,7 +18,7 @@ from engines.timecontrol import TimeControlError, format_time_control, parse_tim
 from engines.visible import visible_lines
 from tournament import access
 from tournament.models import Bot, BotVersion, Token, Tournament, User
-from tournament.sentences import as_sentence
+from tournament.sentences import as_sentence, isolate, isolated
 from tournament.services.schedule.terms import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
 from workers.game.openings import MAX_PLIES
 
@@ -37,13 +37,15 @@ MAX_NOTES = 2000
 MAX_USERNAME = 40
 """Longest name of a new account: names are shown in tables beside others."""
 LAST_ID = 2**63 - 1
+TOO_LARGE = "too_large"
+"""The code of the error of a bundle over the limit."""
 
 
 class SignUpForm(_UserCreationForm):
-    """A name and a password, nothing else."""
+    """A username and a password, nothing else."""
 
     username = UsernameField(
-        label="Name",
+        label="Username",
         max_length=MAX_USERNAME,
         help_text=f"Everybody sees it: at most {MAX_USERNAME} letters, digits and @ . + - _",
     )
@@ -51,6 +53,22 @@ class SignUpForm(_UserCreationForm):
     class Meta:
         model = User
         fields = ("username",)
+
+
+class LogInForm(AuthenticationForm):
+    """Django's, with the error beside the password."""
+
+    error_messages = {  # noqa: RUF012
+        "invalid_login": "The username or the password is wrong. Capital and small letters differ.",
+        "inactive": "This account is closed.",
+    }
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            return super().clean()
+        except forms.ValidationError as error:
+            self.add_error("password", error)
+            return self.cleaned_data
 
 
 class UploadForm(forms.Form):
@@ -75,7 +93,7 @@ class UploadForm(forms.Form):
         if (bundle.size or 0) > settings.MAX_BUNDLE_BYTES:
             most = filesizeformat(settings.MAX_BUNDLE_BYTES)
             raise forms.ValidationError(
-                f"The file has {filesizeformat(bundle.size or 0)}, a bundle at most {most}."
+                f"The file has {filesizeformat(bundle.size or 0)}, a bundle at most {most}.", code=TOO_LARGE
             )
         return bundle
 
@@ -111,11 +129,6 @@ class TokenForm(forms.Form):
         if not name.isprintable():
             raise forms.ValidationError("The name contains an invisible character.")
         return name
-
-
-def isolated(version: BotVersion) -> str:
-    """A version's name for plain text: writing directions in it do not affect the text after it."""
-    return f"\u2068{version.bot.name}\u2069 v{version.number}"
 
 
 class VersionChoices(_VersionChoiceField):
@@ -161,7 +174,7 @@ class BotChoice(_BotField):
         return super().to_python(value)
 
     def label_from_instance(self, bot: Bot) -> str:
-        return f"\u2068{bot.name}\u2069"
+        return isolate(bot.name)
 
 
 KINDS = [
@@ -180,6 +193,26 @@ def _moment(label: str, help_text: str) -> forms.DateTimeField:
         help_text=help_text,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
+
+
+class TimeControlField(forms.CharField):
+    """A time control, in the form in which it is stored."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            label="Time control",
+            max_length=80,
+            help_text="60+0.5 is a minute a game and half a second more a move; "
+            "or 0.1/move, nodes=5000, depth=4. Join several with ;",
+            widget=forms.TextInput(attrs={"autocapitalize": "off", "spellcheck": "false"}),
+            **kwargs,
+        )
+
+    def clean(self, value: Any) -> str:
+        try:
+            return format_time_control(parse_time_control(super().clean(value)))
+        except TimeControlError as unreadable:
+            raise forms.ValidationError(as_sentence(str(unreadable))) from None
 
 
 class TournamentForm(forms.Form):
@@ -247,14 +280,7 @@ class TournamentForm(forms.Form):
         initial=2,
         help_text="Pairs of games whenever two bots meet: one opening, both colours.",
     )
-    time_control = forms.CharField(
-        label="Time control",
-        max_length=80,
-        initial="5+0.1",
-        help_text="60+0.5 is a minute a game and half a second more a move; "
-        "or 0.1/move, nodes=5000, depth=4. Join several with ;",
-        widget=forms.TextInput(attrs={"autocapitalize": "off", "spellcheck": "false"}),
-    )
+    time_control = TimeControlField(initial="5+0.1")
     opening_plies = forms.IntegerField(
         label="Opening plies",
         min_value=0,
@@ -279,12 +305,6 @@ class TournamentForm(forms.Form):
 
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or Tournament.Kind.ROUND_ROBIN
-
-    def clean_time_control(self) -> str:
-        try:
-            return format_time_control(parse_time_control(self.cleaned_data["time_control"].strip()))
-        except TimeControlError as unreadable:
-            raise forms.ValidationError(as_sentence(str(unreadable))) from None
 
     def clean_seed(self) -> int:
         seed: int | None = self.cleaned_data["seed"]

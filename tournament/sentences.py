@@ -1,12 +1,19 @@
 """Makes sentences of the reasons that services and the database hold without capital and full stop.
 
 ``as_sentence`` is for views and the API; templates use it as the filter ``sentence``. A module of its own,
-because Django loads it as a library of filters.
+because Django loads it as a library of filters. The other functions are for plain text: notices and feeds.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from django import template
+
+if TYPE_CHECKING:
+    from tournament.models import BotVersion
 
 register = template.Library()
 
@@ -16,3 +23,23 @@ def as_sentence(reason: str) -> str:
     """``reason`` with a capital and a full stop; a leading file name (``bot.toml``) keeps its case."""
     first = reason.partition(" ")[0]
     return f"{reason[:1].upper() if first.isalpha() else reason[:1]}{reason[1:]}."
+
+
+def first_sentence(reason: str) -> str:
+    """The first sentence of ``reason``, without its full stop."""
+    return re.split(r"\.\s|\n", reason, maxsplit=1)[0].rstrip(".")
+
+
+def isolate(name: str) -> str:
+    """``name`` for plain text: writing directions in it do not affect the text around it."""
+    return f"\u2068{name}\u2069"
+
+
+def isolated(version: BotVersion) -> str:
+    """The name of a version, for plain text."""
+    return f"{isolate(version.bot.name)} v{version.number}"
+
+
+def enumerate_words(words: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else ""

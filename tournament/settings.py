@@ -23,6 +23,8 @@ DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
 DUARENA_MAX_PENDING     versions of one user that may be waiting or validated at once; default 10
 DUARENA_SLOT_HOURS      hours of slots that the tournaments of a user may use a day; default 12, 0 is no limit
 DUARENA_FREE_SLOTS      slots that games of over half a minute leave free where there are several; default 1
+DUARENA_MAX_TESTS       version tests of one account that may run at once; default 2
+DUARENA_MAX_TEST_GAMES  most games of a version test; default 20000
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
 DUARENA_MAIL_HOST       a mail server (host or host:port) for mail to bots' owners; default none
 DUARENA_MAIL_FROM       the sender of that mail
@@ -84,6 +86,8 @@ MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1
 MAX_PENDING = int(os.environ.get("DUARENA_MAX_PENDING") or 10)
 SLOT_HOURS = float(os.environ.get("DUARENA_SLOT_HOURS") or 12)
 FREE_SLOTS = int(os.environ.get("DUARENA_FREE_SLOTS") or 1)
+MAX_TESTS = int(os.environ.get("DUARENA_MAX_TESTS") or 2)
+MAX_TEST_GAMES = int(os.environ.get("DUARENA_MAX_TEST_GAMES") or 20_000)
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 
 EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")
@@ -134,7 +138,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["tournament.sentences"],
+            "builtins": ["tournament.moments", "tournament.sentences"],
         },
     }
 ]

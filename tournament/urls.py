@@ -8,22 +8,31 @@ from django.urls import path
 from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
 from tournament.api.envelope import not_found
-from tournament.views.bots import bots, history, versions
+from tournament.views import feeds
+from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
-from tournament.views.people import accounts, tokens
-from tournament.views.site import documents, site, workers
-from tournament.views.tournaments import organizing, tournaments
+from tournament.views.people import accounts, profiles, tokens
+from tournament.views.site import documents, home, rules, site, workers
+from tournament.views.tournaments import organizing, tables, tournaments
+from tournament.views.version_tests import starting, version_tests
+
+handler400 = "tournament.views.errors.bad_request"
 
 urlpatterns = [
-    path("", site.home, name="home"),
+    path("", home.home, name="home"),
     path("ladders/", ladders.ladders, name="ladders"),
     path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
+    path("ladders/<slug:code>/feed.atom", feeds.ladder_feed, name="ladder-feed"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
+    path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bots.bots, name="bots"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
+    path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),
     path("bots/<slug:slug>/activity/", bots.bot_activity, name="bot-activity"),
+    path("bots/<slug:slug>/compare/", comparison.bot_compare, name="bot-compare"),
+    path("bots/<slug:slug>/against/<slug:other>/", comparison.bot_comparison, name="bot-comparison"),
     path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),
     path("bots/<slug:slug>/<int:number>/bundle.zip", versions.bundle, name="bundle"),
     path("bots/<slug:slug>/<int:number>/validate/", versions.version_validate, name="version-validate"),
@@ -32,7 +41,10 @@ urlpatterns = [
     path("tournaments/", tournaments.tournaments, name="tournaments"),
     path("tournaments/new/", organizing.tournament_new, name="tournament-new"),
     path("tournaments/<slug:slug>/", tournaments.tournament, name="tournament"),
+    path("tournaments/<slug:slug>/feed.atom", feeds.tournament_feed, name="tournament-feed"),
     path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
+    path("tournaments/<slug:slug>/standings.<slug:kind>", tables.standings, name="tournament-standings"),
+    path("tournaments/<slug:slug>/crosstable.<slug:kind>", tables.crosstable, name="tournament-crosstable"),
     path("tournaments/<slug:slug>/start/", organizing.tournament_start, name="tournament-start"),
     path("tournaments/<slug:slug>/announce/", organizing.tournament_announce, name="tournament-announce"),
     path("tournaments/<slug:slug>/pause/", organizing.tournament_pause, name="tournament-pause"),
@@ -44,6 +56,14 @@ urlpatterns = [
     path(
         "tournaments/<slug:slug>/leave/<slug:bot_slug>/", organizing.tournament_leave, name="tournament-leave"
     ),
+    path("version-tests/", version_tests.version_tests, name="version-tests"),
+    path("version-tests/new/", starting.version_test_new, name="version-test-new"),
+    path("version-tests/<slug:slug>/", version_tests.version_test, name="version-test"),
+    path(
+        "version-tests/<slug:slug>/ratios.json", version_tests.version_test_ratios, name="version-test-ratios"
+    ),
+    path("version-tests/<slug:slug>/stop/", starting.version_test_stop, name="version-test-stop"),
+    path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),
     path("queue/", queue.queue, name="queue"),
     path("games/", search.games, name="games"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),
@@ -54,8 +74,10 @@ urlpatterns = [
     path("games/<int:pk>/<int:ply>.png", board.game_png, name="game-png"),
     path("games/<int:pk>.pgn", games.game_record, name="game-record"),
     path("games/<int:pk>/log/<slug:side>/", games.game_log, name="game-log"),
-    path("rules/", documents.rules_list, name="rules-list"),
-    path("rules/<slug:code>/", documents.rules, name="rules"),
+    path("rules/", rules.rules_list, name="rules-list"),
+    path("rules/<slug:code>/", rules.rules, name="rules"),
+    path("rules/<slug:code>/positions.json", rules.hard_positions, name="hard-positions"),
+    path("rules/<slug:code>/<slug:name>/<int:ply>.svg", rules.example_svg, name="example-svg"),
     path("kit/", documents.kit, name="kit"),
     path("protocol/", documents.protocol, name="protocol"),
     path("records/", documents.records, name="records"),
@@ -67,7 +89,9 @@ urlpatterns = [
     path("sign-up/", accounts.sign_up, name="sign-up"),
     path("log-in/", accounts.log_in, name="log-in"),
     path("log-out/", accounts.log_out, name="log-out"),
+    path("people/<str:name>/", profiles.person, name="person"),
     path("account/", accounts.account, name="account"),
+    path("account/notices/read/", accounts.notices_read, name="notices-read"),
     path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),
     path("account/password/", accounts.password_change, name="password-change"),
     path("account/tokens/", tokens.tokens, name="tokens"),

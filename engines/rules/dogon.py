@@ -28,9 +28,11 @@ the holes that follow, counterclockwise (`+`: a1 → f1, up to f2 → a2, down t
 clockwise (`-`, the reverse). The hole he emptied is left out on every lap.
 
 **Capture.** When the last seed falls into an opponent's hole and makes it 2 or 3, the
-seeds of that hole are captured. So are those of the hole before it, against the
-direction of sowing, and of the one before that, as long as they follow without a gap,
-belong to the opponent and hold 2 or 3. Capturing everything is allowed.
+seeds of that hole are captured. So are those of all the holes before it, against the
+direction of sowing, up to the first one that does not hold 2 or 3 or is not the opponent's.
+The number of holes is not limited, and capturing everything is allowed. An example with five
+holes: from `3,1,2,1,2,1/2,0,2,0,0,5 w 14 15 - - 20` White plays `f1+`, which makes f2, e2, d2,
+c2 and b2 2, 3, 2, 3 and 2. All five are captured, twelve seeds.
 
 Which sowings are allowed:
 
@@ -47,7 +49,8 @@ Which sowings are allowed:
    as "while the opponent's row stays unaltered", and any seed dropped there alters it.
 
 **Passing.** A player who has no such sowing must pass (`pass`), and nobody else may.
-A pass costs two captured seeds, paid to the opponent.
+A pass costs two captured seeds, paid to the opponent. It leaves the turning limit's count as
+it is: the count is that of the player who sowed last.
 
 ## The end
 
@@ -84,8 +87,10 @@ A position is `rank2/rank1 side whiteStore blackStore passed run ply`, for examp
 * `whiteStore`, `blackStore`: captured seeds;
 * `passed`: `p` if the move immediately before was a pass, else `-`;
 * `run`: the state of the turning limit for the player who sowed last, his direction and
-  how often he has changed it (`+0`, `-1`, `+2` …), or `-`;
-* `ply`: moves made so far, passes included.
+  how often he has changed it (`+0`, `-1`, `+2` …), or `-`. A sowing made right after a pass
+  that drops no seed into the opponent's row sets or continues it, any other sowing sets it
+  to `-`, and a pass leaves it unchanged;
+* `ply`: moves made so far, passes included. White moves at even plies, and the ply limit counts it.
 
 After the last move the seeds stay where they lie; the result counts them.
 

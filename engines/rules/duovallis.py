@@ -93,7 +93,7 @@ A position is `rank4/rank3/rank2/rank1 side whiteKept blackKept ply`, for exampl
 * `side`: the side to move, `w` or `b`;
 * `whiteKept`, `blackKept`: the black stones kept by White and the white ones
   kept by Black, 0 to 2;
-* `ply`: moves made so far.
+* `ply`: moves made so far. White moves at even plies, and the ply limit counts it.
 
 Counted with the kept stones, white + 3·black and 3·white + black are 160 at the
 start and never increase.

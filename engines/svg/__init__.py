@@ -15,9 +15,9 @@ from engines.svg.elements import circle, element, lettering
 from engines.svg.hexagons import draw_dualma, draw_duploline
 from engines.svg.mancala import draw_dogon, draw_duovallis, small_stones
 from engines.svg.style import STYLE, flat_style
-from engines.svg.words import NAMES, describe, game_code, holding, standing, stores
+from engines.svg.words import NAMES, describe, game_code, game_name, holding, standing, stores
 
-__all__ = ["STYLE", "describe", "draw", "flat_style", "is_wide"]
+__all__ = ["STYLE", "describe", "draw", "draw_names", "flat_style", "is_wide"]
 
 STRIP: Final = 40.0
 """Height of a player's line above or beneath the board."""
@@ -26,7 +26,7 @@ PADDING: Final = 8.0
 
 MARGIN_LEFT: Final = 18.0
 
-Drawing = Callable[[Position, str, bool, Position | None], tuple[float, float, str]]
+Drawing = Callable[[Position, str, bool, Position | None, bool], tuple[float, float, str]]
 
 _DRAWINGS: Final[dict[str, Drawing]] = {
     "duovallis": draw_duovallis,
@@ -47,26 +47,47 @@ def draw(
     before: Position | None = None,
     flip: bool = False,
     size: int = 480,
-    standalone: bool = False,
+    style: str = "",
 ) -> str:
     """The board as one well-formed ``<svg>`` element, ``size`` pixels wide, White below unless ``flip``.
 
     ``last_move`` may be any text: names that are not cells are ignored. With ``before``, the position
     that ``last_move`` was played in, the whole move is shown: the way of a sowing with every change of a
-    hole, the cell that a piece left.
+    hole, the cell that a piece left. ``style`` is embedded, for a separate file: ``STYLE`` or
+    ``flat_style()``, any other text unescaped.
     """
     code = game_code(position)
-    width, height, board = _DRAWINGS[code](position, last_move, flip, before)
+    width, height, board = _DRAWINGS[code](position, last_move, flip, before, False)
     far, near = (Side.WHITE, Side.BLACK) if flip else (Side.BLACK, Side.WHITE)
     full_width, full_height = width + 2 * PADDING, height + 2 * STRIP + 2 * PADDING
     spoken = describe(position, last_move)
     return element(
         "svg",
         element("title", spoken),
-        element("style", STYLE) if standalone else "",
+        element("style", style) if style else "",
         _strip(position, far, STRIP / 2, width),
         element("g", board, transform=f"translate(0 {STRIP:g})"),
         _strip(position, near, STRIP + height + STRIP / 2, width),
+        xmlns="http://www.w3.org/2000/svg",
+        kind=f"board board-{code}",
+        role="img",
+        viewBox=f"{-PADDING:g} {-PADDING:g} {full_width:.0f} {full_height:.0f}",
+        width=size,
+        height=round(size * full_height / full_width),
+        **{"aria-label": spoken},
+    )
+
+
+def draw_names(position: Position, *, size: int = 480) -> str:
+    """The board of the position's game with the name of every cell instead of its contents."""
+    code = game_code(position)
+    width, height, board = _DRAWINGS[code](position, "", False, None, True)
+    spoken = f"The board of {game_name(position)} with the names of its cells"
+    full_width, full_height = width + 2 * PADDING, height + 2 * PADDING
+    return element(
+        "svg",
+        element("title", spoken),
+        board,
         xmlns="http://www.w3.org/2000/svg",
         kind=f"board board-{code}",
         role="img",

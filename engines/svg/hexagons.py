@@ -29,22 +29,28 @@ Piece = Callable[[Spot, str, float], str]
 
 
 def draw_dualma(
-    position: Position, last_move: str, flip: bool, before: Position | None
+    position: Position, last_move: str, flip: bool, before: Position | None, names: bool
 ) -> tuple[float, float, str]:
     """Width, height and drawing."""
-    return _draw(position, last_move, flip, before, 5, _stack)
+    return _draw(position, last_move, flip, before, 5, None if names else _stack)
 
 
 def draw_duploline(
-    position: Position, last_move: str, flip: bool, before: Position | None
+    position: Position, last_move: str, flip: bool, before: Position | None, names: bool
 ) -> tuple[float, float, str]:
     """Width, height and drawing."""
-    return _draw(position, last_move, flip, before, 4, _disc_and_ring)
+    return _draw(position, last_move, flip, before, 4, None if names else _disc_and_ring)
 
 
 def _draw(
-    position: Position, last_move: str, flip: bool, before: Position | None, side: int, piece: Piece
+    position: Position,
+    last_move: str,
+    flip: bool,
+    before: Position | None,
+    side: int,
+    piece: Piece | None,
 ) -> tuple[float, float, str]:
+    """Without ``piece`` the cells have their names instead of their contents."""
     radius = WIDTH / 2 - EDGE
     height = 2 * radius * ROW + 2 * EDGE
     pitch = radius / (side + 0.2)
@@ -59,15 +65,17 @@ def _draw(
     spots = {name: place(*_coordinates(name)) for name in board}
     touched = paths(last_move, board)
     winning = winning_cells(board, position.outcome().reason)
-    centre = f"{'abcdefghi'[side - 1]}{side}"
+    centre = "" if piece is None else f"{'abcdefghi'[side - 1]}{side}"
     drawing = [
         element("path", kind="face rounded", d=polygon(_corners(middle, radius, 0))),
         *_tiles(spots, pitch, centre, {name for path in touched for name in path}, winning),
         *(_ghost(spots[path[0]], pitch) for path in touched if before is not None and len(path) > 1),
         *(
-            element("g", piece(spots[name], content, pitch), **_motion(name, touched, spots))
+            lettering(*spots[name], name, "count")
+            if piece is None
+            else element("g", piece(spots[name], content, pitch), **_motion(name, touched, spots))
             for name, content in board.items()
-            if content
+            if content or piece is None
         ),
         *(_arrow([spots[name] for name in path], pitch) for path in touched if len(path) > 1),
         *_labels(place, side),
@@ -116,7 +124,8 @@ def _tiles(
         kind = "tile win" if name in winning else "tile last" if name in touched else "tile"
         kinds.setdefault(kind, []).append(polygon(_corners(spot, pitch * 0.545, 30)))
     yield from (element("path", kind=kind, d="".join(figures)) for kind, figures in kinds.items())
-    yield circle(*spots[centre], pitch * 0.07, "centre")
+    if centre:
+        yield circle(*spots[centre], pitch * 0.07, "centre")
 
 
 def _stack(spot: Spot, content: str, pitch: float) -> str:

@@ -7,7 +7,7 @@ White stones are round, black ones are diamonds, so that colours are not needed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from engines.rules import duovallis
@@ -33,7 +33,7 @@ Place = Callable[[str], Spot]
 
 
 def draw_dogon(
-    position: Position, last_move: str, flip: bool, before: Position | None
+    position: Position, last_move: str, flip: bool, before: Position | None, names: bool
 ) -> tuple[float, float, str]:
     """Width, height and drawing; Black's store is left of the holes, White's right, unless flipped."""
     board = position.board()
@@ -57,8 +57,7 @@ def draw_dogon(
         _store(width - PITCH / 2, height - MARGIN, position, right),
         *(_hole(place(name), f"hole {_owner_by_rank(name)}") for name in board),
         *_marks(board, last_move, place, _next_in_dogon(files, direction(last_move)), sowing),
-        *(_seeds(place(name), int(content)) for name, content in board.items()),
-        *(lettering(*count_at(name), content, "count") for name, content in board.items()),
+        *(_names(board, place) if names else _seeds_and_counts(board, place, count_at)),
         *_coordinates(place, files, (1, 2), height),
         lettering(MARGIN + PITCH / 2, height - MARGIN / 2, NAMES[left], "label"),
         lettering(width - PITCH / 2, height - MARGIN / 2, NAMES[right], "label"),
@@ -68,7 +67,7 @@ def draw_dogon(
 
 
 def draw_duovallis(
-    position: Position, last_move: str, flip: bool, before: Position | None
+    position: Position, last_move: str, flip: bool, before: Position | None, names: bool
 ) -> tuple[float, float, str]:
     """Width, height and drawing; the gap lies between the two valleys."""
     board = position.board()
@@ -88,12 +87,26 @@ def draw_duovallis(
         _panel(MARGIN, valley + gap, width - MARGIN, valley),
         *(_hole(place(name), f"hole {_owner_in_valleys(name)}") for name in board),
         *_marks(board, last_move, place, _next_in_valleys, sowing),
-        *(_stones(place(name), *stones_in(content)) for name, content in board.items()),
-        *(_stone_counts(place(name), *stones_in(content)) for name, content in board.items()),
+        *(_names(board, place) if names else _stones_and_counts(board, place)),
         *_coordinates(place, 6, (1, 2, 3, 4), height),
         *_changes(sowing, place, ("white", "black")),
     ]
     return width, height, "".join(drawing)
+
+
+def _names(board: Iterable[str], place: Place) -> Iterator[str]:
+    """The name of each hole, in its middle."""
+    return (lettering(*place(name), name, "count") for name in board)
+
+
+def _seeds_and_counts(board: Mapping[str, str], place: Place, count_at: Place) -> Iterator[str]:
+    yield from (_seeds(place(name), int(content)) for name, content in board.items())
+    yield from (lettering(*count_at(name), content, "count") for name, content in board.items())
+
+
+def _stones_and_counts(board: Mapping[str, str], place: Place) -> Iterator[str]:
+    yield from (_stones(place(name), *stones_in(content)) for name, content in board.items())
+    yield from (_stone_counts(place(name), *stones_in(content)) for name, content in board.items())
 
 
 def stones_in(content: str) -> tuple[int, int]:

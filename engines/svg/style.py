@@ -2,7 +2,7 @@
 
 On a page, include ``STYLE`` (or your own rules for the same classes) once; its colours are CSS variables
 set on ``.board`` for light and dark, and a later ``.board { --board-face: … }`` overrides them.
-``standalone=True`` of ``draw`` embeds ``STYLE``, for a separate file.
+``style=STYLE`` of ``draw`` embeds it, for a separate file.
 
 Classes, all inside ``svg.board.board-<game>``:
 
@@ -20,6 +20,7 @@ Classes, all inside ``svg.board.board-<game>``:
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 _PARTS: Final = re.compile(r"\s*\.board \{(.*?)\}\s*@media[^{]*\{\s*\.board \{(.*?)\}\s*\}(.*)", re.DOTALL)
@@ -89,6 +90,7 @@ STYLE: Final = """
 """Colours are variables of ``.board``; the contrast of text to board is over 4.5 to 1 in both."""
 
 
+@cache
 def flat_style(*, dark: bool = False) -> str:
     """``STYLE`` for programs that know neither CSS variables nor ``:is`` nor media queries."""
     light_part, dark_part, rules = _PARTS.match(STYLE).groups()  # type: ignore[union-attr]

@@ -137,6 +137,8 @@ def test_the_expected_line_shows_its_positions(site: Site, page: Page) -> None:
 
 
 def test_the_rating_history_of_a_bot_leads_to_its_games(site: Site, page: Page) -> None:
+    LiveGame.objects.all().delete()
+    finish(site.live, sequence=2)
     for sequence, game in enumerate((site.played, site.live), start=1):
         Game.objects.filter(pk=game.pk).update(finished_at=timezone.now() + timedelta(hours=sequence))
         RatingEvent.objects.create(
@@ -241,9 +243,9 @@ def test_a_page_that_follows_a_live_game_shows_its_end(site: Site, page: Page) -
 
 
 def test_a_validation_s_tag_follows_it(site: Site, page: Page) -> None:
-    versions = BotVersion.objects.filter(pk=site.white.pk)
-    versions.update(state=BotVersion.State.VALIDATING)
-    page.goto("/bots/stone-age/1/")
+    version = add_version(site.owner, "Stone Age", state=BotVersion.State.VALIDATING)
+    versions = BotVersion.objects.filter(pk=version.pk)
+    page.goto(version.get_absolute_url())
     expect(page.locator("#tag")).to_have_text("validating")
     versions.update(state=BotVersion.State.VALID)
     expect(page.locator("#tag")).to_have_text("valid", timeout=20_000)

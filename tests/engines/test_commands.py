@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from engines.__main__ import main
+from engines.examples import format_examples
+from engines.positions import read_hard_positions
 from engines.records import format_record
 from engines.rules import GAMES
 from tests.support.records import finished_record, record_of
@@ -60,6 +62,23 @@ def test_a_game_that_is_over_has_no_moves(capsys: pytest.CaptureFixture[str]) ->
     assert Printed(capsys, "moves", "dogon-kulei", "--fen", OVER).out == "result: 1/2-1/2 seeds\n"
 
 
+@pytest.mark.parametrize("code", GAMES)
+def test_rules_prints_the_page_and_its_examples(capsys: pytest.CaptureFixture[str], code: str) -> None:
+    printed = Printed(capsys, "rules", code)
+    assert (printed.code, printed.err) == (0, "")
+    assert printed.out.startswith(GAMES[code].rules.strip())
+    assert printed.out.endswith(f"{format_examples(code)}\n")
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_positions_prints_the_hard_positions_a_line_each(
+    capsys: pytest.CaptureFixture[str], code: str
+) -> None:
+    printed = Printed(capsys, "positions", code)
+    assert printed.out.splitlines() == [str(row) for row in read_hard_positions(code)]
+    assert (printed.code, printed.err) == (0, "")
+
+
 def test_moves_knows_no_match_rules(capsys: pytest.CaptureFixture[str]) -> None:
     late = "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 998"
     assert Printed(capsys, "moves", "dogon-kulei", "--fen", late).out.endswith("f1+\nresult: *\n")
@@ -93,6 +112,8 @@ def test_show_draws_the_board(capsys: pytest.CaptureFixture[str], code: str) -> 
     ("arguments", "complaint"),
     [
         (["moves", "chess"], "unknown game 'chess': the games are duovallis, "),
+        (["rules", "chess"], "unknown game 'chess'"),
+        (["positions", "Dualma"], "unknown game 'Dualma'"),
         (["perft", "Dualma", "1"], "unknown game 'Dualma'"),
         (["moves", "dogon-kulei", "--fen", "4,4 w"], "bad position '4,4 w': 2 fields instead of 7"),
         (["show", "dogon-kulei", "--fen", ""], "bad position ''"),

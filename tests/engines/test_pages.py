@@ -123,4 +123,10 @@ def test_a_command_of_the_readme_prints_the_given_output(command: str, output: s
 
 
 def test_the_readme_shows_these_commands_in_blocks() -> None:
-    assert {shlex.split(command)[3] for command, _ in commands()} == {"games", "perft", "moves", "play"}
+    assert {shlex.split(command)[3] for command, _ in commands()} == {
+        "games",
+        "perft",
+        "positions",
+        "moves",
+        "play",
+    }

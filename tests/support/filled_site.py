@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from django.core.cache import cache
 from django.utils import timezone
 
 from engines.protocol.score import Score
@@ -23,6 +24,7 @@ from engines.records import (
     build_record,
     format_record,
 )
+from engines.rules.base import Result
 from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tournament.models import (
@@ -39,6 +41,8 @@ from tournament.models import (
     User,
 )
 from tournament.services.bots.activity import activate
+from tournament.services.schedule.finishing import count_finished
+from tournament.services.schedule.rounds import advance_all
 from tournament.services.schedule.tournaments import create_round_robin, create_validation, start
 
 LADDER = "dogon-kulei"
@@ -66,6 +70,7 @@ class Site:
 
 
 def fill_site() -> Site:
+    cache.clear()  # its keys are numbers of rows, which begin anew in every database
     Ladder.objects.ensure()
     owner, rival = (User.objects.create_user(name, password=PASSWORD) for name in ("olga", "rita"))
     staff = User.objects.create_user("stan", password=PASSWORD, is_staff=True, is_superuser=True)
@@ -112,12 +117,18 @@ def add_version(
     return version
 
 
-def round_robin(owner: User | None, name: str, versions: Sequence[BotVersion], pairs: int = 1) -> Tournament:
+def round_robin(
+    owner: User | None,
+    name: str,
+    versions: Sequence[BotVersion],
+    pairs: int = 1,
+    ladders: Sequence[str] = (LADDER,),
+) -> Tournament:
     return create_round_robin(
         owner,
         name=name,
         versions=versions,
-        ladders=[LADDER],
+        ladders=ladders,
         pairs=pairs,
         time_control="60+0.5",
         seed=1,
@@ -190,3 +201,26 @@ def go_live(game: Game, plies: int = 5) -> None:
     pairs = [[move.token, "book" if move.book else "+0.35/12 0.500s"] for move in moves]
     Game.objects.filter(pk=game.pk).update(state=Game.State.CLAIMED, attempt=uuid.uuid4())
     LiveGame.objects.update_or_create(game=game, defaults={"moves": pairs, "updated_at": timezone.now()})
+
+
+def decide_games(event: Tournament, result_of: Callable[[Game], Result] | None = None) -> None:
+    """Decide all games of a running tournament; without ``result_of`` the version entered earlier wins."""
+    numbers = dict(event.entries.values_list("version", "number"))
+
+    def stronger(game: Game) -> Result:
+        is_white = numbers[game.white_id] < numbers[game.black_id]
+        return Result.WHITE_WINS if is_white else Result.BLACK_WINS
+
+    while games := list(event.games.filter(state=Game.State.WAITING)):
+        for game in games:
+            Game.objects.filter(pk=game.pk).update(
+                state=Game.State.DONE,
+                result=(result_of or stronger)(game),
+                termination=Termination.RULES,
+                plies=20,
+                sequence=1000 + game.pk,
+                finished_at=timezone.now(),
+            )
+        count_finished(event.pk, len(games))
+        advance_all()
+    event.refresh_from_db()

@@ -25,6 +25,7 @@ from tournament.services.schedule.tournaments import (
     start,
 )
 from tournament.services.uploads import validation
+from tournament.services.version_tests.starting import VersionTestTerms, start_test
 from workers.bundles.store import pack_bundle
 from workers.jobs import BOOK, GameJob, GameReport, JobGame, Progress, SideLog
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews, Found
@@ -157,6 +158,7 @@ def make_tournament(
     versions: Sequence[BotVersion] = (),
     name: str = "Test match",
     seed: int = 1,
+    time_control: str = "1+0.1",
 ) -> Tournament:
     """A round robin of the versions given, or of new bots of nobody's."""
     entered = list(versions) or [
@@ -168,7 +170,7 @@ def make_tournament(
         versions=entered,
         ladders=ladders,
         pairs=pairs,
-        time_control="1+0.1",
+        time_control=time_control,
         seed=seed,
         opening_plies=opening_plies,
         rated=rated,
@@ -198,6 +200,15 @@ def make_event(
     if running:
         start(tournament)
     return tournament
+
+
+def make_test(owner: User, **terms: Any) -> Tournament:
+    """A running version test of two versions of Ada unless others are given; see ``VersionTestTerms``."""
+    if "candidate" not in terms:
+        terms["baseline"], terms["candidate"] = (make_version("Ada", owner=owner) for _ in range(2))
+    fixed: dict[str, Any] = {"ladder": LADDER, "elo0": 0.0, "elo1": 100.0, "most_games": 1000, "seed": 1}
+    fixed |= {"time_control": "1+0.1", "opening_plies": 2}
+    return start_test(owner, VersionTestTerms(**(fixed | terms)))
 
 
 def pack_bot(

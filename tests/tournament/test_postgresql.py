@@ -16,8 +16,13 @@ AGAIN = (
     "services/uploads/test_submission.py",
     "services/dispatch/test_batches.py",
     "services/schedule/test_rounds.py",
+    "services/version_tests/test_progress.py",
+    "services/version_tests/test_progress_at_once.py",
+    "views/version_tests/test_version_tests.py",
 )
-"""Concurrent double delivery, every kind of report, the effects of a void, bulk claims, rounds made once."""
+"""Concurrent double delivery, every kind of report, the effects of a void, bulk claims, rounds made once,
+pairs of version tests counted once.
+"""
 
 
 @pytest.mark.slow

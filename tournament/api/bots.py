@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from tournament.api.envelope import Answer, ApiError, api
-from tournament.forms import UploadForm
+from tournament.forms import TOO_LARGE, UploadForm
 from tournament.models import BotVersion, Exam, Game, GameLog, Token
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST
@@ -39,7 +39,7 @@ def upload(request: HttpRequest, token: Token) -> Answer:
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         errors = [str(error) for errors in form.errors.values() for error in errors]
-        raise ApiError(400, " ".join(errors))
+        raise ApiError(413 if form.has_error("bundle", TOO_LARGE) else 400, " ".join(errors))
     try:
         version = submit_bundle(token.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"])
     except BundleError as refused:

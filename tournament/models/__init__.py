@@ -1,4 +1,4 @@
-"""The tables, by subject: people, bots and their compliance checks, ladders, tournaments, games.
+"""The tables, by subject: people, bots and their compliance checks, ladders, tournaments, games, feeds.
 
 Begin with `games.py`. Methods of a model concern one row, methods of a queryset several. A change of several
 rows at once, or one whose message may be delivered twice, is a service (``tournament.services``).
@@ -6,6 +6,7 @@ rows at once, or one whose message may be delivered twice, is a service (``tourn
 
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
 from tournament.models.exams import Exam
+from tournament.models.feeds import FeedEntry
 from tournament.models.games import Attempt, Game, GameLog, GameRecord, LiveGame
 from tournament.models.ladders import Ladder, LadderRating, PairScore, RatingEvent
 from tournament.models.matchmaking import Matchmaking, Turn
@@ -13,6 +14,7 @@ from tournament.models.people import Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, SlotUse
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
+from tournament.models.version_tests import CountedPair, VersionTest
 from tournament.models.workers import Worker
 
 __all__ = [
@@ -22,8 +24,10 @@ __all__ = [
     "Bot",
     "BotVersion",
     "Bundle",
+    "CountedPair",
     "Entry",
     "Exam",
+    "FeedEntry",
     "Game",
     "GameLog",
     "GameRecord",
@@ -43,5 +47,6 @@ __all__ = [
     "Tournament",
     "Turn",
     "User",
+    "VersionTest",
     "Worker",
 ]

@@ -111,6 +111,9 @@ class BotVersion(models.Model):
         WITHDRAWN = "withdrawn", "withdrawn"
         """It was valid and forfeited too often, see ``state_reason``. It enters no new tournament."""
 
+    VALIDATED: ClassVar = [State.VALID, State.WITHDRAWN]
+    """States of versions that have passed their validation."""
+
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
     """Counted by the server from 1, for each bot separately."""

@@ -51,7 +51,10 @@ class Exam(models.Model):
                 name="exam_ended_with_end",
             ),
         ]
-        indexes: ClassVar = [models.Index(fields=["version", "-sent_at"], name="exam_of_version")]
+        indexes: ClassVar = [
+            models.Index(fields=["version", "-sent_at"], name="exam_of_version"),
+            models.Index(fields=["-ended_at"], name="exam_ended"),
+        ]
 
     def __str__(self) -> str:
         return str(self.id)

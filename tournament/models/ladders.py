@@ -13,6 +13,7 @@ from django.urls import reverse
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
+from tournament.arithmetic.ratings import Rating
 from tournament.arithmetic.standings import Tally
 
 
@@ -28,6 +29,10 @@ class Ladder(models.Model):
     code = models.CharField(max_length=32, primary_key=True)
     sequence = models.BigIntegerField(default=0)
     """The latest completion sequence number; games are rated in this order."""
+    leader = models.ForeignKey(
+        "BotVersion", null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
+    """First of the rating table after the latest rated game; null before the first one."""
 
     objects = LadderQuerySet.as_manager()
 
@@ -144,3 +149,16 @@ class RatingEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.ladder_id} #{self.sequence}: {self.version_id} {self.mu_after:.2f}"
+
+    @property
+    def before(self) -> Rating:
+        return Rating(self.mu_before, self.sigma_before)
+
+    @property
+    def after(self) -> Rating:
+        return Rating(self.mu_after, self.sigma_after)
+
+    @property
+    def difference(self) -> float:
+        """The change of the published number."""
+        return self.after.conservative - self.before.conservative

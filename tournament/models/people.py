@@ -8,19 +8,29 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
+from django.urls import reverse
 
 
 class User(AbstractUser):
     """A user account; staff runs the site."""
+
+    def get_absolute_url(self) -> str:
+        """The public page; see ``access.may_see_profile``."""
+        return reverse("person", args=[self.username])
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
                 Lower("username"),
                 name="user_name_whatever_case",
-                violation_error_message="A user with that name exists already.",
+                violation_error_message="A user with that username exists already.",
             )
         ]
+
+    @property
+    def unread_count(self) -> int:
+        """Unread notices; at most one more than ``MOST_NOTICES``, so that counting stays cheap."""
+        return self.notices.filter(read_at__isnull=True)[: MOST_NOTICES + 1].count()
 
 
 class Token(models.Model):
@@ -70,7 +80,8 @@ MOST_NOTICES = 50
 class NoticeQuerySet(models.QuerySet["Notice"]):
     def unread(self) -> NoticeQuerySet:
         """Newest first, as many as a page shows."""
-        return self.filter(read_at__isnull=True).select_related("version__bot").order_by("-id")[:MOST_NOTICES]
+        unread = self.filter(read_at__isnull=True).order_by("-id")
+        return unread.select_related("version__bot", "tournament")[:MOST_NOTICES]
 
 
 class Notice(models.Model):
@@ -79,6 +90,12 @@ class Notice(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
     version = models.ForeignKey("BotVersion", null=True, on_delete=models.CASCADE, related_name="+")
     """The version that it is about."""
+    tournament = models.ForeignKey("Tournament", null=True, on_delete=models.CASCADE, related_name="+")
+    """The tournament that it is about."""
+    subject = models.CharField(max_length=60, blank=True)
+    """A user has one unread notice a subject; a new one replaces it. Empty: none is replaced."""
+    is_warning = models.BooleanField(default=True)
+    """Whether it reports a problem."""
     text = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
     read_at = models.DateTimeField(null=True, blank=True)
@@ -86,6 +103,13 @@ class Notice(models.Model):
     objects = NoticeQuerySet.as_manager()
 
     class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["user", "subject"],
+                condition=models.Q(read_at__isnull=True) & ~models.Q(subject=""),
+                name="notice_once_a_subject",
+            )
+        ]
         indexes: ClassVar = [
             models.Index(
                 fields=["user", "-id"], condition=models.Q(read_at__isnull=True), name="notice_unread"

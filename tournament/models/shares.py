@@ -1,4 +1,7 @@
-"""How much of the workers' time each owner's tournaments have used."""
+"""How much of the workers' time each owner's tournaments have used.
+
+A separate module, because these tables belong to no tournament: they outlive it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ class OwnerShare(models.Model):
     owner = models.PositiveBigIntegerField(primary_key=True)
     """The user's id; 0 for the site, which owns the ladders' games."""
     served = models.FloatField(default=0.0)
-    """Seconds of slots used. An owner who comes back starts where the others are: unused time is not saved."""
+    """Seconds of slots used. An owner who comes back starts where the others are: time is not saved up."""
     is_active = models.BooleanField(default=False)
     """Whether the owner had games to play at the last dispatch."""
 

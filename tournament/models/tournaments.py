@@ -15,8 +15,8 @@ GAMES_A_PAIR = 2
 
 class TournamentQuerySet(models.QuerySet["Tournament"]):
     def public(self) -> TournamentQuerySet:
-        """All but validations, newest first."""
-        return self.exclude(kind=Tournament.Kind.VALIDATION).order_by("-id")
+        """All but validations and version tests, newest first."""
+        return self.exclude(kind__in=UNLISTED).order_by("-id")
 
     def running(self) -> TournamentQuerySet:
         return self.filter(state=Tournament.State.RUNNING)
@@ -38,6 +38,8 @@ class Tournament(models.Model):
         """A version against itself on every ladder it claims."""
         LADDER = "ladder", "ladder"
         """Endless pairs of active versions, made one by one by ``services.ladders.matchmaking``."""
+        VERSION_TEST = "version-test", "version test"
+        """Two versions of one owner play until a sequential test is decided, see ``VersionTest``."""
 
     class State(models.TextChoices):
         DRAFT = "draft", "draft"
@@ -111,7 +113,15 @@ class Tournament(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(
-                    kind__in=["round-robin", "gauntlet", "swiss", "knock-out", "validation", "ladder"]
+                    kind__in=[
+                        "round-robin",
+                        "gauntlet",
+                        "swiss",
+                        "knock-out",
+                        "validation",
+                        "ladder",
+                        "version-test",
+                    ]
                 ),
                 name="tournament_kind_known",
             ),
@@ -126,7 +136,8 @@ class Tournament(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("tournament", args=[self.slug])
+        page = "version-test" if self.kind == self.Kind.VERSION_TEST else "tournament"
+        return reverse(page, args=[self.slug])
 
     @property
     def is_over(self) -> bool:
@@ -141,6 +152,11 @@ class Tournament(models.Model):
     def is_endless(self) -> bool:
         """Whether more games always follow."""
         return self.kind == self.Kind.LADDER
+
+    @property
+    def is_version_test(self) -> bool:
+        """Whether its pairs are made a few at a time until its test is decided."""
+        return self.kind == self.Kind.VERSION_TEST
 
     @property
     def has_cycles(self) -> bool:
@@ -159,6 +175,8 @@ class Tournament(models.Model):
 
 STAGED = (Tournament.Kind.SWISS, Tournament.Kind.KNOCK_OUT)
 """Kinds whose rounds are paired from the results of earlier rounds."""
+UNLISTED = (Tournament.Kind.VALIDATION, Tournament.Kind.VERSION_TEST)
+"""Kinds that lists of tournaments leave out: they are listed with their bots or on pages of their own."""
 
 
 class Entry(models.Model):
@@ -206,6 +224,7 @@ class Pairing(models.Model):
                 fields=["tournament", "ladder", "round", "number"], name="pairing_number_once_a_round"
             )
         ]
+        indexes: ClassVar = [models.Index(fields=["opening"], name="pairing_opening")]
 
     def __str__(self) -> str:
         return f"{self.tournament_id}/{self.round}/{self.number}"

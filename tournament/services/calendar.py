@@ -1,4 +1,4 @@
-"""Everything due by time or by results: ends of entry, starts, rounds, ladder pairs, ends of leases.
+"""Everything due by time or by results: entries, starts, rounds, ladder pairs, version tests, leases.
 
 Celery beat runs it every few seconds; a later run does what was missed, and nothing is done twice.
 """
@@ -18,6 +18,7 @@ from tournament.services.schedule.entries import close_entries
 from tournament.services.schedule.rounds import advance_all
 from tournament.services.schedule.tournaments import TournamentError, cancel, start
 from tournament.services.uploads.validation import sweep_checks
+from tournament.services.version_tests.progress import tend_tests
 
 log = logging.getLogger("tournament.calendar")
 
@@ -25,7 +26,7 @@ log = logging.getLogger("tournament.calendar")
 def tend(now: datetime.datetime | None = None) -> int:
     """Do everything that is due; returns the number of steps taken."""
     now = now or timezone.now()
-    steps = _close_due(now) + _start_due(now) + advance_all()
+    steps = _close_due(now) + _start_due(now) + advance_all() + tend_tests()
     return steps + tend_ladders(now)  # last: ladder games use the workers that are still idle
 
 

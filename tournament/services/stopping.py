@@ -28,10 +28,9 @@ def end_attempts(attempts: QuerySet[Attempt], end: Attempt.End, now: datetime.da
     jobs = set(attempts.filter(ended_at__isnull=True).values_list("job", flat=True))
     ended = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
     games = list(ended.values_list("game_id", flat=True))
-    for owner, started in ended.filter(started_at__isnull=False).values_list(
-        "game__tournament__owner", "started_at"
-    ):
-        charge({owner: (now - started).total_seconds()}, now)
+    for attempt in ended.filter(started_at__isnull=False).select_related("game__tournament"):
+        assert attempt.started_at is not None
+        charge({attempt.game.tournament.owner_id: (now - attempt.started_at).total_seconds()}, now)
     ended.update(ended_at=now, end=end)
     LiveGame.objects.filter(game__in=games).delete()
     claimed = Game.objects.filter(pk__in=games, state=Game.State.CLAIMED)

@@ -4,6 +4,8 @@
 // Events on document: "replay:shown" {ply} moves the marker, "replay:more" {values} appends plies,
 // and a click sends "replay:show" {ply}.
 
+import { axisOptions, colourOf, drawVertical, onSchemeChange } from "./plots.js";
+
 const SERIES = ["white", "black", "white_time", "black_time", "white_nodes", "black_nodes"];
 const HEIGHTS = { scores: 150, effort: 90 };
 const AXIS = 78; // pixels for the labels at the left, the same in both plots
@@ -19,23 +21,12 @@ let plots = [];
 const plies = () => [...Array(values.white.length + 1).keys()]; // 0 is the start
 const column = (name) => [null, ...values[name]];
 const has = (kind) => SERIES.some((name) => name.endsWith(kind) && values[name].some((value) => value !== null));
-const colour = (name) => getComputedStyle(section).getPropertyValue(name).trim();
+const colour = colourOf(section);
 
-function marker(plot) {
-  const x = Math.round(plot.valToPos(ply, "x", true));
-  plot.ctx.save();
-  plot.ctx.strokeStyle = colour("--focus");
-  plot.ctx.lineWidth = 2 * devicePixelRatio;
-  plot.ctx.setLineDash([]);
-  plot.ctx.beginPath();
-  plot.ctx.moveTo(x, plot.bbox.top);
-  plot.ctx.lineTo(x, plot.bbox.top + plot.bbox.height);
-  plot.ctx.stroke();
-  plot.ctx.restore();
-}
+const marker = (plot) => { drawVertical(plot, ply, colour("--focus"), { width: 2 }); };
 
 function options(kind, more) {
-  const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+  const axis = axisOptions(colour);
   return {
     width: section.querySelector(`[data-plot="${kind}"]`).clientWidth,
     height: HEIGHTS[kind],
@@ -105,6 +96,6 @@ if (SERIES.some((name) => values[name].some((value) => value !== null)) || docum
   section.hidden = false;
   section.querySelector('[data-effort="nodes"]').hidden = !has("nodes");
   new ResizeObserver(() => build()).observe(section);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
+  onSchemeChange(build);
   read(null);
 }

@@ -2,6 +2,9 @@
 //
 // The points are fetched when a ladder is chosen. A click leads to the game.
 
+import { localText } from "./times.js";
+import { axisOptions, colourOf, drawVertical, onSchemeChange } from "./plots.js";
+
 const BAND = 1.96; // standard deviations
 const HEIGHT = 240;
 const COLOURS = ["--chart-white", "--chart-black", "--accent", "--loss"];
@@ -11,15 +14,16 @@ const select = section.querySelector("[data-ladder]");
 const box = section.querySelector("[data-plot]");
 const readout = section.querySelector("[data-readout]");
 let plot = null;
-let history = null;
+let ratings = null; // the answer of the site
 
-const colour = (name) => getComputedStyle(section).getPropertyValue(name).trim();
+const colour = colourOf(section);
+const colourAt = (index) => colour(COLOURS[index % COLOURS.length]); // of a version
 
 // One time axis for all versions: [times, for each version its mean, the band's upper and its lower edge].
 function columns() {
-  const times = [...new Set(history.versions.flatMap((version) => version.points.map(([time]) => time)))].sort((a, b) => a - b);
+  const times = [...new Set(ratings.versions.flatMap((version) => version.points.map(([time]) => time)))].sort((a, b) => a - b);
   const rows = [times];
-  for (const { points } of history.versions) {
+  for (const { points } of ratings.versions) {
     const at = new Map(points.map((point) => [point[0], point]));
     const column = (value) => times.map((time) => (at.has(time) ? value(at.get(time)) : null));
     rows.push(column(([, mu]) => mu), column(([, mu, sigma]) => mu + BAND * sigma), column(([, mu, sigma]) => mu - BAND * sigma));
@@ -30,12 +34,12 @@ function columns() {
 function draw() {
   plot?.destroy();
   plot = null;
-  if (!history?.versions.length) return;
-  const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+  if (!ratings?.versions.length) return;
+  const axis = axisOptions(colour);
   const series = [{}];
   const bands = [];
-  history.versions.forEach((_, index) => {
-    const stroke = colour(COLOURS[index % COLOURS.length]);
+  ratings.versions.forEach((_, index) => {
+    const stroke = colourAt(index);
     const edge = { stroke: "transparent", spanGaps: true, points: { show: false } };
     series.push({ stroke, width: 2, spanGaps: true, points: { size: 5 } }, edge, edge);
     bands.push({ series: [3 * index + 2, 3 * index + 3], fill: `color-mix(in srgb, ${stroke} 18%, transparent)` });
@@ -61,14 +65,10 @@ function draw() {
 function marks(chart) {
   chart.ctx.save();
   chart.ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
-  history.versions.forEach(({ number, points }, index) => {
-    const x = chart.valToPos(points[0][0], "x", true);
-    chart.ctx.fillStyle = chart.ctx.strokeStyle = colour(COLOURS[index % COLOURS.length]);
-    chart.ctx.setLineDash([4, 4]);
-    chart.ctx.beginPath();
-    chart.ctx.moveTo(x, chart.bbox.top);
-    chart.ctx.lineTo(x, chart.bbox.top + chart.bbox.height);
-    chart.ctx.stroke();
+  ratings.versions.forEach(({ number, points }, index) => {
+    const x = drawVertical(chart, points[0][0], colourAt(index), { dash: [4, 4] });
+    chart.ctx.fillStyle = colourAt(index);
+    chart.ctx.textAlign = "left"; // the axes leave their own
     chart.ctx.fillText(`v${number}`, x + 4, chart.bbox.top + 12 * devicePixelRatio);
   });
   chart.ctx.restore();
@@ -77,7 +77,7 @@ function marks(chart) {
 function nearest(index) {
   if (index === null || index === undefined) return null;
   const time = plot.data[0][index];
-  for (const version of history.versions) {
+  for (const version of ratings.versions) {
     const point = version.points.find(([at]) => at === time);
     if (point) return { version, point };
   }
@@ -88,14 +88,14 @@ function read(index) {
   const found = nearest(index);
   const [time, mu, sigma] = found?.point ?? [];
   readout.textContent = found
-    ? `v${found.version.number}, ${new Date(time * 1000).toLocaleString()}: rating ${(mu - 3 * sigma).toFixed(2)}, mean ${mu.toFixed(2)} ± ${(BAND * sigma).toFixed(2)}`
+    ? `v${found.version.number}, ${localText(new Date(time * 1000), "full")}: rating ${(mu - 3 * sigma).toFixed(2)}, mean ${mu.toFixed(2)} ± ${(BAND * sigma).toFixed(2)}`
     : "The line is the mean, the band holds the strength in 95 of 100 cases. Click to open the game.";
 }
 
 async function load() {
   const response = await fetch(select.selectedOptions[0].dataset.history);
-  history = response.ok ? await response.json() : null;
-  section.hidden = !history?.versions.length && select.options.length === 1;
+  ratings = response.ok ? await response.json() : null;
+  section.hidden = !ratings?.versions.length && select.options.length === 1;
   read(null);
   draw();
 }
@@ -103,5 +103,5 @@ async function load() {
 section.hidden = false;
 select.addEventListener("change", load);
 new ResizeObserver(() => { if (plot) plot.setSize({ width: box.clientWidth, height: HEIGHT }); }).observe(section);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+onSchemeChange(draw);
 load();

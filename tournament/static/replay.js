@@ -4,6 +4,8 @@
 // With it, a step fetches only the board's fragment, neighbouring positions are
 // fetched in advance, and the address is replaced, so that Back leaves the game.
 
+import "./clock.js";
+
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
 const AHEAD = [1, -1, 2, 3];
 const MOST_CACHED = 200;
@@ -79,7 +81,6 @@ function showControls() {
   button.setAttribute("aria-pressed", String(timer !== 0));
   button.textContent = timer ? "Pause" : "Play";
   panel().querySelector("[data-speed]").value = pause;
-  startClock();
 }
 
 async function show(ply, flip = flipped(), line = 0) {
@@ -146,26 +147,6 @@ function autoplay(on) {
     timer = setInterval(() => (requestedPly() < last() ? show(requestedPly() + 1) : autoplay(false)), Number(pause));
   }
   showControls();
-}
-
-// The clock of the side to move in a live game: counts down from the server's value.
-let ticking = 0;
-
-function startClock() {
-  clearInterval(ticking);
-  const clock = panel().querySelector("[data-tick]");
-  if (!clock) return;
-  const end = performance.now() + Number(clock.dataset.tick);
-  ticking = setInterval(() => { clock.textContent = clockText(Math.max(0, end - performance.now())); }, 200);
-}
-
-function clockText(ms) {
-  const seconds = Math.floor(ms / 1000);
-  const two = (number) => String(number).padStart(2, "0");
-  const tenths = ms < 20000 ? `.${Math.floor((ms % 1000) / 100)}` : "";
-  const minutes = Math.floor(seconds / 60);
-  if (minutes >= 60) return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
-  return `${minutes}:${two(seconds % 60)}${tenths}`;
 }
 
 document.addEventListener("keydown", (event) => {

@@ -1,12 +1,14 @@
-"""Pages for refused requests: an invalid CSRF token, a method that the address does not accept."""
+"""Pages for refused requests: an invalid CSRF token, a method that is not accepted, too much data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.shortcuts import render
+from django.views import defaults
 
 from tournament.views.unsent import page_of, unsent_of
 
@@ -25,6 +27,18 @@ class NotAllowedPageMiddleware:
         page = render(request, "405.html", {"page": page_of(request.path)}, status=405)
         page["Allow"] = response["Allow"]
         return page
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Answer a request that cannot be read; one that is too large gets a page with the limits."""
+    if not isinstance(exception, RequestDataTooBig):
+        return defaults.bad_request(request, exception)
+    context = {
+        "page": page_of(request.path),
+        "most_text": settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+        "most_bundle": settings.MAX_BUNDLE_BYTES,
+    }
+    return render(request, "413.html", context, status=413)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:

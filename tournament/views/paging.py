@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
 from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest
 
 LAST_PAGE = 10_000
+MOST_PARTS = 200
+"""Of one statement; SQLite allows 500."""
 LAST_ID = 2**63 - 1
 
 
@@ -64,8 +68,8 @@ def _numbered(rows: QuerySet[Any], page: int, size: int) -> list[Model]:
 def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[QuerySet[Any]] = ()) -> Page:
     """The newest rows first, from ``?before=id``; the last page costs as much as the first.
 
-    ``parts`` are querysets that together have the same rows. Give them if an index has each part in the
-    order of the ids, but not the whole list.
+    ``parts`` are querysets that together have the same rows, some perhaps twice. Give them if an index has
+    each part in the order of the ids, but not the whole list.
     """
     before = whole_number(request, "before", 0, most=LAST_ID)
     after = 0 if before else whole_number(request, "after", 0, most=LAST_ID)
@@ -96,15 +100,50 @@ def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[
     )
 
 
+def newest_rows(rows: QuerySet[Any], count: int, parts: Sequence[QuerySet[Any]] = ()) -> list[Any]:
+    """The newest ``count`` rows; for ``parts`` see ``by_id``."""
+    return _first(rows, parts, Q(), "-pk", count)
+
+
 def _first(
     rows: QuerySet[Any], parts: Sequence[QuerySet[Any]], window: Q, order: str, count: int
 ) -> list[Model]:
     """The first ``count`` rows in the window by ``order``."""
     if len(parts) < 2:
         return list(rows.filter(window).order_by(order)[:count])
-    heads = (part.filter(window).order_by(order).values_list("pk", flat=True)[:count] for part in parts)
-    first = sorted(chain.from_iterable(heads), reverse=order == "-pk")[:count]
-    return list(rows.filter(pk__in=first).order_by(order))
+    first = first_of_parts([part.filter(window) for part in parts], order, count)
+    return list(rows.filter(pk__in=[pk for (pk,) in first]).order_by(order))
+
+
+def first_of_parts(
+    parts: Sequence[QuerySet[Any]], order: str, count: int, *more: str
+) -> list[tuple[Any, ...]]:
+    """The first ``count`` rows of all parts together, as the values of the columns ``order`` and ``more``.
+
+    Reads at most ``count`` rows a part, in one statement for up to ``MOST_PARTS`` parts; a row that several
+    parts have is returned once. In SQL, because Django's ``union`` cannot limit its parts on SQLite.
+    """
+    descends, column = order.startswith("-"), order.removeprefix("-")
+    heads = [part.order_by(order).values_list(column, *more)[:count] for part in parts]
+    found: list[tuple[Any, ...]] = []
+    for start in range(0, len(heads), MOST_PARTS):
+        found += _union(heads[start : start + MOST_PARTS])
+    return sorted(set(found), reverse=descends)[:count]
+
+
+def _union(heads: Sequence[QuerySet[Any]]) -> list[tuple[Any, ...]]:
+    texts, values = list[str](), list[Any]()
+    for number, head in enumerate(heads):
+        with suppress(EmptyResultSet):
+            text, parameters = head.query.sql_with_params()
+            texts.append(f"SELECT * FROM ({text}) AS part{number}")
+            values += parameters
+    if not texts:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(texts), values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
 
 def _query(request: HttpRequest, **changed: int) -> str:

@@ -17,7 +17,7 @@ from workers.match.options.options import MatchTerms
 from workers.match.options.words import MatchOptionError
 from workers.match.plan import PlannedPair, count_games, is_game_key, pair_key, plan_pairs
 from workers.match.results import GameResult, Scores
-from workers.match.sequential import SequentialTest
+from workers.sequential import SequentialTest
 
 
 class Ledger:

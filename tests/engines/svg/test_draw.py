@@ -12,7 +12,7 @@ import pytest
 
 from engines.rules.base import Position
 from engines.rules.registry import GAMES
-from engines.svg import PADDING, STRIP, STYLE, describe, draw, flat_style, is_wide
+from engines.svg import PADDING, STRIP, STYLE, describe, draw, draw_names, flat_style, is_wide
 
 SVG = "{http://www.w3.org/2000/svg}"
 STACKS = "5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21"
@@ -40,9 +40,9 @@ def parsed(
     last_move: str = "",
     before: Position | None = None,
     flip: bool = False,
-    standalone: bool = False,
+    style: str = "",
 ) -> Element:
-    text = draw(position, last_move=last_move, before=before, flip=flip, standalone=standalone)
+    text = draw(position, last_move=last_move, before=before, flip=flip, style=style)
     return ElementTree.fromstring(text)
 
 
@@ -109,12 +109,13 @@ def test_a_drawing_has_the_given_size_and_scales_by_its_view_box() -> None:
     assert small.get("viewBox") == large.get("viewBox")
 
 
-def test_only_a_standalone_drawing_carries_its_style() -> None:
+def test_a_drawing_carries_the_style_that_is_given_and_no_other() -> None:
     position = GAMES["duploline"].position.initial()
     assert parsed(position).find(f"{SVG}style") is None
-    style = parsed(position, standalone=True).find(f"{SVG}style")
-    assert style is not None
-    assert style.text == STYLE
+    for given in (STYLE, flat_style()):
+        style = parsed(position, style=given).find(f"{SVG}style")
+        assert style is not None
+        assert style.text == given
     assert "prefers-color-scheme: dark" in STYLE
 
 
@@ -132,6 +133,16 @@ def test_every_class_drawn_is_styled_or_documented_as_a_hook(code: str) -> None:
         before = position
         words = {word for kind in kinds(drawing) for word in kind.split()}
         assert {word for word in words - hooks if f".{word}" not in STYLE} == set()
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_board_of_names_has_every_cell_s_name_and_no_piece(code: str) -> None:
+    position = list(some_game(code, seed=9, plies=9))[-1][0]
+    drawing = ElementTree.fromstring(draw_names(position))
+    assert set(position.board()) == set(texts(drawing, "count"))
+    pieces = {"disc", "ring", "stone"}
+    assert not [kind for kind in kinds(drawing) if pieces & set(kind.split())]
+    assert "names of its cells" in drawing.get("aria-label", "")
 
 
 def test_a_hole_shows_its_seeds_and_always_their_number() -> None:

@@ -105,7 +105,7 @@ def test_a_hostile_archive_is_refused_with_a_sentence_and_leaves_nothing(
 
 def test_a_zip_over_the_site_s_limit_is_refused_with_a_sentence(token: str, settings: Settings) -> None:
     settings.MAX_BUNDLE_BYTES = 1000
-    assert "a bundle at most 1000" in answer_of(upload(token, b"x" * 5000), 400)["error"]
+    assert "a bundle at most 1000" in answer_of(upload(token, b"x" * 5000), 413)["error"]
 
 
 @pytest.mark.parametrize("data", [{}, {"bundle": "words"}, {"notes": "alone"}])

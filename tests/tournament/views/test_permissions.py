@@ -16,8 +16,9 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from tests.support.filled_site import STDERR, Site
-from tournament.models import Exam, Notice, Token, Worker
+from tests.support.filled_site import LADDER, STDERR, Site, add_version
+from tests.support.schedule import make_test
+from tournament.models import Exam, Notice, Token, Tournament, Worker
 
 VISITORS = ("anonymous", "another", "owner", "staff")
 PUBLIC = (200, 200, 200, 200)
@@ -31,11 +32,16 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "ladders": ("/ladders/", PUBLIC),
     "ladder": ("/ladders/dogon-kulei/", PUBLIC),
     "ladder-records": ("/ladders/dogon-kulei/records.pgn", PUBLIC),
+    "ladder-ratings": ("/ladders/dogon-kulei/ratings.csv", PUBLIC),
+    "ladder-feed": ("/ladders/dogon-kulei/feed.atom", PUBLIC),
     "bots": ("/bots/", PUBLIC),
+    "bot-feed": ("/bots/stone-age/feed.atom", PUBLIC),
     "bot": ("/bots/stone-age/", PUBLIC),
     "version": ("/bots/stone-age/1/", PUBLIC),
     "bot-history": ("/bots/stone-age/ratings/dogon-kulei.json", PUBLIC),
     "bot-activity": ("POST /bots/stone-age/activity/", (403, 404, 302, 302)),
+    "bot-compare": ("/bots/stone-age/compare/?with=nobody", (302, 302, 302, 302)),
+    "bot-comparison": ("/bots/stone-age/against/brivalb/", PUBLIC),
     "bundle": ("/bots/stone-age/1/bundle.zip", PRIVATE),
     "version-validate": ("POST /bots/stone-age/1/validate/", (403, 404, 302, 302)),
     "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (403, 404, 404, 302)),
@@ -45,6 +51,10 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-new": ("/tournaments/new/", LOG_IN),
     "tournament": ("/tournaments/{draft}/", PRIVATE),
     "tournament-records": ("/tournaments/{draft}/records.pgn", PRIVATE),
+    "tournament-standings": ("/tournaments/{draft}/standings.csv", PRIVATE),
+    "tournament-crosstable": ("/tournaments/{draft}/crosstable.json", PRIVATE),
+    "tournament-feed": ("/tournaments/{running}/feed.atom", PUBLIC),
+    "person-feed": ("/people/olga/feed.atom", PUBLIC),
     "tournament-start": ("POST /tournaments/{draft}/start/", (403, 404, 302, 302)),
     "tournament-announce": ("POST /tournaments/{draft}/announce/", (403, 404, 302, 302)),
     "tournament-pause": ("POST /tournaments/{running}/pause/", (403, 404, 302, 302)),
@@ -54,6 +64,11 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-priority": ("POST /tournaments/{running}/priority/", (403, 404, 404, 302)),
     "tournament-enter": ("POST /tournaments/{running}/enter/", (403, 302, 302, 302)),
     "tournament-leave": ("POST /tournaments/{running}/leave/stone-age/", (403, 404, 302, 302)),
+    "version-tests": ("/version-tests/", PUBLIC),
+    "version-test-new": ("/version-tests/new/", LOG_IN),
+    "version-test": ("/version-tests/{tested}/", PUBLIC),
+    "version-test-ratios": ("/version-tests/{tested}/ratios.json", PUBLIC),
+    "version-test-stop": ("POST /version-tests/{tested}/stop/", (403, 404, 302, 302)),
     "games": ("/games/", PUBLIC),
     "games-export": ("/games/games.csv", PUBLIC),
     "game": ("/games/{drafted}/", PRIVATE),
@@ -65,6 +80,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "game-log": ("/games/{played}/log/white/", PRIVATE),
     "rules-list": ("/rules/", PUBLIC),
     "rules": ("/rules/dogon-kulei/", PUBLIC),
+    "hard-positions": ("/rules/dogon-kulei/positions.json", PUBLIC),
+    "example-svg": ("/rules/dogon-kulei/chain/1.svg", PUBLIC),
     "kit": ("/kit/", PUBLIC),
     "protocol": ("/protocol/", PUBLIC),
     "records": ("/records/", PUBLIC),
@@ -76,7 +93,9 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "sign-up": ("/sign-up/", PUBLIC),
     "log-in": ("/log-in/", (200, 302, 302, 302)),
     "log-out": ("POST /log-out/", (302, 302, 302, 302)),
+    "person": ("/people/olga/", PUBLIC),
     "account": ("/account/", LOG_IN),
+    "notices-read": ("POST /account/notices/read/", (403, 302, 302, 302)),
     "notice-read": ("POST /account/notices/{notice}/", (403, 404, 302, 404)),
     "password-change": ("/account/password/", LOG_IN),
     "tokens": ("/account/tokens/", LOG_IN),
@@ -95,13 +114,35 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
 """The address by name, and the status for anonymous, another, owner and staff."""
 
 ALSO = {
+    "a draft's feed": ("/tournaments/{draft}/feed.atom", (404, 404, 404, 404)),
+    "a validation's feed": ("/tournaments/{validation}/feed.atom", (404, 404, 404, 404)),
+    "a refused bot": ("/bots/hopeless/", PRIVATE),
+    "a refused bot's version": ("/bots/hopeless/1/", PRIVATE),
+    "a refused bot's comparison": ("/bots/hopeless/against/stone-age/", PRIVATE),
+    "a comparison with a refused bot": ("/bots/stone-age/against/hopeless/", PRIVATE),
+    "a refused bot's ratings": ("/bots/hopeless/ratings/dogon-kulei.json", PRIVATE),
+    "a refused bot's feed": ("/bots/hopeless/feed.atom", (404, 404, 404, 404)),
+    "a refused version of a bot": ("/bots/brivalb/2/", (404, 200, 404, 200)),
     "a running tournament": ("/tournaments/{running}/", PUBLIC),
     "a running tournament's records": ("/tournaments/{running}/records.pgn", PUBLIC),
+    "a version test as a tournament": ("/tournaments/{tested}/", (302, 302, 302, 302)),
+    "a version test's records": ("/tournaments/{tested}/records.pgn", PUBLIC),
+    "a version test's game": ("/games/{tested_game}/", PUBLIC),
+    "cancelling a version test": ("POST /tournaments/{tested}/cancel/", (403, 404, 302, 302)),
+    "a tournament as a version test": ("/version-tests/{running}/", (404, 404, 404, 404)),
+    "a draft as a version test": ("/version-tests/{draft}/", (404, 404, 404, 404)),
+    "stopping a tournament as a version test": ("POST /version-tests/{running}/stop/", (403, 404, 404, 404)),
     "a validation": ("/tournaments/{validation}/", PRIVATE),
+    "a validation's standings": ("/tournaments/{validation}/standings.json", PRIVATE),
+    "a validation's crosstable": ("/tournaments/{validation}/crosstable.csv", PRIVATE),
+    "standings of an unknown kind": ("/tournaments/{running}/standings.xml", (404, 404, 404, 404)),
     "a validation's game": ("/games/{validated}/", PRIVATE),
     "a validation's engines": ("/games/engines.json?id={validated_key}", PRIVATE),
     "no game's engines": ("/games/engines.json?id=%00", (404, 404, 404, 404)),
     "a validation's records": ("/tournaments/{validation}/records.pgn", PRIVATE),
+    "a person with nothing to show": ("/people/stan/", (404, 404, 404, 200)),
+    "nobody's page": ("/people/%00/", (404, 404, 404, 404)),
+    "a comparison with itself": ("/bots/stone-age/against/stone-age/", (404, 404, 404, 404)),
     "a played game": ("/games/{played}/", PUBLIC),
     "a live game": ("/games/{live}/", PUBLIC),
     "a game without a record": ("/games/{live}.pgn", (404, 404, 404, 404)),
@@ -118,6 +159,8 @@ CASES = {**EXPECTED, **ALSO}
 def _bundles(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Store the bundles of both bots, so that a refusal is not caused by a missing file."""
     monkeypatch.setattr(settings, "BUNDLES", tmp_path)
+    add_version(site.owner, "Hopeless", state="refused")
+    add_version(site.rival, site.black.bot.name, state="refused")
     for version in (site.white, site.black):
         version.bundle.path.parent.mkdir(parents=True, exist_ok=True)
         version.bundle.path.write_bytes(b"zip")
@@ -132,7 +175,7 @@ def test_every_address_answers_each_visitor_with_the_status_of_the_table(
     for visitor in VISITORS:
         with transaction.atomic():  # what one visitor changes is undone for the next
             client = _client(site, as_user, visitor)
-            statuses.append(_ask(client, _address(site, method_and_path)).status_code)
+            statuses.append(_ask(client, address_of(site, method_and_path)).status_code)
             transaction.set_rollback(True)
     assert tuple(statuses) == expected
 
@@ -147,7 +190,7 @@ def test_every_address_has_a_name() -> None:
 
 def test_the_table_leads_to_the_addresses_it_names(site: Site) -> None:
     for name, (method_and_path, _) in EXPECTED.items():
-        path = _address(site, method_and_path).removeprefix("POST ").partition("?")[0]
+        path = address_of(site, method_and_path).removeprefix("POST ").partition("?")[0]
         assert get_resolver().resolve(path).url_name == name
 
 
@@ -169,7 +212,7 @@ def test_staff_reaches_the_administration(site: Site, as_user: Callable[..., Cli
 def test_no_page_shows_the_output_of_another_user_s_engine(
     site: Site, as_user: Callable[..., Client], name: str
 ) -> None:
-    path = _address(site, CASES[name][0])
+    path = address_of(site, CASES[name][0])
     for visitor, secrets in (("anonymous", STDERR.values()), ("another", [STDERR["white"]])):
         response = _client(site, as_user, visitor).get(path)
         assert not any(secret.encode() in response.getvalue() for secret in secrets), visitor
@@ -221,7 +264,7 @@ def test_a_game_shows_each_visitor_his_own_engine_s_log(
     "name", [name for name in CASES if CASES[name][0].startswith("POST") and not name.startswith("api-")]
 )
 def test_changes_require_a_post_with_a_token(site: Site, name: str) -> None:
-    path = _address(site, CASES[name][0]).removeprefix("POST ")
+    path = address_of(site, CASES[name][0]).removeprefix("POST ")
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(site.owner)
     assert strict.post(path).status_code == 403
@@ -238,8 +281,11 @@ def _ask(client: Client, address: str) -> HttpResponse:
     return ask(address.removeprefix("POST "))  # type: ignore[return-value]
 
 
-def _address(site: Site, template: str) -> str:
+def address_of(site: Site, template: str) -> str:
+    tested = _version_test(site)
     return template.format(
+        tested=tested.slug,
+        tested_game=tested.games.earliest("id").pk,
         draft=site.draft.slug,
         running=site.running.slug,
         validation=site.validation.slug,
@@ -252,6 +298,13 @@ def _address(site: Site, template: str) -> str:
         token=Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["read"])[0].pk,
         worker=_worker().pk,
         notice=Notice.objects.get_or_create(user=site.owner, version=site.white, text="Hear this")[0].pk,
+    )
+
+
+def _version_test(site: Site) -> Tournament:
+    found = Tournament.objects.filter(kind=Tournament.Kind.VERSION_TEST).first()
+    return found or make_test(
+        site.owner, candidate=add_version(site.owner, "Stone Age"), baseline=site.white, ladder=LADDER
     )
 
 

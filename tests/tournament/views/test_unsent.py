@@ -15,7 +15,7 @@ from django.urls import resolve
 from django.utils import timezone
 
 from tests.support.filled_site import LADDER, Site, add_version
-from tests.tournament.views.test_permissions import EXPECTED, _address
+from tests.tournament.views.test_permissions import EXPECTED, address_of
 from tournament.models import Tournament
 from tournament.views.unsent import MOST_KEPT, page_of
 
@@ -185,7 +185,7 @@ def test_nothing_sent_as_a_kept_form_breaks_a_page(
 
 @pytest.mark.parametrize("name", [name for name in EXPECTED if EXPECTED[name][0].startswith("POST")])
 def test_an_address_for_forms_alone_leads_back_to_its_page(site: Site, name: str) -> None:
-    address = _address(site, EXPECTED[name][0]).removeprefix("POST ")
+    address = address_of(site, EXPECTED[name][0]).removeprefix("POST ")
     if name.startswith("api-"):
         return
     client = strict(site)

@@ -8,9 +8,10 @@ from tests.support.matches import game_of, terms_of
 from workers.game.referee import BOTH_UNABLE
 from workers.jobs import MAX_LOST, MAX_VOIDS
 from workers.match.ledger import Ledger
-from workers.match.options.options import Format, Sprt
+from workers.match.options.options import Format
 from workers.match.options.words import MatchOptionError
 from workers.match.plan import PlannedPair, plan_pairs
+from workers.sequential import Sprt
 
 
 def next_pair(ledger: Ledger) -> PlannedPair:

@@ -1,8 +1,12 @@
-"""Notices to owners and staff: on the account's page, and by mail if a mail server is configured."""
+"""Notices to users: on the account's page, and by mail if a mail server is configured.
+
+A user has one unread notice a subject, a version for example: a new one replaces the one before.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from smtplib import SMTPException
 
@@ -11,31 +15,53 @@ from django.core.mail import send_mail
 from django.db import transaction
 from django.urls import reverse
 
-from tournament.models import BotVersion, Notice, User
+from tournament.models import BotVersion, Notice, Tournament, User, Worker
 
 log = logging.getLogger("tournament.notices")
 
 
-def notify(version: BotVersion, text: str) -> None:
+def notify(version: BotVersion, text: str, *, is_warning: bool = True) -> None:
     """Notify the version's owner, if it has one; part of the caller's transaction."""
     owner = version.bot.owner
-    if owner is None:
-        return
-    Notice.objects.create(user=owner, version=version, text=text)
-    if settings.EMAIL_HOST and owner.email:
-        address = f"{settings.SITE}{version.get_absolute_url()}"
-        message = f"{text}\n\n{address}\n"
-        transaction.on_commit(partial(_mail, f"Duarena: {version.bot.name}", message, owner.email))
+    if owner is not None:
+        notice = Notice(
+            user=owner, version=version, text=text, subject=f"version/{version.pk}", is_warning=is_warning
+        )
+        _post([notice], f"Duarena: {version.bot.name}", version.get_absolute_url())
 
 
-def notify_staff(text: str) -> None:
-    """Notify all staff; part of the caller's transaction."""
-    staff = list(User.objects.filter(is_staff=True, is_active=True))
-    Notice.objects.bulk_create(Notice(user=user, text=text) for user in staff)
-    for user in staff:
-        if settings.EMAIL_HOST and user.email:
-            message = f"{text}\n\n{settings.SITE}{reverse('workers')}\n"
-            transaction.on_commit(partial(_mail, "Duarena: a worker", message, user.email))
+def notify_about(tournament: Tournament, texts: Mapping[User, str], *, is_warning: bool = False) -> None:
+    """Notify several users about a tournament; part of the caller's transaction."""
+    subject = f"tournament/{tournament.pk}"
+    notices = [
+        Notice(user=user, tournament=tournament, text=text, subject=subject, is_warning=is_warning)
+        for user, text in texts.items()
+    ]
+    _post(notices, f"Duarena: {tournament.name}", tournament.get_absolute_url())
+
+
+def notify_staff(worker: Worker, text: str) -> None:
+    """Notify all staff about a worker; part of the caller's transaction."""
+    staff = User.objects.filter(is_staff=True, is_active=True)
+    notices = [Notice(user=user, text=text, subject=f"worker/{worker.pk}") for user in staff]
+    _post(notices, "Duarena: a worker", reverse("workers"))
+
+
+def _post(notices: Sequence[Notice], title: str, path: str) -> None:
+    """Store notices about one subject, each instead of its user's unread one, and mail them."""
+    subjects, users = {notice.subject for notice in notices}, [notice.user_id for notice in notices]
+    Notice.objects.filter(user__in=users, subject__in=subjects, read_at__isnull=True).delete()
+    # A conflict: another transaction has stored a notice of the same subject in the meantime.
+    Notice.objects.bulk_create(notices, ignore_conflicts=True)
+    if settings.EMAIL_HOST:
+        _mail_all(((notice.user.email, notice.text) for notice in notices), title, path)
+
+
+def _mail_all(letters: Iterable[tuple[str, str]], title: str, path: str) -> None:
+    for address, text in letters:
+        if address:
+            message = f"{text}\n\n{settings.SITE}{path}\n"
+            transaction.on_commit(partial(_mail, title, message, address))
 
 
 def _mail(subject: str, message: str, to: str) -> None:

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from tournament.models import BotVersion
 from tournament.services.bots.activity import activate
+from tournament.services.bots.publishing import tell_refused, tell_valid
 from workers.bundles.store import drop_bundle
 
 log = logging.getLogger("tournament.verdicts")
@@ -17,7 +18,8 @@ log = logging.getLogger("tournament.verdicts")
 
 def refuse(version: BotVersion, reason: str) -> None:
     """Refuse a version; part of the caller's transaction, on whose commit the bundle's file is deleted."""
-    _set_state(version, BotVersion.State.REFUSED, reason)
+    if _set_state(version, BotVersion.State.REFUSED, reason):
+        tell_refused(version, reason)
     others = BotVersion.objects.filter(bundle=version.bundle_id).exclude(state=BotVersion.State.REFUSED)
     if not others.exists():
         transaction.on_commit(partial(drop_bundle, settings.BUNDLES, version.bundle_id))
@@ -27,6 +29,7 @@ def accept(version: BotVersion) -> None:
     """Accept a version, which is active from now on; part of the caller's transaction."""
     if _set_state(version, BotVersion.State.VALID, ""):
         activate(version)
+        tell_valid(version)
 
 
 def put_off(version: BotVersion, reason: str) -> None:

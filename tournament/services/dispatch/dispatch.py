@@ -10,11 +10,12 @@ from collections.abc import Collection, Iterator
 from itertools import chain, islice
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from tournament import queues
 from tournament.models import Attempt, Game, Keeper, Tournament
+from tournament.models.tournaments import UNLISTED
 from tournament.services.dispatch.batches import GameBatch, claim, cut_batches
 from tournament.services.dispatch.slots import slots_expected
 from tournament.services.dispatch.turns import admit_owners, dismiss_owners, slot_shares
@@ -42,9 +43,9 @@ def fill_buffer() -> int:
     """Claim waiting games and send them; returns how many games. May be called at any time.
 
     Tournaments of higher priority come first; of equal priority, those of the owner who has used the least
-    time (``turns``). Validations have a queue of their own.
+    time (``turns``). Version tests come last, also those queued already. Validations have their own queue.
     """
-    if Keeper.objects.filter(recalls=True).exists():
+    if Keeper.objects.filter(recalls=True).exists() or _version_tests_are_ahead():
         recall()
     return _fill(queues.VALIDATION, VALIDATION_BATCHES_AHEAD) + _fill(queues.GAMES, buffer_batches())
 
@@ -89,6 +90,15 @@ def recall() -> int:
     return mine.update(state=Game.State.WAITING, attempt=None)
 
 
+def _version_tests_are_ahead() -> bool:
+    """Whether games of version tests are queued while games of others wait for the queue."""
+    queued = Attempt.objects.filter(ended_at__isnull=True, lease_until__isnull=True)
+    if not queued.filter(game__tournament__kind=Tournament.Kind.VERSION_TEST).exists():
+        return False
+    waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
+    return Tournament.objects.running().exclude(kind__in=UNLISTED).filter(Exists(waiting)).exists()
+
+
 def _messages(queue: str) -> int:
     """How many messages are queued or being played."""
     return _open_attempts(queue).values("job").distinct().count()
@@ -103,8 +113,7 @@ def _next_batches(queue: str, most: int) -> Iterator[GameBatch]:
     now = timezone.now()
     shares = slot_shares(_open_attempts(queue), slots_expected(), now)
     ranks = _waiting_by_owner(queue, most, exhausted(now))
-    busy = set(_open_attempts(queue).values_list("game__tournament__owner", flat=True))
-    dismiss_owners({owner or SITE for owner in busy}.union(*ranks.values()))
+    dismiss_owners()
     for rank in sorted(ranks, reverse=True):
         waiting = {owner: [*filter(None, map(_begun, cut))] for owner, cut in ranks[rank].items()}
         waiting = {owner: batches for owner, batches in waiting.items() if batches}

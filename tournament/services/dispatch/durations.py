@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from django.core.cache import cache
+from django.db.models import F
 
 from engines.records import Fault
 from engines.rules.registry import GAMES
@@ -45,17 +46,36 @@ def count_games(
 
 
 def estimate_seconds(games: Mapping[str, int], time_control: str) -> float:
-    """Seconds that these games (a number by ladder) take with all the site's slots free.
+    """Seconds that these games (a number by ladder) take with all the site's slots free; 0 without games.
 
+    One slot plays the two games of a pair, so any tournament takes at least the time of a pair.
     Uses the durations of recent games of the same ladder and time control, or else a guess from the
     limits. Raises ``TimeControlError``.
     """
     control = parse_time_control(time_control)
-    total = 0.0
+    total = longest = 0.0
     for code, count in games.items():
-        known = _known_seconds(code, time_control)
-        total += count * (_guessed_seconds(code, control) if known is None else known)
-    return total / slots_expected()
+        if count:
+            known = _known_seconds(code, time_control)
+            a_game = _guessed_seconds(code, control) if known is None else known
+            total += count * a_game
+            longest = max(longest, a_game)
+    return max(total / slots_expected(), GAMES_A_PAIR * longest)
+
+
+def remaining_seconds(tournament: Tournament, games: int, slots: int) -> float:
+    """Seconds until a running tournament has played this many more games on a site with these slots.
+
+    Tournaments of equal priority take turns, so the slots are divided by the number of running tournaments
+    whose priority is at least as high.
+    """
+    events = Tournament.objects.running().exclude(
+        kind__in=[Tournament.Kind.VALIDATION, Tournament.Kind.LADDER]
+    )
+    rivals = events.filter(priority__gte=tournament.priority, games_done__lt=F("games_total"))
+    shares = 1 + rivals.exclude(pk=tournament.pk).count()
+    pace = seconds_a_game(tournament)
+    return max(games * pace * shares / slots, min(games, GAMES_A_PAIR) * pace)
 
 
 def seconds_by_version(ladder: str, time_control: str) -> dict[int, float]:

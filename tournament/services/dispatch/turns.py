@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db.models import F, Min, QuerySet, Sum
+from django.db.models import Exists, F, Min, OuterRef, QuerySet, Sum
 
-from tournament.models import Attempt, OwnerShare
+from tournament.models import Attempt, Game, OwnerShare, Tournament
 from tournament.services.dispatch.batches import GameBatch
 from tournament.services.shares import SITE
 
@@ -82,6 +82,11 @@ def admit_owners(waiting: Collection[int], shares: SlotShares) -> None:
         shares.used[owner] += missing
 
 
-def dismiss_owners(playing: Collection[int]) -> None:
-    """Note that all other owners have no games to play."""
-    OwnerShare.objects.filter(is_active=True).exclude(owner__in=playing).update(is_active=False)
+def dismiss_owners() -> None:
+    """Note which owners have no game left that waits or is played."""
+    unplayed = Game.objects.filter(
+        tournament=OuterRef("pk"), state__in=[Game.State.WAITING, Game.State.CLAIMED]
+    )
+    playing = Tournament.objects.running().filter(Exists(unplayed)).values_list("owner", flat=True)
+    owners = {owner or SITE for owner in playing}
+    OwnerShare.objects.filter(is_active=True).exclude(owner__in=owners).update(is_active=False)

@@ -109,7 +109,7 @@ def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
         open_games = Game.objects.filter(pk=game, state__in=[Game.State.WAITING, Game.State.CLAIMED])
         open_games.filter(voids__gte=voids).update(voids=F("voids") - voids)
     log.error("worker %s is quarantined: %s", worker, why)
-    notify_staff(f"The worker {worker} is quarantined: {why}. It gets no games until it is released.")
+    notify_staff(worker, f"The worker {worker} is quarantined: {why}. It gets no games until it is released.")
     _send_admission(worker)
 
 

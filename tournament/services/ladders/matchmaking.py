@@ -135,6 +135,7 @@ def priority_of(row: Matchmaking) -> int:
 def has_room(priority: int) -> bool:
     """Whether workers are idle, or nearly, and no game of the same or a higher priority waits."""
     claimed = Game.objects.filter(dispatch.of_queue(queues.GAMES, "tournament"), state=Game.State.CLAIMED)
+    claimed = claimed.exclude(tournament__kind=Kind.VERSION_TEST)  # they leave the queue for ladder games
     waiting = open_games().filter(state=Game.State.WAITING)
     ahead = claimed.count() + waiting.count()
     return ahead < GAMES_AHEAD_A_SLOT * slots_at_work() and not find_rivals(priority).exists()
@@ -143,7 +144,7 @@ def has_room(priority: int) -> bool:
 def find_rivals(priority: int) -> TournamentQuerySet:
     """Tournaments with waiting games of the same or a higher priority than a ladder with this one."""
     waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
-    running = Tournament.objects.running().exclude(kind__in=[Kind.LADDER, Kind.VALIDATION])
+    running = Tournament.objects.running().exclude(kind__in=[Kind.LADDER, Kind.VALIDATION, Kind.VERSION_TEST])
     return running.filter(Exists(waiting), priority__gte=priority)
 
 

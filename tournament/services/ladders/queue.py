@@ -86,7 +86,7 @@ def look(now: datetime.datetime) -> Queue:
     paces = {event.tournament.pk: event.seconds for event in events}
     matchmakers = find_matchmakers()
     candidates = candidates_of([row.ladder_id for row in matchmakers])
-    waiting, unlisted_s = _waiting(events)
+    waiting, unlisted_s = _waiting([event for event in events if not event.tournament.is_version_test])
     workers = list(Worker.objects.up().filter(queue=queues.GAMES))
     slots = slots_of(workers) or settings.SLOTS
     found = forecast(

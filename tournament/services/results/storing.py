@@ -21,6 +21,7 @@ from engines.visible import visible, visible_lines
 from tournament.arithmetic.ratings import fingerprint
 from tournament.models import Attempt, Game, GameLog, GameRecord, Ladder, LiveGame, Tournament
 from tournament.services.bulk import insert_rows, update_rows
+from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import RatedRow, player_of, rate
 from tournament.services.results.records import parse_time, without_rating
 from tournament.services.results.withdrawal import count_forfeits
@@ -81,6 +82,8 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
         if mine:
             Ladder.objects.filter(pk=code).update(sequence=mine[-1].sequence)
             rate(code, [_rated_row(entry) for entry in mine if entry.rated])
+            if any(entry.rated for entry in mine):
+                follow_leader(ladders[code], now)
     count_forfeits((entry.arrival.game, Fault(entry.arrival.report.fault)) for entry in entries)
     _charge_owners(entries, now)
     for tournament, games in Counter(entry.arrival.game.tournament_id for entry in entries).items():
@@ -207,16 +210,13 @@ def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
 
 
 def _charge_owners(entries: Sequence[_Entry], now: datetime.datetime) -> None:
-    """Charge the games' durations as the worker reports them, but no more than the time since they were sent."""
+    """Charge the durations that the worker reports, at most the time since the games were sent."""
     seconds: dict[int | None, float] = defaultdict(float)
     for entry in entries:
-        began, ended = (
-            parse_time(text) for text in (entry.arrival.report.started, entry.arrival.report.finished)
-        )
-        most = (now - entry.arrival.attempt.sent_at).total_seconds()
-        seconds[entry.arrival.game.tournament.owner_id] += min(
-            max(0.0, (ended - began).total_seconds()), most
-        )
+        attempt, report = entry.arrival.attempt, entry.arrival.report
+        played = (parse_time(report.finished) - parse_time(report.started)).total_seconds()
+        waited = (now - attempt.sent_at).total_seconds()
+        seconds[attempt.game.tournament.owner_id] += min(max(0.0, played), waited)
     charge(seconds, now)
 
 

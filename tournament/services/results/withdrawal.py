@@ -10,8 +10,8 @@ from django.db.models import Q
 
 from engines.records import Fault
 from tournament.models import BotVersion, Game, Tournament
-from tournament.services.accounts.notices import notify
 from tournament.services.bots.activity import activate, deactivate
+from tournament.services.bots.publishing import tell_forfeiting, tell_reinstated, tell_withdrawn
 
 
 def count_forfeits(results: Iterable[tuple[Game, Fault]]) -> None:
@@ -36,7 +36,14 @@ def _count(version: BotVersion, games: list[tuple[Game, bool]]) -> None:
         count = count + 1 if is_own else 0
         if count >= settings.MAX_FORFEITS and version.bot.owner_id is not None:
             withdraw(version, f"it lost {count} games in a row by its own fault, the last: {_why(game)}")
+        elif is_own and count == _warn_at() and version.state == BotVersion.State.VALID:
+            tell_forfeiting(version, count, _why(game))
     BotVersion.objects.filter(pk=version.pk).update(forfeits=count)
+
+
+def _warn_at() -> int:
+    """Forfeits in a row after which an owner is warned: half of those that withdraw it; 0 for no warning."""
+    return (settings.MAX_FORFEITS + 1) // 2 if settings.MAX_FORFEITS > 3 else 0
 
 
 def withdraw(version: BotVersion, reason: str) -> bool:
@@ -49,7 +56,7 @@ def withdraw(version: BotVersion, reason: str) -> bool:
     if not valid.update(state=BotVersion.State.WITHDRAWN, state_reason=reason):
         return False
     deactivate(version)
-    notify(version, f"{version} is withdrawn: {reason}. Correct the bot and upload the next version.")
+    tell_withdrawn(version, reason)
     return True
 
 
@@ -60,6 +67,7 @@ def reinstate(version: BotVersion) -> bool:
     if not withdrawn.update(state=BotVersion.State.VALID, state_reason="", forfeits=0):
         return False
     activate(version)
+    tell_reinstated(version)
     return True
 
 

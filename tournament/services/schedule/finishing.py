@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
+
 from django.db.models import F
 from django.utils import timezone
 
 from engines.records import Fault
-from tournament.models import BotVersion, Game, Tournament
+from tournament.models import Attempt, BotVersion, Game, Keeper, Tournament
 from tournament.services.bots.verdicts import accept, put_off, refuse
+from tournament.services.schedule.publishing import tell_ended
+from tournament.services.stopping import end_attempts
 from workers.game.referee import BOTH_UNABLE
 
 
 def count_finished(tournament_id: int, games: int = 1) -> None:
     """Count games that are done or halted; part of the transaction that changed their state.
 
-    The last one finishes the tournament, unless further rounds may follow (``services.schedule.rounds``) or
-    it is a ladder's, which has no end (``services.ladders.matchmaking``).
+    The last one finishes the tournament, unless further rounds may follow (``services.schedule.rounds``), it
+    is a version test, which has a verdict (``services.version_tests``), or a ladder's, which has no end
+    (``services.ladders.matchmaking``).
     """
     Tournament.objects.filter(pk=tournament_id).update(games_done=F("games_done") + games)
     tournament = Tournament.objects.get(pk=tournament_id)
@@ -23,9 +28,21 @@ def count_finished(tournament_id: int, games: int = 1) -> None:
     if (
         alive
         and tournament.games_done >= tournament.games_total
-        and not (tournament.is_staged or tournament.is_endless)
+        and not (tournament.is_staged or tournament.is_version_test or tournament.is_endless)
     ):
         finish(tournament)
+
+
+def cancel_open_games(tournament: Tournament, now: datetime.datetime) -> int:
+    """Cancel the games that wait, stop and cancel those that are played; returns how many.
+
+    Part of the caller's transaction, which has locked the tournament or changed its state.
+    """
+    end_attempts(Attempt.objects.filter(game__tournament=tournament), Attempt.End.CANCELLED, now)
+    waiting = Game.objects.filter(tournament=tournament, state=Game.State.WAITING)
+    cancelled = waiting.update(state=Game.State.CANCELLED)
+    Keeper.objects.recall_jobs()
+    return cancelled
 
 
 def finish(tournament: Tournament) -> None:
@@ -36,6 +53,7 @@ def finish(tournament: Tournament) -> None:
     tournament.save(update_fields=["state", "finished_at"])
     if tournament.kind == Tournament.Kind.VALIDATION:
         _conclude(tournament)
+    tell_ended(tournament)
 
 
 def _conclude(validation: Tournament) -> None:
@@ -43,7 +61,7 @@ def _conclude(validation: Tournament) -> None:
     games = list(validation.games.order_by("id"))
     complaint = next(filter(None, map(_complaint, games)), "")
     trouble = next(filter(None, map(_trouble, games)), "")
-    for version in BotVersion.objects.filter(validation=validation).select_related("bot"):
+    for version in BotVersion.objects.filter(validation=validation).select_related("bot__owner"):
         if complaint:
             refuse(version, complaint)
         elif trouble:

@@ -13,26 +13,24 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import transaction
-from django.db.models import Count, F, Max
+from django.db.models import F, Max
 
-from engines.rules.base import Result
-from tournament.models import BotVersion, Game, LadderRating, Tournament
+from tournament.models import BotVersion, LadderRating, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR, STAGED
 from tournament.services.schedule.finishing import finish
+from tournament.services.schedule.meetings import match_length, played_meetings
 from tournament.services.schedule.pairings import (
     PlannedPairing,
     openings_of,
     pairing_seed,
     store_pairings,
 )
-from workers.pairing.knockout import Length, draw_bracket, pairs_due
+from tournament.services.schedule.publishing import tell_rounds
+from workers.pairing.knockout import draw_bracket, pairs_due
 from workers.pairing.results import MeetingResult
 from workers.pairing.swiss import swiss_round
 
 log = logging.getLogger("tournament.rounds")
-
-POINTS = {Result.WHITE_WINS: (1.0, 0.0), Result.DRAW: (0.5, 0.5), Result.BLACK_WINS: (0.0, 1.0)}
-GIVEN_UP = (0.5, 0.5)
 
 Pairs = list[tuple[int, int, int]]
 """Pairs to play as (first, second, number of the pair in their meeting, from 0); players are seeds."""
@@ -64,10 +62,20 @@ def advance(pk: int) -> bool:
         for pairing in _plan_round(tournament, code, met.get(code, []), numbers)
     ]
     if planned:
+        tell_rounds(tournament, finished_rounds(met, planned))
         store_pairings(tournament, planned, GAMES_A_PAIR)
     else:
         finish(tournament)
     return True
+
+
+def finished_rounds(
+    met: Mapping[str, Sequence[MeetingResult]], planned: Sequence[PlannedPairing]
+) -> dict[str, int]:
+    """By ladder, the last round met, if none of the planned pairings belongs to it or to an earlier one."""
+    last = {code: max(one.round for one in meetings) for code, meetings in met.items() if meetings}
+    rounds = {code: [pairing.round for pairing in planned if pairing.ladder == code] for code in last}
+    return {code: last[code] for code, due in rounds.items() if due and min(due) > last[code]}
 
 
 def seed_players(tournament: Tournament, players: Mapping[str, Sequence[BotVersion]]) -> dict[str, list[int]]:
@@ -90,35 +98,6 @@ def _seeded(ladder: str, entered: Sequence[BotVersion]) -> list[int]:
         return known[max(known)] if known else float("-inf")
 
     return [version.pk for version in sorted(entered, key=rating_of, reverse=True)]
-
-
-def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
-    """By ladder: which seeds met in which round, and their points so far.
-
-    Games that are not over count no points yet.
-    """
-    places = {code: {pk: place for place, pk in enumerate(ids, 1)} for code, ids in tournament.seeds.items()}
-    points: dict[tuple[str, int, int, int], list[float]] = {}
-    rows = (
-        tournament.games.order_by()
-        .values_list("ladder_id", "pairing__round", "white_id", "black_id", "result", "state")
-        .annotate(Count("id"))
-    )
-    for code, number, white, black, result, state, count in rows.order_by("ladder_id", "pairing__round"):
-        first, second = sorted((places[code][white], places[code][black]))
-        made = POINTS[Result(result)] if result else GIVEN_UP if state == Game.State.HALTED else (0.0, 0.0)
-        mine, theirs = made if places[code][white] == first else made[::-1]
-        sums = points.setdefault((code, number, first, second), [0.0, 0.0])
-        sums[0] += count * mine
-        sums[1] += count * theirs
-    met: dict[str, list[MeetingResult]] = {}
-    for (code, number, first, second), (mine, theirs) in points.items():
-        met.setdefault(code, []).append(MeetingResult(number, first, second, mine, theirs))
-    return met
-
-
-def match_length(tournament: Tournament) -> Length:
-    return Length(tournament.pairs, tournament.extra_pairs)
 
 
 class _Numbers:

@@ -11,7 +11,7 @@ from engines.rules.base import Result
 from tournament.arithmetic import standings
 from tournament.arithmetic.standings import Crosstable, Order, Tally, crosstable
 from tournament.models import BotVersion, Game, Tournament
-from tournament.services.schedule.rounds import match_length, played_meetings
+from tournament.services.schedule.meetings import match_length, played_meetings
 from workers.pairing.knockout import KnockoutMatch, draw_bracket, rounds_survived
 from workers.pairing.results import MeetingResult, find_byes
 

@@ -14,8 +14,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
-from tournament.models import Attempt, BotVersion, Entry, Game, Keeper, Ladder, Tournament, User
+from tournament.models import Attempt, BotVersion, Entry, Keeper, Ladder, Tournament, User
 from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
+from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.schedule.pairings import (
     PlannedPairing,
     drop_pairings,
@@ -24,6 +25,7 @@ from tournament.services.schedule.pairings import (
     store_cycles,
     store_pairings,
 )
+from tournament.services.schedule.publishing import tell_announced, tell_begun, tell_cancelled
 from tournament.services.schedule.rounds import advance, seed_players
 from tournament.services.schedule.terms import (
     MAX_GAMES,
@@ -111,6 +113,7 @@ def announce(tournament: Tournament) -> None:
     locked.state = State.ANNOUNCED
     locked.starts_at = locked.starts_at or locked.entry_until
     locked.save(update_fields=["state", "starts_at"])
+    tell_announced(locked)
     tournament.refresh_from_db()
 
 
@@ -131,6 +134,7 @@ def start(tournament: Tournament) -> None:
         _make_games(locked)
     locked.state, locked.started_at = State.RUNNING, timezone.now()
     locked.save(update_fields=["state", "state_reason", "started_at", "seeds"])
+    tell_begun(locked)
     if locked.is_staged:
         advance(locked.pk)
     if locked.priority > 0 or _comes_before_a_ladder(locked):
@@ -182,6 +186,7 @@ def set_times(
 @transaction.atomic
 def set_priority(tournament: Tournament, priority: int) -> None:
     """Play its games before those of lower priority, from now on; raises ``TournamentError``."""
+    _refuse_version_test(tournament)
     check_range("priority", priority, -MAX_PRIORITY, MAX_PRIORITY)
     if Tournament.objects.filter(pk=tournament.pk).exclude(priority=priority).update(priority=priority):
         Keeper.objects.recall_jobs()
@@ -225,19 +230,19 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
 
     Raises ``TournamentError`` if it is over, or has no end.
     """
+    _refuse_version_test(tournament)
     if tournament.is_endless:
         raise TournamentError(f"kind: {tournament.name!r} has no end: pause it instead")
     now = timezone.now()
     alive = Tournament.objects.filter(
         pk=tournament.pk, state__in=[State.DRAFT, State.ANNOUNCED, State.RUNNING, State.PAUSED]
     )
+    was_draft = alive.filter(state=State.DRAFT).exists()
     if not alive.update(state=State.CANCELLED, finished_at=now, state_reason=reason):
         tournament.refresh_from_db()
         raise TournamentError(f"state: {tournament.name!r} is {tournament.state} already")
-    end_attempts(Attempt.objects.filter(game__tournament=tournament), Attempt.End.CANCELLED, now)
-    waiting = Game.objects.filter(tournament=tournament, state=Game.State.WAITING)
-    waiting.update(state=Game.State.CANCELLED)
-    Keeper.objects.recall_jobs()
+    cancel_open_games(tournament, now)
+    tell_cancelled(tournament, reason, was_draft=was_draft)
     tournament.refresh_from_db()
 
 
@@ -249,10 +254,17 @@ def _comes_before_a_ladder(tournament: Tournament) -> bool:
 
 def _locked(tournament: Tournament, states: Sequence[Tournament.State], unless: str) -> Tournament:
     """The tournament's row, locked; raises ``TournamentError`` unless it is in one of these states."""
+    _refuse_version_test(tournament)
     locked = Tournament.objects.select_for_update().get(pk=tournament.pk)
     if locked.state not in states:
         raise TournamentError(f"state: {locked.name!r} is {locked.state}, {unless}")
     return locked
+
+
+def _refuse_version_test(tournament: Tournament) -> None:
+    """Its course and its priority are fixed; ``services.version_tests`` stops it."""
+    if tournament.is_version_test:
+        raise TournamentError(f"kind: {tournament.name!r} is a version test, which can only be stopped")
 
 
 def _make_games(tournament: Tournament) -> None:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from tournament.models import Bot, BotVersion, Bundle, User
 from tournament.models.bots import MAX_NAME_KEY, name_key
 from tournament.services.bots.activity import activate
+from tournament.services.bots.publishing import tell_valid
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
 from workers.bundles.archive import opened
@@ -92,6 +93,7 @@ def add_version(
     )
     if state == BotVersion.State.VALID:
         activate(version)
+        tell_valid(version)
     return version
 
 

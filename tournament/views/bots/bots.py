@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -15,13 +15,17 @@ from django.views.decorators.http import require_http_methods, require_safe
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
-from tournament.forms import UploadForm
-from tournament.models import Bot, BotVersion, Game, LadderRating
+from tournament.forms import TOO_LARGE, UploadForm
+from tournament.models import Bot, BotVersion, Game, LadderRating, User
 from tournament.sentences import as_sentence
+from tournament.services.accounts.tokens import UPLOAD_COST, TooMuch, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.ladders.queue import look
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
+from tournament.views.bots.results import results_of
+from tournament.views.feeds import feed_link
+from tournament.views.games.filters import games_address
 from tournament.views.ladders.forecasts import NextGame, next_games_of
 from tournament.views.ladders.ratings import RatingRow, rated_rows
 from tournament.views.paging import Page, by_id, numbered
@@ -36,7 +40,7 @@ GAMES_A_PAGE = 25
 
 @dataclass(frozen=True, slots=True)
 class BotRow:
-    """A bot in a list, with its newest version; None if it has no version."""
+    """A bot in a list, with the newest version that the user may see; None if there is none."""
 
     bot: Bot
     newest: BotVersion | None
@@ -56,34 +60,39 @@ class BotLadder:
 @require_safe
 def bots(request: HttpRequest) -> HttpResponse:
     """All bots by name."""
-    page = numbered(request, Bot.objects.select_related("owner"), PAGE_SIZE)
-    return render(request, "bots.html", {"page": page, "bots": bot_rows(page.rows)})
+    page = numbered(request, access.visible_bots(request.user).select_related("owner"), PAGE_SIZE)
+    return render(request, "bots.html", {"page": page, "bots": bot_rows(page.rows, request.user)})
 
 
 @require_safe
 def bot(request: HttpRequest, slug: str) -> HttpResponse:
     """A bot's versions, ratings and games; its owner also sees why versions wait, and chooses active ones."""
-    bot = _find(slug)
-    versions = list(bot.versions.order_by("-number"))
+    bot = find_bot(request, slug)
+    versions = list(access.visible_versions(request.user, bot.versions.order_by("-number")))
     for version in versions:
         version.bot = bot
     ratings = ratings_of(versions)
     context = {
         "bot": bot,
         "manages": access.may_edit_bot(request.user, bot),
-        "places": _ladders(bot, versions),
+        "places": _ladders(bot, versions, request.user),
         "versions": versions,
+        "tested": next((one for one in versions if one.state == BotVersion.State.VALID), None),
         "ratings": ratings,
         "rated_ladders": list({row.rating.ladder_id: row.rating.ladder for row in ratings}.values()),
+        "results": results_of(request, bot, ratings),
         "page": games_of(request, versions),
+        "all_games": games_address(bot=bot.slug),
     }
+    if any(version.state in BotVersion.VALIDATED for version in versions):
+        context["feed"] = feed_link(bot)
     return render(request, "bot.html", context)
 
 
 @takes_form("Set the version that plays")
 def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Choose the version that plays on ``ladder``; ``version=off`` chooses none."""
-    bot = _find(slug)
+    bot = find_bot(request, slug)
     if not access.may_edit_bot(request.user, bot):
         raise Http404(f"no bot {slug!r} of this user")
     ladder, chosen = request.POST.get("ladder", ""), request.POST.get("version", "")
@@ -103,41 +112,56 @@ def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 def upload(request: AuthenticatedRequest) -> HttpResponse:
     """Accept a bundle; if it is refused, nothing is stored and the reason is shown beside the field."""
     form = UploadForm(entered(request), request.FILES or None)
+    status, wait_s = 200, 0
     if request.method == "POST" and form.is_valid():
         try:
-            version = submit_bundle(
-                request.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"]
-            )
+            version = _submit(request.user, form)
+        except TooMuch as too_much:
+            form.add_error("bundle", f"These are too many uploads. Try again in {too_much.seconds} seconds.")
+            status, wait_s = 429, too_much.seconds
         except BundleError as refused:
             form.add_error("bundle", as_sentence(str(refused)))
         else:
             messages.success(request, f"{version} is uploaded.")
             return redirect(version)
+    elif form.has_error("bundle", TOO_LARGE):
+        status = 413
     context = {
         "form": form,
         "games": GAMES,
         "uploads": uploads.look(),
         "runtimes": offered_runtimes(),
     }
-    return render(request, "upload.html", context)
+    response = render(request, "upload.html", context, status=status)
+    if wait_s:
+        response["Retry-After"] = str(wait_s)
+    return response
 
 
-def bot_rows(bots: Iterable[Bot]) -> list[BotRow]:
-    """The bots with their newest versions, in one query."""
-    newer = BotVersion.objects.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
-    versions = BotVersion.objects.filter(~Exists(newer), bot__in=list(bots)).select_related("bot")
+def _submit(user: User, form: UploadForm) -> BotVersion:
+    """Raises ``BundleError``, or ``TooMuch`` for too many uploads in a short time."""
+    spend(user, UPLOAD_COST, timezone.now())
+    return submit_bundle(user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"])
+
+
+def bot_rows(bots: Iterable[Bot], user: access.Visitor) -> list[BotRow]:
+    """The bots with their newest versions that this user may see, in one query."""
+    visible = access.visible_versions(user, BotVersion.objects.filter(bot__in=list(bots)))
+    newer = visible.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
+    versions = visible.filter(~Exists(newer)).select_related("bot")
     newest = {version.bot_id: version for version in versions}
     return [BotRow(bot, newest.get(bot.pk)) for bot in bots]
 
 
-def _find(slug: str) -> Bot:
-    return get_object_or_404(Bot.objects.select_related("owner"), slug=slug)
+def find_bot(request: HttpRequest, slug: str) -> Bot:
+    """The bot, if it exists and this user may see it."""
+    return get_object_or_404(access.visible_bots(request.user).select_related("owner"), slug=slug)
 
 
-def _ladders(bot: Bot, versions: list[BotVersion]) -> list[BotLadder]:
+def _ladders(bot: Bot, versions: list[BotVersion], user: access.Visitor) -> list[BotLadder]:
     """Every ladder on which the bot has a valid version or had an active one."""
     actives = {active.ladder_id: active for active in bot.activities.all()}
-    next_games = next_games_of(look(timezone.now()), bot) if actives else {}
+    next_games = next_games_of(look(timezone.now()), user, bot) if actives else {}
     valid = [version for version in versions if version.state == BotVersion.State.VALID]
     ladders = []
     for code, game in GAMES.items():
@@ -165,12 +189,21 @@ def _choose(bot: Bot, ladder: str, chosen: str) -> None:
 
 def ratings_of(versions: list[BotVersion]) -> list[RatingRow]:
     """Ratings in the order of the ladders, the newest version first."""
-    ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version")
+    ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version__bot")
     order = {code: place for place, code in enumerate(GAMES)}
     return rated_rows(sorted(ratings, key=lambda rating: (order[rating.ladder_id], -rating.version.number)))
 
 
 def games_of(request: HttpRequest, versions: list[BotVersion]) -> Page:
     """The recorded games of these versions that this user may see, newest first."""
-    games = Game.objects.done().filter(Q(white__in=versions) | Q(black__in=versions))
-    return by_id(request, access.visible_games(request.user, games.with_players()), GAMES_A_PAGE)
+    games, parts = games_in_parts(request, versions)
+    return by_id(request, games, GAMES_A_PAGE, parts)
+
+
+def games_in_parts(
+    request: HttpRequest, versions: Sequence[BotVersion]
+) -> tuple[QuerySet[Game], list[QuerySet[Game]]]:
+    """The same games, and their parts for ``by_id``: an index orders those of each version and colour."""
+    games = access.visible_games(request.user, Game.objects.done().with_players())
+    parts = [games.filter(**{side: version}) for version in versions for side in ("white", "black")]
+    return games.filter(Q(white__in=versions) | Q(black__in=versions)), parts

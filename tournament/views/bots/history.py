@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from django.http import Http404, HttpRequest, JsonResponse
-from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
-from tournament.models import Bot, Game, RatingEvent
+from tournament.models import Game, RatingEvent
+from tournament.views.bots.bots import find_bot
 
 POINTS = 200
 """The most points of one version; more events are thinned out evenly, the last one stays."""
@@ -28,7 +28,7 @@ def bot_history(request: HttpRequest, slug: str, code: str) -> JsonResponse:
     ``versions`` has for each version its ``number`` and ``points``, the oldest first: the Unix time in
     seconds at which the game ended, mu, sigma, and the game's id.
     """
-    bot = get_object_or_404(Bot, slug=slug)
+    bot = find_bot(request, slug)
     if code not in GAMES:
         raise Http404(f"no ladder {code!r}")
     versions = [

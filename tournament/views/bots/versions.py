@@ -19,7 +19,10 @@ from tournament.services.results.withdrawal import reinstate
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
 from tournament.views.bots.bots import games_of, ratings_of
+from tournament.views.bots.next_steps import checks_before, next_steps_of
+from tournament.views.bots.results import results_of
 from tournament.views.games.endings import ending_sentence
+from tournament.views.games.filters import games_address
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import unchanged
 from tournament.views.requests import AuthenticatedRequest
@@ -64,7 +67,12 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 
     The response to htmx is the part that changes during the validation, or 204.
     """
-    version = _find(slug, number)
+    try:
+        version = _find(request, slug, number)
+    except Http404:
+        if "HX-Request" not in request.headers:
+            raise
+        return HttpResponse(headers={"HX-Refresh": "true"})  # refused since the page was loaded
     manages = access.may_edit_bot(request.user, version.bot)
     exam = version.exams.order_by("-sent_at").first() if manages else None
     seen = _seen(version, exam)
@@ -78,15 +86,20 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "seen": seen,
         "report": report_of(exam) if exam else None,
         "validation": _validation_games(validation) if validation and manages else [],
+        "next_steps": next_steps_of(version, request.user, exam, timezone.now()),
         "can_validate": manages and version.state == BotVersion.State.WAITING and uploads.look().are_run,
+        "can_test": manages and version.state == BotVersion.State.VALID,
         "can_reinstate": request.user.is_staff and version.state == BotVersion.State.WITHDRAWN,
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/version_state.html", context | {"out_of_band": True})
+    ratings = ratings_of([version])
     context |= {
         "options": sorted(version.options.items()),
-        "ratings": ratings_of([version]),
+        "ratings": ratings,
+        "results": results_of(request, version.bot, ratings, version),
         "page": games_of(request, [version]),
+        "all_games": games_address(bot=slug, version=number),
     }
     return render(request, "version.html", context)
 
@@ -94,7 +107,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 @require_safe
 def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
     """The version's zip, for its owner and staff; everybody may download those of sample bots."""
-    version = _find(slug, number)
+    version = _find(request, slug, number)
     if not access.may_download_bundle(request.user, version):
         raise Http404(f"no bundle of {slug} {number} for this user")
     try:
@@ -109,7 +122,7 @@ def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
 @takes_form("Validate the version")
 def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """Start the validation of a waiting version; fails if uploads are not run on this site."""
-    version = _find(slug, number)
+    version = _find(request, slug, number)
     if not access.may_edit_bot(request.user, version.bot):
         raise Http404(f"no version {number} of this user")
     if uploads.look().are_run and begin(version, timezone.now()):
@@ -124,7 +137,7 @@ def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> H
 @takes_form("Let the version play again")
 def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """Let a withdrawn version play again; only for staff."""
-    version = _find(slug, number)
+    version = _find(request, slug, number)
     if not request.user.is_staff:
         raise Http404("staff only")
     if reinstate(version):
@@ -164,18 +177,22 @@ def _seen(version: BotVersion, exam: Exam | None) -> str:
     if exam is None:
         return f"{version.state}-{done}"
     progress = int(exam.heard_at is not None) + exam.unpacked
-    return f"{version.state}-{done}-{exam.pk.hex[:8]}-{progress}-{len(exam.found)}-{exam.end}"
+    before = checks_before(exam)
+    return f"{version.state}-{done}-{exam.pk.hex[:8]}-{progress}-{len(exam.found)}-{before}-{exam.end}"
 
 
-def _find(slug: str, number: int) -> BotVersion:
+def _find(request: HttpRequest, slug: str, number: int) -> BotVersion:
+    """The version, if it exists and this user may see it."""
     if number > LAST_ID:
         raise Http404(f"no version {number}")
     versions = BotVersion.objects.select_related("bot__owner", "bundle", "validation")
-    return get_object_or_404(versions, bot__slug=slug, number=number)
+    visible = access.visible_versions(request.user, versions)
+    return get_object_or_404(visible, bot__slug=slug, number=number)
 
 
 def _validation_games(validation: Tournament) -> list[ValidationGame]:
-    games = list(validation.games.with_players().order_by("id"))
+    """The newest first: the log of the latest game is the one to read."""
+    games = list(validation.games.with_players().order_by("-id"))
     logs: dict[int, list[GameLog]] = {}
     for log in GameLog.objects.filter(game__in=games).order_by("game", "-side"):
         logs.setdefault(log.game_id, []).append(log)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import resvg_py
@@ -14,11 +16,12 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from engines import svg
-from engines.rules.base import Position, Side
+from engines.rules.base import Side
+from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Game, GameRecord, LiveGame
-from tournament.views.games.replay import Replay, format_clock, replay_of
+from tournament.views.games.replay import BoardStep, Replay, format_clock, replay_of
 from tournament.views.paging import LAST_ID, whole_number
 
 PNG_WIDTH = 800
@@ -36,19 +39,10 @@ class PlayerPanel:
     tick_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownBoard:
-    """A position and the move from ``before`` to it; at the start, None and an empty move."""
-
-    position: Position
-    before: Position | None
-    move: str
-
-    def draw(self, *, flip: bool = False, standalone: bool = False) -> SafeString:
-        drawn = svg.draw(
-            self.position, last_move=self.move, before=self.before, flip=flip, standalone=standalone
-        )
-        return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
+@cache
+def start_board(code: str) -> SafeString:
+    """The initial position of a registered game."""
+    return mark_safe(svg.draw(find_game(code).position.initial()))
 
 
 def find_game_for(request: HttpRequest, pk: int) -> Game:
@@ -71,20 +65,15 @@ def load_replay(game: Game) -> tuple[Replay, LiveGame | None, bool]:
 @require_safe
 def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The board after ``ply`` moves as an SVG file; a ply beyond the end shows the end."""
-    drawn = _at(request, pk, ply).draw(flip=_is_flipped(request), standalone=True)
+    drawn = draw_board(_at(request, pk, ply), flip=_is_flipped(request), style=svg.STYLE)
     return HttpResponse(drawn, content_type="image/svg+xml")
 
 
 @require_safe
 def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The same as PNG, in the light colours, for link previews."""
-    shown = _at(request, pk, ply)
-    drawn = svg.draw(shown.position, last_move=shown.move, before=shown.before, flip=_is_flipped(request))
-    png = resvg_py.svg_to_bytes(
-        svg_string=drawn.replace(">", f"><style>{svg.flat_style()}</style>", 1),
-        width=PNG_WIDTH,
-        background="#f3f1ec",
-    )
+    drawn = draw_board(_at(request, pk, ply), flip=_is_flipped(request), style=svg.flat_style())
+    png = resvg_py.svg_to_bytes(svg_string=drawn, width=PNG_WIDTH, background="#f3f1ec")
     return HttpResponse(bytes(png), content_type="image/png")
 
 
@@ -94,11 +83,7 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     line = replay.line(ply)
     step = min(whole_number(request, "line", 0, most=LAST_ID), len(line))
     flip = _is_flipped(request)
-    shown = (
-        ShownBoard(line[step - 1].after, line[step - 1].before, line[step - 1].token)
-        if step
-        else _shown(replay, ply)
-    )
+    shown = line[step - 1] if step else replay.step(ply)
     panels = _panels(game, replay, ply, live)
     return {
         "replay": replay,
@@ -110,27 +95,27 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
         "line_step": step,
         "flip": flip,
         "flipped": "&flip=1" if flip else "",
-        "position": str(shown.position),
-        "board": shown.draw(flip=flip),
+        "position": str(shown.after),
+        "board": draw_board(shown, flip=flip),
         "top": panels[Side.WHITE if flip else Side.BLACK],
         "bottom": panels[Side.BLACK if flip else Side.WHITE],
-        "is_wide": svg.is_wide(shown.position),
+        "is_wide": svg.is_wide(shown.after),
     }
+
+
+def draw_board(step: BoardStep, *, flip: bool = False, style: str = "") -> SafeString:
+    """The position with the move that led to it; see ``svg.draw`` for ``style``."""
+    drawn = svg.draw(step.after, last_move=step.token, before=step.before, flip=flip, style=style)
+    return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
 
 
 def _is_flipped(request: HttpRequest) -> bool:
     return request.GET.get("flip") == "1"
 
 
-def _at(request: HttpRequest, pk: int, ply: int) -> ShownBoard:
+def _at(request: HttpRequest, pk: int, ply: int) -> BoardStep:
     replay, *_ = load_replay(find_game_for(request, pk))
-    return _shown(replay, min(ply, replay.plies))
-
-
-def _shown(replay: Replay, ply: int) -> ShownBoard:
-    if not ply:
-        return ShownBoard(replay.positions[0], None, "")
-    return ShownBoard(replay.positions[ply], replay.positions[ply - 1], replay.moves[ply - 1].token)
+    return replay.step(min(ply, replay.plies))
 
 
 def _is_over(game: Game, replay: Replay, ply: int) -> bool:
@@ -139,20 +124,30 @@ def _is_over(game: Game, replay: Replay, ply: int) -> bool:
 
 
 def _panels(game: Game, replay: Replay, ply: int, live: LiveGame | None) -> dict[Side, PlayerPanel]:
-    control = parse_time_control(game.tournament.time_control)
-    clocks = replay.clocks(ply, control)
+    to_move = None if _is_over(game, replay, ply) else replay.positions[ply].side
+    running = live if ply == replay.plies else None
+    return player_panels(game, replay.clocks(ply, _control(game)), to_move, running)
+
+
+def player_panels(
+    game: Game, clocks: Mapping[Side, str], to_move: Side | None, live: LiveGame | None
+) -> dict[Side, PlayerPanel]:
+    """Both players with these clocks. With ``live`` the clock of the side to move runs on from its values."""
+    control = _control(game)
     label = "clock" if control.base_ms is not None else "time of the last move"
     versions = {Side.WHITE: game.white, Side.BLACK: game.black}
-    to_move = None if _is_over(game, replay, ply) else replay.positions[ply].side
-    running = to_move if live is not None and ply == replay.plies else None
     panels = {}
     for side, version in versions.items():
-        left = _left_ms(live, side, control) if live is not None and side is running else None
+        left = _left_ms(live, side, control) if live is not None and side is to_move else None
         clock = clocks[side] if left is None else format_clock(left)
         panels[side] = PlayerPanel(
             side.name.lower(), version, clock, f"{side.name.title()}'s {label}", side is to_move, left
         )
     return panels
+
+
+def _control(game: Game) -> TimeControl:
+    return parse_time_control(game.tournament.time_control)
 
 
 def _left_ms(live: LiveGame, side: Side, control: TimeControl) -> int | None:

@@ -1,8 +1,10 @@
-"""Downloads of records and texts; many records are streamed, never all in memory."""
+"""Downloads of records, texts and tables; many records are streamed, never all in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.db.models import QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
@@ -11,6 +13,7 @@ from tournament.models import GameRecord
 
 PGN_TYPE = "application/vnd.chess-pgn; charset=utf-8"
 TEXT_TYPE = "text/plain; charset=utf-8"
+_CSV_TYPE = "text/csv; charset=utf-8"
 _CHUNK = 200
 """Records read by one query, about 1 MB of text."""
 
@@ -18,6 +21,21 @@ _CHUNK = 200
 def attached(content: str, name: str, content_type: str) -> HttpResponse:
     """A response that the browser saves as a file."""
     return HttpResponse(content, content_type=content_type, headers=_attachment(name))
+
+
+def attached_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]], name: str) -> HttpResponse:
+    """A table as a CSV file with a header; no text in it is run as a formula by a spreadsheet."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns)
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({column: _harmless(value) for column, value in row.items()})
+    return attached(text.getvalue(), name, _CSV_TYPE)
+
+
+def _harmless(value: object) -> object:
+    """The value with an apostrophe before a name that a spreadsheet would run as a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
 
 
 def streamed_records(records: QuerySet[GameRecord], name: str) -> StreamingHttpResponse:

@@ -7,7 +7,7 @@ from engines.rules.base import Reason, Result
 from engines.rules.registry import ENDINGS
 from tournament.models import Game
 
-_FORFEITS = {
+FORFEITS = {
     Termination.ILLEGAL_MOVE: "its move was illegal",
     Termination.UNSOLICITED: "it sent a move before it was asked for one",
     Termination.TIME: "its time ran out",
@@ -56,8 +56,8 @@ def ended_by_rules(game: Game) -> bool:
 
 def _why(game: Game) -> str:
     termination = Termination(game.termination)
-    if termination in _FORFEITS:
-        return f"{game.fault.title()} forfeits because {_FORFEITS[termination]}"
+    if termination in FORFEITS:
+        return f"{game.fault.title()} forfeits because {FORFEITS[termination]}"
     if termination is Termination.RESIGNATION:
         return f"{'Black' if game.result == Result.WHITE_WINS else 'White'} resigned"
     if termination is Termination.ADJUDICATION:

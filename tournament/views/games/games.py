@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.base import Side
 from engines.rules.registry import find_game
 from tournament import access
-from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame
+from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame, RatingEvent
 from tournament.security import FRAMABLE_POLICY
 from tournament.views.games.board import board_context, find_game_for, load_replay
 from tournament.views.games.chart import chart_values
@@ -62,6 +62,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "white_score": _score(game, game.white_score),
         "black_score": _score(game, game.black_score),
         "fault": fault_sentence(game),
+        "rating_changes": _rating_changes(game),
         "ended_by_rules": ended_by_rules(game),
         "recorded": recorded,
         "logs": _logs(request, game),
@@ -123,6 +124,15 @@ def _engine_values(request: HttpRequest, version: BotVersion) -> dict[str, str |
         "page": version.get_absolute_url(),
         "bundle": bundle if access.may_download_bundle(request.user, version) else None,
     }
+
+
+def _rating_changes(game: Game) -> dict[str, RatingEvent]:
+    """By side, how the game changed the players' ratings; empty if it is not rated."""
+    if not game.rated:
+        return {}
+    events = {event.version_id: event for event in game.rating_events.all()}
+    players = {"white": game.white_id, "black": game.black_id}
+    return {side: events[version] for side, version in players.items() if version in events}
 
 
 def _is_running(game: Game) -> bool:

@@ -55,11 +55,11 @@ class ShownMove:
 
 
 @dataclass(frozen=True, slots=True)
-class LineMove:
-    """A move of an expected line, and the positions before and after it."""
+class BoardStep:
+    """A position and the move from ``before`` to it; at the start, None and an empty move."""
 
     token: str
-    before: Position
+    before: Position | None
     after: Position
 
 
@@ -87,7 +87,13 @@ class Replay:
     def plies(self) -> int:
         return len(self.moves)
 
-    def line(self, ply: int) -> tuple[LineMove, ...]:
+    def step(self, ply: int) -> BoardStep:
+        """The position after ``ply`` moves, which must not be more than there are."""
+        if not ply:
+            return BoardStep("", None, self.positions[0])
+        return BoardStep(self.moves[ply - 1].token, self.positions[ply - 1], self.positions[ply])
+
+    def line(self, ply: int) -> tuple[BoardStep, ...]:
         """The line that the engine expected when it chose the move of ``ply`` (from 1), that move included.
 
         It ends before a move that is not legal.
@@ -100,7 +106,7 @@ class Replay:
                 position = position.play(token)
             except IllegalMove:
                 break
-            found.append(LineMove(token, before, position))
+            found.append(BoardStep(token, before, position))
         return tuple(found)
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.template.defaultfilters import pluralize
 
 from engines.console import format_duration
+from tournament import access
 from tournament.arithmetic.forecast import PlannedStart
 from tournament.arithmetic.matchmaker import can_play, most_pairs_between
 from tournament.models import ActiveVersion, Bot, BotVersion, Game, Matchmaking
@@ -36,12 +37,14 @@ class NextGame:
         return f"{self.text}: {self.trouble}" if self.trouble else self.text
 
 
-def next_games_of(queue: Queue, bot: Bot | None = None) -> dict[str, list[NextGame]]:
-    """The next games of all bots, or of this one, by ladder; the soonest first."""
+def next_games_of(queue: Queue, user: access.Visitor, bot: Bot | None = None) -> dict[str, list[NextGame]]:
+    """The next games of all bots that this user may see, or of this one, by ladder; the soonest first."""
     found: dict[str, list[NextGame]] = {}
     prospects = {row.ladder_id: _Prospects(queue, row) for row in queue.matchmakers}
     active = ActiveVersion.objects.select_related("version__bot__owner")
-    validating = BotVersion.objects.filter(state=BotVersion.State.VALIDATING).select_related("bot__owner")
+    validating = access.visible_versions(
+        user, BotVersion.objects.filter(state=BotVersion.State.VALIDATING).select_related("bot__owner")
+    )
     if bot is not None:
         active, validating = active.filter(bot=bot), validating.filter(bot=bot)
     placed = set()

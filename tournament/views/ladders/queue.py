@@ -65,7 +65,7 @@ def queue(request: HttpRequest) -> HttpResponse:
 
 
 def _context(request: HttpRequest, queue: Queue) -> dict[str, Any]:
-    next_games = next_games_of(queue)
+    next_games = next_games_of(queue, request.user)
     rows = {row.ladder_id: row for row in queue.matchmakers}
     return {
         "games": queue.playing[:MOST_LISTED],
@@ -104,6 +104,8 @@ def _when(event: QueuedEvent, begins_s: float, ends_s: float, trouble: str) -> s
         return NOT_NOW
     if not event.playing + event.sent + event.waiting:
         return "its next round is being made"
+    if event.tournament.is_version_test:
+        return "plays while no other game waits, until its test is decided"
     end = format_moment(ends_s)
     ends = f"this round ends {end}" if event.tournament.is_staged else f"ends {end}"
     if event.playing + event.sent or begins_s == 0:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from django.db.models import F, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+from django.utils.safestring import SafeString
+
 from tournament.arithmetic.estimates import Strength
-from tournament.models import LadderRating
+from tournament.models import LadderRating, RatingEvent
+from tournament.views.games.scores import ScoreRow, score_of_rating
+from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
+
+RECENT = 24
+"""Rated games in a line of recent ratings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +32,60 @@ class RatingRow:
         """Three sigma: subtracted from the mean for the published number, and shown after ±."""
         return 3 * self.rating.sigma
 
+    @property
+    def results(self) -> ScoreRow:
+        """The games that the rating comes from; reads the version's bot."""
+        return score_of_rating(self.rating)
 
-def rated_rows(
-    ratings: Iterable[LadderRating], first: int = 1, strengths: Mapping[int, Strength] | None = None
-) -> list[RatingRow]:
-    """Rows for the ratings, numbered from ``first``; ``strengths`` by version."""
-    known = strengths or {}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnRow(RatingRow):
+    """A row of a ladder's table with its drawings."""
+
+    interval: SafeString
+    recent: SafeString
+    shares: SafeString
+
+
+def rated_rows(ratings: Iterable[LadderRating]) -> list[RatingRow]:
+    """Rows for the ratings, numbered from 1."""
+    return [RatingRow(place, rating) for place, rating in enumerate(ratings, start=1)]
+
+
+def drawn_rows(
+    ladder: str, ratings: Collection[LadderRating], first: int, strengths: Mapping[int, Strength]
+) -> list[DrawnRow]:
+    """Rows of one ladder with their drawings, numbered from ``first``; ``strengths`` by version."""
+    scale = RatingScale.of(ratings)
+    recent = recent_ratings(ladder, [rating.version_id for rating in ratings])
     return [
-        RatingRow(place, rating, known.get(rating.version_id))
+        DrawnRow(
+            place,
+            rating,
+            strengths.get(rating.version_id),
+            interval=draw_interval(rating, scale),
+            recent=draw_line(recent.get(rating.version_id, [])),
+            shares=draw_results(rating),
+        )
         for place, rating in enumerate(ratings, start=first)
     ]
+
+
+def recent_ratings(ladder: str, versions: Collection[int], count: int = RECENT) -> dict[int, list[float]]:
+    """The published ratings of each version after its latest ``count`` games, the oldest first.
+
+    One query, which reads ``count`` entries of the index ``event_history`` twice for each version.
+    """
+    events = RatingEvent.objects.filter(version=OuterRef("version"), ladder=OuterRef("ladder"))
+    earliest = events.order_by("-sequence").values("sequence")[count - 1 : count]
+    rows = LadderRating.objects.filter(
+        ladder=ladder,
+        version__in=versions,
+        version__rating_events__ladder=F("ladder"),
+        version__rating_events__sequence__gte=Coalesce(Subquery(earliest), 0),
+    ).order_by("version__rating_events__sequence")
+    event = "version__rating_events"
+    found: dict[int, list[float]] = {}
+    for version, mu, sigma in rows.values_list("version", f"{event}__mu_after", f"{event}__sigma_after"):
+        found.setdefault(version, []).append(mu - 3 * sigma)
+    return found

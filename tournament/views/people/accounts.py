@@ -15,14 +15,16 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from tournament.forms import SignUpForm
+from tournament import access
+from tournament.forms import LogInForm, SignUpForm
 from tournament.models import Bot, Tournament
 from tournament.views.bots.bots import bot_rows
-from tournament.views.paging import LAST_ID, by_id
+from tournament.views.paging import LAST_ID, by_id, is_whole
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.unsent import LOG_IN, keep, login_required, takes_form
 
 PAGE_SIZE = 25
+LATEST_TESTS = 10
 ENTRY_PAGES = ("log-in", "sign-up", "log-out")
 """Names of URLs to which nobody is sent after a log-in."""
 
@@ -38,6 +40,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(target or reverse("account"))
     other = {"address": reverse("log-in"), "label": "I have an account"}
     context = {"title": "Sign up", "button": "Sign up", "form": form, "next": target, "other": other}
+    context["purpose"] = _purpose(target)
     return render(request, "form.html", context)
 
 
@@ -45,6 +48,7 @@ class LogIn(auth_views.LoginView):
     """Log in, then go to the page in ``next`` or to the account."""
 
     template_name = "log_in.html"
+    authentication_form = LogInForm
     redirect_authenticated_user = True
     extra_context = {  # noqa: RUF012
         **LOG_IN,
@@ -61,7 +65,8 @@ class LogIn(auth_views.LoginView):
         return next_page(self.request)
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
-        return {**super().get_context_data(**kwargs), "encoded": self.request.POST.get("unsent")}
+        context = {"encoded": self.request.POST.get("unsent"), "purpose": _purpose(next_page(self.request))}
+        return {**super().get_context_data(**kwargs), **context}
 
 
 log_in = LogIn.as_view()
@@ -86,13 +91,15 @@ password_change = PasswordChange.as_view()
 @require_safe
 @login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
-    """The user's unread notices, bots and tournaments."""
-    bots = bot_rows(Bot.objects.filter(owner=request.user))
+    """The user's unread notices, bots, tournaments and latest version tests."""
+    bots = bot_rows(Bot.objects.filter(owner=request.user), request.user)
+    tests = access.visible_version_tests().filter(owner=request.user).select_related("owner", "version_test")
     own = Tournament.objects.public().filter(owner=request.user).select_related("owner")
     context = {
         "notices": request.user.notices.unread(),
         "bots": bots,
         "page": by_id(request, own, PAGE_SIZE),
+        "tests": list(tests.order_by("-id")[:LATEST_TESTS]),
     }
     return render(request, "account.html", context)
 
@@ -105,6 +112,16 @@ def notice_read(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     return redirect("account")
 
 
+@takes_form("Mark all notices as read")
+def notices_read(request: AuthenticatedRequest) -> HttpResponse:
+    """Mark the user's notices as read; with ``last``, those up to its id: later ones have not been shown."""
+    unread, last = request.user.notices.filter(read_at__isnull=True), request.POST.get("last", "")
+    if is_whole(last, LAST_ID):
+        unread = unread.filter(pk__lte=int(last))
+    unread.update(read_at=timezone.now())
+    return redirect("account")
+
+
 def next_page(request: HttpRequest) -> str:
     """The path in ``next`` if it is a page of this site, else empty."""
     target = request.POST.get("next") or request.GET.get("next") or ""
@@ -112,8 +129,17 @@ def next_page(request: HttpRequest) -> str:
         target.startswith("/") and target.isprintable() and url_has_allowed_host_and_scheme(target, None)
     ):
         return ""
+    return "" if _page_name(target) in {"", *ENTRY_PAGES} else target
+
+
+def _page_name(target: str) -> str:
+    """The name of the page at an address of this site; empty if there is none."""
     try:
-        name = resolve(unquote(urlsplit(target).path)).url_name
+        return resolve(unquote(urlsplit(target).path)).url_name or ""
     except Resolver404:
         return ""
-    return "" if name in ENTRY_PAGES else target
+
+
+def _purpose(target: str) -> str:
+    """What the user wants to do with an account, as the name of the page after the log-in; often empty."""
+    return _page_name(target) if target else ""

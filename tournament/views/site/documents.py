@@ -1,4 +1,4 @@
-"""Pages rendered from Markdown: the games' rules, the protocol, the records, the tournament formats."""
+"""Pages rendered from Markdown: the protocol, the records, the tournament formats. `rules` has the games'."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -20,8 +19,6 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 import engines
-from engines import svg
-from engines.rules.registry import GAMES
 
 _DOCUMENTS = Path(engines.__file__).parent
 _PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"}
@@ -29,7 +26,7 @@ _PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"
 
 
 class _Renderer(RendererHTML):
-    """Adds a class to **[reading]** marks and an ``id`` to headings; wide tables scroll in their own box."""
+    """Adds a class to **[reading]** marks and an ``id`` to headings; tables and code scroll in a box."""
 
     def strong_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         follows = tokens[index + 1].content if index + 1 < len(tokens) else ""
@@ -47,10 +44,27 @@ class _Renderer(RendererHTML):
         return self.renderToken(tokens, index, options, env)
 
     def table_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-        return '<div class="tablebox" tabindex="0" role="region" aria-label="Table"><table>'
+        return '<div class="tablebox" tabindex="0" role="group" aria-label="Table"><table>'
 
     def table_close(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         return "</table></div>"
+
+    def th_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        """A cell of the header without text is no header, so that no column has an empty name."""
+        if not tokens[index + 1].content:
+            tokens[index].tag = tokens[index + 2].tag = "td"
+        return self.renderToken(tokens, index, options, env)
+
+    def fence(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        return _focusable(super().fence(tokens, index, options, env))
+
+    def code_block(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        return _focusable(super().code_block(tokens, index, options, env))
+
+
+def _focusable(code: str) -> str:
+    """A block of code that the keyboard can scroll."""
+    return code.replace("<pre", '<pre tabindex="0" role="group" aria-label="Code"', 1)
 
 
 def render_markdown(text: str) -> SafeString:
@@ -68,31 +82,6 @@ def _document(name: str) -> SafeString:
 def _formats() -> SafeString:
     path = settings.ROOT / "docs" / "tournaments.md"
     return render_markdown(path.read_text(encoding="utf-8"))
-
-
-@cache
-def _rules(code: str) -> dict[str, Any]:
-    game = GAMES[code]
-    body = game.rules.strip().partition("\n")[2]  # the page's own heading names the ladder
-    return {
-        "body": render_markdown(body),
-        "board": mark_safe(svg.draw(game.position.initial())),
-    }
-
-
-@require_safe
-def rules_list(request: HttpRequest) -> HttpResponse:
-    """All games with their initial positions."""
-    games = [(game, _rules(code)["board"]) for code, game in GAMES.items()]
-    return render(request, "rules_list.html", {"games": games})
-
-
-@require_safe
-def rules(request: HttpRequest, code: str) -> HttpResponse:
-    """A game's rules, from the docstring of its module."""
-    if code not in GAMES:
-        raise Http404(f"no game {code!r}")
-    return render(request, "rules.html", {"game": GAMES[code], "games": GAMES.values(), **_rules(code)})
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""How many games a tournament has and how long it takes, estimated before its start."""
+"""How many games a tournament has, how long it takes, and how long it still takes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from django.utils.html import format_html
 from engines.console import format_duration
 from tournament.forms import TournamentForm
 from tournament.models import BotVersion, Tournament
-from tournament.services.dispatch.durations import count_games, estimate_seconds
-from tournament.services.dispatch.slots import slots_expected
+from tournament.services.dispatch.durations import count_games, estimate_seconds, remaining_seconds
+from tournament.services.dispatch.slots import slots_at_work, slots_expected
+
+State = Tournament.State
+FEW_S = 5.0
+"""A shorter time is not worth a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +32,29 @@ class Cost:
     @property
     def sentence(self) -> str:
         """One sentence, with HTML."""
-        text = '<b class="tabular">{}</b>, about {}, if {} played at once.'
+        if not self.games:
+            return "No games: fewer than two of the bots play the same ladder."
+        text = '<b class="tabular">{}</b>, {}, if {} played at once.'
         if self.at_least:
-            text = 'At least <b class="tabular">{}</b>, about {}, if {} played at once.'
+            text = 'At least <b class="tabular">{}</b>, {}, if {} played at once.'
         games = f"{self.games} game{pluralize(self.games)}"
         at_once = "1 game is" if self.at_once == 1 else f"{self.at_once} games are"
-        return format_html(text, games, format_duration(max(2, self.seconds), words=True), at_once)
+        return format_html(text, games, _about(self.seconds), at_once)
 
 
 def cost_of(tournament: Tournament, versions: Sequence[BotVersion]) -> Cost:
     """The cost of a stored tournament with these entries."""
-    games = count_games(
+    return _cost(_games_of(tournament, versions), tournament.time_control, tournament.kind)
+
+
+def _games_of(tournament: Tournament, versions: Sequence[BotVersion]) -> dict[str, int]:
+    return count_games(
         versions=versions,
         ladders=tournament.ladders,
         pairs=tournament.pairs,
         kind=tournament.kind,
         rounds=tournament.rounds,
     )
-    return _cost(games, tournament.time_control, tournament.kind)
 
 
 def cost_of_form(form: TournamentForm) -> Cost | None:
@@ -61,6 +70,49 @@ def cost_of_form(form: TournamentForm) -> Cost | None:
         rounds=data["rounds"] or 0,
     )
     return _cost(games, data["time_control"], data["kind"])
+
+
+def describe_progress(tournament: Tournament, versions: Sequence[BotVersion]) -> str:
+    """How long the tournament took, or how much of it is left; empty if there is nothing to say."""
+    if tournament.is_endless:
+        return "Paused: no games are started." if tournament.state == State.PAUSED else ""
+    if tournament.is_over:
+        return _describe_end(tournament)
+    if tournament.state not in {State.RUNNING, State.PAUSED}:
+        return "" if tournament.games_total else "No games yet."
+    games = _games_left(tournament, versions)
+    if not games:
+        return ""
+    if tournament.state == State.PAUSED:
+        return f"Paused with {games} game{pluralize(games)} left."
+    slots = slots_at_work()
+    if not slots:
+        return "No worker plays games at the moment."
+    left = f"{_about(remaining_seconds(tournament, games, slots))} left."
+    is_least = tournament.kind == Tournament.Kind.KNOCK_OUT
+    return f"At least {left.removeprefix('about ')}" if is_least else f"{left[0].upper()}{left[1:]}"
+
+
+def _describe_end(tournament: Tournament) -> str:
+    if tournament.state == State.CANCELLED:
+        games = tournament.games_total - tournament.games_done
+        return f"Cancelled with {games} game{pluralize(games)} not played." if games else "Cancelled."
+    if not (tournament.games_done and tournament.started_at and tournament.finished_at):
+        return "No games were played." if not tournament.games_done else ""
+    took = (tournament.finished_at - tournament.started_at).total_seconds()
+    return f"Played in {_about(took).removeprefix('about ')}."
+
+
+def _games_left(tournament: Tournament, versions: Sequence[BotVersion]) -> int:
+    """The games to play, those of rounds that are not drawn yet included; of a knock-out the fewest."""
+    total = tournament.games_total
+    if tournament.is_staged:
+        total = max(total, sum(_games_of(tournament, versions).values()))
+    return total - tournament.games_done
+
+
+def _about(seconds: float) -> str:
+    return "a few seconds" if seconds < FEW_S else f"about {format_duration(seconds, words=True)}"
 
 
 def _cost(games: dict[str, int], time_control: str, kind: str) -> Cost:

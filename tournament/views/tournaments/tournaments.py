@@ -7,21 +7,25 @@ from typing import Any
 
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.forms import ControlForm, EnterForm, isolated
+from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Game, GameRecord, Tournament
 from tournament.models.games import GameQuerySet
+from tournament.sentences import isolated
+from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.terms import MAX_ROUNDS
+from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import streamed_records
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.polling import here, unchanged
-from tournament.views.tournaments.costs import Cost, cost_of
+from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
+from tournament.views.tournaments.places import winners
 from tournament.views.tournaments.standings import crosses
 from tournament.views.tournaments.terms import describe_terms
 
@@ -69,21 +73,26 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
 
     ``?round=n`` shows that round of a Swiss instead of the latest. With more than ``MOST_CROSSED`` bots the
     meetings are shown only with ``?table=full``, and such a page does not poll. The response to htmx is the
-    part that changes during play, or 204.
+    part that changes during play, or 204. A version test has a page of its own.
     """
     tournament = find_tournament(request, slug)
+    if tournament.is_version_test:
+        return redirect(tournament)
     seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}"
     if unchanged(request, seen):
         return HttpResponse(status=204)
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
         return HttpResponse(headers={"HX-Refresh": "true"})
-    versions = _players(tournament)
+    versions = players_of(tournament)
     filters, states, games = _filtered(request, tournament)
     shown = games.filter(state__in=states).with_players().select_related("live")
     is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
+    tables = [] if tournament.is_endless else tables_of(tournament, versions)
     context = {
         "tournament": tournament,
+        "progress": describe_progress(tournament, versions),
+        "winners": winners(tournament, tables),
         "is_large": is_large and tournament.has_cycles,
         "is_full": is_full,
         "polls": not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full)),
@@ -91,9 +100,9 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "seen": seen,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
-        "crosses": []
-        if tournament.is_endless
-        else crosses(tournament, versions, with_meetings=is_full or not is_large, round_number=shown_round),
+        "crosses": crosses(
+            tournament, tables, with_meetings=is_full or not is_large, round_number=shown_round
+        ),
         "filters": filters,
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
         # The index orders the games of each state by id, but not the games of all states.
@@ -103,10 +112,12 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "pieces/tournament_live.html", context)
     bots = [version.bot for version in versions]
     context |= {"terms": describe_terms(tournament), **_controls(request, tournament, bots)}
+    if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.is_endless:
+        context["feed"] = feed_link(tournament)
     return render(request, "tournament.html", context)
 
 
-def _players(tournament: Tournament) -> list[BotVersion]:
+def players_of(tournament: Tournament) -> list[BotVersion]:
     """The versions that take part, in the order of the tables; for a ladder, those active on it."""
     if tournament.is_endless:
         active = BotVersion.objects.valid().filter(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workers.jobs import DrawRule, EngineSpec, ResignRule
 from workers.play.pool import RestartMode
-from workers.statistics import Model
+from workers.sequential import Sprt
 
 
 class Format(enum.StrEnum):
@@ -48,17 +48,6 @@ class Openings:
     file: Path | None = None
     order: Order = Order.SEQUENTIAL
     start: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Sprt:
-    """The hypotheses of a sequential test, and its error probabilities."""
-
-    elo0: float
-    elo1: float
-    alpha: float = 0.05
-    beta: float = 0.05
-    model: Model = Model.NORMALIZED
 
 
 @dataclass(frozen=True, slots=True)

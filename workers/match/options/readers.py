@@ -13,9 +13,10 @@ from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
 from workers.game.openings import MAX_PLIES
 from workers.jobs import DrawRule, ResignRule
-from workers.match.options.options import Format, Openings, Order, Sprt
+from workers.match.options.options import Format, Openings, Order
 from workers.match.options.words import Setting, split_pairs
-from workers.statistics import FARTHEST_ELO, Model, bounds
+from workers.sequential import Sprt
+from workers.statistics import Model, StatisticsError
 
 MAX_LABEL = 80
 
@@ -128,15 +129,9 @@ def read_sprt(setting: Setting) -> Sprt:
             setting.refuse(f"{key}= is missing")
     numbers = {key: _real(setting, key, value) for key, value in pairs.items() if key != "model"}
     test = Sprt(**numbers, model=_choice(setting, pairs.get("model", Model.NORMALIZED), Model))
-    if not test.elo0 < test.elo1:
-        setting.refuse(f"elo0 must be below elo1, not {test.elo0:g} and {test.elo1:g}")
-    if max(abs(test.elo0), abs(test.elo1)) > FARTHEST_ELO[test.model]:
-        setting.refuse(
-            f"elo0 and elo1 must be at most {FARTHEST_ELO[test.model]:g} from 0 ({test.model} model)"
-        )
     try:
-        bounds(test.alpha, test.beta)
-    except ValueError as error:
+        test.check()
+    except StatisticsError as error:
         setting.refuse(str(error))
     return test
 

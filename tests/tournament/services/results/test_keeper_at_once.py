@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import pytest
-from django.db import connections, transaction
+from django.db import transaction
 
 from tests.support.schedule import FakeBroker, make_event, make_tournament, play_short
+from tests.support.threads import at_once
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
 from tournament.services.dispatch import dispatch
 from tournament.services.results import keeper, storing
@@ -18,27 +16,6 @@ from tournament.services.results.ratings import rebuild
 from tournament.services.schedule import rounds
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Run all in threads that start together; what they returned, or raised."""
-    gate, results = threading.Barrier(len(calls)), []
-
-    def run(call: Callable[[], Any]) -> None:
-        gate.wait()
-        try:
-            results.append(call())
-        except Exception as error:
-            results.append(error)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
 
 
 def test_every_report_delivered_three_times_at_once_is_recorded_once(queues: FakeBroker) -> None:

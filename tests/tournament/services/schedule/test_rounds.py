@@ -15,6 +15,7 @@ from tournament.models import Game, Ladder, LadderRating, Pairing, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.schedule import rounds
+from tournament.services.schedule.meetings import played_meetings
 from workers.jobs import MAX_VOIDS, GameJob, JobGame
 
 pytestmark = pytest.mark.django_db
@@ -171,7 +172,7 @@ def test_a_game_that_cannot_be_played_keeps_no_event_waiting(deal: Deal, kind: T
             for report in play_short(job, stronger_wins):
                 keeper.record(void(report) if report.key == bad else report)
     assert Game.objects.get(key=bad).state == Game.State.HALTED
-    (met, *_) = rounds.played_meetings(tournament)["duploline"]
+    (met, *_) = played_meetings(tournament)["duploline"]
     assert (met.first_points, met.second_points) == (1.5, 0.5)
     play_on(tournament, deal, stronger_wins)
     assert tournament.state == State.HALTED

@@ -187,14 +187,16 @@ def test_the_estimate_follows_the_limits_and_then_experience(deal: Deal) -> None
         return estimate_seconds(games, time_control)
 
     assert seconds("10+0") > seconds("1+0")
-    assert seconds("0.1/move", pairs=10) == pytest.approx(10 * seconds("0.1/move"))
+    assert seconds("0.1/move", pairs=20) == pytest.approx(2 * seconds("0.1/move", pairs=10))
+    assert seconds("0.1/move", pairs=0) == 0
     assert seconds("60+1;nodes=100") == pytest.approx(seconds("nodes=100"))
     guessed = seconds("1+0.1")
     make_tournament(versions=versions)
     for job in deal():
         for report in play_all(job):
             keeper.record(report)
-    assert seconds("1+0.1") == pytest.approx(2 * 1.3 / 2) != guessed
+    assert seconds("1+0.1", pairs=3) == pytest.approx(6 * 1.3 / 2)
+    assert seconds("1+0.1") == pytest.approx(2 * 1.3) != guessed  # one slot plays both games of a pair
 
 
 @pytest.mark.slow

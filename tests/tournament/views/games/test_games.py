@@ -241,3 +241,8 @@ def test_the_page_of_a_game_lists_all_its_moves(site: Site, client: Client) -> N
     moves = page_of(client, f"/games/{site.played.pk}/").partition('id="move-list"')[2].partition("</ol>")[0]
     plies = [int(ply) for ply in re.findall(r'data-ply="(\d+)"', moves)]
     assert plies == list(range(1, site.played.plies + 1))
+
+
+def test_only_a_game_that_is_played_loads_the_script_that_polls(site: Site, client: Client) -> None:
+    for game, polls in ((site.live, True), (site.played, False)):
+        assert (b"htmx" in client.get(f"/games/{game.pk}/").content.partition(b"<script src")[2]) is polls

@@ -95,7 +95,7 @@ def test_the_queue_shows_why_a_bot_has_no_next_game(
             ladder.games.update(state="cancelled")
     elif change == "validating":
         ActiveVersion.objects.filter(version=site.white).delete()
-        BotVersion.objects.filter(pk=site.white.pk).update(state=BotVersion.State.VALIDATING)
+        add_version(site.owner, "Stone Age", state=BotVersion.State.VALIDATING)
     assert words in text_of(client)
     if change != "validating":
         assert words in text_of(client, "/bots/stone-age/")
@@ -174,3 +174,11 @@ def test_the_ladder_s_page_shows_how_it_plays(site: Site, client: Client) -> Non
     assert "up to 60 games an hour" in text_of(client, f"/ladders/{LADDER}/")
     tend()
     assert f"/tournaments/ladder-{LADDER}/" in client.get(f"/ladders/{LADDER}/").content.decode()
+
+
+def test_the_queue_lists_a_bot_in_its_first_validation_only_for_its_owner(site: Site, as_user: LogIn) -> None:
+    rest(site)
+    add_version(site.owner, "Novice", state=BotVersion.State.VALIDATING)
+    assert "Novice" in text_of(as_user(site.owner))
+    for other in (None, site.rival):
+        assert "Novice" not in text_of(as_user(other))

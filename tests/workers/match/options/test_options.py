@@ -11,9 +11,10 @@ from tests.support.matches import options_of
 from workers.bundles.store import pack_bundle
 from workers.jobs import DrawRule, ResignRule
 from workers.match.options.dryrun import describe_match
-from workers.match.options.options import Format, MatchOptions, Openings, Order, Sprt
+from workers.match.options.options import Format, MatchOptions, Openings, Order
 from workers.match.options.words import MatchOptionError
 from workers.play.pool import RestartMode
+from workers.sequential import Sprt
 from workers.statistics import Model
 
 TWO = "-engine cmd=true name=A -engine cmd=true name=B".split()

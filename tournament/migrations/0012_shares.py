@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tournament', '0008_game_search'),
+        ('tournament', '0011_feeds_and_notices'),
     ]
 
     operations = [

@@ -1,0 +1,188 @@
+"""Every page of the site in a browser: axe's findings, errors in the console, widths and weights.
+
+The addresses are those of `tests.tournament.views.test_permissions`, which fails for an address it does not
+know; Django's own administration is left out.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from django.conf import settings
+from django.test import Client
+from django.urls import URLPattern
+from playwright.sync_api import Browser, ConsoleMessage, Page, Response
+from pytest_django.live_server_helper import LiveServer
+
+from tests.support.filled_site import LADDER, Site, add_version, decide_games
+from tests.support.schedule import make_event
+from tests.tournament.views.test_permissions import CASES, EXPECTED, address_of
+from tournament.models import Tournament
+from tournament.urls import urlpatterns
+
+MOST_BYTES: Final = 60 * 1024
+"""Of a page with its styles, scripts and data, without pictures, compressed by ``gzip -6``."""
+STANDARDS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+RUN_AXE: Final = """async (tags) => {
+  const { violations } = await axe.run({ runOnly: tags });
+  return violations.flatMap((rule) => rule.nodes.map(
+    (node) => `${rule.id} ${node.target}: ${node.html.slice(0, 120)}`));
+}"""
+SCROLLS: Final = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+EVENTS: Final = {
+    Tournament.Kind.ROUND_ROBIN: "All",
+    Tournament.Kind.GAUNTLET: "Duel",
+    Tournament.Kind.SWISS: "Open",
+    Tournament.Kind.KNOCK_OUT: "Cup",
+}
+"""Names of finished tournaments of each format, with wide tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The size of a window and its colour scheme."""
+
+    width: int
+    height: int
+    scheme: Literal["light", "dark"]
+
+    def __str__(self) -> str:
+        return f"{self.width} {self.scheme}"
+
+
+WINDOWS: Final = (Window(1280, 900, "light"), Window(390, 844, "dark"))
+
+
+@dataclass
+class Probe:  # without slots: Playwright sets attributes
+    """A page that collects what is wrong with the addresses it opens."""
+
+    page: Page
+    weights: dict[str, int] = field(default_factory=dict)
+    """Bytes of the resources seen so far, by address."""
+    complaints: list[str] = field(default_factory=list)
+    responses: list[Response] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._listen)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("response", lambda response: self._note(response))
+
+    def examine(self, path: str, *, is_error: bool = False) -> None:
+        """Open the address and add what is wrong in each window to ``found``.
+
+        The console is not looked at if the answer ``is_error``: Chromium reports its status there.
+        """
+        self.complaints.clear()
+        for number, window in enumerate(WINDOWS):
+            self.page.set_viewport_size({"width": window.width, "height": window.height})
+            self.page.emulate_media(color_scheme=window.scheme)
+            if not number:
+                self.page.goto(path, wait_until="networkidle")
+                self._weigh(path)
+            self._run(f"{path} {window}")
+        if not is_error:
+            self.found += [f"{path}: console: {text}" for text in self.complaints]
+
+    def _note(self, response: Response) -> None:
+        """Remember the responses to this page: what arrives late for the page before it is dropped."""
+        if response.request.is_navigation_request():
+            self.responses.clear()
+        self.responses.append(response)
+
+    def _run(self, where: str) -> None:
+        self.page.evaluate(AXE_SCRIPT)
+        self.found += [f"{where}: {text}" for text in self.page.evaluate(RUN_AXE, STANDARDS)]
+        if self.page.evaluate(SCROLLS):
+            self.found.append(f"{where}: the page scrolls sideways")
+
+    def _weigh(self, path: str) -> None:
+        size = sum(self._weight(response) for response in self.responses)
+
+        if size > MOST_BYTES:
+            self.found.append(f"{path}: {size} bytes, more than {MOST_BYTES}")
+
+    def _weight(self, response: Response) -> int:
+        kind = response.headers.get("content-type", "")
+        if kind.startswith("image/") or response.status in range(300, 400):
+            return 0
+        if "/static/" not in response.url:
+            return len(gzip.compress(response.body(), 6))
+        if response.url not in self.weights:
+            self.weights[response.url] = len(gzip.compress(response.body(), 6))
+        return self.weights[response.url]
+
+    def _listen(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+
+@pytest.fixture
+def addresses(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every address that answers to GET; fails for an address that the table does not fill."""
+    known = {pattern.name for pattern in urlpatterns if isinstance(pattern, URLPattern)}
+    assert known <= EXPECTED.keys()
+    monkeypatch.setattr(settings, "BUNDLES", tmp_path)
+    bots = [add_version(site.owner, f"The bot with a long name {number}") for number in range(1, 13)]
+    for kind, name in EVENTS.items():
+        event = make_event(kind, versions=bots, ladders=[LADDER], name=name, owner=site.owner)
+        decide_games(event)
+    paths = [address_of(site, address) for address, _ in CASES.values() if not address.startswith("POST ")]
+    return [*dict.fromkeys(paths), *(f"/tournaments/{name.lower()}/" for name in EVENTS.values())]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("visitor", ["guest", "owner", "staff"])
+def test_every_page_is_accessible_and_small_and_reports_no_error(
+    site: Site, addresses: list[str], browser: Browser, live_server: LiveServer, visitor: str
+) -> None:
+    client = Client()
+    if visitor != "guest":
+        client.force_login({"owner": site.owner, "staff": site.staff}[visitor])
+    with _probe(browser, live_server.url, client) as probe:
+        pages = [path for path in addresses if _is_page(client, path)]
+        for path in pages:
+            probe.examine(path)
+    assert len(pages) > 20
+    assert probe.found == []
+
+
+def test_the_page_of_an_error_is_accessible(site: Site, browser: Browser, live_server: LiveServer) -> None:
+    with _probe(browser, live_server.url, Client()) as probe:
+        probe.examine("/nowhere/", is_error=True)
+    assert probe.found == []
+
+
+def test_the_probe_finds_what_is_wrong_with_a_page(browser: Browser, live_server: LiveServer) -> None:
+    with _probe(browser, live_server.url, Client()) as probe:
+        heavy = "".join(f"{number**9}," for number in range(20_000))
+        body = f"<h3>x</h3><img src='/none.png'><p style='width: 9999px'>{heavy}</p>"
+        probe.page.route("**/bad/", lambda route: route.fulfill(content_type="text/html", body=body))
+        probe.page.route("**/none.png", lambda route: route.fulfill(status=404))
+        probe.examine("/bad/")
+    found = "\n".join(probe.found)
+    for complaint in ("image-alt", "html-has-lang", "sideways", "bytes, more than", "console: "):
+        assert complaint in found
+
+
+@contextmanager
+def _probe(browser: Browser, address: str, client: Client) -> Iterator[Probe]:
+    """A probe with the session of the client."""
+    context = browser.new_context(base_url=address)
+    if session := client.cookies.get(settings.SESSION_COOKIE_NAME):
+        context.add_cookies([{"name": session.key, "value": session.value, "url": address}])
+    yield Probe(context.new_page())
+    context.close()
+
+
+def _is_page(client: Client, path: str) -> bool:
+    answer = client.get(path)
+    return answer.status_code == 200 and answer["Content-Type"].startswith("text/html")

@@ -1,0 +1,171 @@
+"""The pages of bots and people in a real browser: results, comparisons, profiles."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.rated_games import play_rated
+from tournament.models import Game, LadderRating, RatingEvent
+from tournament.services.results.ratings import rebuild
+
+LONG = "A bot with the longest name of all bots"
+PAGES = ("/bots/stone-age/", "/bots/stone-age/2/", "/bots/stone-age/against/greedy/", "/people/olga/")
+
+
+@pytest.fixture(autouse=True)
+def games(site: Site) -> list[Game]:
+    Game.objects.filter(pk=site.played.pk).update(rated=False)
+    LadderRating.objects.all().delete()
+    others = [site.black, add_version(None, "Greedy"), add_version(None, LONG)]
+    played = play_rated(None, "Autumn", [site.white, *others])
+    second = add_version(site.owner, "Stone Age")
+    return played + play_rated(site.owner, "Winter", [second, *others], ladders=[LADDER, "dualma"], seed=8)
+
+
+def cut_off(page: Page) -> list[str]:
+    """The labels of the boxes that have to be scrolled sideways."""
+    return list(
+        page.locator(".tablebox").evaluate_all(
+            "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1)"
+            ".map(box => box.getAttribute('aria-label'))"
+        )
+    )
+
+
+def follow(page: Page, label: str, number: int) -> None:
+    """Click the first number of this column of a table of results, and count the games."""
+    cell = page.locator(f".tablebox[aria-label='{label}'] tbody tr:first-child td.num").nth(number)
+    count = int(cell.inner_text())
+    cell.locator("a").click()
+    expect(page).to_have_url(re.compile("/games/"))
+    expect(page.locator("tbody tr")).to_have_count(count)
+    page.go_back()
+
+
+def test_the_numbers_of_a_bot_lead_to_as_many_games(site: Site, page: Page) -> None:
+    page.goto(f"/bots/stone-age/?ladder={LADDER}")
+    for label in ("Results by opponent", "Results by colour", "Results by opening"):
+        follow(page, label, 0)
+    follow(page, "Forfeits by cause", 0)
+
+
+def test_ladder_and_version_are_chosen_by_keyboard(site: Site, page: Page) -> None:
+    page.goto("/bots/stone-age/")
+    page.get_by_label("Ladder of the results").focus()
+    page.keyboard.type("DuAlma")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.locator("#results form.choose button").first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/bots/stone-age/\?ladder=dualma#results$"))
+    expect(page.locator("#results-title")).to_have_text("Results on DuAlma")
+    expect(page.get_by_label("Ladder of the results")).to_have_value("dualma")
+    page.goto("/bots/stone-age/?version=1")
+    expect(page.locator("#results-title")).to_have_text(re.compile(r"Results on Dogon kulei,\s+version 1"))
+
+
+def test_a_bot_is_compared_with_one_whose_name_is_typed(site: Site, page: Page) -> None:
+    page.goto("/bots/stone-age/")
+    page.get_by_label("Compare with").fill("greedy")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text(re.compile(r"Stone Age\s+against\s+Greedy"))
+    page.get_by_label("Stone Age").select_option("1")
+    page.get_by_role("button", name="Show").click()
+    expect(page).to_have_url(re.compile(r"/against/greedy/\?version=1$"))
+    expect(page.locator("tbody")).to_have_count(1)
+    follow(page, "Results by ladder and colour", 0)
+    page.get_by_role("link", name="Change sides").click()
+    expect(page).to_have_url(re.compile(r"/bots/greedy/against/stone-age/\?opponent_version=1$"))
+
+
+def test_a_rating_change_and_the_longest_move_lead_to_their_games(site: Site, page: Page) -> None:
+    page.goto(f"/bots/stone-age/?ladder={LADDER}")
+    event = RatingEvent.objects.filter(version__bot__slug="stone-age", ladder=LADDER).latest("sequence")
+    page.locator(".tablebox[aria-label='Latest rating changes'] tbody a").first.click()
+    expect(page).to_have_url(re.compile(f"/games/{event.game_id}/$"))
+    expect(page.locator(".facts").first).to_contain_text("rating")
+    page.go_back()
+    page.get_by_role("link", name="see the move").click()
+    expect(page.locator("#board")).to_be_visible()
+    assert "?ply=" in page.url
+
+
+def test_the_history_s_chart_stays_after_another_ladder_and_scheme(site: Site, page: Page) -> None:
+    page.goto("/bots/stone-age/")
+    expect(page.locator("#history .u-over")).to_be_visible()
+    page.get_by_label("Ladder", exact=True).select_option("DuAlma")
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("#history .u-over")).to_have_count(1)
+    expect(page.locator("#history [data-readout]")).to_contain_text("Click to open the game")
+
+
+def test_the_name_of_an_owner_leads_to_the_profile_and_back_to_the_bot(site: Site, page: Page) -> None:
+    page.goto("/bots/stone-age/")
+    page.locator(".head").get_by_role("link", name="olga").click()
+    expect(page.locator("h1")).to_have_text("olga")
+    page.get_by_role("link", name="Stone Age", exact=True).first.click()
+    expect(page.locator("h1")).to_have_text("Stone Age")
+
+
+def test_the_tables_are_whole_on_a_desk(site: Site, page: Page) -> None:
+    for address in PAGES:
+        page.goto(address)
+        assert cut_off(page) == [], address
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_fit_a_phone_and_their_links_a_finger(
+    site: Site, browser: Browser, live_server: LiveServer, scheme: Literal["light", "dark"]
+) -> None:
+    context = browser.new_context(
+        base_url=live_server.url, viewport={"width": 360, "height": 740}, color_scheme=scheme, has_touch=True
+    )
+    page = context.new_page()
+    for address in PAGES:
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
+        sizes = page.locator(".counts td.num > a, .choose button").evaluate_all(
+            "links => links.map(link => link.getBoundingClientRect()).map(box => [box.width, box.height])"
+        )
+        assert sizes
+        assert all(width >= 24 and height >= 24 for width, height in sizes), (address, sizes)
+        unlabelled = page.locator(".tablebox:not([tabindex='0'][role=region][aria-label])")
+        expect(unlabelled).to_have_count(0)
+        assert page.locator("th:empty").count() == 0
+    context.close()
+
+
+def test_results_and_comparisons_work_without_scripts(
+    site: Site, browser: Browser, live_server: LiveServer
+) -> None:
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/bots/stone-age/")
+    page.get_by_label("Ladder of the results").select_option("dualma")
+    page.get_by_label("Version of the results").select_option("2")
+    page.locator("#results form.choose button").first.click()
+    expect(page.locator("#results-title")).to_have_text(re.compile(r"Results on DuAlma,\s+version 2"))
+    follow(page, "Results by opponent", 0)
+    page.get_by_role("link", name="Compare with Greedy").click()
+    expect(page.locator("h1")).to_have_text(re.compile("Stone Age v2 against"))
+    follow(page, "Results by ladder and colour", 0)
+    context.close()
+
+
+def test_headings_are_in_order(site: Site, page: Page) -> None:
+    for address in PAGES:
+        page.goto(address)
+        levels = page.locator("h1, h2, h3, h4").evaluate_all("all => all.map(one => Number(one.tagName[1]))")
+        assert levels[0] == 1
+        assert all(after <= before + 1 for before, after in itertools.pairwise(levels)), address
+
+
+def test_the_games_of_the_fixture_are_rated_as_a_rebuild_rates_them(site: Site, games: list[Game]) -> None:
+    assert not any(one.changed for one in rebuild())

@@ -1,0 +1,186 @@
+"""The home page, lists of games and local times in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.support.filled_site import LADDER, Site, add_version, finish, go_live, round_robin
+from tournament.models import Game, LiveGame
+from tournament.services.schedule.tournaments import start
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+LOCAL = re.compile(r"^\d{1,2} [A-Z][a-z]{2} \d\d:\d\d$")
+
+
+@pytest.fixture
+def second(site: Site) -> Game:
+    """A second running game, of other bots."""
+    event = round_robin(
+        site.owner, "Autumn", [add_version(site.owner, "Third"), add_version(site.rival, "Fourth")], pairs=2
+    )
+    start(event)
+    game = event.games.earliest("pk")
+    go_live(game, plies=6)
+    return game
+
+
+def boards(page: Page) -> Locator:
+    return page.locator("#playing .featured")
+
+
+def test_a_board_of_the_home_page_follows_its_game(site: Site, page: Page) -> None:
+    LiveGame.objects.update(white_ms=45_000, black_ms=50_000)
+    page.goto("/")
+    board = boards(page)
+    expect(board).to_have_attribute("data-plies", "5")
+    before = board.locator("svg.board").inner_html()
+    clock = board.locator("[data-tick]")
+    shown = clock.inner_text()
+    expect(clock).not_to_have_text(shown)  # it ticks
+    go_live(site.live, plies=8)
+    expect(board).to_have_attribute("data-plies", "8", timeout=20_000)
+    assert board.locator("svg.board").inner_html() != before
+
+
+def test_a_game_that_ends_gives_its_board_to_the_next(site: Site, second: Game, page: Page) -> None:
+    page.goto("/")
+    expect(boards(page)).to_have_count(2)
+    LiveGame.objects.filter(game=site.live).delete()
+    finish(site.live, sequence=2)
+    expect(boards(page)).to_have_count(1, timeout=20_000)
+    expect(boards(page)).to_have_attribute("data-game", str(second.pk))
+    LiveGame.objects.all().delete()
+    finish(second, sequence=3)
+    expect(page.locator("#playing")).to_contain_text("The board shows the end of", timeout=20_000)
+
+
+def test_a_board_leads_to_its_game(site: Site, page: Page) -> None:
+    page.goto("/")
+    boards(page).locator("svg.board").click()
+    expect(page).to_have_url(re.compile(f"/games/{site.live.pk}/$"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_one_board_and_a_desk_two(
+    site: Site, second: Game, browser: Browser, live_server: LiveServer, scheme: str
+) -> None:
+    context = browser.new_context(base_url=live_server.url, viewport=PHONE, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto("/")
+    expect(boards(page)).to_have_count(2)
+    assert [board.is_visible() for board in boards(page).all()] == [True, False]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    face = page.locator("svg.board .face").first
+    fill = face.evaluate("face => getComputedStyle(face).fill")
+    assert (sum(map(int, re.findall(r"\d+", fill)[:3])) < 300) is (scheme == "dark")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert [board.is_visible() for board in boards(page).all()] == [True, True]
+    first, other = (board.bounding_box() for board in boards(page).all())
+    assert first is not None
+    assert other is not None
+    assert first["y"] == other["y"]
+    context.close()
+
+
+def test_the_home_page_can_be_read_without_scripts(
+    site: Site, browser: Browser, live_server: LiveServer
+) -> None:
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/")
+    expect(boards(page).locator("svg.board")).to_be_visible()
+    expect(page.locator(".games time").first).to_contain_text("UTC")
+    boards(page).locator(".caption a").click()
+    expect(page).to_have_url(re.compile(f"/games/{site.live.pk}/$"))
+    context.close()
+
+
+def test_times_are_local_and_their_tooltip_says_utc(
+    site: Site, browser: Browser, live_server: LiveServer
+) -> None:
+    finished = timezone.now().replace(month=1, day=15, hour=22, minute=30)
+    Game.objects.filter(pk=site.played.pk).update(finished_at=finished)
+    context = browser.new_context(base_url=live_server.url, timezone_id="Europe/Berlin")
+    page = context.new_page()
+    page.goto("/games/")
+    time = page.locator(".games time")
+    expect(time).to_have_text("15 Jan 23:30")
+    expect(time).to_have_attribute("title", "15 Jan 22:30 UTC; shown in your time zone, Europe/Berlin")
+    page.goto(f"/games/{site.played.pk}/")
+    expect(page.locator("time[data-form=seconds]")).to_have_text(
+        f"15 Jan {finished.year} 23:30:{finished:%S}"
+    )
+    page.goto("/bots/stone-age/")
+    expect(page.locator("time[data-form=day]").first).not_to_contain_text(":")
+    context.close()
+
+
+def test_times_that_come_with_a_poll_are_local_too(
+    site: Site, browser: Browser, live_server: LiveServer
+) -> None:
+    context = browser.new_context(base_url=live_server.url, timezone_id="Asia/Tokyo")
+    page = context.new_page()
+    page.goto("/tournaments/spring/")
+    expect(page.locator(".games time")).to_have_text(LOCAL)
+    finish(site.live, sequence=2)
+    LiveGame.objects.all().delete()
+    expect(page.locator(".games time")).to_have_count(2, timeout=20_000)
+    for time in page.locator(".games time").all():
+        expect(time).to_have_text(LOCAL)
+        expect(time).to_have_attribute("title", re.compile("UTC; shown in your time zone, Asia/Tokyo"))
+    context.close()
+
+
+def test_a_visitor_whose_clock_shows_utc_is_told_so(
+    site: Site, browser: Browser, live_server: LiveServer
+) -> None:
+    context = browser.new_context(base_url=live_server.url, timezone_id="UTC")
+    page = context.new_page()
+    page.goto("/games/")
+    expect(page.locator(".games time")).to_contain_text("UTC")
+    context.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize(
+    "address", ["/games/", "/bots/stone-age/", "/bots/stone-age/1/", "/tournaments/spring/", "/"]
+)
+def test_every_list_of_games_shows_opponent_and_ending_on_a_phone(
+    site: Site, browser: Browser, live_server: LiveServer, address: str, scripts: bool
+) -> None:
+    context = browser.new_context(base_url=live_server.url, viewport=PHONE, java_script_enabled=scripts)
+    page = context.new_page()
+    page.goto(address)
+    row = page.locator(f".games tr:has(a[href='/games/{site.played.pk}/'])")
+    for cell in row.locator("td").all():
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE["width"]
+        assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth + 1"), cell.inner_text()
+    assert (
+        row.evaluate("row => row.closest('.tablebox').scrollWidth - row.closest('.tablebox').clientWidth")
+        <= 1
+    )
+    context.close()
+
+
+def test_a_ladder_on_a_phone_shows_bot_rating_and_interval_without_scrolling(site: Site, page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"/ladders/{LADDER}/")
+    row = page.locator("tbody tr").first
+    for part in (".rank", ".bot", ".rating", ".bar.interval"):
+        expect(row.locator(part)).to_be_in_viewport(ratio=1)
+    assert (
+        row.evaluate("row => row.closest('.tablebox').scrollWidth - row.closest('.tablebox').clientWidth")
+        <= 1
+    )
+    for part in (".bar.recent", ".bar.results"):
+        expect(row.locator(part)).to_be_hidden()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(row.locator(".bar.results")).to_be_visible()

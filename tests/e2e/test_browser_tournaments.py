@@ -1,0 +1,148 @@
+"""Tournament pages in a browser: wide tables, a gauntlet, the choice of bots, and pages without scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.e2e.log_ins import log_in
+from tests.support.filled_site import LADDER, Site, add_version, decide_games
+from tests.support.schedule import make_event
+from tournament.models import BotVersion, Tournament
+
+Kind = Tournament.Kind
+SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
+
+
+@pytest.fixture
+def bots(site: Site) -> list[BotVersion]:
+    return [add_version(site.owner, f"The bot with the longest name {number}") for number in range(1, 9)]
+
+
+@pytest.fixture
+def unscripted(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_the_first_column_of_a_wide_table_stays_and_covers_what_scrolls_under_it(
+    site: Site, page: Page, width: int
+) -> None:
+    bots = [add_version(None, f"The bot with the longest name {number}") for number in range(1, 31)]
+    make_event(Kind.ROUND_ROBIN, versions=bots, ladders=[LADDER], name="Wide")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/tournaments/wide/")
+    box, name = page.locator(".tablebox:has(.cross)"), page.locator(".cross tbody th").first
+    before = name.bounding_box()
+    box.focus()
+    page.keyboard.press("ArrowRight")
+    expect(box).not_to_have_js_property("scrollLeft", 0)
+    box.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
+    expect(page.locator(".cross tbody td:last-child").first).to_be_in_viewport(ratio=1)
+    after = name.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert abs(before["x"] - after["x"]) < 20
+    on_top = "(cell, [x, y]) => cell.contains(document.elementFromPoint(x, y))"
+    edge, middle = box.evaluate("box => box.getBoundingClientRect().left"), after["y"] + after["height"] / 2
+    for x in (edge + 1, after["x"] + after["width"] - 4):  # nothing shows to its left either
+        assert name.evaluate(on_top, [x, middle])
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        opaque = name.evaluate("cell => getComputedStyle(cell).backgroundColor")
+        assert re.fullmatch(r"rgb\(.*\)", opaque), scheme  # a transparent one is rgba(...)
+        assert "gradient" in box.evaluate("box => getComputedStyle(box).backgroundImage"), scheme
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_challenger_s_row_leads_to_its_games_against_an_opponent(
+    bots: list[BotVersion], page: Page
+) -> None:
+    decide_games(make_event(Kind.GAUNTLET, versions=bots[:5], ladders=[LADDER], name="Duel"))
+    page.goto("/tournaments/duel/")
+    expect(page.locator(".winners")).to_contain_text("Challenger: The bot with the longest name 1")
+    challenger = page.get_by_role("region", name="Challenger of", exact=False).first
+    expect(challenger.locator("tbody tr")).to_have_count(1)
+    expect(challenger.locator("tbody")).to_contain_text("8 of 8")
+    expect(page.get_by_role("region", name="Opponents of").locator("tbody tr")).to_have_count(4)
+    challenger.locator("tbody td a").first.click()
+    expect(page).to_have_url(re.compile("/games/.*opponent="))
+    expect(page.locator("tbody tr")).to_have_count(2)
+
+
+def test_all_bots_or_none_are_selected_with_the_keyboard(
+    bots: list[BotVersion], site: Site, page: Page
+) -> None:
+    log_in(page, "olga")
+    page.goto("/tournaments/new/")
+    page.fill("#id_name", "Everybody")
+    boxes = page.locator("input[name=bots]")
+    everyone = page.get_by_role("button", name="Select all")
+    everyone.focus()
+    page.keyboard.press("Enter")
+    count = boxes.count()
+    expect(page.locator("input[name=bots]:checked")).to_have_count(count)
+    expect(page.get_by_text(f"{count} of {count} selected")).to_be_visible()
+    expect(page.locator(".estimate")).to_contain_text("games")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(page.locator("input[name=bots]:checked")).to_have_count(0)
+    expect(page.locator(".estimate")).to_contain_text("Once the form is complete")
+    boxes.first.check()
+    expect(page.get_by_text(f"1 of {count} selected")).to_be_visible()
+
+
+def test_lists_tables_and_replays_work_without_scripts(
+    bots: list[BotVersion], site: Site, unscripted: Page
+) -> None:
+    decide_games(make_event(Kind.SWISS, versions=bots[:6], ladders=[LADDER], name="Open"))
+    page = unscripted
+    page.goto("/")
+    page.get_by_role("link", name="Tournaments", exact=True).click()
+    page.get_by_role("link", name="Open", exact=True).click()
+    expect(page.locator(".winners")).to_contain_text("Champion")
+    page.get_by_role("link", name="Round 1").click()
+    expect(page.locator(".bracket h3")).to_have_text("Round 1")
+    page.select_option("select[name=result]", "white")
+    page.click(".filters button")
+    expect(page).to_have_url(re.compile("result=white"))
+    assert page.locator("#games tbody tr").count() > 0
+    page.goto("/games/")
+    page.click("summary")
+    page.fill("#id_bot", "stone-age")
+    page.click(".search button.main")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.locator("tbody tr a", has_text=str(site.played.result)).click()
+    expect(page.locator("h1")).to_contain_text("Stone Age")
+    page.click('[data-step="first"]')
+    expect(page.locator("#board")).to_have_attribute("data-ply", "0")
+    page.click('#moves [data-ply="3"]')
+    expect(page.locator("#board")).to_have_attribute("data-ply", "3")
+    page.click('[data-step="next"]')
+    expect(page.locator("#board")).to_have_attribute("data-ply", "4")
+
+
+def test_forms_work_without_scripts(bots: list[BotVersion], site: Site, unscripted: Page) -> None:
+    page = unscripted
+    log_in(page, "olga")
+    page.goto("/tournaments/new/")
+    expect(page.get_by_role("button", name="Select all")).to_have_count(0)
+    page.fill("#id_name", "By hand")
+    page.click("text=Create the draft")
+    expect(page.locator(".error").first).to_contain_text("Choose at least two bots.")
+    for box in page.locator("input[name=bots]").all()[:3]:
+        box.check()
+    page.click("text=Create the draft")
+    expect(page.locator("h1")).to_have_text("By hand")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".message")).to_contain_text("started")
+    page.goto("/bots/stone-age/")
+    page.locator("form button").last.click()
+    expect(page.locator("h1")).to_contain_text("Stone Age")

@@ -1,0 +1,112 @@
+"""Version tests in a real browser: started by its form, followed live, stopped by its button."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from engines.rules.base import Result
+from tests.e2e.log_ins import log_in
+from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.schedule import FakeBroker, make_test, play_short
+from tournament.models import Tournament, VersionTest
+from tournament.services.dispatch import dispatch
+from tournament.services.results import keeper
+from tournament.services.version_tests.progress import tend_tests
+from workers.jobs import GameJob, JobGame
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
+    """Queues without a Redis."""
+    fake = FakeBroker()
+    for name in ("send_jobs", "clear_games", "queue_length"):
+        monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
+    return fake
+
+
+def candidate_leads(job: GameJob, game: JobGame) -> Result:
+    return Result.WHITE_WINS if game.white == 0 else Result.DRAW
+
+
+def play(broker: FakeBroker, rounds: int) -> None:
+    """Record what the dispatcher sends, so many times."""
+    for _ in range(rounds):
+        dispatch.fill_buffer()
+        for job in broker.take():
+            keeper.record_all(list(play_short(job, candidate_leads)))
+        tend_tests()
+
+
+def start(site: Site) -> Tournament:
+    Tournament.objects.filter(pk=site.running.pk).update(state=Tournament.State.PAUSED)
+    newer = add_version(site.owner, "Stone Age")
+    return make_test(site.owner, candidate=newer, baseline=site.white, ladder=LADDER, elo1=60.0)
+
+
+def test_an_owner_starts_a_test_from_the_page_of_a_bot_and_stops_it(
+    site: Site, page: Page, broker: FakeBroker
+) -> None:
+    add_version(site.owner, "Stone Age")
+    log_in(page, "olga")
+    page.goto("/bots/stone-age/")
+    page.click("text=Test a version")
+    expect(page.locator("#id_elo1")).to_be_hidden()
+    page.select_option("#id_bounds", "own")
+    page.fill("#id_elo0", "-5")
+    page.fill("#id_elo1", "15")
+    page.click("text=Start the test")
+    expect(page.locator("h1")).to_have_text("Stone Age v2 against v1")
+    expect(page.locator(".ends")).to_contain_text("accepts H1: 15 Elo")
+    page.click("text=Stop the test")
+    expect(page.locator(".message")).to_have_text("The test is stopped. The recorded games are kept.")
+    expect(page.locator("#live")).to_contain_text("Stopped without a verdict: its owner stopped it.")
+    expect(page.locator("text=Stop the test")).to_have_count(0)
+    page.goto("/account/")
+    expect(page.get_by_role("region", name="Version tests")).to_contain_text("stopped")
+
+
+def test_the_page_follows_a_test_to_its_verdict(site: Site, page: Page, broker: FakeBroker) -> None:
+    test = start(site)
+    page.goto(test.get_absolute_url())
+    expect(page.locator("#live")).to_have_attribute("data-counted", "0")
+    expect(page.locator("#ratios")).to_be_hidden()
+    play(broker, 1)
+    expect(page.locator("#live")).not_to_have_attribute("data-counted", "0", timeout=20_000)
+    expect(page.locator("#ratios .u-over")).to_be_visible()
+    box = page.locator("#ratios .u-over").bounding_box()
+    assert box is not None
+    page.locator("#ratios .u-over").hover(position={"x": box["width"] - 2, "y": box["height"] / 2})
+    expect(page.locator("#ratios [data-readout]")).to_contain_text("After ")
+    while Tournament.objects.get(pk=test.pk).state == Tournament.State.RUNNING:
+        play(broker, 1)
+    expect(page.locator("#live")).to_contain_text("H1 is accepted", timeout=20_000)
+    expect(page.locator("#live")).not_to_have_attribute("hx-trigger", "every 3s")
+
+
+def test_a_page_without_javascript_has_all_numbers(
+    site: Site, browser: Browser, live_server: LiveServer, broker: FakeBroker
+) -> None:
+    test = start(site)
+    play(broker, 2)
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(test.get_absolute_url())
+    expect(page.locator("#ratio b")).to_have_text(f"{VersionTest.objects.get().ratio:.2f}")
+    expect(page.locator("#live")).to_contain_text("won")
+    expect(page.locator("#ratios")).to_be_hidden()
+    context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_page_of_version_tests_scrolls_sideways(
+    site: Site, page: Page, broker: FakeBroker, width: int
+) -> None:
+    test = start(site)
+    play(broker, 2)
+    log_in(page, "olga")
+    page.set_viewport_size({"width": width, "height": 900})
+    for address in (test.get_absolute_url(), "/version-tests/", "/version-tests/new/", "/account/"):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address

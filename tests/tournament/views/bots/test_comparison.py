@@ -1,0 +1,125 @@
+"""Two bots against each other: counts, estimates, filters, and the ways to the page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.rated_games import play_rated
+from tests.tournament.views.bots.test_results import check_numbers, text_of
+from tournament.models import Game, LadderRating, PairScore
+from tournament.views.games import search
+from workers.statistics import Wdl, estimate
+
+PAGE = "/bots/stone-age/against/third/"
+
+
+@pytest.fixture(autouse=True)
+def games(site: Site, monkeypatch: pytest.MonkeyPatch) -> list[Game]:
+    """Games between two versions of each bot, on two ladders."""
+    monkeypatch.setattr(search, "PAGE_SIZE", 1000)
+    LadderRating.objects.all().delete()
+    Game.objects.filter(pk=site.played.pk).update(rated=False)
+    played = play_rated(None, "Autumn", [site.white, add_version(site.rival, "Third")], pairs=3)
+    versions = [add_version(site.owner, "Stone Age"), add_version(site.rival, "Third")]
+    return played + play_rated(None, "Winter", versions, pairs=2, ladders=[LADDER, "dualma"], seed=8)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?version=1", "?opponent_version=2", "?ladder=dualma&version=2&opponent_version=2"]
+)
+def test_every_number_is_that_of_the_games_in_its_list(client: Client, query: str) -> None:
+    assert check_numbers(client, text_of(client, f"{PAGE}{query}")) >= 6
+
+
+def test_the_score_is_counted_from_the_first_bot_by_ladder_and_colour(client: Client) -> None:
+    ladders = client.get(PAGE).context["ladders"]
+    assert [one.game.code for one in ladders] == ["dualma", LADDER]
+    for one in ladders:
+        games = list(Game.objects.filter(ladder=one.game.code, rated=True).with_players())
+        won = [
+            game for game in games if game.result == ("1-0" if game.white.bot.name == "Stone Age" else "0-1")
+        ]
+        score = one.total.score
+        assert (score.games, score.wins) == (len(games), len(won))
+        assert [row.score.games for row in one.colours] == [len(games) // 2] * 2
+        assert one.estimate == estimate(Wdl(score.losses, score.draws, score.wins))
+
+
+def test_the_other_direction_has_the_opposite_results(client: Client) -> None:
+    page = text_of(client, f"{PAGE}?version=1&ladder={LADDER}")
+    address = f"/bots/third/against/stone-age/?ladder={LADDER}&opponent_version=1"
+    assert address.replace("&", "&amp;") in page
+    (there,) = client.get(f"{PAGE}?version=1&ladder={LADDER}").context["ladders"]
+    (back,) = client.get(address).context["ladders"]
+    assert (back.total.score.wins, back.total.score.losses) == (
+        there.total.score.losses,
+        there.total.score.wins,
+    )
+    assert back.superiority == pytest.approx(100 - there.superiority)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"{PAGE}?version=9",
+        f"{PAGE}?version=x",
+        f"{PAGE}?opponent_version=%00",
+        f"{PAGE}?ladder=chess",
+        "/bots/stone-age/against/nobody/",
+        "/bots/nobody/against/third/",
+    ],
+)
+def test_what_does_not_exist_is_not_found(client: Client, address: str) -> None:
+    assert client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["third", "Third", "THIRD", " third "])
+def test_the_form_finds_the_other_bot_by_its_name_or_address(client: Client, name: str) -> None:
+    assert client.get("/bots/stone-age/compare/", {"with": name}).headers["Location"] == PAGE
+
+
+@pytest.mark.parametrize("name", ["", "nobody", "Stone Age", "\0"])
+def test_the_form_says_that_there_is_no_such_bot(client: Client, name: str) -> None:
+    answer = client.get("/bots/stone-age/compare/", {"with": name}, follow=True)
+    assert answer.redirect_chain == [("/bots/stone-age/", 302)]
+    assert "There is no other bot with the name" in answer.content.decode()
+
+
+def test_bots_without_rated_games_have_a_page_with_their_unrated_games(site: Site, client: Client) -> None:
+    page = text_of(client, "/bots/stone-age/against/brivalb/")
+    assert "They have played no rated games." in page
+    unrated = re.search(r'href="(/games/[?][^"]*rated=no[^"]*)"', page)
+    assert unrated is not None
+    assert f"/games/{site.played.pk}/" in text_of(client, unrated[1].replace("&amp;", "&"))
+
+
+def test_results_by_opponent_and_the_games_of_a_crosstable_s_cell_lead_to_the_comparison(
+    client: Client,
+) -> None:
+    assert f'href="{PAGE}?ladder={LADDER}"' in " ".join(
+        text_of(client, f"/bots/stone-age/?ladder={LADDER}").split()
+    )
+    crosstable = text_of(client, "/tournaments/autumn/")
+    cell = re.search(r'<a href="(/games/[?][^"]*bot=stone-age[^"]*)"', crosstable)
+    assert cell is not None
+    games = text_of(client, cell[1].replace("&amp;", "&"))
+    assert f'href="{PAGE}?ladder={LADDER}&amp;version=1&amp;opponent_version=1"' in games
+    assert "Compare the two bots" not in text_of(client, "/games/?bot=stone-age")
+    assert "Compare the two bots" not in text_of(client, "/games/?bot=stone-age&opponent=nobody")
+
+
+def test_a_comparison_costs_the_same_queries_with_any_number_of_games(
+    site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(5):
+        version = add_version(site.owner, "Stone Age")
+        PairScore.objects.create(
+            ladder_id="duovallis", white=version, black=site.black, wins=10**6, losses=number
+        )
+    with django_assert_max_num_queries(6):
+        text_of(client, PAGE)

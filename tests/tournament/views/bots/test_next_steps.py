@@ -1,0 +1,158 @@
+"""What a version's page says of the time after its validation: the queue, the first game, what to do."""
+
+from __future__ import annotations
+
+import datetime
+import html
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.schedule import make_worker
+from tournament.models import BotVersion, Exam, Game, GameLog, LadderRating, Tournament
+from tournament.services.bots.activity import activate, switch
+from tournament.services.dispatch.leases import keeper_started
+from tournament.services.schedule.tournaments import start
+from tournament.views.bots.next_steps import format_time
+
+LogIn = Callable[..., Client]
+SECOND = datetime.timedelta(seconds=1)
+
+
+@pytest.fixture(autouse=True)
+def a_site_that_plays(site: Site, settings: Settings) -> None:
+    settings.LADDER_GAMES = 60
+    keeper_started()
+    make_worker()
+    Tournament.objects.filter(pk=site.running.pk).update(state="cancelled")
+    Game.objects.filter(tournament=site.running).exclude(state="done").update(state="cancelled", attempt=None)
+
+
+def text_of(client: Client, address: str = "/bots/stone-age/1/") -> str:
+    page = client.get(address).content.decode()
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def queue_check(version: BotVersion, minutes_ago: float = 0) -> Exam:
+    return Exam.objects.create(version=version, sent_at=timezone.now() - minutes_ago * 60 * SECOND)
+
+
+def test_an_active_version_s_page_names_the_time_of_its_first_game(
+    site: Site, client: Client, settings: Settings
+) -> None:
+    settings.TIME_ZONE = "UTC"
+    LadderRating.objects.all().delete()
+    text = text_of(client)
+    assert re.search(r"The first ladder game is likely at about \d\d:\d\d UTC within seconds", text)
+    LadderRating.objects.create(
+        ladder_id=LADDER, version=site.white, mu=25, sigma=5, conservative=10, games=1
+    )
+    assert "The next ladder game is likely at about" in text_of(client)
+
+
+def test_without_a_matchmaker_the_page_says_that_only_tournaments_are_played(
+    site: Site, client: Client, settings: Settings
+) -> None:
+    settings.LADDER_GAMES = 0
+    assert "only in tournaments: the matchmaker of this ladder is off" in text_of(client)
+
+
+def test_the_owner_sees_which_version_is_active_instead(site: Site, as_user: LogIn) -> None:
+    newer = add_version(site.owner, "Stone Age", [LADDER])
+    owner, other = as_user(site.owner), as_user(site.rival)
+    assert "v2 is active here instead" in text_of(owner)
+    assert "choose the active version" in text_of(owner)
+    assert "active here instead" not in text_of(other)
+    activate(site.white, LADDER)
+    assert "active here instead" not in text_of(owner)
+    assert "v1 is active here instead" in text_of(owner, newer.get_absolute_url())
+    switch(site.white.bot, LADDER, on=False)
+    assert "You have switched this bot off here" in text_of(owner)
+
+
+def test_the_owner_sees_the_place_in_the_queue_for_validation(site: Site, as_user: LogIn) -> None:
+    owner = as_user(site.owner)
+    mine = add_version(site.owner, "Stone Age", [LADDER], state="validating")
+    address = mine.get_absolute_url()
+    queue_check(mine)
+    assert "This version is number 1 in the queue for validation. No worker validates" in text_of(
+        owner, address
+    )
+    make_worker(1, name="checks@east", queue="validation")
+    assert re.search(r"likely to begin at about \d\d:\d\d UTC, within seconds", text_of(owner, address))
+    for number in range(2):
+        queue_check(add_version(site.rival, f"Other {number}", [LADDER], state="validating"), 5 + number)
+    text = text_of(owner, address)
+    assert "number 3 in the queue" in text
+    assert "in about 2 minutes" in text
+    assert "in the queue for validation" not in text_of(as_user(site.rival), address)
+
+
+def test_the_waiting_time_is_estimated_from_the_latest_checks(site: Site, as_user: LogIn) -> None:
+    make_worker(1, name="checks@east", queue="validation")
+    now = timezone.now()
+    Exam.objects.create(
+        version=site.white, sent_at=now, heard_at=now - 600 * SECOND, ended_at=now, end=Exam.End.DONE
+    )
+    queue_check(add_version(site.rival, "Other", [LADDER], state="validating"), 5)
+    mine = add_version(site.owner, "Stone Age", [LADDER], state="validating")
+    queue_check(mine)
+    assert "in about 10 minutes" in text_of(as_user(site.owner), mine.get_absolute_url())
+
+
+def test_the_page_follows_the_queue(site: Site, as_user: LogIn) -> None:
+    owner = as_user(site.owner)
+    other = queue_check(add_version(site.rival, "Other", [LADDER], state="validating"), 5)
+    mine = add_version(site.owner, "Stone Age", [LADDER], state="validating")
+    queue_check(mine)
+    address = mine.get_absolute_url()
+    seen = owner.get(address).context["seen"]
+    htmx = {"HX-Request": "true"}
+    assert owner.get(f"{address}?seen={seen}", headers=htmx).status_code == 204
+    Exam.objects.filter(pk=other.pk).update(ended_at=timezone.now(), end=Exam.End.DONE)
+    assert "number 1 in the queue" in owner.get(f"{address}?seen={seen}", headers=htmx).content.decode()
+
+
+def test_the_owner_of_a_waiting_version_sees_its_place(site: Site, as_user: LogIn) -> None:
+    add_version(site.rival, "Other", [LADDER], state="waiting")
+    mine = add_version(site.owner, "Stone Age", [LADDER], state="waiting")
+    assert "This is number 2 of the versions that wait." in text_of(
+        as_user(site.owner), mine.get_absolute_url()
+    )
+
+
+def test_a_refused_version_says_what_to_do_and_shows_the_newest_log_first(site: Site, as_user: LogIn) -> None:
+    start(site.validation)
+    for game in site.validation.games.order_by("id"):
+        GameLog.objects.create(game=game, side="white", stderr=f"log of {game.pk}", lines="")
+    BotVersion.objects.filter(pk=site.white.pk).update(state="refused", state_reason="it never answered")
+    Exam.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now())
+    text = text_of(as_user(site.owner))
+    assert (
+        "It never answered. Correct the bot, check it on your machine with python3 -m workers check" in text
+    )
+    logs = [int(pk) for pk in re.findall(r"log of (\d+)", text)]
+    assert logs == sorted(logs, reverse=True)
+    assert len(logs) > 1
+    assert text.index("log of") < text.index("Compliance check")
+
+
+def test_a_page_of_a_version_refused_in_the_meantime_is_loaded_anew(site: Site, client: Client) -> None:
+    version = add_version(site.owner, "Stone Age", [LADDER], state="validating")
+    address = version.get_absolute_url()
+    seen = client.get(address).context["seen"]
+    BotVersion.objects.filter(pk=version.pk).update(state="refused")
+    response = client.get(f"{address}?seen={seen}", headers={"HX-Request": "true"})
+    assert (response["HX-Refresh"], response.content) == ("true", b"")
+    assert client.get(address).status_code == 404
+
+
+def test_a_time_on_another_day_has_its_date() -> None:
+    now = datetime.datetime(2026, 3, 4, 23, 50, tzinfo=datetime.UTC)
+    assert format_time(now, 300) == "23:55"
+    assert format_time(now, 900) == "5 March 00:05"

@@ -1,0 +1,255 @@
+"""The results on the pages of a bot and its versions: each number is that of the list it leads to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from engines.records import Record, read_records
+from engines.rules.base import Side
+from engines.rules.registry import GAMES
+from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.rated_games import play_rated
+from tournament.models import Game, GameRecord, LadderRating, PairScore, RatingEvent, User
+from tournament.services.results.ratings import rebuild
+from tournament.views.bots import recent
+from tournament.views.bots.results import MOST_OPPONENTS
+from tournament.views.games import search
+from tournament.views.games.replay import format_seconds
+
+PAGE = "/bots/stone-age/"
+
+
+@pytest.fixture
+def games(site: Site) -> list[Game]:
+    """Games of two versions of White's bot on two ladders; none is rated between bots of one owner."""
+    for table in (LadderRating, RatingEvent, PairScore):
+        table.objects.all().delete()
+    Game.objects.filter(pk=site.played.pk).update(rated=False)
+    walter = User.objects.create_user("walter")
+    others = [site.black, add_version(walter, "Third"), add_version(site.owner, "Sister")]
+    played = play_rated(None, "Autumn", [site.white, *others])
+    second = add_version(site.owner, "Stone Age")
+    played += play_rated(None, "Winter", [second, *others], pairs=2, seed=8)
+    return played + play_rated(None, "Dual", [second, site.black], pairs=1, ladders=["dualma"], seed=9)
+
+
+def text_of(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200, address
+    return response.content.decode()
+
+
+def numbers(page: str) -> list[tuple[str, int]]:
+    """The numbers that lead to lists of games, with the addresses."""
+    found = re.findall(r'<a href="(/games/[?][^"]*)">(\d+)</a>', page)
+    return [(unescape(address), int(number)) for address, number in found]
+
+
+def check_numbers(client: Client, page: str) -> int:
+    """Compare each number with the rows of its list; returns how many numbers there are."""
+    found = numbers(page)
+    for address, number in found:
+        rows = re.findall(r'<a href="/games/(\d+)/">', text_of(client, address))
+        assert len(set(rows)) == number, address
+    return len(found)
+
+
+@pytest.fixture(autouse=True)
+def _whole_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "PAGE_SIZE", 1000)
+
+
+ADDRESSES = [
+    PAGE,
+    f"{PAGE}?version=1",
+    f"{PAGE}?ladder={LADDER}&version=2",
+    f"{PAGE}?ladder=dualma",
+    f"{PAGE}1/",
+    f"{PAGE}2/?ladder=dualma",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_every_number_is_that_of_the_games_in_its_list(
+    games: list[Game], client: Client, address: str
+) -> None:
+    page = text_of(client, address)
+    assert check_numbers(client, page) >= 15
+
+
+@pytest.mark.parametrize("address", ADDRESSES[:4])
+def test_the_numbers_of_the_latest_games_are_those_of_their_lists(
+    games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setattr(recent, "MOST_COUNTED", 2)
+    page = text_of(client, address)
+    assert "openings and forfeits the latest 2." in " ".join(page.split()) or "dualma" in address
+    check_numbers(client, page)
+    openings = client.get(address).context["results"].openings.rows
+    assert sum(row.score.games for row in openings) == 2
+
+
+def test_the_results_are_those_of_the_rated_games(games: list[Game], client: Client) -> None:
+    results = client.get(f"{PAGE}?ladder={LADDER}").context["results"]
+    own = [
+        game
+        for game in Game.objects.filter(rated=True, ladder=LADDER).with_players()
+        if "Stone Age" in {game.white.bot.name, game.black.bot.name}
+    ]
+    as_white = [game for game in own if game.white.bot.name == "Stone Age"]
+    white, black = results.colours
+    assert white.score.games == len(as_white) > 0
+    assert black.score.games == len(own) - len(as_white) > 0
+    assert white.score.wins == sum(game.result == "1-0" for game in as_white)
+    assert {row.opponent.name for row in results.opponents} == {"Third", site_rival(games)}
+    assert sum(row.games for row in results.forfeits) == sum(
+        game.fault == ("white" if game in as_white else "black") for game in own
+    )
+    assert sum(row.score.games for row in results.openings.rows) == len(own)
+
+
+def site_rival(games: list[Game]) -> str:
+    return next(game.black.bot.name for game in games if "Rival" in game.black.bot.name)
+
+
+def test_the_sums_of_the_pairs_are_those_of_a_rebuild(games: list[Game], client: Client) -> None:
+    before = numbers(text_of(client, PAGE))
+    assert not any(one.changed for one in rebuild())
+    assert numbers(text_of(client, PAGE)) == before
+
+
+def test_the_time_used_is_that_of_the_own_moves_in_the_records(games: list[Game], client: Client) -> None:
+    used = client.get(f"{PAGE}?ladder=dualma").context["results"].time
+    times: list[tuple[int, int, int]] = []
+    for record in GameRecord.objects.filter(game__ladder="dualma").select_related("game__white__bot"):
+        read = next(iter(read_records(record.text.splitlines(keepends=True), "record")))
+        assert isinstance(read, Record)
+        is_white = record.game.white.bot.name == "Stone Age"
+        own = 0 if is_white == (GAMES["dualma"].first is Side.WHITE) else 1
+        for ply, move in enumerate(read.moves):
+            if ply % 2 == own and move.note is not None and move.note.ms is not None:
+                times.append((move.note.ms, record.pk, ply + 1))
+    longest, game, ply = max(times)
+    assert (used.games, used.moves) == (2, len(times))
+    assert used.mean == format_seconds(sum(ms for ms, *_ in times) // len(times))
+    assert used.longest == format_seconds(longest)
+    assert used.address == f"/games/{game}/?ply={ply}"
+    clock = 2 * 60_000 + 500 * len(times)
+    assert used.share == pytest.approx(100 * sum(ms for ms, *_ in times) / clock)
+
+
+def test_the_time_used_is_read_again_after_the_next_game(
+    games: list[Game], site: Site, client: Client
+) -> None:
+    first = client.get(PAGE).context["results"].time
+    GameRecord.objects.all().delete()
+    assert client.get(PAGE).context["results"].time == first
+    play_rated(None, "Later", [site.white, site.black], pairs=1, seed=3)
+    assert client.get(PAGE).context["results"].time.games == 2
+
+
+@pytest.mark.parametrize(
+    "query", ["ladder=chess", "ladder=duploline", "version=9", "version=x", "version=%00", "ladder=%00"]
+)
+def test_results_of_no_ladder_or_version_are_not_found(games: list[Game], client: Client, query: str) -> None:
+    assert client.get(f"{PAGE}?{query}").status_code == 404
+
+
+def test_a_bot_without_rated_games_has_no_results(site: Site, client: Client) -> None:
+    add_version(site.owner, "Idle")
+    page = client.get("/bots/idle/")
+    assert page.context["results"] is None
+    assert "Results on" not in page.content.decode()
+    assert client.get("/bots/idle/?ladder=dualma").status_code == 200
+
+
+def test_each_rating_change_leads_to_its_game(games: list[Game], client: Client) -> None:
+    changes = client.get(PAGE).context["results"].changes
+    events = RatingEvent.objects.filter(version__bot__slug="stone-age", ladder=LADDER).order_by("-sequence")
+    assert [change.event for change in changes] == list(events[: recent.MOST_CHANGES])
+    page = text_of(client, PAGE)
+    for change in changes:
+        assert f'<a href="/games/{change.event.game_id}/">{change.event.game.result}</a>' in page
+        assert f"{change.event.difference:+.2f}" in page
+        assert change.player.bot.name == "Stone Age" != change.opponent.bot.name
+
+
+def test_a_game_shows_how_it_changed_the_ratings(games: list[Game], client: Client) -> None:
+    rated = next(game for game in games if game.rating_events.exists())
+    page = text_of(client, f"/games/{rated.pk}/")
+    for event in rated.rating_events.all():
+        assert f"{event.before.conservative:.2f} →" in page
+        assert f"({event.difference:+.2f})" in re.sub("<[^>]*>", "", page)
+        assert f'href="{event.version.get_absolute_url()}?ladder={LADDER}#results"' in page
+    unrated = next(game for game in games if not game.rating_events.exists())
+    assert " →" not in text_of(client, f"/games/{unrated.pk}/")
+
+
+def test_many_opponents_are_listed_on_request(games: list[Game], site: Site, client: Client) -> None:
+    others = [add_version(None, f"Other {number}") for number in range(MOST_OPPONENTS + 1)]
+    for number, other in enumerate(others):
+        PairScore.objects.create(ladder_id=LADDER, white=site.white, black=other, wins=number + 100)
+    results = client.get(PAGE).context["results"]
+    assert len(results.opponents) == MOST_OPPONENTS
+    assert results.more_opponents == 3
+    counts = [row.score.games for row in results.opponents]
+    assert counts == sorted(counts, reverse=True)
+    page = text_of(client, PAGE)
+    more = re.search(r'href="([^"]*opponents=all#results)"', page)
+    assert more is not None
+    whole = client.get(f"{PAGE}{unescape(more[1])}").context["results"]
+    assert len(whole.opponents) == MOST_OPPONENTS + 3
+
+
+def test_games_of_drafts_and_validations_count_nowhere(
+    games: list[Game], site: Site, as_user: Callable[..., Client]
+) -> None:
+    for visitor in (None, site.rival, site.owner, site.staff):
+        client = as_user(visitor)
+        assert check_numbers(client, text_of(client, PAGE)) >= 20
+        unrated = client.get(PAGE).context["results"].unrated
+        tournaments = set(re.findall(r"/games/(\d+)/", text_of(client, unrated)))
+        shown = Game.objects.filter(pk__in=map(int, tournaments)).values_list("tournament__slug", flat=True)
+        assert set(shown) <= {"autumn", "winter", "spring"}
+
+
+def test_a_page_costs_the_same_queries_with_any_number_of_games_and_versions(
+    games: list[Game], site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    text_of(client, PAGE)  # caches the time used
+    with django_assert_max_num_queries(24) as few:
+        text_of(client, PAGE)
+    most = len(few)
+    for seed in range(20, 23):
+        newest = add_version(site.owner, "Stone Age")
+        play_rated(None, f"More {seed}", [newest, site.black], pairs=2, seed=seed)
+    text_of(client, PAGE)
+    with django_assert_max_num_queries(most):
+        text_of(client, PAGE)
+
+
+def test_the_lists_of_a_bot_s_games_hold_each_game_once(
+    games: list[Game], site: Site, client: Client
+) -> None:
+    """Also a game between two versions of the bot, which is in the lists of both."""
+    second = site.white.bot.versions.get(number=2)
+    Game.objects.filter(pk=games[0].pk).update(white=site.white, black=second)
+    expected = [
+        game.pk
+        for game in Game.objects.done().with_players().order_by("-pk")
+        if {"stone-age"} & {game.white.bot.slug, game.black.bot.slug}
+    ]
+    found, query = list[int](), ""
+    while True:
+        page = client.get(f"{PAGE}{query}").context["page"]
+        found += [game.pk for game in page.rows]
+        query = page.next
+        if not query:
+            break
+    assert found == expected

@@ -1,0 +1,176 @@
+"""Ladders: drawings in the rows, sizes on the list, and the downloads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
+
+from tests.support.filled_site import LADDER, Site, add_version
+from tournament.models import BotVersion, Game, LadderRating, RatingEvent
+from tournament.views.ladders.drawings import (
+    BAR_WIDTH,
+    EDGE,
+    RatingScale,
+    draw_interval,
+    draw_line,
+    draw_results,
+)
+from tournament.views.ladders.ladders import EXPORTED
+from tournament.views.ladders.ratings import recent_ratings
+
+OTHER = "dualma"
+"""A ladder without ratings."""
+
+
+def rating(mu: float = 25, sigma: float = 5, **results: int) -> LadderRating:
+    return LadderRating(mu=mu, sigma=sigma, conservative=mu - 3 * sigma, **results)
+
+
+def rate(version: BotVersion, mu: float, ladder: str = OTHER, **values: int) -> None:
+    LadderRating.objects.create(
+        ladder_id=ladder, version=version, mu=mu, sigma=1, conservative=mu - 3, **values
+    )
+
+
+def add_events(game: Game, version: BotVersion, mus: list[float], ladder: str = OTHER) -> None:
+    """One event a rating; all belong to one game, because only their sequence is read."""
+    RatingEvent.objects.bulk_create(
+        RatingEvent(
+            ladder_id=ladder,
+            sequence=sequence,
+            game=game,
+            version=version,
+            mu_before=0,
+            sigma_before=1,
+            mu_after=mu,
+            sigma_after=1,
+        )
+        for sequence, mu in enumerate(mus, start=1)
+    )
+
+
+def attributes(drawn: str, kind: str) -> dict[str, str]:
+    root = ElementTree.fromstring(drawn)
+    return next(dict(part.attrib) for part in root.iter() if part.get("class") == kind)
+
+
+def test_intervals_of_a_page_have_one_scale() -> None:
+    weak, strong = rating(10, 2), rating(40, 1)
+    scale = RatingScale.of([weak, strong])
+    assert (scale.low, scale.high) == (4, 43)
+    low = attributes(draw_interval(weak, scale), "span")
+    high = attributes(draw_interval(strong, scale), "span")
+    assert float(low["x"]) == EDGE
+    assert float(high["x"]) + float(high["width"]) == BAR_WIDTH - EDGE
+    assert float(low["width"]) == pytest.approx(2 * float(high["width"]), abs=0.2)
+    assert attributes(draw_interval(weak, scale), "bar interval")["aria-label"] == (
+        "between 4.0 and 16.0, mean 10.0"
+    )
+
+
+def test_a_line_of_ratings_rises_with_them_and_small_changes_stay_flat() -> None:
+    def heights(drawn: str) -> list[float]:
+        spots = attributes(drawn, "line")["d"].removeprefix("M").split("L")
+        return [float(spot.split()[1]) for spot in spots]
+
+    assert heights(draw_line([1, 9, 5])) == [14, 4, 9]
+    small = heights(draw_line([5.0, 5.1]))
+    assert 0 < small[0] - small[1] < 1
+    assert draw_line([1]) == ""
+    assert "from 1.0 to 5.0 in the last 3 rated games" in draw_line([1, 9, 5])
+
+
+def test_the_results_share_a_bar() -> None:
+    drawn = draw_results(rating(wins=6, draws=3, losses=1))
+    widths = [float(attributes(drawn, kind)["width"]) for kind in ("won", "drawn", "lost")]
+    assert widths == [54, 27, 9]
+    assert 'class="lost"' not in draw_results(rating(wins=1))
+
+
+def test_a_row_of_a_ladder_has_its_drawings_and_their_numbers_as_text(site: Site, client: Client) -> None:
+    rate(site.white, 30, wins=12, draws=3, losses=4, games=19)
+    add_events(site.played, site.white, [25, 27, 30])
+    row = client.get(f"/ladders/{OTHER}/").content.decode().partition("<tbody>")[2].partition("</tbody>")[0]
+    assert [kind for kind in ("interval", "recent", "results") if f'class="bar {kind}"' in row] == [
+        "interval",
+        "recent",
+        "results",
+    ]
+    assert re.findall(r'class="(?:win|draw|loss)">(\d+)<', row) == ["12", "3", "4"]
+    assert "from 22.0 to 27.0 in the last 3 rated games" in row
+    assert " style=" not in row
+
+
+def test_the_latest_ratings_of_all_versions_are_one_query(
+    site: Site, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for version in (site.white, site.black):
+        rate(version, 30)
+    add_events(site.played, site.white, [float(mu) for mu in range(40)])
+    add_events(site.played, site.black, [7, 8])
+    add_events(site.played, site.white, [99], ladder=LADDER)
+    with django_assert_num_queries(1):
+        found = recent_ratings(OTHER, [site.white.pk, site.black.pk], count=5)
+    assert found == {site.white.pk: [32, 33, 34, 35, 36], site.black.pk: [4, 5]}
+
+
+def test_the_latest_ratings_are_read_from_the_index_of_histories(site: Site) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("a plan of SQLite")
+    with CaptureQueriesContext(connection) as queries:
+        recent_ratings(OTHER, [site.white.pk, site.black.pk])
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {queries[0]['sql']}")
+        plan = [row[3] for row in cursor.fetchall() if "ratingevent" in row[3] or " U0 " in row[3]]
+    assert len(plan) == 2
+    assert "event_history (version_id=? AND ladder_id=? AND sequence>?)" in plan[0]
+    assert "COVERING INDEX event_history (version_id=? AND ladder_id=?)" in plan[1]
+
+
+def test_the_list_of_ladders_counts_bots_and_rated_games(site: Site, client: Client) -> None:
+    for version in (site.white, site.black, add_version(site.owner, "Stone Age")):
+        rate(version, 20 + version.number, games=4)
+    cards = {card.ladder.game.code: card for card in client.get("/ladders/").context["cards"]}
+    assert (cards[OTHER].bots, cards[OTHER].games) == (2, 6)
+    page = client.get("/ladders/").content.decode()
+    assert "2 bots, 6 rated games" in page
+    assert page.count('class="thumb"') == len(cards)
+    leader = page.partition(f'href="/ladders/{OTHER}/"')[2].partition("Leader")[2]
+    assert "/bots/stone-age/2/" in leader.partition("</a>")[0]
+
+
+def test_the_ratings_can_be_downloaded_as_csv_and_json(site: Site, client: Client) -> None:
+    formula = add_version(site.owner, "=cmd|' /C calc'!A0")
+    rate(formula, 40.5, wins=2, losses=1, games=3)
+    rate(add_version(None, "Zażółć"), 20)
+    answer = client.get(f"/ladders/{OTHER}/ratings.csv")
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer["Content-Disposition"] == f'attachment; filename="{OTHER}-ratings.csv"'
+    first, second = csv.DictReader(io.StringIO(answer.content.decode("utf-8")))
+    assert tuple(first) == EXPORTED
+    assert (first["place"], first["bot"], first["rating"], first["wins"]) == (
+        "1",
+        "'=cmd|' /C calc'!A0",
+        "37.5",
+        "2",
+    )
+    assert (second["bot"], second["owner"]) == ("Zażółć", "")
+    values = json.loads(client.get(f"/ladders/{OTHER}/ratings.json").content)
+    assert values["ladder"] == OTHER
+    assert [row["bot"] for row in values["ratings"]] == ["=cmd|' /C calc'!A0", "Zażółć"]
+    assert values["ratings"][0]["page"] == f"http://testserver{formula.get_absolute_url()}"
+    assert values["ratings"][1]["owner"] is None
+
+
+@pytest.mark.parametrize("address", ["dualma/ratings.xml", "chess/ratings.csv", "dualma/ratings.pgn"])
+def test_ratings_of_another_kind_or_ladder_are_not_found(site: Site, client: Client, address: str) -> None:
+    assert client.get(f"/ladders/{address}").status_code == 404

@@ -1,0 +1,264 @@
+"""A tournament's tables: winners, gauntlets, the time that is left, and the same tables as CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from engines.rules.base import Result
+from tests.support.filled_site import LADDER, Site, add_version, decide_games, round_robin
+from tests.support.schedule import make_event, make_worker
+from tournament.models import BotVersion, Game, Tournament
+from tournament.services.schedule.tournaments import cancel, pause, start
+from tournament.views.tournaments import places, tables
+
+Kind = Tournament.Kind
+State = Tournament.State
+
+
+@pytest.fixture
+def bots(site: Site) -> list[BotVersion]:
+    Tournament.objects.exclude(state=State.DRAFT).update(state=State.CANCELLED)
+    return [add_version(site.owner, f"Bot {number}") for number in range(1, 5)]
+
+
+def event(kind: Kind, bots: Sequence[BotVersion], **terms: Any) -> Tournament:
+    return make_event(kind, versions=bots, ladders=[LADDER], name="Cup", **terms)
+
+
+def page_of(client: Client, tournament: Tournament) -> str:
+    return " ".join(client.get(tournament.get_absolute_url()).content.decode().split())
+
+
+def named(client: Client, tournament: Tournament) -> list[tuple[str, list[str], str]]:
+    found = client.get(tournament.get_absolute_url()).context["winners"]
+    return [(one.title, [version.bot.name for version in one.versions], one.note) for one in found]
+
+
+@pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.SWISS, Kind.KNOCK_OUT])
+def test_the_champion_of_a_finished_tournament_is_named_above_its_tables(
+    bots: list[BotVersion], client: Client, kind: Kind
+) -> None:
+    cup = event(kind, bots)
+    assert named(client, cup) == []
+    decide_games(cup)
+    ((title, names, _),) = named(client, cup)
+    assert (title, names) == ("Champion", ["Bot 1"])
+    page = page_of(client, cup)
+    assert page.index("Champion:") < page.index("<table")
+
+
+def test_a_shared_first_place_names_all_who_share_it(bots: list[BotVersion], client: Client) -> None:
+    cup = event(Kind.ROUND_ROBIN, bots)
+    decide_games(cup, lambda game: Result.DRAW)
+    assert named(client, cup) == [("Shared first place", ["Bot 1", "Bot 2", "Bot 3", "Bot 4"], "3 points")]
+
+
+def test_the_winner_of_a_level_final_is_the_better_seed(bots: list[BotVersion], client: Client) -> None:
+    cup = event(Kind.KNOCK_OUT, bots)
+    decide_games(cup, lambda game: Result.DRAW)
+    assert named(client, cup) == [("Champion", ["Bot 1"], "better seed in a level final")]
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.CANCELLED, State.HALTED])
+def test_a_tournament_that_is_not_finished_has_no_champion(
+    bots: list[BotVersion], client: Client, state: State
+) -> None:
+    cup = event(Kind.ROUND_ROBIN, bots)
+    decide_games(cup)
+    Tournament.objects.filter(pk=cup.pk).update(state=state)
+    assert named(client, cup) == []
+
+
+def test_the_challenger_of_a_gauntlet_stands_apart_from_its_opponents(
+    bots: list[BotVersion], client: Client
+) -> None:
+    def result(game: Game) -> Result:
+        other = {game.white.bot.name, game.black.bot.name} - {"Bot 1"}
+        if other == {"Bot 3"}:
+            return Result.WHITE_WINS if game.white.bot.name == "Bot 3" else Result.BLACK_WINS
+        return Result.DRAW
+
+    cup = event(Kind.GAUNTLET, bots)
+    decide_games(cup, result)
+    (cross,) = client.get(cup.get_absolute_url()).context["crosses"]
+    assert (cross.challenger.name[1:6], cross.challenger.points, cross.challenger.of) == ("Bot 1", "2", 6)
+    assert [cell.points for cell in cross.challenger.cells] == ["0", "1", "1"]
+    rows = [(row.rank, row.version.bot.name, row.points, row.of, row.performance > 0) for row in cross.rows]
+    assert rows == [(1, "Bot 3", "2", 2, True), (2, "Bot 2", "1", 2, False), (2, "Bot 4", "1", 2, False)]
+    assert all("opponent=bot-1" in row.cells[0].address for row in cross.rows)
+    assert named(client, cup) == [("Challenger", ["Bot 1"], "2 of 6 points against 3 opponents")]
+
+
+def test_a_large_gauntlet_shows_the_challenger_without_its_meetings(
+    bots: list[BotVersion], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tournament.views.tournaments.tournaments.MOST_CROSSED", 2)
+    (cross,) = client.get(event(Kind.GAUNTLET, bots).get_absolute_url()).context["crosses"]
+    assert cross.challenger.cells == []
+    assert len(cross.rows) == 3
+
+
+def progress(client: Client, tournament: Tournament) -> str:
+    return str(client.get(tournament.get_absolute_url()).context["progress"])
+
+
+def test_a_running_tournament_shows_the_time_that_is_left(bots: list[BotVersion], client: Client) -> None:
+    cup = event(Kind.ROUND_ROBIN, bots)
+    assert progress(client, cup) == "No worker plays games at the moment."
+    make_worker(slots=2)
+    games = list(cup.games.order_by("id"))
+    now = timezone.now()
+    for number, game in enumerate(games[:2], start=100):
+        times = {"started_at": now - datetime.timedelta(seconds=99.7), "finished_at": now}
+        Game.objects.filter(pk=game.pk).update(
+            state=Game.State.DONE, result=Result.DRAW, sequence=number, **times
+        )
+    Tournament.objects.filter(pk=cup.pk).update(games_done=2)
+    assert progress(client, cup) == "About 8 minutes left."  # 10 games of 100 seconds, two at a time
+    other = round_robin(None, "Other", bots)
+    start(other)
+    assert progress(client, cup) == "About 17 minutes left."  # they take turns
+    Tournament.objects.filter(pk=cup.pk).update(priority=1)
+    assert progress(client, cup) == "About 8 minutes left."
+
+
+def test_the_time_left_of_a_staged_tournament_includes_the_rounds_to_come(
+    bots: list[BotVersion], client: Client
+) -> None:
+    make_worker(slots=1)
+    swiss, cup = event(Kind.SWISS, bots), event(Kind.KNOCK_OUT, bots)
+    Tournament.objects.filter(pk=cup.pk).update(priority=1)
+    seconds = [client.get(one.get_absolute_url()).context["progress"] for one in (swiss, cup)]
+    assert seconds[0].startswith("About")
+    assert seconds[1].startswith("At least")
+
+
+def test_a_tournament_that_is_not_played_says_so_instead_of_a_time(
+    bots: list[BotVersion], client: Client, site: Site
+) -> None:
+    make_worker()
+    cup = event(Kind.ROUND_ROBIN, bots)
+    pause(cup)
+    assert progress(client, cup) == "Paused with 12 games left."
+    cancel(cup)
+    assert progress(client, cup) == "Cancelled with 12 games not played."
+    done = event(Kind.GAUNTLET, bots[:2])
+    decide_games(done)
+    assert progress(client, done) == "Played in a few seconds."
+    began = done.finished_at - datetime.timedelta(minutes=12)  # type: ignore[operator]
+    Tournament.objects.filter(pk=done.pk).update(started_at=began)
+    assert progress(client, done) == "Played in 12 minutes."
+
+
+def test_a_tournament_without_games_has_neither_an_estimate_nor_a_bar(
+    site: Site, as_user: Callable[..., Client]
+) -> None:
+    site.draft.entries.exclude(number=1).delete()
+    site.draft.games.all().delete()
+    Tournament.objects.filter(pk=site.draft.pk).update(games_total=0)
+    page = as_user(site.owner).get(site.draft.get_absolute_url())
+    assert page.context["progress"] == "No games yet."
+    text = page.content.decode()
+    assert "No games: fewer than two of the bots play the same ladder." in text
+    assert "0 games" not in text
+    assert "<progress" not in text
+
+
+def read_csv(client: Client, address: str) -> list[dict[str, str]]:
+    response = client.get(address)
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    return list(csv.DictReader(io.StringIO(response.content.decode())))
+
+
+@pytest.mark.parametrize("name", ["standings", "crosstable"])
+def test_the_files_hold_the_same_table_as_csv_and_json(
+    bots: list[BotVersion], client: Client, name: str
+) -> None:
+    cup = event(Kind.ROUND_ROBIN, bots)
+    decide_games(cup)
+    rows = read_csv(client, f"/tournaments/{cup.slug}/{name}.csv")
+    answer = client.get(f"/tournaments/{cup.slug}/{name}.json").json()
+    assert (answer["tournament"], answer["state"]) == (cup.slug, "finished")
+    texts = [{key: "" if value is None else str(value) for key, value in row.items()} for row in answer[name]]
+    assert rows == texts
+    assert tuple(rows[0]) == {"standings": tables.STANDINGS, "crosstable": tables.CROSSTABLE}[name]
+    page = page_of(client, cup)
+    assert f'href="/tournaments/{cup.slug}/{name}.csv?ladder={LADDER}"' in page
+    assert f'href="/tournaments/{cup.slug}/{name}.json?ladder={LADDER}"' in page
+
+
+def test_the_files_agree_with_the_page(bots: list[BotVersion], client: Client) -> None:
+    cup = event(Kind.ROUND_ROBIN, bots)
+    decide_games(cup)
+    standings = client.get(f"/tournaments/{cup.slug}/standings.json").json()["standings"]
+    (cross,) = client.get(cup.get_absolute_url()).context["crosses"]
+    listed = [(row["rank"], row["bot"], row["points"], row["rating"]) for row in standings]
+    assert listed == [(row.rank, row.version.bot.name, float(row.points), row.rating) for row in cross.rows]
+    meetings = client.get(f"/tournaments/{cup.slug}/crosstable.json").json()["crosstable"]
+    assert len(meetings) == 4 * 3
+    assert sum(one["points"] for one in meetings) == 12
+
+
+def test_the_challenger_comes_first_in_the_files_without_a_rank(
+    bots: list[BotVersion], client: Client
+) -> None:
+    cup = event(Kind.GAUNTLET, list(reversed(bots)))
+    decide_games(cup, lambda game: Result.DRAW)
+    standings = client.get(f"/tournaments/{cup.slug}/standings.json").json()["standings"]
+    assert [(row["bot"], row["rank"]) for row in standings][:2] == [("Bot 4", None), ("Bot 3", 1)]
+
+
+def test_a_name_that_looks_like_a_formula_stays_text_in_csv_alone(
+    bots: list[BotVersion], client: Client
+) -> None:
+    names = ["=1+1", "+2", "-3", "@sum"]
+    cup = event(Kind.ROUND_ROBIN, [add_version(None, name) for name in names])
+    decide_games(cup)
+    rows = read_csv(client, f"/tournaments/{cup.slug}/standings.csv")
+    assert sorted(row["bot"] for row in rows) == sorted(f"'{name}" for name in names)
+    met = read_csv(client, f"/tournaments/{cup.slug}/crosstable.csv")
+    assert {row["opponent"] for row in met} == {f"'{name}" for name in names}
+    standings = client.get(f"/tournaments/{cup.slug}/standings.json").json()["standings"]
+    assert sorted(row["bot"] for row in standings) == sorted(names)
+
+
+def test_files_of_one_ladder_or_of_all(site: Site, client: Client, bots: list[BotVersion]) -> None:
+    cup = make_event(Kind.ROUND_ROBIN, versions=bots, ladders=[LADDER, "dualma"], name="Two")
+    address = f"/tournaments/{cup.slug}/standings.csv"
+    assert {row["ladder"] for row in read_csv(client, address)} == {LADDER, "dualma"}
+    assert {row["ladder"] for row in read_csv(client, f"{address}?ladder=dualma")} == {"dualma"}
+    assert client.get(f"{address}?ladder=chess").status_code == 404
+
+
+def test_a_ladder_s_endless_tournament_has_no_files(site: Site, client: Client) -> None:
+    Tournament.objects.filter(pk=site.running.pk).update(kind=Kind.LADDER)
+    assert client.get("/tournaments/spring/standings.csv").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["standings", "crosstable"])
+def test_a_file_costs_the_same_queries_at_any_size(
+    bots: list[BotVersion], client: Client, django_assert_max_num_queries: DjangoAssertNumQueries, name: str
+) -> None:
+    cup = event(Kind.SWISS, bots)
+    decide_games(cup)
+    with django_assert_max_num_queries(5):
+        assert client.get(f"/tournaments/{cup.slug}/{name}.json").status_code == 200
+
+
+def test_ratings_of_a_very_large_tournament_are_left_out(
+    bots: list[BotVersion], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "MOST_FOLDED", 1)
+    cup = event(Kind.ROUND_ROBIN, bots)
+    decide_games(cup)
+    rows = read_csv(client, f"/tournaments/{cup.slug}/standings.csv")
+    assert {row["rating"] for row in rows} == {""}

@@ -1,0 +1,198 @@
+"""Pages of version tests: the list, the live page, its chart, and the stop button."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from engines.rules.base import Result
+from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.schedule import make_test, make_worker, play_short
+from tournament.models import CountedPair, Tournament, VersionTest
+from tournament.services.dispatch.leases import keeper_started
+from tournament.services.results import keeper
+from tournament.services.version_tests.progress import stop_test, tend_tests
+from tournament.views.version_tests import version_tests
+from workers.jobs import GameJob, JobGame
+from workers.statistics import estimate
+
+pytestmark = pytest.mark.django_db
+Deal = Callable[[], list[GameJob]]
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def tested(site: Site, settings: Settings) -> Tournament:
+    settings.SLOTS = 1
+    keeper_started()
+    Tournament.objects.filter(pk=site.running.pk).update(state=Tournament.State.PAUSED)
+    newer = add_version(site.owner, "Stone Age")
+    return make_test(
+        site.owner, candidate=newer, baseline=site.white, ladder=LADDER, elo0=-5.0, elo1=60.5, most_games=200
+    )
+
+
+def candidate_leads(job: GameJob, game: JobGame) -> Result:
+    """The candidate wins with White and draws with Black."""
+    return Result.WHITE_WINS if game.white == 0 else Result.DRAW
+
+
+def play(deal: Deal, pairs: int | None = None) -> None:
+    """Play so many pairs, or until the test is over."""
+    left = pairs
+    while left != 0 and (jobs := deal()):
+        for job in jobs[:left]:
+            keeper.record_all(list(play_short(job, candidate_leads)))
+        left = None if left is None else left - min(left, len(jobs))
+        tend_tests()
+
+
+def page_of(client: Client, tested: Tournament) -> str:
+    return " ".join(client.get(tested.get_absolute_url()).content.decode().split())
+
+
+def test_a_new_test_has_no_result_yet(client: Client, tested: Tournament) -> None:
+    page = page_of(client, tested)
+    assert "unknown before the first pair" in page
+    assert "<b>-2.94</b> accepts H0: -5 Elo" in page
+    assert "<b>2.94</b> accepts H1: 60.5 Elo" in page
+    assert "0 of at most 200" in page
+    assert "ends by itself" in page
+
+
+def test_the_page_shows_ratio_elo_games_and_pairs(client: Client, tested: Tournament, deal: Deal) -> None:
+    play(deal, 3)
+    test = VersionTest.objects.get()
+    page = page_of(client, tested)
+    assert f'Log-likelihood ratio <b class="tabular">{test.ratio:.2f}</b>' in page
+    found = estimate(test.pairs)
+    assert f"<b>{found.elo:.1f}</b> ± {found.error:.1f}" in page
+    assert "6 of at most 200" in page
+    assert [int(cell) for cell in re.findall(r'<td class="num">(\d+)</td>', page)] == [0, 0, 0, 3, 0]
+    assert "3 won" in page
+    assert "3 drawn" in page
+    assert "0 lost" in page
+    assert f'href="/games/?tournament={tested.slug}"' in page
+    games = client.get(f"/games/?tournament={tested.slug}").content.decode()
+    assert len(set(re.findall(r'href="(/games/\d+/)"', games))) == 6
+
+
+def test_games_of_incomplete_pairs_are_shown_as_not_counted(
+    client: Client, tested: Tournament, deal: Deal
+) -> None:
+    first, second = deal()
+    keeper.record(next(play_short(first, candidate_leads)))
+    tend_tests()
+    assert "1 more game: their pair is not complete" in page_of(client, tested)
+    keeper.record_all(list(play_short(second, candidate_leads)))
+    tend_tests()
+    assert "3 more games: their pair is not complete" in page_of(client, tested)
+
+
+@pytest.mark.parametrize("verdict", ["H1", "H0", "limit", "stopped"])
+def test_the_end_is_stated_in_a_sentence(
+    client: Client, tested: Tournament, deal: Deal, verdict: str
+) -> None:
+    play(deal, 2)
+    stop_test(tested, "its owner stopped it")
+    VersionTest.objects.update(outcome=verdict)
+    sentences = {
+        "H1": "H1 is accepted: the results favour a difference of +60.5 normalized Elo over -5.",
+        "H0": "H0 is accepted: the results favour a difference of -5 normalized Elo over +60.5.",
+        "limit": "Undecided: the largest number of games is reached, and neither bound.",
+        "stopped": "Stopped without a verdict: its owner stopped it.",
+    }
+    page = page_of(client, tested)
+    assert sentences[verdict].replace("'", "&#x27;") in page
+    assert "hx-trigger" not in page
+
+
+def test_a_poll_brings_only_news(client: Client, tested: Tournament, deal: Deal) -> None:
+    address = re.search(r'hx-get="([^"]*)"', page_of(client, tested))
+    assert address
+    assert client.get(address[1], headers=HTMX).status_code == 204
+    play(deal, 1)
+    news = client.get(address[1], headers=HTMX)
+    assert news.status_code == 200
+    assert "<html" not in news.content.decode()
+    assert 'data-counted="1"' in news.content.decode()
+    stop_test(tested, "its owner stopped it")
+    assert client.get(address[1], headers=HTMX)["HX-Refresh"] == "true"
+
+
+def test_the_bar_starts_at_zero_and_ends_at_the_ratio() -> None:
+    assert version_tests._bar(1.5, -3.0, 3.0) == version_tests.RatioBar(50.0, 50.0, 25.0)
+    assert version_tests._bar(-1.5, -3.0, 3.0) == version_tests.RatioBar(50.0, 25.0, 25.0)
+    assert version_tests._bar(3.4, -3.0, 3.0) == version_tests.RatioBar(50.0, 50.0, 50.0)
+
+
+def test_the_chart_has_a_point_for_each_pair(client: Client, tested: Tournament, deal: Deal) -> None:
+    play(deal, 4)
+    data = client.get(f"{tested.get_absolute_url()}ratios.json").json()
+    ratios = VersionTest.objects.get().counted.order_by("number").values_list("ratio", flat=True)
+    expected = [[0, 0.0], *([2 * n, round(ratio, 3)] for n, ratio in enumerate(ratios, 1))]
+    assert data["points"] == expected
+    assert (data["lower"], data["upper"]) == pytest.approx((-2.944, 2.944), abs=1e-3)
+
+
+def test_a_long_chart_is_thinned_out_and_keeps_its_last_point(
+    client: Client, tested: Tournament, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = tested.version_test
+    CountedPair.objects.bulk_create(
+        CountedPair(test=test, number=number, half_points=2, ratio=number / 100) for number in range(1, 98)
+    )
+    VersionTest.objects.update(looked_at=97)
+    monkeypatch.setattr(version_tests, "POINTS", 20)
+    points = client.get(f"{tested.get_absolute_url()}ratios.json").json()["points"]
+    assert [games for games, _ in points] == [0, *range(10, 195, 10), 194]
+    assert points[-1] == [194, 0.97]
+
+
+def test_the_page_costs_the_same_queries_at_any_number_of_games(
+    client: Client, tested: Tournament, deal: Deal, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for pairs in (1, 4):
+        play(deal, pairs)
+        with django_assert_num_queries(3):
+            client.get(tested.get_absolute_url())
+        with django_assert_num_queries(2):
+            client.get(f"{tested.get_absolute_url()}?seen=running", headers=HTMX)
+        with django_assert_num_queries(4):
+            client.get(f"{tested.get_absolute_url()}ratios.json")
+
+
+def test_the_list_has_all_tests_and_those_of_one_account(
+    client: Client, tested: Tournament, site: Site, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    first, second = (add_version(site.rival, "<b>Rival</b>\u202e") for _ in range(2))
+    other = make_test(site.rival, candidate=second, baseline=first, ladder=LADDER)
+    with django_assert_num_queries(1):
+        page = client.get("/version-tests/").content.decode()
+    assert page.index(other.slug) < page.index(tested.slug)
+    assert "<b>Rival" not in page
+    own = client.get("/version-tests/?owner=rita").content.decode()
+    assert other.slug in own
+    assert tested.slug not in own
+    assert "No version tests yet" in client.get("/version-tests/?owner=%00nobody").content.decode()
+
+
+def test_lists_of_tournaments_leave_tests_out(
+    site: Site, tested: Tournament, as_user: Callable[..., Client]
+) -> None:
+    client = as_user(site.owner)
+    for address in ("/tournaments/", "/"):
+        assert tested.slug not in client.get(address).content.decode()
+    account = client.get("/account/").content.decode()
+    assert account.count(f'href="/version-tests/{tested.slug}/"') == 1
+
+
+def test_the_queue_says_when_a_test_plays(client: Client, tested: Tournament) -> None:
+    make_worker()
+    page = client.get("/queue/").content.decode()
+    assert f'href="/version-tests/{tested.slug}/"' in page
+    assert "plays while no other game waits, until its test is decided" in page

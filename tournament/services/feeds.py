@@ -1,0 +1,67 @@
+"""Writes entries of the Atom feeds: in the transaction of an event, the same entry into each feed.
+
+Which events are published, and with which words, is decided where they happen. Only what everybody may see
+is published.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import models
+
+from tournament.models import BotVersion, FeedEntry, Ladder, Tournament
+from tournament.models.feeds import feed_of
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedEvent:
+    """An event with the subjects (bots, ladders, tournaments, users) in whose feeds it stands."""
+
+    key: str
+    """Identifies the event for good; a path below the page of its subject."""
+    title: str
+    text: str
+    feeds: tuple[models.Model, ...]
+    version: BotVersion | None = None
+    tournament: Tournament | None = None
+    ladder: Ladder | None = None
+    is_repeatable: bool = True
+    """Whether a repeated event updates its entry; otherwise the first entry stays as it is."""
+
+
+def publish(events: Iterable[PublishedEvent], now: datetime.datetime) -> None:
+    """Store the entries; part of the caller's transaction. One or two statements for any number of events."""
+    repeatable: list[FeedEntry] = []
+    once: list[FeedEntry] = []
+    for event in events:
+        (repeatable if event.is_repeatable else once).extend(_entries(event, now))
+    FeedEntry.objects.bulk_create(
+        repeatable,
+        update_conflicts=True,
+        unique_fields=["feed", "key"],
+        update_fields=["title", "text", "updated_at"],
+    )
+    FeedEntry.objects.bulk_create(once, ignore_conflicts=True)
+
+
+def path_of(subject: models.Model) -> str:
+    """The beginning of the keys of a subject's events: its page's path, without slashes at the ends."""
+    return str(subject.get_absolute_url()).strip("/")  # type: ignore[attr-defined]
+
+
+def _entries(event: PublishedEvent, now: datetime.datetime) -> Iterable[FeedEntry]:
+    for subject in event.feeds:
+        yield FeedEntry(
+            feed=feed_of(subject),
+            key=event.key,
+            title=event.title,
+            text=event.text,
+            version=event.version,
+            tournament=event.tournament,
+            ladder=event.ladder,
+            published_at=now,
+            updated_at=now,
+        )

@@ -1,0 +1,45 @@
+"""The results of the rounds so far in a Swiss or a knock-out, from one grouped query.
+
+A halted game is over: it counts half a point for both, so that the next round does not wait for it.
+"""
+
+from __future__ import annotations
+
+from django.db.models import Count
+
+from engines.rules.base import Result
+from tournament.models import Game, Tournament
+from workers.pairing.knockout import Length
+from workers.pairing.results import MeetingResult
+
+POINTS = {Result.WHITE_WINS: (1.0, 0.0), Result.DRAW: (0.5, 0.5), Result.BLACK_WINS: (0.0, 1.0)}
+GIVEN_UP = (0.5, 0.5)
+
+
+def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
+    """By ladder: which seeds met in which round, and their points so far.
+
+    Games that are not over count no points yet.
+    """
+    places = {code: {pk: place for place, pk in enumerate(ids, 1)} for code, ids in tournament.seeds.items()}
+    points: dict[tuple[str, int, int, int], list[float]] = {}
+    rows = (
+        tournament.games.order_by()
+        .values_list("ladder_id", "pairing__round", "white_id", "black_id", "result", "state")
+        .annotate(Count("id"))
+    )
+    for code, number, white, black, result, state, count in rows.order_by("ladder_id", "pairing__round"):
+        first, second = sorted((places[code][white], places[code][black]))
+        made = POINTS[Result(result)] if result else GIVEN_UP if state == Game.State.HALTED else (0.0, 0.0)
+        mine, theirs = made if places[code][white] == first else made[::-1]
+        sums = points.setdefault((code, number, first, second), [0.0, 0.0])
+        sums[0] += count * mine
+        sums[1] += count * theirs
+    met: dict[str, list[MeetingResult]] = {}
+    for (code, number, first, second), (mine, theirs) in points.items():
+        met.setdefault(code, []).append(MeetingResult(number, first, second, mine, theirs))
+    return met
+
+
+def match_length(tournament: Tournament) -> Length:
+    return Length(tournament.pairs, tournament.extra_pairs)

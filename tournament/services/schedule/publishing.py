@@ -1,0 +1,188 @@
+"""Notices and feed entries about a tournament: announced, begun, a round finished, ended.
+
+Drafts, validations and the endless tournaments of ladders are not published. All functions are part of the
+caller's transaction. The tables are computed once, when a tournament or a round of a Swiss has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import models
+from django.utils import timezone
+
+from engines.rules.registry import GAMES
+from tournament.models import BotVersion, Ladder, Tournament, User
+from tournament.sentences import as_sentence, enumerate_words, isolate, isolated
+from tournament.services.accounts.notices import notify_about
+from tournament.services.feeds import PublishedEvent, path_of, publish
+from tournament.services.schedule.tables import tables_of
+
+MOST_NAMED = 5
+"""Winners, or own bots, that one text names."""
+NEXT_DRAWN = "The next round is drawn."
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """A version's place in the table of one ladder; several may share a place."""
+
+    version: BotVersion
+    ladder: str
+    place: int
+    players: int
+
+    @property
+    def where(self) -> str:
+        return GAMES[self.ladder].name
+
+
+def tell_announced(tournament: Tournament) -> None:
+    """A draft has become visible to everybody."""
+    when = f"{tournament.starts_at:%-d %B %Y %H:%M} UTC" if tournament.starts_at else ""
+    text = f"{_kind(tournament)}. It starts on {when}."
+    if tournament.entry_until:
+        text += f" Bots can be entered until {tournament.entry_until:%-d %B %Y %H:%M} UTC."
+    _publish(tournament, "announced", "Announced", text)
+
+
+def tell_begun(tournament: Tournament) -> None:
+    """A tournament has started."""
+    count = tournament.entries.count()
+    _publish(tournament, "begun", "Begun", f"{_kind(tournament)}. {count} bots take part.")
+
+
+def tell_rounds(tournament: Tournament, rounds: Mapping[str, int]) -> None:
+    """Rounds of a Swiss or a knock-out are finished: the last one of each ladder, and more are to follow."""
+    tables = _placings(tournament) if rounds and tournament.kind == Tournament.Kind.SWISS else []
+    publish(_round_events(tournament, rounds, tables), timezone.now())
+
+
+def tell_ended(tournament: Tournament) -> None:
+    """A tournament is finished, or halted because some games could not be played: it then has no winner."""
+    if not _is_published(tournament):
+        return
+    is_finished = tournament.state == Tournament.State.FINISHED
+    placings = _placings(tournament) if is_finished else []
+    result = _winners(placings, "wins") if is_finished else "Some games could not be played."
+    ladders = tuple(Ladder(code=code) for code in tournament.ladders)
+    _publish(tournament, "ended", "Finished" if is_finished else "Ended", result, ladders)
+    publish(_bot_events(tournament, placings), timezone.now())
+    notify_about(tournament, _texts(tournament, result, placings), is_warning=not is_finished)
+
+
+def tell_cancelled(tournament: Tournament, reason: str, *, was_draft: bool) -> None:
+    """A tournament is cancelled; with a reason, the site has cancelled it, and its owner is told."""
+    if not was_draft:
+        _publish(tournament, "cancelled", "Cancelled", as_sentence(reason) if reason else "")
+    if reason and tournament.owner and _is_published(tournament):
+        text = f"Your tournament {isolate(tournament.name)} is cancelled. {as_sentence(reason)}"
+        notify_about(tournament, {tournament.owner: text}, is_warning=True)
+
+
+def _is_published(tournament: Tournament) -> bool:
+    return tournament.kind not in {Tournament.Kind.VALIDATION, Tournament.Kind.LADDER}
+
+
+def _publish(
+    tournament: Tournament, event: str, what: str, text: str, ladders: Sequence[models.Model] = ()
+) -> None:
+    """Publish in the feeds of the tournament, of its owner and of these ladders."""
+    if not _is_published(tournament):
+        return
+    feeds: list[models.Model] = [tournament, *ladders]
+    if tournament.owner is not None:
+        feeds.append(tournament.owner)
+    title, key = f"{what}: {isolate(tournament.name)}", f"{path_of(tournament)}/{event}"
+    publish([PublishedEvent(key, title, text, tuple(feeds), tournament=tournament)], timezone.now())
+
+
+def _round_events(
+    tournament: Tournament, rounds: Mapping[str, int], placings: Sequence[Placing]
+) -> Iterator[PublishedEvent]:
+    of_total = f" of {tournament.rounds}" if tournament.rounds else ""
+    for code, number in rounds.items():
+        where = f" ({GAMES[code].name})" if len(tournament.ladders) > 1 else ""
+        leads = _winners([one for one in placings if one.ladder == code], "leads", "lead")
+        yield PublishedEvent(
+            f"{path_of(tournament)}/rounds/{code}/{number}",
+            f"Round {number}{of_total} is finished{where}: {isolate(tournament.name)}",
+            f"{leads} {NEXT_DRAWN}".strip(),
+            (tournament,),
+            tournament=tournament,
+        )
+
+
+def _bot_events(tournament: Tournament, placings: Sequence[Placing]) -> Iterator[PublishedEvent]:
+    """For the feed of each bot that took part, its places."""
+    for version, places in _by_version(placings).items():
+        yield PublishedEvent(
+            f"{path_of(tournament)}/ended/{version.bot.slug}",
+            f"{isolated(version)} {_places(places)}: {isolate(tournament.name)}",
+            f"{_kind(tournament)}. {_winners(placings, 'wins')}",
+            (version.bot,),
+            tournament=tournament,
+        )
+
+
+def _texts(tournament: Tournament, result: str, placings: Sequence[Placing]) -> dict[User, str]:
+    """What the organizer and the owners of the bots are told, one text a user."""
+    name = isolate(tournament.name)
+    texts = {tournament.owner: f"Your tournament {name} has ended. {result}"} if tournament.owner else {}
+    own: dict[User, list[str]] = {}
+    for version, places in _by_version(placings).items():
+        if version.bot.owner is not None:
+            own.setdefault(version.bot.owner, []).append(f"{isolated(version)} {_places(places)}.")
+    for owner, sentences in own.items():
+        more = f" And {len(sentences) - MOST_NAMED} more of your bots." if len(sentences) > MOST_NAMED else ""
+        begin = texts.get(owner, f"The tournament {name} has ended.")
+        own_places = [sentence for sentence in sentences[:MOST_NAMED] if sentence not in begin]
+        texts[owner] = f"{' '.join([begin, *own_places])}{more}"
+    return texts
+
+
+def _placings(tournament: Tournament) -> list[Placing]:
+    """By ladder, in the order of the table."""
+    entries = tournament.entries.select_related("version__bot__owner").order_by("number")
+    tables = tables_of(tournament, [entry.version for entry in entries])
+    return [
+        Placing(table.versions[row.player], table.ladder, row.rank, len(table.crosstable.rows))
+        for table in tables
+        for row in table.crosstable.rows
+    ]
+
+
+def _by_version(placings: Iterable[Placing]) -> dict[BotVersion, list[Placing]]:
+    found: dict[BotVersion, list[Placing]] = {}
+    for placing in placings:
+        found.setdefault(placing.version, []).append(placing)
+    return found
+
+
+def _winners(placings: Sequence[Placing], verb: str, plural: str = "share the first place") -> str:
+    """Who is first, one sentence a ladder; empty without placings."""
+    ladders = list(dict.fromkeys(placing.ladder for placing in placings))
+    sentences = []
+    for code in ladders:
+        names = [isolated(one.version) for one in placings if one.ladder == code and one.place == 1]
+        named = names[:MOST_NAMED] + ([f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else [])
+        where = f"{GAMES[code].name}: " if len(ladders) > 1 else ""
+        sentences.append(f"{where}{enumerate_words(named)} {verb if len(names) == 1 else plural}.")
+    return " ".join(sentences)
+
+
+def _places(places: Sequence[Placing]) -> str:
+    """``wins``, or ``takes place 2 of 5``; with the ladders if there are several."""
+    texts = []
+    for one in places:
+        what = "wins" if one.place == 1 else f"takes place {one.place} of {one.players}"
+        texts.append(f"{what} in {one.where}" if len(places) > 1 else what)
+    return enumerate_words(texts)
+
+
+def _kind(tournament: Tournament) -> str:
+    """The format and the ladders."""
+    games = enumerate_words([GAMES[code].name for code in tournament.ladders if code in GAMES])
+    kind = tournament.get_kind_display()
+    return f"{kind[:1].upper()}{kind[1:]} of {games}"

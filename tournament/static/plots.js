@@ -1,0 +1,27 @@
+// What the charts share: colours, axes, vertical lines, and new drawings in the other colour scheme.
+
+// A function from the name of a CSS variable to its value on this element.
+export const colourOf = (element) => (name) => getComputedStyle(element).getPropertyValue(name).trim();
+
+export function axisOptions(colour) {
+  return { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+}
+
+// A line over the whole height at a value of the x axis. Returns its place on the canvas.
+export function drawVertical(plot, value, stroke, { width = 1, dash = [] } = {}) {
+  const x = Math.round(plot.valToPos(value, "x", true));
+  plot.ctx.save();
+  plot.ctx.strokeStyle = stroke;
+  plot.ctx.lineWidth = width * devicePixelRatio;
+  plot.ctx.setLineDash(dash.map((length) => length * devicePixelRatio));
+  plot.ctx.beginPath();
+  plot.ctx.moveTo(x, plot.bbox.top);
+  plot.ctx.lineTo(x, plot.bbox.top + plot.bbox.height);
+  plot.ctx.stroke();
+  plot.ctx.restore();
+  return x;
+}
+
+export function onSchemeChange(draw) {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+}

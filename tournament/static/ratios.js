@@ -1,0 +1,64 @@
+// The chart of a version test: its log-likelihood ratio by games, between the two bounds.
+//
+// The points are fetched when the page is opened, and again when polling has brought new pairs.
+
+const HEIGHT = 220;
+
+const section = document.getElementById("ratios");
+const box = section.querySelector("[data-plot]");
+const readout = section.querySelector("[data-readout]");
+let plot = null;
+let data = null;
+let shown = null;
+
+const colour = (name) => getComputedStyle(section).getPropertyValue(name).trim();
+
+function draw() {
+  plot?.destroy();
+  plot = null;
+  if (data === null || data.points.length < 2) return;
+  const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+  const bound = (stroke) => ({ stroke, width: 1, dash: [6, 4], points: { show: false } });
+  const options = {
+    width: box.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { drag: { x: true, y: false }, y: false },
+    hooks: { setCursor: [(chart) => read(chart.cursor.idx)] },
+    scales: { x: { time: false } },
+    axes: [{ ...axis, size: 30 }, { ...axis, size: 40 }],
+    series: [
+      {},
+      { stroke: colour("--accent"), width: 2, points: { show: false } },
+      bound(colour("--loss")),
+      bound(colour("--win")),
+    ],
+  };
+  const games = data.points.map(([number]) => number);
+  const columns = [games, data.points.map(([, ratio]) => ratio), games.map(() => data.lower), games.map(() => data.upper)];
+  plot = new uPlot(options, columns, box);
+}
+
+function read(index) {
+  const point = index === null || index === undefined ? null : data?.points[index];
+  readout.textContent = point
+    ? `After ${point[0]} games: ${point[1].toFixed(2)}`
+    : "The dashed lines are the bounds of H0 (below) and H1 (above).";
+}
+
+async function load() {
+  const counted = document.getElementById("live").dataset.counted;
+  if (counted === shown) return;
+  const response = await fetch(section.dataset.ratios);
+  if (!response.ok) return;
+  shown = counted;
+  data = await response.json();
+  section.hidden = data.points.length < 2;
+  read(null);
+  draw();
+}
+
+document.addEventListener("htmx:afterSettle", load);
+new ResizeObserver(() => { if (plot) plot.setSize({ width: box.clientWidth, height: HEIGHT }); }).observe(section);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+load();

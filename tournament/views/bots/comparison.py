@@ -1,0 +1,141 @@
+"""Two bots against each other: their rated games by ladder and colour, and who is probably better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_safe
+
+from engines.rules.base import Side
+from engines.rules.registry import GAMES
+from engines.rules.registry import Variant as Rules
+from tournament import access
+from tournament.arithmetic.standings import GameScore
+from tournament.models import Bot, BotVersion, PairScore
+from tournament.views.games.filters import comparison_address, games_address
+from tournament.views.games.scores import ScoreRow, joined, rated_filters, sum_pairs
+from tournament.views.paging import LAST_ID, is_whole
+from workers.statistics import EloEstimate, Wdl, estimate
+
+
+@dataclass(frozen=True, slots=True)
+class LadderComparison:
+    """The first bot's results against the second on one ladder."""
+
+    game: Rules
+    total: ScoreRow
+    colours: list[ScoreRow]
+    estimate: EloEstimate
+
+    @property
+    def superiority(self) -> float:
+        """The likelihood in percent that the first bot is the better one."""
+        return 100 * self.estimate.los
+
+
+@dataclass(frozen=True, slots=True)
+class _Contestant:
+    """A bot of the comparison, and the chosen version's number, None for all versions."""
+
+    bot: Bot
+    versions: dict[int, int]
+    """The numbers of its versions by id."""
+    number: int | None
+
+    @property
+    def chosen(self) -> list[int]:
+        return [pk for pk, number in self.versions.items() if self.number in {None, number}]
+
+
+@require_safe
+def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
+    """The results of a bot against another, filtered by ``ladder``, ``version`` and ``opponent_version``."""
+    if slug == other:
+        raise Http404("a bot cannot be compared with itself")
+    first = _contestant(request, slug, "version")
+    second = _contestant(request, other, "opponent_version")
+    ladder = request.GET.get("ladder", "")
+    if ladder and ladder not in GAMES:
+        raise Http404(f"no ladder {ladder!r}")
+    filters = _filters(first, second)
+    context = {
+        "first": first,
+        "second": second,
+        "chosen_ladder": ladder,
+        "games": GAMES.values(),
+        "ladders": _compare(first, second, [ladder] if ladder else list(GAMES)),
+        "reversed": comparison_address(
+            other, slug, ladder=ladder, version=second.number, opponent_version=first.number
+        ),
+        "unrated": games_address(**filters | {"ladder": ladder or None, "rated": "no"}),
+    }
+    return render(request, "comparison.html", context)
+
+
+@require_safe
+def bot_compare(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go to the comparison with the bot named by ``with``, its name or its address."""
+    bots = access.visible_bots(request.user)
+    bot = get_object_or_404(bots, slug=slug)
+    name = request.GET.get("with", "").strip()
+    other = _named(bots, name) if name.isprintable() else None
+    if other is None or other == bot:
+        messages.error(request, f"There is no other bot with the name “{name[:40]}”.")
+        return redirect(bot)
+    return redirect("bot-comparison", bot.slug, other.slug)
+
+
+def _named(bots: QuerySet[Bot], name: str) -> Bot | None:
+    """The one of ``bots`` with this address or name."""
+    named = Bot.objects.named(name)
+    return bots.filter(slug=name).first() or (bots.filter(pk=named.pk).first() if named else None)
+
+
+def _contestant(request: HttpRequest, slug: str, parameter: str) -> _Contestant:
+    """Raises ``Http404`` for an unknown bot, and for a number that none of its versions has."""
+    bot = get_object_or_404(access.visible_bots(request.user).select_related("owner"), slug=slug)
+    visible = access.visible_versions(request.user, BotVersion.objects.filter(bot=bot))
+    versions = dict(visible.order_by("number").values_list("pk", "number"))
+    text = request.GET.get(parameter, "")
+    number = int(text) if is_whole(text, LAST_ID) else None
+    if text and number not in versions.values():
+        raise Http404(f"{slug} has no version {text!r}")
+    return _Contestant(bot, versions, number)
+
+
+def _filters(first: _Contestant, second: _Contestant) -> dict[str, object]:
+    """The filters of their rated games on all ladders."""
+    return rated_filters(first.bot, None, first.number) | {
+        "opponent": second.bot.slug,
+        "opponent_version": second.number,
+    }
+
+
+def _compare(first: _Contestant, second: _Contestant, ladders: list[str]) -> list[LadderComparison]:
+    """The ladders on which they have met, in the site's order."""
+    scores = {}
+    for side in Side:
+        pairs = PairScore.objects.filter(**{f"{side.other.name.lower()}__in": second.chosen})
+        scores[side] = sum_pairs(pairs, side, first.chosen, "ladder")
+    met = [code for code in ladders if any(code in by_ladder for by_ladder in scores.values())]
+    return [
+        _comparison(
+            code, {side: scores[side].get(code, GameScore()) for side in Side}, _filters(first, second)
+        )
+        for code in met
+    ]
+
+
+def _comparison(code: str, scores: dict[Side, GameScore], filters: dict[str, object]) -> LadderComparison:
+    filters = filters | {"ladder": code}
+    total = joined(scores[Side.WHITE], scores[Side.BLACK])
+    colours = [
+        ScoreRow(score, filters | {"colour": side.name.lower()}, side.name.title())
+        for side, score in scores.items()
+    ]
+    counts = Wdl(total.losses, total.draws, total.wins)
+    return LadderComparison(GAMES[code], ScoreRow(total, filters), colours, estimate(counts))

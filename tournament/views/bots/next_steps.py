@@ -1,0 +1,142 @@
+"""What happens next with a version, and when: its validation, its next games, which versions are active."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+from engines.rules.registry import GAMES
+from engines.rules.registry import Variant as Rules
+from tournament import access, queues
+from tournament.models import ActiveVersion, BotVersion, Exam, Game, LadderRating, Worker
+from tournament.services.dispatch.slots import slots_of
+from tournament.services.ladders.queue import look
+from tournament.views.ladders.forecasts import NEVER_S, NextGame, format_moment, next_games_of
+
+MOST_MEASURED = 20
+"""Latest compliance checks from whose durations the waiting time is estimated."""
+GUESSED_S = 60.0
+"""Seconds of a check on a site that has made none yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class LadderStep:
+    """What happens next on one ladder."""
+
+    game: Rules
+    text: str
+    is_active: bool
+    """Whether this version plays there."""
+    playing: Game | None = None
+    """The game it is playing now."""
+    instead: BotVersion | None = None
+    """The version that is active there instead."""
+    note: str = ""
+    """Why then."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextSteps:
+    """Sentences about the queue, and what happens on each ladder."""
+
+    sentences: list[str]
+    ladders: list[LadderStep]
+
+    @property
+    def can_activate(self) -> bool:
+        return not all(step.is_active for step in self.ladders)
+
+
+def next_steps_of(
+    version: BotVersion, user: access.Visitor, exam: Exam | None, now: datetime.datetime
+) -> NextSteps | None:
+    """None if nothing follows. Only the owner is told about the queue and about versions active instead."""
+    manages = access.may_edit_bot(user, version.bot)
+    if version.state == BotVersion.State.VALID:
+        steps = _ladder_steps(version, user, now)
+        shown = [step for step in steps if manages or step.is_active]
+        return NextSteps([], shown) if shown else None
+    if manages and version.state == BotVersion.State.WAITING:
+        return NextSteps(_waiting(version), [])
+    if manages and exam is not None and version.state == BotVersion.State.VALIDATING:
+        return NextSteps(_queued(exam, now), [])
+    return None
+
+
+def checks_before(exam: Exam) -> int:
+    """Checks that were queued earlier and are not over; 0 for one that has begun."""
+    if exam.heard_at is not None or exam.ended_at is not None:
+        return 0
+    return Exam.objects.filter(ended_at__isnull=True, sent_at__lt=exam.sent_at).count()
+
+
+def format_time(now: datetime.datetime, seconds: float) -> str:
+    """A time of day in UTC, to the minute: ``14:05``; with the date if it is another day."""
+    moment = (now + datetime.timedelta(seconds=seconds)).astimezone(datetime.UTC)
+    is_today = moment.date() == now.astimezone(datetime.UTC).date()
+    return f"{moment:%H:%M}" if is_today else f"{moment.day} {moment:%B %H:%M}"
+
+
+def _ladder_steps(version: BotVersion, user: access.Visitor, now: datetime.datetime) -> list[LadderStep]:
+    rows = version.bot.activities.select_related("version__bot")
+    active = {row.ladder_id: row for row in rows}
+    plays = {code for code, row in active.items() if row.enabled and row.version_id == version.pk}
+    expected = next_games_of(look(now), user, version.bot) if plays else {}
+    rated = set(LadderRating.objects.filter(version=version, games__gt=0).values_list("ladder", flat=True))
+    steps = []
+    for code, game in GAMES.items():
+        if code in plays:
+            (found,) = (one for one in expected[code] if one.version.pk == version.pk)
+            steps.append(_expected(game, "next" if code in rated else "first", found, now))
+        elif version.plays(code):
+            steps.append(_elsewhere(game, active.get(code)))
+    return steps
+
+
+def _expected(game: Rules, which: str, found: NextGame, now: datetime.datetime) -> LadderStep:
+    if found.game is not None or found.trouble or found.seconds == NEVER_S:
+        return LadderStep(game, f"The {which} game: {found.full_text}", is_active=True, playing=found.game)
+    at = format_time(now, found.seconds)
+    text = f"The {which} ladder game is likely at about {at} UTC"
+    return LadderStep(game, text, is_active=True, note=found.text)
+
+
+def _elsewhere(game: Rules, active: ActiveVersion | None) -> LadderStep:
+    if active is None:
+        return LadderStep(game, "No version of this bot is active here", is_active=False)
+    if not active.enabled:
+        return LadderStep(game, "You have switched this bot off here", is_active=False)
+    instead = active.version
+    return LadderStep(game, f"v{instead.number} is active here instead", is_active=False, instead=instead)
+
+
+def _waiting(version: BotVersion) -> list[str]:
+    before = BotVersion.objects.filter(state=BotVersion.State.WAITING, pk__lt=version.pk).count()
+    return [
+        f"This is number {before + 1} of the versions that wait.",
+        "Its validation begins as soon as this site runs uploads, the versions before it first.",
+    ]
+
+
+def _queued(exam: Exam, now: datetime.datetime) -> list[str]:
+    """Empty once a worker has begun the check: its progress is shown then."""
+    if exam.heard_at is not None:
+        return []
+    slots = slots_of(Worker.objects.up().filter(queue=queues.VALIDATION))
+    before = checks_before(exam)
+    place = f"This version is number {before + 1} in the queue for validation."
+    if not slots:
+        return [place, "No worker validates bots at the moment."]
+    wait_s = before // slots * _mean_check_s()
+    at, moment = format_time(now, wait_s), format_moment(wait_s)
+    return [place, f"Its check is likely to begin at about {at} UTC, {moment}."]
+
+
+def _mean_check_s() -> float:
+    ended = Exam.objects.filter(end=Exam.End.DONE, heard_at__isnull=False).order_by("-ended_at")
+    spans = [
+        (ended_at - heard_at).total_seconds()
+        for heard_at, ended_at in ended.values_list("heard_at", "ended_at")[:MOST_MEASURED]
+        if heard_at is not None and ended_at is not None
+    ]
+    return sum(spans) / len(spans) if spans else GUESSED_S

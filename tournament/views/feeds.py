@@ -1,0 +1,151 @@
+"""The Atom feeds of bots, ladders, tournaments and people, from the entries that services publish.
+
+A feed is the same for all visitors, and costs two queries. Readers that have the latest version get 304.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.syndication.views import Feed
+from django.db import models
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.feedgenerator import Atom1Feed
+from django.utils.html import linebreaks
+from django.views.decorators.http import conditional_page, require_safe
+
+from engines.rules.registry import GAMES
+from tournament import access
+from tournament.models import Bot, FeedEntry, Ladder, Tournament, User
+from tournament.models.feeds import feed_of
+from tournament.sentences import isolate
+
+if TYPE_CHECKING:
+    _Feed = Feed[FeedEntry, models.Model]
+else:  # generic only for the type checker
+    _Feed = Feed
+
+MOST_ENTRIES = 50
+FOUNDED = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+"""The date of the tag: URIs (RFC 4151), and of a feed without entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedLink:
+    """A feed as pages link to it."""
+
+    title: str
+    address: str
+
+
+class StableAtomFeed(Atom1Feed):
+    """An Atom feed whose date does not change while it has no entries."""
+
+    def latest_post_date(self) -> datetime.datetime:
+        return super().latest_post_date() if self.items else FOUNDED
+
+
+class _SubjectFeed(_Feed):
+    """The feed of one subject, whose object ``get_object`` finds or raises ``Http404``."""
+
+    feed_type = StableAtomFeed
+    language = "en"
+
+    def title(self, subject: models.Model) -> str:
+        return f"{_title_of(subject)} · Duarena"
+
+    def link(self, subject: models.Model) -> str:
+        return _address_of(subject).removesuffix("feed.atom")
+
+    def feed_guid(self, subject: models.Model) -> str:
+        return _tag(f"feeds/{feed_of(subject)}")
+
+    def author_name(self) -> str:
+        return "Duarena"
+
+    def items(self, subject: models.Model) -> list[FeedEntry]:
+        return list(access.public_entries(FeedEntry.objects.of(subject))[:MOST_ENTRIES])
+
+    def item_title(self, entry: models.Model) -> str:
+        return str(entry)
+
+    def item_description(self, entry: FeedEntry) -> str:
+        return linebreaks(entry.text, autoescape=True)
+
+    def item_guid(self, entry: FeedEntry) -> str:
+        return _tag(entry.key)
+
+    def item_pubdate(self, entry: FeedEntry) -> datetime.datetime:
+        return entry.published_at
+
+    def item_updateddate(self, entry: FeedEntry) -> datetime.datetime:
+        return entry.updated_at
+
+
+class _BotFeed(_SubjectFeed):
+    def get_object(self, request: HttpRequest, slug: str) -> Bot:
+        return get_object_or_404(access.visible_bots(access.PUBLIC), slug=slug)
+
+
+class _LadderFeed(_SubjectFeed):
+    def get_object(self, request: HttpRequest, code: str) -> Ladder:
+        if code not in GAMES:
+            raise Http404(f"no ladder {code!r}")
+        return Ladder(code=code)
+
+
+class _TournamentFeed(_SubjectFeed):
+    def get_object(self, request: HttpRequest, slug: str) -> Tournament:
+        return get_object_or_404(access.visible_tournaments(access.PUBLIC), slug=slug)
+
+
+class _PersonFeed(_SubjectFeed):
+    def get_object(self, request: HttpRequest, name: str) -> User:
+        return get_object_or_404(User, username=name)
+
+
+def _served(feed: _SubjectFeed) -> Any:
+    return require_safe(conditional_page(feed))
+
+
+bot_feed = _served(_BotFeed())
+ladder_feed = _served(_LadderFeed())
+tournament_feed = _served(_TournamentFeed())
+person_feed = _served(_PersonFeed())
+
+
+def feed_link(subject: models.Model) -> FeedLink:
+    """The feed of a bot, a ladder, a tournament or a user, for its page."""
+    return FeedLink(_title_of(subject), _address_of(subject))
+
+
+def _address_of(subject: models.Model) -> str:
+    match subject:
+        case Bot(slug=slug):
+            return reverse("bot-feed", args=[slug])
+        case Ladder(code=code):
+            return reverse("ladder-feed", args=[code])
+        case Tournament(slug=slug):
+            return reverse("tournament-feed", args=[slug])
+        case User(username=name):
+            return reverse("person-feed", args=[name])
+    raise TypeError(f"no feed of {subject!r}")
+
+
+def _title_of(subject: models.Model) -> str:
+    if isinstance(subject, Ladder):
+        return f"{subject.name} ladder"
+    return isolate(str(subject))
+
+
+def _tag(path: str) -> str:
+    """A name for good (RFC 4151), which does not depend on the address that a reader used."""
+    host = urlsplit(settings.SITE).hostname or ""
+    authority = "localhost" if ":" in host else host
+    return f"tag:{authority},{FOUNDED.year}:{path}"

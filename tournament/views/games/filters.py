@@ -1,0 +1,233 @@
+"""The filters of the list of games: the form that reads them from an address, and the addresses with them.
+
+A separate module, because other pages make such addresses for the numbers that they show.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import operator
+from collections.abc import Iterable
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django import forms
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+
+from engines.records import Fault, Termination
+from engines.rules.base import Result, Side
+from engines.rules.registry import GAMES
+from tournament.models import BotVersion, Game, Pairing
+
+MAX_PLIES = 2**31 - 1
+LAST_NUMBER = 2**63 - 1
+MAX_OPENING = 2000
+MOST_PAIRINGS = 5000
+NO_OPENING = "none"
+"""The value of ``?opening=`` for games that begin without given moves."""
+
+RESULTS = {
+    "white": Q(result=Result.WHITE_WINS),
+    "black": Q(result=Result.BLACK_WINS),
+    "draw": Q(result=Result.DRAW),
+}
+FAULTS = {
+    "none": [Fault.NONE],
+    "either": [Fault.WHITE, Fault.BLACK],
+    "white": [Fault.WHITE],
+    "black": [Fault.BLACK],
+}
+FIELDS = {
+    "ladder": "ladder",
+    "termination": "termination",
+    "min_plies": "plies__gte",
+    "max_plies": "plies__lte",
+    "min_sequence": "sequence__gte",
+    "tournament": "tournament__slug",
+    "round": "pairing__round",
+}
+"""Filters that compare one column."""
+SORTS = {
+    "newest": ("Newest first", "finished_at", True),
+    "oldest": ("Oldest first", "finished_at", False),
+    "longest": ("Longest first", "plies", True),
+    "shortest": ("Shortest first", "plies", False),
+}
+"""Values of ``?sort=``: the label, the field, whether it descends. The id decides between equals."""
+
+
+def _choices(values: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [("", "any"), *values]
+
+
+class GameSearchForm(forms.Form):
+    """The filters. All are optional, and a game must match all that are given."""
+
+    ladder = forms.ChoiceField(
+        required=False, choices=lambda: _choices(((code, game.name) for code, game in GAMES.items()))
+    )
+    bot = forms.SlugField(required=False, help_text="As in the bot's address.")
+    version = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
+    opponent = forms.SlugField(required=False)
+    opponent_version = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
+    colour = forms.ChoiceField(
+        required=False, label="Bot plays", choices=_choices([("white", "White"), ("black", "Black")])
+    )
+    owner = forms.CharField(required=False, max_length=150, help_text="Of one of the bots.")
+    result = forms.ChoiceField(
+        required=False,
+        choices=_choices(
+            [
+                ("white", "White won"),
+                ("black", "Black won"),
+                ("draw", "drawn"),
+                ("won", "won by the bot"),
+                ("lost", "lost by the bot"),
+            ],
+        ),
+    )
+    termination = forms.ChoiceField(
+        required=False, choices=_choices((str(value), str(value)) for value in Termination if value)
+    )
+    fault = forms.ChoiceField(
+        required=False,
+        label="Forfeit",
+        choices=_choices(
+            [
+                ("none", "no"),
+                ("either", "yes"),
+                ("white", "by White"),
+                ("black", "by Black"),
+                ("bot", "by the bot"),
+            ],
+        ),
+    )
+    min_plies = forms.IntegerField(required=False, label="Plies from", min_value=0, max_value=MAX_PLIES)
+    max_plies = forms.IntegerField(required=False, label="Plies to", min_value=0, max_value=MAX_PLIES)
+    opening = forms.CharField(
+        required=False,
+        max_length=MAX_OPENING,
+        help_text=f"All given moves with spaces between them, or “{NO_OPENING}”.",
+    )
+    tournament = forms.SlugField(required=False, max_length=200, help_text="As in its address.")
+    round = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
+    rated = forms.ChoiceField(required=False, choices=_choices([("yes", "yes"), ("no", "no")]))
+    min_sequence = forms.IntegerField(
+        required=False,
+        label="From number",
+        min_value=1,
+        max_value=LAST_NUMBER,
+        help_text="The games of a ladder are numbered in the order in which they ended.",
+    )
+    since = forms.DateField(
+        required=False, label="Played from", widget=forms.DateInput(attrs={"type": "date"})
+    )
+    until = forms.DateField(required=False, label="Played to", widget=forms.DateInput(attrs={"type": "date"}))
+    sort = forms.ChoiceField(required=False, choices=[(key, label) for key, (label, *_) in SORTS.items()])
+
+    NEED_A_BOT: ClassVar = {
+        "version": "A version needs a bot: name the bot too.",
+        "opponent": "An opponent needs a bot: name the bot too.",
+        "colour": "A colour needs a bot: name the bot too.",
+    }
+
+    def clean(self) -> dict[str, Any]:
+        values = self.cleaned_data
+        if not values.get("bot"):
+            for name, sentence in self.NEED_A_BOT.items():
+                if values.get(name):
+                    self.add_error(name, sentence)
+            for name, own in (("result", {"won", "lost"}), ("fault", {"bot"})):
+                if values.get(name) in own:
+                    self.add_error(name, "This needs a bot: name the bot too.")
+        if values.get("opponent_version") and not values.get("opponent"):
+            self.add_error("opponent_version", "A version needs an opponent: name the opponent too.")
+        if values.get("min_sequence") and not values.get("ladder"):
+            self.add_error("min_sequence", "A number needs a ladder: choose the ladder too.")
+        return values
+
+    def find(self, games: QuerySet[Game]) -> QuerySet[Game]:
+        """Those of ``games`` that match; the form must be valid."""
+        values = self.cleaned_data
+        for name, field in FIELDS.items():
+            if values[name] not in {"", None}:
+                games = games.filter(**{field: values[name]})
+        if values["until"]:
+            games = games.filter(finished_at__lt=_midnight(values["until"] + datetime.timedelta(days=1)))
+        if values["since"]:
+            games = games.filter(finished_at__gte=_midnight(values["since"]))
+        if values["owner"]:
+            own = _ids(BotVersion.objects.filter(bot__owner__username=values["owner"]))
+            games = games.filter(Q(white__in=own) | Q(black__in=own))
+        if values["result"] in RESULTS:
+            games = games.filter(RESULTS[values["result"]])
+        if values["fault"] in FAULTS:
+            games = games.filter(fault__in=FAULTS[values["fault"]])
+        if values["rated"]:
+            games = games.filter(rated=values["rated"] == "yes")
+        if values["opening"]:
+            games = games.filter(pairing__in=_pairings(values["opening"]))
+        if values["bot"]:
+            games = games.filter(self._played_by_bot())
+        return games
+
+    def _played_by_bot(self) -> Q:
+        """The condition for the bot's games. It names the ids of versions, because indexes have them."""
+        values = self.cleaned_data
+        own = _versions(values["bot"], values["version"])
+        other = _versions(values["opponent"], values["opponent_version"]) if values["opponent"] else None
+        sides = [side for side in Side if values["colour"] in {"", side.name.lower()}]
+        return functools.reduce(operator.or_, (self._as(side, own, other) for side in sides))
+
+    def _as(self, side: Side, versions: list[int], opponents: list[int] | None) -> Q:
+        """The condition for games in which the bot played ``side``; None: any opponent."""
+        values, own, other = self.cleaned_data, side.name.lower(), side.other.name.lower()
+        found = Q(**{f"{own}__in": versions})
+        if opponents is not None:
+            found &= Q(**{f"{other}__in": opponents})
+        if values["result"] == "won":
+            found &= Q(result=Result.win_for(side))
+        elif values["result"] == "lost":
+            found &= Q(result=Result.win_for(side.other))
+        if values["fault"] == "bot":
+            found &= Q(fault=own)
+        return found
+
+
+def _versions(slug: str, number: int | None) -> list[int]:
+    versions = BotVersion.objects.filter(bot__slug=slug)
+    return _ids(versions.filter(number=number) if number else versions)
+
+
+def _ids(versions: QuerySet[BotVersion]) -> list[int]:
+    return list(versions.values_list("pk", flat=True))
+
+
+def _pairings(opening: str) -> QuerySet[Pairing] | list[int]:
+    """The pairings with exactly these given moves, their ids if they are few.
+
+    SQLite finds games by a list of ids in an index, but reads all games in their order for a subquery.
+    """
+    moves = "" if opening == NO_OPENING else " ".join(opening.split())
+    found = Pairing.objects.filter(opening=moves)
+    few = list(found.values_list("pk", flat=True)[: MOST_PAIRINGS + 1])
+    return few if len(few) <= MOST_PAIRINGS else found
+
+
+def _midnight(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, datetime.time(), tzinfo=datetime.UTC)
+
+
+def comparison_address(bot: str, other: str, **filters: object) -> str:
+    """The address of the comparison of two bots, given by their slugs, with these filters."""
+    query = urlencode({name: value for name, value in filters.items() if value})
+    address = reverse("bot-comparison", args=[bot, other])
+    return f"{address}?{query}" if query else address
+
+
+def games_address(**filters: object) -> str:
+    """The address of the list with these filters; None leaves one out."""
+    given = {name: value for name, value in filters.items() if value is not None}
+    return f"{reverse('games')}?{urlencode(given)}"

@@ -1,0 +1,83 @@
+"""Counts of a bot's rated games, with the addresses of the lists of exactly these games."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet, Sum
+
+from engines.rules.base import Result, Side
+from tournament.arithmetic.standings import GameScore
+from tournament.models import Bot, LadderRating, PairScore
+from tournament.views.games.filters import comparison_address, games_address
+
+_RESULTS = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
+"""In the order of the columns of ``PairScore``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """The results of a bot in some games; ``filters`` find these games and name the bot."""
+
+    score: GameScore
+    filters: Mapping[str, object]
+    name: str = ""
+    opponent: Bot | None = None
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.score.share
+
+    @property
+    def comparison(self) -> str:
+        """The comparison with the opponent; only for rows with one."""
+        chosen = {name: self.filters[name] for name in ("ladder", "version")}
+        return comparison_address(str(self.filters["bot"]), str(self.filters["opponent"]), **chosen)
+
+    @property
+    def games(self) -> str:
+        return games_address(**self.filters)
+
+    @property
+    def won(self) -> str:
+        return games_address(**self.filters, result="won")
+
+    @property
+    def drawn(self) -> str:
+        return games_address(**self.filters, result="draw")
+
+    @property
+    def lost(self) -> str:
+        return games_address(**self.filters, result="lost")
+
+
+def rated_filters(bot: Bot, ladder: str | None, version: int | None = None) -> dict[str, object]:
+    """The filters of the rated games of a bot, or of its version with this number, on one ladder or all."""
+    return {"ladder": ladder, "bot": bot.slug, "version": version, "rated": "yes"}
+
+
+def score_of_rating(rating: LadderRating) -> ScoreRow:
+    """All rated games of a version on a ladder."""
+    score = GameScore(rating.wins, rating.draws, rating.losses)
+    return ScoreRow(score, rated_filters(rating.version.bot, rating.ladder_id, rating.version.number))
+
+
+def sum_pairs(
+    pairs: QuerySet[PairScore], side: Side, versions: Sequence[int], by: str
+) -> dict[Any, GameScore]:
+    """The scores of these versions as ``side``, summed in the database by the column ``by``."""
+    own = pairs.filter(**{f"{side.name.lower()}__in": versions})
+    rows = own.values_list(by).annotate(Sum("wins"), Sum("draws"), Sum("losses"))
+    scores = {}
+    for key, *counts in rows:
+        scores[key] = score = GameScore()
+        for result, count in zip(_RESULTS, counts, strict=True):
+            score.add(result, as_white=side is Side.WHITE, count=count)
+    return scores
+
+
+def joined(one: GameScore, other: GameScore) -> GameScore:
+    """The sum of two scores."""
+    return GameScore(one.wins + other.wins, one.draws + other.draws, one.losses + other.losses)

@@ -1,0 +1,83 @@
+"""The public page of a person: bots with their best ratings, recent games, and tournaments.
+
+It shows nothing that only its owner may see, whoever asks: neither notices and tokens nor the e-mail address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from engines.rules.registry import GAMES
+from tournament import access
+from tournament.models import Bot, BotVersion, Game, LadderRating, User
+from tournament.views.bots.bots import games_in_parts
+from tournament.views.feeds import feed_link
+from tournament.views.games.filters import games_address
+from tournament.views.paging import by_id, newest_rows, numbered
+
+BOTS_A_PAGE = 50
+TOURNAMENTS_A_PAGE = 20
+MOST_GAMES = 15
+MOST_VERSIONS = 20
+"""The newest versions, whose games are listed as recent."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatedBot:
+    """A bot and its best rating on each of the page's ladders, None where it has none."""
+
+    bot: Bot
+    best: list[LadderRating | None]
+
+
+@require_safe
+def person(request: HttpRequest, name: str) -> HttpResponse:
+    """What a person has made on this site."""
+    person = _find(request, name)
+    page = numbered(request, access.visible_bots(request.user).filter(owner=person), BOTS_A_PAGE)
+    best = _best_ratings(page.rows)
+    codes = [code for code in GAMES if any(code == ladder for _, ladder in best)]
+    tournaments = access.visible_tournaments(request.user).filter(owner=person).select_related("owner")
+    context = {
+        "person": person,
+        "page": page,
+        "ladders": [GAMES[code] for code in codes],
+        "bots": [RatedBot(bot, [best.get((bot.pk, code)) for code in codes]) for bot in page.rows],
+        "tournaments": by_id(request, tournaments, TOURNAMENTS_A_PAGE),
+        "games": _recent_games(request, person),
+        "most_versions": MOST_VERSIONS,
+        "all_games": games_address(owner=person.username),
+        "feed": feed_link(person),
+    }
+    return render(request, "person.html", context)
+
+
+def _find(request: HttpRequest, name: str) -> User:
+    """Raises ``Http404`` also for a person whose page this user may not see."""
+    if not name.isprintable():
+        raise Http404("no person with such a name")
+    person = get_object_or_404(User, username=name)
+    if not access.may_see_profile(request.user, person):
+        raise Http404(f"no person {name!r}")
+    return person
+
+
+def _best_ratings(bots: Sequence[Bot]) -> dict[tuple[int, str], LadderRating]:
+    """The best rating of each bot on each ladder, in one query."""
+    ratings = LadderRating.objects.filter(version__bot__in=bots).select_related("version__bot")
+    best: dict[tuple[int, str], LadderRating] = {}
+    for rating in ratings.order_by("-conservative", "pk"):
+        best.setdefault((rating.version.bot_id, rating.ladder_id), rating)
+    return best
+
+
+def _recent_games(request: HttpRequest, person: User) -> list[Game]:
+    """The newest games of the person's newest versions."""
+    versions = BotVersion.objects.filter(bot__owner=person).order_by("-pk")[:MOST_VERSIONS]
+    games, parts = games_in_parts(request, list(versions))
+    return newest_rows(games, MOST_GAMES, parts)

@@ -1,0 +1,147 @@
+"""The home page: what this site is, the games being played now, and the news.
+
+It is the same for all visitors, so that one of them can be answered with what was computed for another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.cache import cache
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from engines.rules.registry import GAMES
+from engines.rules.registry import Variant as Rules
+from tournament import access
+from tournament.models import Tournament
+from tournament.services.uploads import availability as uploads
+from tournament.views.polling import unchanged
+from tournament.views.site.featured import (
+    FeaturedGame,
+    RunningGame,
+    feature,
+    feature_finished,
+    list_running,
+    shown_boards,
+)
+from tournament.views.site.news import News, look_up_news
+
+TOURNAMENTS = 6
+KEPT_S = 1
+"""Seconds for which what is played is not looked up again for pages with the same boards, or without any."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedTournament:
+    """A running tournament and how many of its games are being played now."""
+
+    tournament: Tournament
+    playing: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedLadder:
+    """A ladder and how many of its games are being played now."""
+
+    game: Rules
+    playing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """What is being played; without a running game, ``final_title`` says which finished game is shown."""
+
+    count: int
+    boards: list[FeaturedGame]
+    ladders: list[PlayedLadder]
+    tournaments: list[PlayedTournament]
+    final_title: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The games on the boards, for the address of the next poll."""
+        return _joined([board.game.pk for board in self.boards])
+
+    @property
+    def seen(self) -> str:
+        """Changes whenever this looks different, the clocks aside."""
+        shown = (
+            [board.key for board in self.boards],
+            [(one.game.code, one.playing) for one in self.ladders],
+            [(one.tournament.pk, one.tournament.games_done, one.playing) for one in self.tournaments],
+        )
+        return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def home(request: HttpRequest) -> HttpResponse:
+    """The home page; the response to htmx is what is being played, or 204.
+
+    There ``?boards=1,2`` names the games on the boards of the page: each stays until it ends.
+    """
+    if "HX-Request" in request.headers:
+        return _poll(request, shown_boards(request.GET.get("boards", "")))
+    news = look_up_news()
+    part: str | None = cache.get("home-playing")
+    if part is None:
+        playing = _playing([], news)
+        part = render_to_string("pieces/playing.html", {"playing": playing})
+        cache.set("home-playing", part, KEPT_S)
+    context = {
+        "playing": mark_safe(part),  # safe: the template that rendered it has escaped all values
+        "news": news.html,
+        "families": _families(),
+        "uploads": uploads.look(),
+    }
+    return render(request, "home.html", context)
+
+
+def _poll(request: HttpRequest, shown: Sequence[int]) -> HttpResponse:
+    key = f"home-seen-{_joined(shown)}"
+    known: str | None = cache.get(key)
+    if known is not None and unchanged(request, known):
+        return HttpResponse(status=204)
+    playing = _playing(shown, look_up_news())
+    if playing.shown == _joined(shown):  # not for every text that somebody writes into the address
+        cache.set(key, playing.seen, KEPT_S)
+    if unchanged(request, playing.seen):
+        return HttpResponse(status=204)
+    return render(request, "pieces/playing.html", {"playing": playing})
+
+
+def _playing(shown: Sequence[int], news: News) -> Playing:
+    running = list_running()
+    by_ladder = Counter(game.ladder for game in running)
+    ladders = [PlayedLadder(game, by_ladder[code]) for code, game in GAMES.items() if by_ladder[code]]
+    boards, title = feature(running, shown), ""
+    if not boards and news.final is not None:
+        boards, title = [feature_finished(news.final)], news.final_title
+    return Playing(len(running), boards, ladders, _tournaments(running), title)
+
+
+def _tournaments(running: Sequence[RunningGame]) -> list[PlayedTournament]:
+    """The newest running tournaments; those of ladders, which always run, only during a game."""
+    playing = Counter(game.tournament for game in running)
+    found = access.visible_tournaments(AnonymousUser()).running()
+    found = found.filter(~Q(kind=Tournament.Kind.LADDER) | Q(pk__in=list(playing)))
+    return [PlayedTournament(one, playing[one.pk]) for one in found.order_by("-id")[:TOURNAMENTS]]
+
+
+def _joined(games: Sequence[int]) -> str:
+    return ",".join(map(str, games))
+
+
+def _families() -> list[Rules]:
+    """One game of each family, in the order of the ladders."""
+    return list({game.family: game for game in reversed(GAMES.values())}.values())[::-1]

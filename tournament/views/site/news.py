@@ -1,0 +1,74 @@
+"""The part of the home page that changes with results: ladders, notable games, new versions, latest games.
+
+A separate module, because this part is the same for all visitors and is cached as a whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.cache import cache
+from django.db.models import Sum
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+
+from tournament import access
+from tournament.models import BotVersion, Game, Ladder
+from tournament.views.ladders.ladders import ladder_tops
+from tournament.views.site.notable import DAYS, NotableGame, find_notable
+
+LATEST_GAMES = 10
+NEW_VERSIONS = 5
+REFRESHES = 1000
+"""The part is made anew after each game, on a site with more games than this after a share of them."""
+KEPT_S = 60
+"""Seconds after which the part is made anew in any case: time passes, and versions are withdrawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """The rendered part, and a finished game for the board of a site that plays none at the moment."""
+
+    html: SafeString
+    final: Game | None
+    final_title: str
+    """Why it is shown: ``the longest game of the last 7 days``."""
+
+
+def look_up_news() -> News:
+    """The part for all visitors: one query if it is in the cache."""
+    key = f"home-news-{_version()}"
+    known: News | None = cache.get(key)
+    if known is None:
+        known = _make()
+        cache.set(key, known, KEPT_S)
+    return known
+
+
+def _version() -> str:
+    """Changes with the number of recorded games, which is the sum of the ladders' sequences."""
+    total: int = Ladder.objects.aggregate(total=Sum("sequence"))["total"] or 0
+    step = max(1, total // REFRESHES)
+    return f"{step}-{total // step}"
+
+
+def _make() -> News:
+    notable = find_notable()
+    done = access.visible_games(AnonymousUser(), Game.objects.done().with_players().select_related("pairing"))
+    games = list(done.order_by("-id")[:LATEST_GAMES])
+    context = {
+        "ladders": ladder_tops(),
+        "games": games,
+        "notable": notable,
+        "days": DAYS,
+        "versions": BotVersion.objects.valid().select_related("bot__owner").order_by("-pk")[:NEW_VERSIONS],
+    }
+    latest = max(notable, key=_finished, default=None)
+    final = latest.game if latest else next(iter(games), None)
+    title = f"the {latest.title.lower()} of the last {DAYS} days" if latest else "the latest game"
+    return News(mark_safe(render_to_string("pieces/news.html", context)), final, title)
+
+
+def _finished(notable: NotableGame) -> float:
+    return notable.game.finished_at.timestamp() if notable.game.finished_at else 0.0

@@ -1,0 +1,129 @@
+"""The meetings of a tournament's page: the rounds of a Swiss and the bracket of a knock-out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tournament.models import BotVersion
+from tournament.services.schedule.tables import StandingsTable
+from tournament.views.games.filters import games_address
+from workers.pairing.knockout import KnockoutMatch
+from workers.pairing.results import MeetingResult, find_byes
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingSide:
+    """One player of a meeting, without a version if not decided yet; ``tone`` as in ``CrosstableCell``."""
+
+    version: BotVersion | None
+    seed: int | None
+    points: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingRow:
+    """Two players of a round, or one with a bye.
+
+    ``note`` is an additional text; ``address`` lists the games, "" if none is played yet.
+    """
+
+    first: MeetingSide
+    second: MeetingSide | None
+    note: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundOf:
+    """A round of one ladder."""
+
+    name: str
+    meetings: list[MeetingRow]
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingAddresses:
+    """Addresses of the lists of games of one ladder of a tournament."""
+
+    tournament: str
+    ladder: str
+
+    def between(self, one: BotVersion, other: BotVersion, round_number: int | None = None) -> str:
+        return games_address(
+            tournament=self.tournament,
+            ladder=self.ladder,
+            round=round_number,
+            bot=one.bot.slug,
+            version=one.number,
+            opponent=other.bot.slug,
+            opponent_version=other.number,
+        )
+
+
+def swiss_round(table: StandingsTable, addresses: MeetingAddresses, number: int) -> list[RoundOf]:
+    """The round of this number, 0 for the latest; empty if there is no such round."""
+    number = number or max((one.round for one in table.met), default=0)
+    drawn = [one for one in table.met if one.round == number]
+    if not drawn:
+        return []
+    meetings = [_meeting(table, addresses, one) for one in sorted(drawn, key=lambda one: one.first)]
+    for seed, rounds in find_byes(len(table.versions), table.met).items():
+        if number in rounds:
+            meetings.append(MeetingRow(MeetingSide(table.seeded(seed), seed, "", ""), None, "bye"))
+    return [RoundOf(f"Round {number}", meetings)]
+
+
+def bracket(table: StandingsTable, addresses: MeetingAddresses) -> list[RoundOf]:
+    return [
+        RoundOf(_round_name(len(drawn), number), [_match(table, addresses, match) for match in drawn])
+        for number, drawn in enumerate(table.bracket, start=1)
+    ]
+
+
+def _round_name(matches: int, number: int) -> str:
+    return {1: "Final", 2: "Semi-finals", 4: "Quarter-finals"}.get(matches, f"Round {number}")
+
+
+def _match(table: StandingsTable, addresses: MeetingAddresses, match: KnockoutMatch) -> MeetingRow:
+    if match.is_bye and match.first is not None:
+        return MeetingRow(MeetingSide(table.seeded(match.first), match.first, "", "win"), None, "bye")
+    played = match.first_points + match.second_points > 0
+    first, second = (
+        MeetingSide(
+            None if seed is None else table.seeded(seed),
+            seed,
+            format_points(points) if played else "",
+            "" if match.winner is None else "win" if seed == match.winner else "loss",
+        )
+        for seed, points in ((match.first, match.first_points), (match.second, match.second_points))
+    )
+    note = "level, so the better seed advances" if match.by_last_resort else ""
+    if not played or first.version is None or second.version is None:
+        return MeetingRow(first, second, note)
+    return MeetingRow(first, second, note, addresses.between(first.version, second.version))
+
+
+def _meeting(table: StandingsTable, addresses: MeetingAddresses, met: MeetingResult) -> MeetingRow:
+    games = met.first_points + met.second_points
+    sides = [
+        MeetingSide(
+            table.seeded(seed),
+            seed,
+            format_points(points) if games else "",
+            tone_of(points / games) if games else "",
+        )
+        for seed, points in ((met.first, met.first_points), (met.second, met.second_points))
+    ]
+    address = addresses.between(table.seeded(met.first), table.seeded(met.second), met.round) if games else ""
+    return MeetingRow(sides[0], sides[1], "", address)
+
+
+def format_points(points: float) -> str:
+    """``3``, ``3½``, ``½``."""
+    whole, half = divmod(round(points * 2), 2)
+    return f"{whole or ''}½" if half else str(whole)
+
+
+def tone_of(share: float) -> str:
+    return "draw" if share == 0.5 else "win" if share > 0.5 else "loss"

@@ -1,0 +1,87 @@
+"""Who is where in a tournament: the order of its lines, and whom its page names at the top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engines.rules.registry import GAMES
+from tournament.arithmetic.standings import StandingsRow
+from tournament.models import BotVersion, Tournament
+from tournament.services.results.ratings import tournament_table
+from tournament.services.schedule.tables import StandingsTable
+from tournament.views.tournaments.meetings import format_points
+
+Kind = Tournament.Kind
+MOST_FOLDED = 10_000
+"""The most games of a tournament whose ratings are computed for each request of its page."""
+
+
+@dataclass(frozen=True, slots=True)
+class LadderWinners:
+    """Whom the top of a finished tournament's page names on one ladder."""
+
+    ladder: str
+    title: str
+    versions: list[BotVersion]
+    note: str = ""
+
+
+def ranked_rows(
+    kind: str, table: StandingsTable
+) -> tuple[StandingsRow | None, list[tuple[int, StandingsRow]]]:
+    """The challenger of a gauntlet, None in other formats; and the other lines with their ranks, in order."""
+    rows = list(table.crosstable.rows)
+    if kind != Kind.GAUNTLET or not rows:
+        return None, [(row.rank, row) for row in rows]
+    first = next(iter(table.versions))
+    challenger = next(row for row in rows if row.player == first)
+    return challenger, [
+        (row.rank - (row.rank > challenger.rank), row) for row in rows if row is not challenger
+    ]
+
+
+def winners(tournament: Tournament, tables: Sequence[StandingsTable]) -> list[LadderWinners]:
+    """The winners by ladder; empty unless the tournament is finished."""
+    if tournament.state != Tournament.State.FINISHED or tournament.kind == Kind.VALIDATION:
+        return []
+    by_kind: dict[Kind, Callable[[StandingsTable], LadderWinners | None]] = {
+        Kind.GAUNTLET: _challenger,
+        Kind.KNOCK_OUT: _winner_of_the_final,
+    }
+    name = by_kind.get(Kind(tournament.kind), _first_places)
+    named = [name(table) for table in tables if table.ladder in GAMES and table.crosstable.games]
+    return [one for one in named if one is not None]
+
+
+def _first_places(table: StandingsTable) -> LadderWinners:
+    first = [table.versions[row.player] for row in table.crosstable.rows if row.rank == 1]
+    title = "Champion" if len(first) == 1 else "Shared first place"
+    points = format_points(table.crosstable.rows[0].points)
+    return LadderWinners(GAMES[table.ladder].name, title, first, f"{points} points")
+
+
+def _winner_of_the_final(table: StandingsTable) -> LadderWinners | None:
+    if not table.bracket or (final := table.bracket[-1][0]).winner is None:
+        return None
+    note = "better seed in a level final" if final.by_last_resort else ""
+    return LadderWinners(GAMES[table.ladder].name, "Champion", [table.seeded(final.winner)], note)
+
+
+def _challenger(table: StandingsTable) -> LadderWinners | None:
+    challenger, opponents = ranked_rows(Kind.GAUNTLET, table)
+    if challenger is None:
+        return None
+    score = challenger.score
+    note = (
+        f"{format_points(challenger.points)} of {score.games + score.given_up} points against"
+        f" {len(opponents)} opponent{'' if len(opponents) == 1 else 's'}"
+    )
+    return LadderWinners(GAMES[table.ladder].name, "Challenger", [table.versions[challenger.player]], note)
+
+
+def ratings_in(tournament: Tournament, code: str) -> dict[int, float]:
+    """mu - 3 sigma by version, from this tournament's games alone; empty above ``MOST_FOLDED`` games."""
+    if tournament.games_total > MOST_FOLDED:
+        return {}
+    return {pk: standing.rating.conservative for pk, standing in tournament_table(tournament, code).items()}

@@ -1,0 +1,151 @@
+"""The list of version tests, and the page of one while it is played and after its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from engines.rules.registry import GAMES
+from tournament import access
+from tournament.models import Tournament, VersionTest
+from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.services.schedule.pairings import entered_versions
+from tournament.views.games.filters import games_address
+from tournament.views.paging import by_id
+from tournament.views.polling import unchanged
+from tournament.views.tournaments.meetings import format_points
+from tournament.views.tournaments.tournaments import find_tournament
+
+PAGE_SIZE = 50
+POINTS = 400
+"""The most points of a chart; more pairs are thinned out evenly, the last one stays."""
+MOST_OWNER = 150
+"""The longest name of an account."""
+Outcome = VersionTest.Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class RatioBar:
+    """The ratio as a bar between the bounds, which starts at 0; positions are percents of the width."""
+
+    zero: float
+    start: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairCell:
+    """How many pairs had one score, and their share of all counted pairs in percent."""
+
+    points: str
+    count: int
+    share: float
+
+
+@require_safe
+def version_tests(request: HttpRequest) -> HttpResponse:
+    """All version tests, newest first; with ``?owner=`` those of one account."""
+    rows = access.visible_version_tests().select_related("owner", "version_test")
+    if owner := request.GET.get("owner", "")[:MOST_OWNER]:
+        rows = rows.filter(owner__username=owner) if owner.isprintable() else rows.none()
+    return render(request, "version_tests.html", {"page": by_id(request, rows, PAGE_SIZE), "owner": owner})
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def version_test(request: HttpRequest, slug: str) -> HttpResponse:
+    """The course of a test and its terms; the response to htmx is the part that changes, or 204."""
+    tournament = find_version_test(request, slug)
+    test = tournament.version_test
+    seen = f"{tournament.state}-{tournament.games_done}-{test.looked_at}"
+    if unchanged(request, seen):
+        return HttpResponse(status=204)
+    is_fragment = "HX-Request" in request.headers
+    if is_fragment and not request.GET.get("seen", "").startswith(tournament.state):
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    context = {"tournament": tournament, "test": test, "seen": seen, **_course(test, tournament)}
+    if is_fragment:
+        return render(request, "pieces/version_test_live.html", context)
+    (ladder,) = tournament.ladders
+    context |= {
+        "game": GAMES[ladder],
+        "versions": entered_versions(tournament),
+        "games_address": games_address(tournament=tournament.slug),
+        "stops": not test.is_over and access.may_edit_tournament(request.user, tournament),
+    }
+    return render(request, "version_test.html", context)
+
+
+@require_safe
+def version_test_ratios(request: HttpRequest, slug: str) -> JsonResponse:
+    """The ratio after each counted pair, for the chart: ``points`` are the number of games and the ratio."""
+    test = find_version_test(request, slug).version_test
+    lower, upper = test.bounds
+    step = -(-test.looked_at // POINTS) or 1
+    thinned = test.counted.alias(rest=F("number") % step).filter(rest=0)
+    points = list(thinned.order_by("number").values_list("number", "ratio"))
+    last = test.counted.order_by("-number").values_list("number", "ratio").first()
+    if last is not None and last not in points:
+        points.append(last)
+    games = [(GAMES_A_PAIR * number, round(ratio, 3)) for number, ratio in points]
+    return JsonResponse({"lower": lower, "upper": upper, "points": [(0, 0.0), *games]})
+
+
+def find_version_test(request: HttpRequest, slug: str) -> Tournament:
+    """The tournament of a version test that this user may see."""
+    tournament = find_tournament(request, slug)
+    if not tournament.is_version_test:
+        raise Http404(f"no version test {slug!r}")
+    return tournament
+
+
+def format_elo(elo: float) -> str:
+    """``+20``, ``0``, ``-3.5``."""
+    return f"{elo:+g}" if elo else "0"
+
+
+def _course(test: VersionTest, tournament: Tournament) -> dict[str, Any]:
+    """What the test has shown so far."""
+    pairs, lower_upper = test.pairs, test.bounds
+    total = sum(pairs.cells)
+    return {
+        "bar": _bar(test.ratio, *lower_upper),
+        "lower": lower_upper[0],
+        "upper": lower_upper[1],
+        "estimate": test.estimate if total else None,
+        "los": 100.0 * test.estimate.los,
+        "pairs": [
+            PairCell(format_points(place / 2), count, 100.0 * count / (total or 1))
+            for place, count in enumerate(pairs.cells)
+        ],
+        "counted": total,
+        "uncounted": tournament.games_done - pairs.games,
+        "sentence": _sentence(test, tournament),
+    }
+
+
+def _bar(ratio: float, lower: float, upper: float) -> RatioBar:
+    def place(value: float) -> float:
+        return 100.0 * (min(max(value, lower), upper) - lower) / (upper - lower)
+
+    zero, end = place(0.0), place(ratio)
+    return RatioBar(zero, min(zero, end), abs(end - zero))
+
+
+def _sentence(test: VersionTest, tournament: Tournament) -> str:
+    """The state of the test in one sentence."""
+    low, high = format_elo(test.elo0), format_elo(test.elo1)
+    sentences = {
+        Outcome.RUNNING: "The test ends by itself when the ratio reaches one of its bounds.",
+        Outcome.H1: f"H1 is accepted: the results favour a difference of {high} normalized Elo over {low}.",
+        Outcome.H0: f"H0 is accepted: the results favour a difference of {low} normalized Elo over {high}.",
+        Outcome.LIMIT: "Undecided: the largest number of games is reached, and neither bound.",
+        Outcome.STOPPED: f"Stopped without a verdict: {tournament.state_reason}.",
+    }
+    return sentences[Outcome(test.outcome)]
