@@ -32,7 +32,7 @@ LAYERS = {
         {"engine"},
         {"sandbox"},
         {"bundles", "game"},
-        {"jobs", "reaper", "exit_status", "pairing", "statistics"},
+        {"jobs", "reaper", "exit_status", "strays", "pairing", "intervals", "statistics"},
     ],
     "tournament.services": [
         {"calendar"},

@@ -26,11 +26,12 @@ from engines.records.model import (
 )
 from engines.records.notes import BOOK, format_note, parse_note
 from engines.records.reader import read_records
-from engines.records.verify import find_disagreements, replay_record, verify_record
+from engines.records.verify import ONE_SIDED, find_disagreements, replay_record, verify_record
 from engines.records.writer import clean_text, format_record
 
 __all__ = [
     "BOOK",
+    "ONE_SIDED",
     "SIDE_CONTROLS",
     "Disagreement",
     "Fault",

@@ -10,6 +10,8 @@ from engines.records.model import Fault, Record, RecordMove, Termination
 from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, RulesError, Side, quote
 from engines.rules.history import History
 
+ONE_SIDED = "only the loser's scores decided"
+"""The evidence of a win that was adjudicated by the scores of one engine."""
 _BY_MOVER = frozenset({Termination.ILLEGAL_MOVE, Termination.TIME})
 """Forfeits that only the side to move can cause; a crash or a flood may be caused by either side."""
 
@@ -109,10 +111,16 @@ def _check_mover(record: Record, mover: Side, termination: Termination) -> Itera
 
 
 def _check_agreement(record: Record, first: Side) -> Iterator[Disagreement]:
-    """Check an adjudicated win against both players' last scores; ``first`` made the first move."""
+    """Check an adjudicated win against both players' last scores; ``first`` made the first move.
+
+    If only the loser's scores decided (``ONE_SIDED``), the winner's may contradict.
+    """
     if record.result not in (Result.WHITE_WINS, Result.BLACK_WINS):
         return
+    is_one_sided = record.header("Evidence") == ONE_SIDED
     for player in Side:
+        if is_one_sided and record.result is Result.win_for(player):
+            continue
         score = _last_score(record.moves[player is not first :: 2])
         if score is None:
             continue

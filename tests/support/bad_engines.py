@@ -158,6 +158,22 @@ def multiply(_: str) -> bool:
     return False
 
 
+def escape(how: str) -> bool:
+    """Start a child in a session of its own that keeps no pipe, as a daemon; ``bare`` without environment."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            null = os.open(os.devnull, os.O_RDWR)
+            for descriptor in (0, 1, 2):
+                os.dup2(null, descriptor)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            words = [sys.executable, "-S", __file__, sys.argv[1], "start", "hang", "-"]
+            os.execve(words[0], words, {} if how == "bare" else dict(os.environ))
+        os._exit(0)
+    os.wait()
+    return False
+
+
 def dig(depth: str) -> bool:
     """Fill the home folder with folders nested too deep for any path, the innermost closed."""
     os.chdir(os.environ["HOME"])
@@ -293,8 +309,8 @@ WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
         also, only, many, leave, die, hang, resist, stop, limit, late, wait, flood, drip,
-        complain, close, shut, multiply, dig, note, attack, look, spin, burn, take, share, crowd, fill,
-        narrow, tire, whim, age,
+        complain, close, shut, multiply, escape, dig, note, attack, look, spin, burn, take, share, crowd,
+        fill, narrow, tire, whim, age,
     )
 }  # fmt: skip
 

@@ -24,7 +24,7 @@ _PLACE = re.compile("[1-9][0-9]{0,8}")
 
 @dataclass(frozen=True, slots=True)
 class PlannedPair:
-    """One or two games with one opening, colours reversed; engines are indices into the match's entrants.
+    """One or two games with one opening, colours usually reversed; engines are indices into the match's entrants.
 
     ``number`` counts the pairs of the match from 0; ``opening`` is a number in the ladder's book.
     """
@@ -74,7 +74,7 @@ def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
                 first=meeting.first - 1,
                 second=meeting.second - 1,
                 opening=meeting.cycle * pairs_each + pair,
-                games=_games(meeting, pair, terms.games),
+                games=_games(meeting, pair, terms),
             )
             number += 1
 
@@ -91,9 +91,17 @@ def _table(terms: MatchTerms) -> list[list[Pair]]:
     return gauntlet_rounds(players) if terms.format is Format.GAUNTLET else berger_rounds(players)
 
 
-def _games(meeting: PlannedMeeting, pair: int, games: int) -> tuple[JobGame, ...]:
-    """The games of one pair in a meeting of ``games`` games; the first player is White in the first one."""
+def _games(meeting: PlannedMeeting, pair: int, terms: MatchTerms) -> tuple[JobGame, ...]:
+    """The games of one pair in a meeting; the first player is White in the first one, unless reversed."""
     place = f"{meeting.ladder}/{meeting.round}/{meeting.number}"
     first = pair * GAMES_A_PAIR
-    numbers = range(first, min(first + GAMES_A_PAIR, games))
-    return tuple(JobGame(f"{place}/{number + 1}", attempt="", white=number - first) for number in numbers)
+    numbers = range(first, min(first + GAMES_A_PAIR, terms.games))
+    return tuple(
+        JobGame(f"{place}/{number + 1}", attempt="", white=_white_of(number - first, terms))
+        for number in numbers
+    )
+
+
+def _white_of(number: int, terms: MatchTerms) -> int:
+    """Which player is White in game ``number`` of a pair, from 0."""
+    return (number * terms.swaps + terms.reverse) % GAMES_A_PAIR

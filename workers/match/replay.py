@@ -56,7 +56,9 @@ def _setup_of(record: Record, margin_ms: int) -> GameSetup:
     except TimeControlError as error:
         raise ReplayError(f"the record is wrong: {error}") from None
     opening = tuple(move.token for move in record.moves if move.book)
-    return GameSetup(find_game(record.header("Game")), start_history(record), controls, margin_ms, opening)
+    return GameSetup(
+        find_game(record.header("Game")), start_history(record), controls, (margin_ms, margin_ms), opening
+    )
 
 
 class _ReplayEnded(Exception):

@@ -68,12 +68,18 @@ def _simple_values(options: MatchOptions) -> dict[str, object]:
         "games": terms.games,
         "margin": terms.margin_ms,
         "plylimit": terms.ply_limit,
+        "noswap": None if terms.swaps else True,
+        "reverse": terms.reverse or None,
         "seed": terms.seed,
         "concurrency": options.concurrency,
         "pin": options.pin,
         "sandbox": options.sandbox,
         "recover": options.recover,
+        "cpus": ",".join(map(str, options.cpus)) or None,
+        "strict": options.strict or None,
         "withdraw": options.withdraw or None,
+        "wait": options.wait or None,
+        "ratinginterval": options.ratinginterval or None,
         "records": str(options.records),
         "log": None if options.log is None else str(options.log),
         "event": options.event,
@@ -92,7 +98,7 @@ def _tables(terms: MatchTerms) -> Iterator[tuple[str, dict[str, object]]]:
     if (draw := terms.draw) is not None:
         yield "[draw]", {"movenumber": draw.move_number, "movecount": draw.moves, "score": draw.score}
     if (resign := terms.resign) is not None:
-        yield "[resign]", {"movecount": resign.moves, "score": resign.score}
+        yield "[resign]", {"movecount": resign.moves, "score": resign.score, "twosided": resign.two_sided}
 
 
 def _engine(entrant: Entrant) -> Iterator[str]:
@@ -106,6 +112,8 @@ def _engine(entrant: Entrant) -> Iterator[str]:
             "dir": spec.directory,
             "version": spec.version,
             "tc": spec.time_control,
+            "timemargin": entrant.margin_ms,
+            "startup": entrant.startup_seconds,
             "restart": entrant.restart,
         },
     )

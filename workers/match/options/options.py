@@ -21,10 +21,15 @@ class Format(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An engine of the match; ``spec.name`` is unique within a match."""
+    """An engine of the match; ``spec.name`` is unique within a match.
+
+    ``margin_ms`` None is the margin of the match, ``startup_seconds`` None the usual time limit of a start.
+    """
 
     spec: EngineSpec
     restart: RestartMode = RestartMode.AUTO
+    margin_ms: int | None = None
+    startup_seconds: int | None = None
     given_command: tuple[str, ...] = field(default=(), compare=False)
     """The command as given, before a bundle or program was looked up."""
 
@@ -82,6 +87,10 @@ class MatchTerms:
     draw: DrawRule | None = None
     resign: ResignRule | None = None
     seed: int = 0
+    swaps: bool = True
+    """Whether the second game of a pair has the colours reversed."""
+    reverse: bool = False
+    """Whether the first engine of a meeting has Black in the first game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +110,11 @@ class MatchOptions:
     json: bool = False
     dry_run: bool = False
     sandbox: bool = False
+    strict: bool = False
+    """Whether an option that an engine does not take ends the match, instead of a warning."""
+    wait: int = 0
+    """Milliseconds of pause before each game."""
+    cpus: tuple[int, ...] = ()
+    """The only CPUs of the games, one for each game at a time; empty are all."""
+    ratinginterval: int = 0
+    """A table is printed after this number of games; 0 is at intervals of time."""
