@@ -22,7 +22,7 @@ _adopts = False
 
 
 def end_strays(folder: str) -> None:
-    """Kill the processes whose home folder is ``folder``; only orphans are searched where they are adopted."""
+    """Kill the processes whose home is ``folder``; only orphans are searched if they are adopted."""
     end_marked((folder,), children if _adopts else None)
 
 
@@ -84,6 +84,6 @@ def children() -> list[int]:
 def _set_subreaper(on: bool) -> bool:
     """Whether the kernel has done it."""
     try:
-        return ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0) == 0
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0) == 0)
     except (OSError, AttributeError):
         return False

@@ -12,6 +12,7 @@ from engines.records.build import (
     RecordSettings,
     build_record,
 )
+from engines.records.clocks import CLOCK_FIELD, MARGIN_HEADERS, MARGIN_MS
 from engines.records.headers import SIDE_CONTROLS, Disagreement, side_controls, start_history
 from engines.records.model import (
     Fault,
@@ -31,6 +32,9 @@ from engines.records.writer import clean_text, format_record
 
 __all__ = [
     "BOOK",
+    "CLOCK_FIELD",
+    "MARGIN_HEADERS",
+    "MARGIN_MS",
     "ONE_SIDED",
     "SIDE_CONTROLS",
     "Disagreement",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from engines.protocol.score import Score
+from engines.records.clocks import check_clocks
 from engines.records.headers import Disagreement, check_headers, find_fault, find_termination, start_history
 from engines.records.model import Fault, Record, RecordMove, Termination
 from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, RulesError, Side, quote
@@ -22,9 +23,10 @@ def verify_record(record: Record) -> list[str]:
 
 
 def find_disagreements(record: Record) -> Iterator[Disagreement]:
-    """All disagreements: those between headers first, then those found by the replay."""
+    """All disagreements: those between headers first, then those found by the replay, then the clocks."""
     yield from check_headers(record)
     yield from replay_record(record)
+    yield from check_clocks(record)
 
 
 def replay_record(record: Record) -> Iterator[Disagreement]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import factorial, prod
+from math import factorial, fsum, prod
 
 import pytest
 
@@ -65,7 +65,7 @@ def test_for_two_cells_it_is_that_of_the_beta_distribution(counts: Decided) -> N
     low, high = score_of_elo(found.low), score_of_elo(found.high)
 
     def share(least: float, most: float) -> float:
-        return sum(d for s, d in zip(scores, density, strict=True) if least < s < most) / sum(density)
+        return fsum(d for s, d in zip(scores, density, strict=True) if least < s < most) / fsum(density)
 
     assert share(0.0, low) == pytest.approx(0.025, abs=1e-3)
     if losses:

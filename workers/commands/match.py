@@ -77,8 +77,8 @@ def _warn_of_few_cores(games: int) -> None:
     cores = len(os.sched_getaffinity(0))
     if games > cores:
         print(
-            f"warning: -concurrency {games}: this machine has {cores} {'core' if cores == 1 else 'cores'}; more "
-            "games at a time than cores take processor time from each other, so clocks are unfair",
+            f"warning: -concurrency {games}: there are {cores} cores; more games at a time take processor "
+            "time from each other, and clocks are unfair",
             file=sys.stderr,
         )
 

@@ -2,7 +2,8 @@
 
 It uses raw pipes and one ``epoll`` loop without threads, so a line costs a few microseconds. Engines
 are assumed to be hostile: output never extends a deadline, a write never blocks for long, and output is
-limited. Killing an engine kills its process group and whatever left it, and leaves no zombie, descriptor or scratch folder.
+limited. Killing an engine kills its process group and what has left it, and leaves no zombie, descriptor or
+scratch folder.
 
 This module exchanges lines; ``workers.engine.players`` interprets them.
 """

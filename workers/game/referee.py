@@ -87,8 +87,9 @@ class Player(Protocol):
 class GameSetup:
     """The settings of one game. ``history`` is the start of the game, with no moves played.
 
-    ``controls`` and ``margins_ms`` are White's and Black's. ``opening`` holds the opening moves; ``play_game`` raises for
-    an illegal one. ``adjudicator`` must not be shared between games; None never ends a game early.
+    ``controls`` and ``margins_ms`` are White's and Black's. ``opening`` holds the opening moves;
+    ``play_game`` raises for an illegal one. ``adjudicator`` must not be shared between games; None never
+    ends a game early.
     """
 
     game: Variant

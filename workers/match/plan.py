@@ -24,7 +24,9 @@ _PLACE = re.compile("[1-9][0-9]{0,8}")
 
 @dataclass(frozen=True, slots=True)
 class PlannedPair:
-    """One or two games with one opening, colours usually reversed; engines are indices into the match's entrants.
+    """One or two games with one opening, colours usually reversed.
+
+    Engines are indices into the match's entrants.
 
     ``number`` counts the pairs of the match from 0; ``opening`` is a number in the ladder's book.
     """

@@ -158,8 +158,8 @@ def read_resign(setting: Setting) -> ResignRule:
     for word in words:
         if word not in _SWITCH_WORDS:
             setting.refuse(f"twosided={quote(word)} is neither true nor false")
-    counts = _counts(Setting(setting.flag, others, setting.place), movecount=1, score=1)
-    return ResignRule(*counts, two_sided=not words or _SWITCH_WORDS[words[-1]])
+    moves, score = _counts(Setting(setting.flag, others, setting.place), movecount=1, score=1)
+    return ResignRule(moves, score, two_sided=not words or _SWITCH_WORDS[words[-1]])
 
 
 _SWITCH_WORDS = {"true": True, "on": True, "false": False, "off": False}

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engines.records import (
+    MARGIN_HEADERS,
+    MARGIN_MS,
     SIDE_CONTROLS,
     Fault,
     RecordEvent,
@@ -76,11 +78,12 @@ class SlotWorker:
     def _abort(self, *_: object) -> None:
         self._is_finishing = self._is_aborting = True
 
-    def _pause(self, seconds: float) -> None:
-        """Wait before a game; a request to finish ends the pause."""
+    def _pause(self, seconds: float) -> bool:
+        """Wait before a game; returns whether to play it, because a request to finish ends the pause."""
         end = time.monotonic() + seconds
         while not self._is_finishing and (rest := end - time.monotonic()) > 0:
             time.sleep(min(rest, PAUSE_STEP_SECONDS))
+        return not self._is_finishing
 
     def _on_introduced(self, spec: EngineSpec, unsuited: Sequence[str]) -> None:
         """Report the first start of an engine at once: its game may take long."""
@@ -125,10 +128,7 @@ class SlotWorker:
             margins_ms=assignment.margins_ms,
         )
         for game in job.games:
-            if self._is_finishing:
-                return
-            self._pause(assignment.wait_ms / 1000)
-            if self._is_finishing:
+            if not self._pause(assignment.wait_ms / 1000):
                 return
             begun = time.monotonic()
             self._engines.begin_game()
@@ -185,9 +185,22 @@ def _record_text(assignment: Assignment, finished: FinishedGame, sandbox: str) -
             round_name=assignment.round,
             game_id=finished.game.key,
         ),
-        more=(*odds, *environment_headers(sandbox, ""), seed_header(job.seed, finished.game.key)),
+        more=(
+            *odds,
+            *_margins(assignment, finished.game),
+            *environment_headers(sandbox, ""),
+            seed_header(job.seed, finished.game.key),
+        ),
     )
     return format_record(record)
+
+
+def _margins(assignment: Assignment, game: JobGame) -> Iterator[tuple[str, str]]:
+    """Headers for margins other than the usual one, so that the times can be verified."""
+    one, two = assignment.margins_ms
+    for name, margin_ms in zip(MARGIN_HEADERS, (two, one) if game.white else (one, two), strict=True):
+        if margin_ms != MARGIN_MS:
+            yield name, str(margin_ms)
 
 
 def _sides(job: GameJob, game: JobGame) -> tuple[EngineSpec, EngineSpec]:

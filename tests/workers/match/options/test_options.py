@@ -53,7 +53,8 @@ def test_two_engines_a_game_and_a_time_are_enough() -> None:
 
 def test_options_of_other_match_runners_are_known() -> None:
     words = """-pgnout file=x.pgn -each st=0.5 timemargin=20 startup=30
-        -engine cmd=true name=C nodes=50 depth=3 timemargin=0 -noswap -reverse -wait 200 -use-affinity 0 -ratinginterval 10 -strict -game dualma
+        -engine cmd=true name=C nodes=50 depth=3 timemargin=0 -noswap -reverse -wait 200
+        -use-affinity 0 -ratinginterval 10 -strict -game dualma
         -resign movecount=3 score=600 twosided=false"""
     options = read(*TWO, *words.split())
     terms = options.terms
