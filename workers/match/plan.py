@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workers.jobs import JobGame
-from workers.match.options.options import Format, MatchTerms
+from workers.match.options.options import ROUND_BY_ROUND, Format, MatchTerms
 from workers.pairing.berger import Pair, berger_rounds
 from workers.pairing.gauntlet import gauntlet_rounds
 from workers.pairing.meetings import PlannedMeeting, plan_meetings
@@ -63,7 +63,12 @@ def pair_key(key: str) -> str:
 
 
 def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
-    """All pairs. The key of a game is ``ladder/round/meeting/game`` and unique."""
+    """All pairs; none if they are paired round by round.
+
+    The key of a game is ``ladder/round/meeting/game`` and unique.
+    """
+    if terms.format in ROUND_BY_ROUND:
+        return
     table = _table(terms)
     pairs_each = -(-terms.games // GAMES_A_PAIR)
     number = 0
@@ -82,7 +87,9 @@ def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
 
 
 def count_games(terms: MatchTerms) -> Counter[frozenset[int]]:
-    """The number of games for each two engines."""
+    """The number of games for each two engines, as far as all pairs are known before the match."""
+    if terms.format in ROUND_BY_ROUND:
+        return Counter()
     each = len(terms.ladders) * terms.rounds * terms.games
     meetings = Counter(frozenset(place - 1 for place in pair) for cycle in _table(terms) for pair in cycle)
     return Counter({two: met * each for two, met in meetings.items()})
@@ -94,13 +101,19 @@ def _table(terms: MatchTerms) -> list[list[Pair]]:
 
 
 def _games(meeting: PlannedMeeting, pair: int, terms: MatchTerms) -> tuple[JobGame, ...]:
-    """The games of one pair in a meeting; the first player is White in the first one, unless reversed."""
     place = f"{meeting.ladder}/{meeting.round}/{meeting.number}"
-    first = pair * GAMES_A_PAIR
-    numbers = range(first, min(first + GAMES_A_PAIR, terms.games))
+    return games_of_pair(place, pair, min(GAMES_A_PAIR, terms.games - pair * GAMES_A_PAIR), terms)
+
+
+def games_of_pair(place: str, pair: int, games: int, terms: MatchTerms) -> tuple[JobGame, ...]:
+    """One or two ``games`` of pair number ``pair`` (from 0) in the meeting ``ladder/round/meeting``.
+
+    The first player is White in the first one, unless reversed.
+    """
+    first = pair * GAMES_A_PAIR + 1
     return tuple(
-        JobGame(f"{place}/{number + 1}", attempt="", white=_white_of(number - first, terms))
-        for number in numbers
+        JobGame(f"{place}/{first + number}", attempt="", white=_white_of(number, terms))
+        for number in range(games)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from engines.rules.base import MAX_NUMBER
 from engines.rules.registry import GAMES
 from workers.match.options.entrants import read_entrants
 from workers.match.options.hints import ELSEWHERE
-from workers.match.options.options import Entrant, Format, MatchOptions, MatchTerms, Openings
+from workers.match.options.options import ROUND_BY_ROUND, Entrant, Format, MatchOptions, MatchTerms, Openings
 from workers.match.options.readers import (
     MAX_MARGIN_MS,
     MAX_STARTUP_SECONDS,
@@ -30,6 +31,7 @@ from workers.match.options.readers import (
     read_whole,
 )
 from workers.match.options.words import MatchOptionError, Setting, read_toml, split_arguments
+from workers.pairing.swiss import MAX_PLAYERS
 
 MAX_ROUNDS = 1_000_000
 SPRT_ROUNDS = 100_000
@@ -120,7 +122,7 @@ def _terms(given: Mapping[str, list[Any]], single: Mapping[str, Any], store: Pat
     if len(entrants) < 2:
         raise MatchOptionError(f"-engine: a match needs at least two engines, not {len(entrants)}")
     form = _format(single, len(entrants))
-    rounds, games = _numbers(single, form)
+    rounds, games = _numbers(single, form, len(entrants))
     return MatchTerms(
         entrants=entrants,
         ladders=ladders,
@@ -160,10 +162,14 @@ def _format(single: Mapping[str, Any], engines: int) -> Format:
         )
     if form is Format.SPRT and engines != 2:
         raise MatchOptionError(f"-sprt: a test is between two engines, not {engines}")
+    if form is Format.SWISS and find_spec("networkx") is None:
+        raise MatchOptionError("-tournament swiss: needs the Python package networkx (pip install networkx)")
+    if form is Format.SWISS and engines > MAX_PLAYERS:
+        raise MatchOptionError(f"-tournament swiss: at most {MAX_PLAYERS} engines, not {engines}")
     return form
 
 
-def _numbers(single: Mapping[str, Any], form: Format) -> tuple[int, int]:
+def _numbers(single: Mapping[str, Any], form: Format, engines: int) -> tuple[int, int]:
     """The number of rounds, and of games in each meeting."""
     if "pairs" in single:
         for name in ("rounds", "games"):
@@ -171,11 +177,20 @@ def _numbers(single: Mapping[str, Any], form: Format) -> tuple[int, int]:
                 raise MatchOptionError(f"-pairs: cannot be combined with -{name}")
         return single["pairs"], 2
     games = single.get("games", 2)
+    if form in ROUND_BY_ROUND and games % 2:
+        raise MatchOptionError(
+            f"-games {games}: a {form} is played in pairs of games, so the number must be even"
+        )
+    if form is Format.KNOCKOUT and "rounds" in single:
+        raise MatchOptionError(
+            "-rounds: a knock-out has as many rounds as its engines need; -games is for a match"
+        )
     if form is Format.SPRT and single.get("noswap"):
         raise MatchOptionError("-noswap: a test needs both colours of every opening")
     if form is Format.SPRT and games % 2:
         raise MatchOptionError(f"-games {games}: a test counts pairs of games, so the number must be even")
-    return single.get("rounds", SPRT_ROUNDS if form is Format.SPRT else 1), games
+    usual = {Format.SPRT: SPRT_ROUNDS, Format.SWISS: (engines - 1).bit_length()}
+    return single.get("rounds", usual.get(form, 1)), games
 
 
 def _ply_limit_results() -> str:
@@ -193,11 +208,12 @@ FLAGS = (
          again=True),
     Flag("game", "CODE…", f"the games to play: {', '.join(GAMES)}", read_ladders, again=True, also="ladder"),
     Flag("tc", "TIME", "10+0.1, 0.1/move, nodes=N or depth=N, joined by ';'", read_time_control),
-    Flag("tournament", "FORMAT", "roundrobin, gauntlet (the first engine against the others) or sprt",
-         read_form),
+    Flag("tournament", "FORMAT", "roundrobin, gauntlet (the first engine against the others), sprt, "
+         "knockout (engines are seeded in their order) or swiss (needs networkx)", read_form),
     Flag("sprt", "elo0=A elo1=B [KEY=VALUE…]", "play until the test is decided; other keys are alpha (0.05), "
          "beta (0.05) and model (normalized, or logistic)", read_sprt),
-    Flag("rounds", "N", "how many times all engines meet each other (1)", read_whole(1, MAX_ROUNDS)),
+    Flag("rounds", "N", "how many times all engines meet each other (1), or the rounds of a Swiss event",
+         read_whole(1, MAX_ROUNDS)),
     Flag("games", "N", "games in each meeting; each pair of games has one opening, colours reversed (2)",
          read_whole(1, MAX_GAMES)),
     Flag("pairs", "N", "the same as -rounds N -games 2", read_whole(1, MAX_ROUNDS)),

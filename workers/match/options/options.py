@@ -12,11 +12,20 @@ from workers.statistics import Model
 
 
 class Format(enum.StrEnum):
-    """Who meets whom. An SPRT is a round robin of two engines that ends when the test is decided."""
+    """Who meets whom. An SPRT is a round robin of two engines that ends when the test is decided.
+
+    In a knock-out and a Swiss event a meeting has ``MatchTerms.games``; a Swiss event has so many rounds.
+    """
 
     ROUND_ROBIN = "roundrobin"
     GAUNTLET = "gauntlet"
     SPRT = "sprt"
+    KNOCKOUT = "knockout"
+    SWISS = "swiss"
+
+
+ROUND_BY_ROUND = (Format.KNOCKOUT, Format.SWISS)
+"""The pairs of a round depend on the results of earlier ones."""
 
 
 @dataclass(frozen=True, slots=True)

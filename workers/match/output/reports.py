@@ -209,6 +209,7 @@ class EventReport(_ReportBase):
             left_out=ledger.left_out,
             halted=ledger.halted,
             withdrawn=ledger.withdrawn,
+            event_lines=ledger.event_lines,
         )
 
     def _event_now(self, event: str, **values: Any) -> None:
@@ -273,6 +274,7 @@ def _count(ledger: Ledger) -> str:
 def _summary(ledger: Ledger, ending: MatchEnding) -> Iterator[str]:
     if ledger.test is not None:
         yield f"The test {'accepts ' + ledger.test.verdict if ledger.test.verdict else 'is undecided'}."
+    yield from ledger.event_lines
     for key, why in ledger.halted.items():
         yield f"Game {key} was given up: {why}"
     if ledger.left_out:

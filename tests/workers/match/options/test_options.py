@@ -169,7 +169,14 @@ def test_a_dry_run_prints_the_toml_of_the_same_match(folder: Path) -> None:
         -each st=1 timemargin=3 -resign movecount=3 score=9 twosided=false"""
     gauntlet = """-openings random:2 -tournament gauntlet -game dualma -rounds 2
         -resign movecount=3 score=99 -engine tc=depth=2 name=C"""
-    for words in (files, test, others, [*gauntlet.split(), "cmd=true 'a b'"]):
+    for words in (
+        files,
+        test,
+        others,
+        "-tournament knockout -games 4",
+        "-tournament swiss",
+        [*gauntlet.split(), "cmd=true 'a b'"],
+    ):
         options = read(*LEAST, *(words.split() if isinstance(words, str) else words))
         (folder / "again.toml").write_text("\n".join(describe_match(options)))
         assert read("-config", "again.toml") == options
@@ -224,7 +231,9 @@ REFUSED = [
     ("-rounds ²", "'²' is not a whole number"),
     ("-pairs 3 -games 2 LEAST", "-pairs: cannot be combined with -games"),
     ("-pin maybe", "-pin maybe: 'maybe' is neither on nor off"),
-    ("-tournament swiss", "'swiss' is not one of roundrobin, gauntlet, sprt"),
+    ("-tournament chess", "'chess' is not one of roundrobin, gauntlet, sprt, knockout, swiss"),
+    ("-tournament knockout -rounds 2 LEAST", "-rounds: a knock-out has as many rounds as its engines need"),
+    ("-tournament swiss -games 1 LEAST", "-games 1: a swiss is played in pairs of games"),
     (
         "-tournament sprt LEAST",
         "-tournament sprt: -sprt elo0=… elo1=… is for -tournament sprt, which needs it",
