@@ -30,7 +30,7 @@ GAME_PLIES = 40
 GAME_SECONDS = 5.0
 """The whole game ends after this time, or after ``GAME_PLIES``."""
 SHORT_TIMES_MS = (50, 100)
-LOW_CLOCK_MS = 400
+LOW_CLOCK_MS = 500
 """What may be left on a clock near the end of a game."""
 FEW_NODES = Go(nodes=50)
 _SEED = 2026

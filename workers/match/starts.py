@@ -1,4 +1,7 @@
-"""Which engines of a match could be started, and which options they do not take. Uses no processes."""
+"""Which engines of a match could be started, and which options they do not take.
+
+A separate module: it uses neither processes nor files, so that it can be tested alone.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_a_bot_that_always_takes_600_ms_is_found_and_refused() -> None:
     faults = {finding.check: finding for finding in checked("slow").faults}
     assert set(faults) == {"short times", "time control"}
     assert "'go movetime 50' the answer took" in faults["short times"].fault
-    assert "'go p1time 400 p2time 400 p1inc 0 p2inc 0' the answer took" in faults["time control"].fault
+    assert "'go p1time 500 p2time 500 p1inc 0 p2inc 0' the answer took" in faults["time control"].fault
     assert (faults["short times"].is_grave, faults["time control"].is_grave) == (False, True)
 
 

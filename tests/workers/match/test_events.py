@@ -76,7 +76,7 @@ def test_every_ladder_has_a_bracket_of_its_own() -> None:
 
 def test_all_openings_of_a_round_are_the_same_and_those_of_the_next_are_others() -> None:
     ledger = knockout("A B C D")
-    openings = {}
+    openings: dict[int, set[int]] = {}
     while (pair := ledger.next_pair()) is not None:
         openings.setdefault(pair.round, set()).add(pair.opening)
         for game in pair.games:
