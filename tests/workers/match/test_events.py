@@ -98,7 +98,7 @@ def test_a_restored_knockout_goes_on_where_it_was(done: int) -> None:
 
 def test_games_of_another_knockout_are_refused() -> None:
     for game in (game_of("dogon-kulei/2/1/1", "A", "B"), game_of("dogon-kulei/1/1/1", "A", "B")):
-        with pytest.raises(MatchOptionError, match="is not in this match|is from another match"):
+        with pytest.raises(MatchOptionError, match=r"is not in this match|is from another match"):
             knockout("A B C D").restore([game])
 
 
