@@ -32,6 +32,8 @@ TOOLS = {
 }
 """By the name of the program or file."""
 OPTIONAL_TOOLS = {
+    "go": Tool("Go", "golang"),
+    "javac": Tool("a Java compiler", "default-jdk-headless"),
     "rustc": Tool("a Rust compiler", "rustc"),
 }
 """Large tools that ``./arena test`` does not install; ``allowed_skips.txt`` names their tests."""

@@ -5,8 +5,10 @@ Each is built as the comment on its top says; what it is built or run with must 
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -34,10 +36,12 @@ pytestmark = pytest.mark.slow
 
 FOLDER = Path(engines.__file__).parent / "bots" / "languages"
 COMPILED = {
-    ".c": ["-O2", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"],
-    ".rs": ["-O", "-D", "warnings"],
+    ".c": ["-O2", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o"],
+    ".go": ["build", "-o"],
+    ".java": ["--release", "11", "-Xlint:all", "-Werror", "-d"],
+    ".rs": ["-O", "-D", "warnings", "-o"],
 }
-"""The options of the compiler, by the suffix of a source."""
+"""The options of the compiler up to the output, by the suffix of a source."""
 OPENING_PLIES = 12
 """All that DuAlma places, and a move more."""
 
@@ -53,12 +57,18 @@ class Bot:
 
     def command(self, build: Path) -> tuple[str, ...]:
         tool = need(self.tool) if self.tool in TOOLS | OPTIONAL_TOOLS else self.tool
-        flags = COMPILED.get(Path(self.source).suffix)
+        source = FOLDER / self.source
+        flags = COMPILED.get(source.suffix)
         if flags is None:
-            return (tool, str(FOLDER / self.source))
-        program = build / Path(self.source).stem
-        if not program.exists():
-            subprocess.run([tool, *flags, "-o", program, FOLDER / self.source], check=True)
+            return (tool, str(source))
+        program = build / f"{source.stem}{source.suffix}.d" / source.stem
+        if not program.parent.exists():
+            program.parent.mkdir()
+            environment = {**os.environ, "CGO_ENABLED": "0", "GOCACHE": str(build / "cache")}
+            output = program.parent if source.suffix == ".java" else program
+            subprocess.run([tool, *flags, output, source], check=True, env=environment)
+        if source.suffix == ".java":
+            return (shutil.which("java") or "java", "-cp", str(program.parent), program.name)
         return (str(program),)
 
 
