@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _play(game: Variant, white: UgiPlayer, black: UgiPlayer) -> None:
-    setup = GameSetup(game, History(game, ply_limit=PLIES), (CONTROL, CONTROL), MARGIN_MS)
+    setup = GameSetup(game, History(game, ply_limit=PLIES), (CONTROL, CONTROL), (MARGIN_MS, MARGIN_MS))
     play_game(setup, Compared(white), Compared(black))
 
 

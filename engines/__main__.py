@@ -221,9 +221,10 @@ def _submit(parsed: argparse.Namespace) -> int:
 
 def _verify(parsed: argparse.Namespace) -> int:
     """Checks every file, also after one that cannot be read or has disagreements."""
-    games = bad = 0
+    games = bad = empty = 0
     code = 0
     for name in parsed.files:
+        before = games
         try:
             for complaints in _find_complaints(name):
                 games += 1
@@ -232,9 +233,31 @@ def _verify(parsed: argparse.Namespace) -> int:
                     print("\n".join(complaints))
         except _UnreadableFile as error:
             code = complain(str(error))
+        else:
+            if games == before:
+                print(f"{name}: the file has no game")
+                empty += 1
     if games or not code:
         print(f"{games} {'game' if games == 1 else 'games'}, {bad or 'none'} with disagreements")
-    return code or (DISAGREES if bad else 0)
+    return code or (DISAGREES if bad or empty else 0)
+
+
+_COMPRESSED = {
+    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"),
+    b"\x1f\x8b": ("gzip", "gunzip"),
+    b"\xfd7zXZ": ("xz", "unxz"),
+    b"BZh": ("bzip2", "bunzip2"),
+    b"PK\x03\x04": ("zip", "unzip"),
+}
+"""The first bytes of compressed files, with the format and the command that unpacks it."""
+
+
+def _refuse_compressed(name: str) -> None:
+    with Path(name).open("rb") as file:
+        beginning = file.read(8)
+    for magic, (form, command) in _COMPRESSED.items():
+        if beginning.startswith(magic):
+            raise _UnreadableFile(f"{name!r} is compressed with {form}: unpack it first, with {command}")
 
 
 class _UnreadableFile(Exception):
@@ -242,10 +265,12 @@ class _UnreadableFile(Exception):
 
 
 def _find_complaints(name: str) -> Iterator[list[str]]:
-    """The disagreements of each game of a file, one a line."""
+    """The disagreements of each game of a file, one a line; also a ``GameId`` that occurs again."""
     from engines.records import RecordError, find_disagreements, read_records
 
+    first_games: dict[str, int] = {}
     try:
+        _refuse_compressed(name)
         # Bytes that are not UTF-8 appear as \xff in the message.
         with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
             for record in read_records(lines, name):
@@ -254,9 +279,14 @@ def _find_complaints(name: str) -> Iterator[list[str]]:
                 else:
                     assert record.source is not None
                     source = record.source
-                    yield [
+                    complaints = [
                         f"{source.at(wrong.line)}: {wrong.sentence}" for wrong in find_disagreements(record)
                     ]
+                    identifier = record.header("GameId")
+                    first = first_games.setdefault(identifier, source.number) if identifier else source.number
+                    if first != source.number:
+                        complaints.append(f"{source.at()}: GameId {identifier!r} is that of game {first} too")
+                    yield complaints
     except OSError as error:
         raise _UnreadableFile(f"cannot read {name!r}: {error.strerror}") from None
 

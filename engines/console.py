@@ -31,7 +31,7 @@ def run_command(command: Callable[[], int], *refusals: type[Exception]) -> int:
     except refusals as error:
         return complain(str(error))
     except OSError as error:
-        _stop_writing()
+        discard_output()
         if isinstance(error, BrokenPipeError):
             return NOBODY_READS
         return complain(f"cannot write to standard output: {error.strerror}")
@@ -47,7 +47,7 @@ def complain(sentence: str) -> int:
     return BAD_INPUT
 
 
-def _stop_writing() -> None:
+def discard_output() -> None:
     """Discard the rest of the output: the reader has closed the pipe, as ``| head`` does."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

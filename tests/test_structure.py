@@ -32,7 +32,7 @@ LAYERS = {
         {"engine"},
         {"sandbox"},
         {"bundles", "game"},
-        {"jobs", "reaper", "exit_status", "pairing", "sequential", "statistics"},
+        {"jobs", "reaper", "exit_status", "strays", "pairing", "sequential", "intervals", "statistics"},
     ],
     "tournament.services": [
         {"calendar"},

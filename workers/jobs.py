@@ -100,14 +100,15 @@ class DrawRule(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class ResignRule(JsonValue):
-    """Ends a game that both engines score as lost for the same side.
+    """Ends a game that both engines, or only the losing one, score as lost for the same side.
 
     An engine loses when its last ``moves`` scores are at most ``-score`` and the other engine's at least
-    ``score``.
+    ``score``. Unless ``two_sided`` its own scores are enough.
     """
 
     moves: int
     score: int
+    two_sided: bool = True
 
 
 @dataclass(frozen=True, slots=True)

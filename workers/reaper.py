@@ -4,7 +4,8 @@ An engine must not survive its worker, even if the worker is killed. The worker 
 engine's scratch folder, control groups and process group with its reaper through a pipe; the folder
 is registered before the engine starts. When the pipe closes, the reaper kills and removes everything
 that is still registered. A worker that is killed while it starts an engine has not yet registered
-the process group; the reaper then finds the engine by its ``HOME``, which is the scratch folder.
+the process group; the reaper then finds the engine by its ``HOME``, which is the scratch folder. So it
+also finds children of an engine that have left its process group.
 Run as a program, this file is the reaper process.
 """
 
@@ -18,7 +19,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
 NO_GROUP = 0
 """Stands for a process group that has not been started yet."""
@@ -28,6 +29,8 @@ NAME = b"duarena-reaper"
 """The name that ``ps`` and ``killall`` use, so that ``killall python3`` does not end the reaper."""
 LOOKS = (0.0, 0.01, 0.05, 0.2, 0.5)
 """Pauses in seconds before each search for engines without a registered group, which may be starting."""
+_MARKS = (b"HOME=", b"TMPDIR=")
+PAUSE_SECONDS = 0.005
 END_SECONDS = 2.0
 """The time limit for killed processes to disappear."""
 
@@ -59,6 +62,11 @@ class Reaper:
         """Unregister a folder and its groups. Does nothing if it is not registered."""
         if self._watched.pop(folder, None) is not None:
             self._send(_line(b"-", NO_GROUP, folder))
+
+    @property
+    def pid(self) -> int | None:
+        """The reaper process of this process; None if there is none."""
+        return None if self._process is None or self._owner != os.getpid() else self._process.pid
 
     def close(self) -> None:
         """End the reaper, which kills and removes everything that is still registered."""
@@ -117,31 +125,65 @@ def reap(lines: Iterable[bytes]) -> None:
             watched[folder] = int(group), control_groups
         else:
             watched.pop(folder, None)
-    for path, (number, control_groups) in watched.items():
+    for number, control_groups in watched.values():
         if number != NO_GROUP:
             _kill_process_group(number)
         end_group(control_groups)
+    end_marked(watched)
+    for path in watched:
         remove_scratch(path)
     _end_starting([path for path, (number, _) in watched.items() if number == NO_GROUP])
 
 
 def _end_starting(folders: Sequence[str]) -> None:
     """Kill engines whose process group was not registered; their ``HOME`` is one of these folders."""
-    homes = {b"HOME=" + os.fsencode(folder): folder for folder in folders}
-    for pause in LOOKS if homes else ():
+    for pause in LOOKS if folders else ():
         time.sleep(pause)
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            for home in homes.keys() & _environment_of(name):
-                _kill_process_group(int(name))
-                remove_scratch(homes[home])
+        end_marked(folders)
+    for folder in folders:
+        remove_scratch(folder)
 
 
-def _environment_of(process: str) -> set[bytes]:
+def end_marked(folders: Iterable[str], among: Callable[[], Iterable[int]] | None = None) -> None:
+    """Kill the processes that were started for one of these folders, also outside of any process group.
+
+    They are recognized by their environment: ``HOME`` or ``TMPDIR`` is such a folder or below it. ``among``
+    returns the processes to look at; None looks at all. Repeated until none is found, because a child of a
+    killed process may have started another one.
+    """
+    homes = {os.fsencode(folder) for folder in folders}
+    until = time.monotonic() + END_SECONDS
+    while homes and time.monotonic() < until:
+        processes = _all_processes() if among is None else among()
+        found = [process for process in processes if _is_marked(process, homes)]
+        for process in found:
+            _kill_process_group(process)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        if not found:
+            return
+        time.sleep(PAUSE_SECONDS)
+
+
+def _all_processes() -> Iterator[int]:
+    own = os.getpid()
+    return (process for process in map(int, filter(str.isdigit, os.listdir("/proc"))) if process != own)
+
+
+def _is_marked(process: int, homes: Set[bytes]) -> bool:
     try:
         with open(f"/proc/{process}/environ", "rb") as file:
-            return set(file.read().split(b"\0"))
+            variables = file.read().split(b"\0")
     except OSError:
-        return set()
+        return False  # it has ended, or is another user's
+    for variable in variables:
+        if variable.startswith(_MARKS):
+            folder = variable.partition(b"=")[2]
+            while len(folder) > 1:
+                if folder in homes:
+                    return True
+                folder = os.path.dirname(folder)
+    return False
 
 
 def _kill_process_group(number: int) -> None:

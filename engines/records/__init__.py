@@ -12,6 +12,7 @@ from engines.records.build import (
     RecordSettings,
     build_record,
 )
+from engines.records.clocks import CLOCK_FIELD, MARGIN_HEADERS, MARGIN_MS
 from engines.records.headers import SIDE_CONTROLS, Disagreement, side_controls, start_history
 from engines.records.model import (
     Fault,
@@ -26,11 +27,15 @@ from engines.records.model import (
 )
 from engines.records.notes import BOOK, format_note, parse_note
 from engines.records.reader import read_records
-from engines.records.verify import find_disagreements, replay_record, verify_record
+from engines.records.verify import ONE_SIDED, find_disagreements, replay_record, verify_record
 from engines.records.writer import clean_text, format_record
 
 __all__ = [
     "BOOK",
+    "CLOCK_FIELD",
+    "MARGIN_HEADERS",
+    "MARGIN_MS",
+    "ONE_SIDED",
     "SIDE_CONTROLS",
     "Disagreement",
     "Fault",

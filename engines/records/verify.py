@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from engines.protocol.score import Score
+from engines.records.clocks import check_clocks
 from engines.records.headers import Disagreement, check_headers, find_fault, find_termination, start_history
 from engines.records.model import Fault, Record, RecordMove, Termination
 from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, RulesError, Side, quote
 from engines.rules.history import History
 
+ONE_SIDED = "only the loser's scores decided"
+"""The evidence of a win that was adjudicated by the scores of one engine."""
 _BY_MOVER = frozenset({Termination.ILLEGAL_MOVE, Termination.TIME})
 """Forfeits that only the side to move can cause; a crash or a flood may be caused by either side."""
 
@@ -20,9 +23,10 @@ def verify_record(record: Record) -> list[str]:
 
 
 def find_disagreements(record: Record) -> Iterator[Disagreement]:
-    """All disagreements: those between headers first, then those found by the replay."""
+    """All disagreements: those between headers first, then those found by the replay, then the clocks."""
     yield from check_headers(record)
     yield from replay_record(record)
+    yield from check_clocks(record)
 
 
 def replay_record(record: Record) -> Iterator[Disagreement]:
@@ -109,10 +113,16 @@ def _check_mover(record: Record, mover: Side, termination: Termination) -> Itera
 
 
 def _check_agreement(record: Record, first: Side) -> Iterator[Disagreement]:
-    """Check an adjudicated win against both players' last scores; ``first`` made the first move."""
+    """Check an adjudicated win against both players' last scores; ``first`` made the first move.
+
+    If only the loser's scores decided (``ONE_SIDED``), the winner's may contradict.
+    """
     if record.result not in (Result.WHITE_WINS, Result.BLACK_WINS):
         return
+    is_one_sided = record.header("Evidence") == ONE_SIDED
     for player in Side:
+        if is_one_sided and record.result is Result.win_for(player):
+            continue
         score = _last_score(record.moves[player is not first :: 2])
         if score is None:
             continue

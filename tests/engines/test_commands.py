@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -160,9 +164,14 @@ def test_a_command_that_makes_no_sense_is_exit_code_2(
     assert "error: " in printed.err
 
 
+def numbered(*games: str) -> str:
+    """The records of a file, each with an id of its own."""
+    return "\n".join(re.sub(r'\[GameId ".*"\]', f'[GameId "{n}"]', game) for n, game in enumerate(games, 1))
+
+
 def test_verify_counts_the_games_that_agree(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     good = tmp_path / "good.pgn"
-    good.write_text("\n".join(format_record(finished_record(code)) for code in GAMES), encoding="utf-8")
+    good.write_text(numbered(*(format_record(finished_record(code)) for code in GAMES)), encoding="utf-8")
     single = tmp_path / "single.pgn"
     single.write_text(format_record(finished_record("dualma")), encoding="utf-8")
     assert Printed(capsys, "verify", str(good), str(single)).out == "6 games, none with disagreements\n"
@@ -177,7 +186,7 @@ def test_verify_names_every_disagreement_and_its_place(
     altered = good.replace("c2+", "zz9").replace("60+0.5", "soon")
     unreadable = good.replace("c2+", "\x00?c2")
     path = tmp_path / "games.pgn"
-    path.write_bytes("\n".join([good, altered, unreadable, good]).encode().replace(b"\x00", b"\xff"))
+    path.write_bytes(numbered(good, altered, unreadable, good).encode().replace(b"\x00", b"\xff"))
     printed = Printed(capsys, "verify", str(path))
     assert printed.code == 1
     complaints = printed.out.splitlines()
@@ -195,6 +204,46 @@ def test_verify_continues_after_a_file_it_cannot_read(
     printed = Printed(capsys, "verify", "missing.pgn", str(path))
     assert (printed.code, printed.out) == (2, "1 game, none with disagreements\n")
     assert printed.err == "cannot read 'missing.pgn': No such file or directory\n"
+
+
+def test_a_game_that_is_in_a_file_twice_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    game = format_record(finished_record("dualma"))
+    path = tmp_path / "games.pgn"
+    path.write_text(numbered(game, game, game).replace('"3"]', '"1"]'), encoding="utf-8")
+    printed = Printed(capsys, "verify", str(path))
+    assert printed.code == 1
+    complaint, summary = printed.out.splitlines()
+    assert re.fullmatch(r".*games\.pgn:\d+: game 3: GameId '1' is that of game 1 too", complaint)
+    assert summary == "3 games, 1 with disagreements"
+
+
+def test_a_file_without_a_game_is_no_success(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    empty, good = tmp_path / "empty.pgn", tmp_path / "good.pgn"
+    empty.touch()
+    good.write_text(format_record(finished_record("dualma")), encoding="utf-8")
+    printed = Printed(capsys, "verify", str(empty), str(good))
+    assert (printed.code, printed.err) == (1, "")
+    assert printed.out == f"{empty}: the file has no game\n1 game, none with disagreements\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "form"),
+    [
+        (b"\x28\xb5\x2f\xfd\x04", "zstd"),
+        (gzip.compress(b"[Event]"), "gzip"),
+        (lzma.compress(b"[Event]"), "xz"),
+        (bz2.compress(b"[Event]"), "bzip2"),
+        (b"PK\x03\x04..", "zip"),
+    ],
+)
+def test_a_compressed_file_is_named_as_such(
+    data: bytes, form: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "games.pgn.packed"
+    path.write_bytes(data)
+    printed = Printed(capsys, "verify", str(path))
+    assert (printed.code, printed.out) == (2, "")
+    assert printed.err.startswith(f"'{path}' is compressed with {form}: unpack it first, with ")
 
 
 def test_a_reader_that_had_enough_ends_the_command_quietly() -> None:

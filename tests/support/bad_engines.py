@@ -38,15 +38,27 @@ received: list[str] = []
 game = 0
 blanks: str | None = None
 """The separator of words: None is any white space."""
+lazy_lines: list[str] | None = None
+"""What is written at the end; None writes at once."""
 noted = ""
 """The last argument of ``note``."""
 
 
 def say(text: str) -> None:
     """Write ``text`` with its escapes, such as ``\\xff``, as bytes."""
+    if lazy_lines is not None:
+        lazy_lines.append(text)
+        return
     data = text.replace("{move}", move).encode("latin-1").decode("unicode_escape").encode("latin-1")
     while data:
         data = data[os.write(1, data) :]
+
+
+def lazy(_: str) -> bool:
+    """Unless Python is unbuffered, write nothing before the end, like a program that does not flush."""
+    global lazy_lines
+    lazy_lines = None if os.environ.get("PYTHONUNBUFFERED") else []
+    return False
 
 
 def also(text: str) -> bool:
@@ -155,6 +167,22 @@ def multiply(_: str) -> bool:
     if os.fork() == 0:
         hang("")
         os._exit(0)
+    return False
+
+
+def escape(how: str) -> bool:
+    """Start a child in a session of its own that keeps no pipe, as a daemon; ``bare`` without environment."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            null = os.open(os.devnull, os.O_RDWR)
+            for descriptor in (0, 1, 2):
+                os.dup2(null, descriptor)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            words = [sys.executable, "-S", __file__, sys.argv[1], "start", "hang", "-"]
+            os.execve(words[0], words, {} if how == "bare" else dict(os.environ))
+        os._exit(0)
+    os.wait()
     return False
 
 
@@ -292,9 +320,9 @@ def age(_: str) -> bool:
 WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
-        also, only, many, leave, die, hang, resist, stop, limit, late, wait, flood, drip,
-        complain, close, shut, multiply, dig, note, attack, look, spin, burn, take, share, crowd, fill,
-        narrow, tire, whim, age,
+        lazy, also, only, many, leave, die, hang, resist, stop, limit, late, wait, flood, drip,
+        complain, close, shut, multiply, escape, dig, note, attack, look, spin, burn, take, share, crowd,
+        fill, narrow, tire, whim, age,
     )
 }  # fmt: skip
 
@@ -320,7 +348,7 @@ def choose() -> str:
 
 
 def main(arguments: list[str]) -> None:
-    global move, received, game
+    global move, received, game, lazy_lines
     signal.alarm(MAX_SECONDS)
     plan = [tuple(arguments[at : at + 3]) for at in range(0, len(arguments), 3)]
     times: Counter[str] = Counter()
@@ -351,6 +379,9 @@ def main(arguments: list[str]) -> None:
         elif word == "go":
             say("bestmove {move}\\n")
     misbehave("end")
+    if lazy_lines is not None:
+        held, lazy_lines = lazy_lines, None
+        say("".join(held))
 
 
 if __name__ == "__main__":

@@ -114,6 +114,6 @@ def options_of(folder: Path, *words: str) -> Any:
     return read_options(words, folder / "store")
 
 
-def game_of(key: str, white: str, black: str, result: str = "1-0", **more: str) -> GameResult:
-    fields = {"termination": "rules", "fault": "none", **more}
+def game_of(key: str, white: str, black: str, result: str = "1-0", **more: Any) -> GameResult:
+    fields: dict[str, Any] = {"termination": "rules", "fault": "none", **more}
     return GameResult(key, key.partition("/")[0], white, black, Result(result), **fields)

@@ -31,6 +31,12 @@ TOOLS = {
     "ip": Tool("ip", "iproute2"),
 }
 """By the name of the program or file."""
+OPTIONAL_TOOLS = {
+    "go": Tool("Go", "golang"),
+    "javac": Tool("a Java compiler", "default-jdk-headless"),
+    "rustc": Tool("a Rust compiler", "rustc"),
+}
+"""Large tools that ``./arena test`` does not install; ``allowed_skips.txt`` names their tests."""
 COMPILERS = ("cc", "gcc", "clang")
 """Any of these compiles the rules."""
 
@@ -53,7 +59,8 @@ def need(name: str) -> str:
     """The path of a tool; skips the test if it is missing, and names the package to install."""
     found = find_tool(name)
     if found is None:
-        pytest.skip(f"needs {TOOLS[name].name} (apt-get install {TOOLS[name].package})")
+        tool = (TOOLS | OPTIONAL_TOOLS)[name]
+        pytest.skip(f"needs {tool.name} (apt-get install {tool.package})")
     return found
 
 

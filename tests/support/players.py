@@ -94,7 +94,7 @@ def setup_of(
     start = None if fen is None else game.position.parse(fen)
     controls = (parse_time_control(control), parse_time_control(black_control or control))
     history = History(game, start, ply_limit)
-    return GameSetup(game, history, controls, margin_ms, tuple(opening.split()), adjudicator)
+    return GameSetup(game, history, controls, (margin_ms, margin_ms), tuple(opening.split()), adjudicator)
 
 
 def record_of_played(

@@ -47,6 +47,16 @@ def test_estimates_are_those_of_fishtest(
     assert (found.elo, found.error, found.nelo, found.los) == pytest.approx((elo, error, nelo, los), rel=1e-9)
 
 
+def test_an_empty_cell_counts_as_on_fishtest_and_not_as_in_fastchess() -> None:
+    """There it counts nothing, which gives -508.4353."""
+    cells, scores = (356.0, 1e-3, 34.0), (0.0, 0.5, 1.0)
+    mean = sum(cell * score for cell, score in zip(cells, scores, strict=True)) / sum(cells)
+    variance = sum(cell * (score - mean) ** 2 for cell, score in zip(cells, scores, strict=True)) / sum(cells)
+    found = estimate(Wdl(356, 0, 34)).nelo
+    assert found == pytest.approx((mean - 0.5) / math.sqrt(variance) * 800 / math.log(10), rel=1e-12)
+    assert found == pytest.approx(-508.4332772809, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     ("counts", "elo", "nelo", "los"),
     [  # fastchess's own tests, which give two decimals

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from engines.protocol import SetOption, format_message
 from workers.check.checked_process import Budget, CheckedProcess
 from workers.engine.launch import Launch
+from workers.reaper import remove_scratch
+
+UNBUFFERED = "PYTHONUNBUFFERED"
 
 
 class CheckedEngine:
@@ -29,6 +34,8 @@ class CheckedEngine:
         self._settings = [format_message(SetOption(name, value)) for name, value in options]
         self.process: CheckedProcess | None = None
         """The current process, or None."""
+        self.start_seconds = 0.0
+        """How long the latest process took up to its ``ugiok``."""
         self.name = ""
         """The name from the engine's latest ``id name``."""
 
@@ -41,8 +48,10 @@ class CheckedEngine:
     def restart(self) -> CheckedProcess:
         """Start a new process, up to its ``ugiok``; the previous one is killed."""
         self.clear()
+        started = time.monotonic()
         self.process = CheckedProcess(self._plan(), self._budget, self._on_wait)
         self.process.introduce()
+        self.start_seconds = time.monotonic() - started
         self.name = self.process.name or self.name
         self.configure()
         return self.process
@@ -51,6 +60,23 @@ class CheckedEngine:
         """Set ``options`` in the current process, also if a check has changed them."""
         if self._settings and self.process is not None:
             self.process.send(*self._settings)
+
+    def restart_buffered(self) -> CheckedProcess | None:
+        """Start a process in which Python buffers its output, without the handshake; None in a sandbox."""
+        self.clear()
+        launch = self._plan()
+        if launch.sandboxed is not None:
+            remove_scratch(launch.scratch)
+            launch.sandboxed.end()
+            return None
+        environment = {name: value for name, value in launch.environment.items() if name != UNBUFFERED}
+        self.process = CheckedProcess(replace(launch, environment=environment), self._budget, self._on_wait)
+        return self.process
+
+    @property
+    def seconds_left(self) -> float:
+        """The time until the end of the whole check."""
+        return self._budget.seconds_left
 
     def begin_check(self) -> None:
         """Reset the logs; raises ``CheckTimedOut`` when no time is left."""

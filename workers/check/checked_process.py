@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 import time
 from collections.abc import Callable
@@ -42,8 +43,22 @@ class CannotCheck(Exception):
     """The engine cannot be started, or has no ladder to check; the text is one sentence."""
 
 
+class FaultKind(enum.StrEnum):
+    """What an engine did wrong, as far as that explains more than the check in which it happened."""
+
+    OTHER = ""
+    CRASH = "crash"
+    FLOOD = "flood"
+    ILLEGAL_MOVE = "illegal move"
+    UNSOLICITED = "unsolicited answer"
+
+
 class CheckFailed(Exception):
     """The engine failed a check; the text is one sentence."""
+
+    def __init__(self, sentence: str, kind: FaultKind = FaultKind.OTHER) -> None:
+        super().__init__(sentence)
+        self.kind = kind
 
 
 class CheckTimedOut(Exception):
@@ -55,6 +70,10 @@ class Budget:
 
     def __init__(self, seconds: float) -> None:
         self._end_ns = time.monotonic_ns() + int(seconds * NS)
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0, self._end_ns - time.monotonic_ns()) / NS
 
     def deadline_ns(self, seconds: float) -> int:
         """The time ``seconds`` from now, but at most the end; raises ``CheckTimedOut`` after the end."""
@@ -100,7 +119,7 @@ class CheckedProcess:
         try:
             self._process.write(data, self._budget.deadline_ns(READY_SECONDS))
         except EngineFault as fault:
-            raise CheckFailed(_sentence(fault)) from None
+            raise _failure(fault) from None
 
     def read_until(self, kind: type[EngineMessage], seconds: float) -> list[str] | None:
         """The lines up to the first message of this kind, included; None if none arrives in time."""
@@ -113,7 +132,7 @@ class CheckedProcess:
                 self._process.end_move()
                 return lines
             if isinstance(message, BestMove):
-                raise CheckFailed("it sent a bestmove without a go")
+                raise CheckFailed("it sent a bestmove without a go", FaultKind.UNSOLICITED)
         return None
 
     def expect(self, kind: type[EngineMessage], seconds: float, wanted: str) -> list[str]:
@@ -139,7 +158,7 @@ class CheckedProcess:
             self._budget.deadline_ns(0)
             return None
         except EngineFault as fault:
-            raise CheckFailed(_sentence(fault)) from None
+            raise _failure(fault) from None
         self.log.received(line, self._process.arrived_ns)
         return line.decode("utf-8", "replace")
 
@@ -193,7 +212,8 @@ class CheckedProcess:
             try:
                 situation.position.play(message.move)
             except IllegalMove as error:
-                raise CheckFailed(explain_illegal(message.move, error)) from None
+                sentence = explain_illegal(message.move, error)
+                raise CheckFailed(sentence, FaultKind.ILLEGAL_MOVE) from None
         used_ms = (self._process.arrived_ns - sent_ns) // NS_PER_MS
         return Answer(message.move, used_ms, tuple(lines))
 
@@ -230,7 +250,7 @@ class CheckedProcess:
                 self._process.read_line(deadline_ns)
                 self._process.end_move()
         except EngineFlooded as fault:
-            raise CheckFailed(_sentence(fault)) from None
+            raise _failure(fault) from None
         except EngineFault:
             return self._process.has_exited()
 
@@ -238,7 +258,9 @@ class CheckedProcess:
         self._process.kill()
 
 
-def _sentence(fault: EngineFault) -> str:
+def _failure(fault: EngineFault) -> CheckFailed:
     if isinstance(fault, EngineExited):
-        return f"it crashed: {fault}"
-    return f"it floods: {fault}" if isinstance(fault, EngineFlooded) else str(fault)
+        return CheckFailed(f"it crashed: {fault}", FaultKind.CRASH)
+    if isinstance(fault, EngineFlooded):
+        return CheckFailed(f"it floods: {fault}", FaultKind.FLOOD)
+    return CheckFailed(str(fault))

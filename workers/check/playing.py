@@ -29,6 +29,9 @@ SEARCHING_SECONDS = 0.2
 GAME_PLIES = 40
 GAME_SECONDS = 5.0
 """The whole game ends after this time, or after ``GAME_PLIES``."""
+SHORT_TIMES_MS = (50, 100)
+LOW_CLOCK_MS = 500
+"""What may be left on a clock near the end of a game."""
 FEW_NODES = Go(nodes=50)
 _SEED = 2026
 
@@ -82,6 +85,8 @@ def _time_controls(game: Variant) -> Iterator[_Limits]:
     yield _Limits(first, Go(p1_time_ms=1500, p2_time_ms=60_000, p1_inc_ms=0, p2_inc_ms=0), 1500)
     yield _Limits(second, Go(p1_time_ms=60_000, p2_time_ms=1500, p1_inc_ms=0, p2_inc_ms=0), 1500)
     yield _Limits(first, Go(movetime_ms=1000), 1000)
+    short = LOW_CLOCK_MS
+    yield _Limits(first, Go(p1_time_ms=short, p2_time_ms=short, p1_inc_ms=0, p2_inc_ms=0), short)
     yield _Limits(first, Go(nodes=50), None)
     yield _Limits(first, Go(depth=1), None)
     yield _Limits(second, Go(movetime_ms=1000, nodes=50, depth=2), 1000)
@@ -97,6 +102,15 @@ def _search_in_time(process: CheckedProcess, limits: _Limits) -> None:
         if late is None:
             return
     raise CheckFailed(f"to '{format_message(limits.go)}' {late}, {LATE_TIMES} times in a row")
+
+
+def obeys_short_times(engine: CheckedEngine, game: Variant) -> None:
+    """A short time for the move: an engine must not always take the same time."""
+    process = engine.running()
+    process.begin_game(game)
+    for situation in (start_of(game), draw_situation(game, 6, _SEED)):
+        for limit_ms in SHORT_TIMES_MS:
+            _search_in_time(process, _Limits(situation, Go(movetime_ms=limit_ms), limit_ms))
 
 
 def answers_stop(engine: CheckedEngine, game: Variant) -> None:

@@ -9,10 +9,19 @@ import os
 import time
 from pathlib import Path
 
-from engines.protocol import BestMove, Go, OptionType, ReadyOk, SetOption, format_message, parse_engine_line
+from engines.protocol import (
+    BestMove,
+    Go,
+    OptionType,
+    ReadyOk,
+    SetOption,
+    UgiOk,
+    format_message,
+    parse_engine_line,
+)
 from engines.rules.registry import Variant
 from workers.check.checked_engine import CheckedEngine
-from workers.check.checked_process import CheckedProcess, CheckFailed
+from workers.check.checked_process import CheckedProcess, CheckFailed, FaultKind
 from workers.check.situations import start_of
 from workers.check.verdicts import judge_introduction, judge_options
 from workers.engine.players import READY_SECONDS
@@ -23,6 +32,9 @@ EXIT_SECONDS = 2.0
 """The time limit for the exit of the engine; a server kills it after half a second."""
 IDLE_SECONDS = 0.5
 """How long the idle engine is observed."""
+FLUSH_SECONDS = 2.0
+FLUSH_STARTS = 5.0
+"""Times its usual start that an engine has to answer without ``PYTHONUNBUFFERED``."""
 BUSY_SHARE = 0.2
 """The share of a core that an idle engine may use: more is thinking in the opponent's time, or a busy loop.
 A busy machine may give a busy loop no more."""
@@ -97,7 +109,8 @@ def answers_once(engine: CheckedEngine, game: Variant) -> None:
     process.send("stop", "gameover draw adjudication")
     for line in process.read_for(IDLE_SECONDS):
         if isinstance(parse_engine_line(line), BestMove):
-            raise CheckFailed(f"after its answer it also sent {line!r}, which loses a game")
+            sentence = f"after its answer it also sent {line!r}, which loses a game"
+            raise CheckFailed(sentence, FaultKind.UNSOLICITED)
     process.synchronize()
 
 
@@ -111,6 +124,30 @@ def is_idle_between_searches(engine: CheckedEngine, game: Variant) -> None:
     used = session_cpu_seconds(process.session) - before
     if used > BUSY_SHARE * IDLE_SECONDS:
         raise CheckFailed(f"while idle it used {used:.2f} s of processor time in {IDLE_SECONDS} s")
+
+
+def flushes_its_output(engine: CheckedEngine, game: Variant) -> None:
+    """Its output arrives also where Python buffers it, as on its author's machine.
+
+    Fails only if ``ugiok`` arrives at the end of its input, and not in several times its usual time before.
+    """
+    engine.restart()
+    usual = engine.start_seconds
+    process = engine.restart_buffered()
+    if process is None:
+        return
+    try:
+        process.send("ugi")
+        if process.read_until(UgiOk, max(FLUSH_SECONDS, FLUSH_STARTS * usual)) is not None:
+            engine.clear()  # this process has not been set up for further checks
+            return
+        process.close_input()
+        arrives_at_end = process.read_until(UgiOk, EXIT_SECONDS) is not None
+    except CheckFailed:
+        engine.clear()
+        return  # other checks report it
+    if arrives_at_end:
+        raise CheckFailed("without PYTHONUNBUFFERED its answer to 'ugi' arrives only when it ends")
 
 
 def quits(engine: CheckedEngine, game: Variant) -> None:

@@ -10,6 +10,8 @@ SHOWN_LINES = 14
 """How many of the last lines are shown, of the exchanged lines and of standard error."""
 SHOWN_WIDTH = 150
 NAME_WIDTH = 34
+REFUSES = "A site refuses a bot with this fault."
+MENTIONS = "A site accepts a bot with this fault, and mentions it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Finding:
     was_tried: bool = True
     is_grave: bool = False
     """Whether the fault loses games or disturbs others; a site refuses such an engine."""
+    same_as: str = ""
+    """The earlier check, with its ladder, in which the engine ended with the same exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,11 @@ def format_finding(finding: Finding) -> str:
     """One line for a passed check; for a fault also the advice and the last lines exchanged."""
     name = f"{finding.check} ({finding.ladder})" if finding.ladder else finding.check
     parts = [f"{name:{NAME_WIDTH}} {_outcome(finding)}"]
+    if finding.same_as:
+        return parts[0]
     if finding.fault:
         parts.append(f"    What to do: {finding.advice}")
+        parts.append(f"    {REFUSES if finding.is_grave else MENTIONS}")
     if finding.lines:
         parts.append("    The last lines exchanged (seconds, > to the engine, < from it):")
         parts += _last_lines(finding.lines)
@@ -67,6 +74,8 @@ def format_finding(finding: Finding) -> str:
 
 
 def _outcome(finding: Finding) -> str:
+    if finding.same_as:
+        return f"FAULT: the same exception as in {finding.same_as}"
     if finding.fault:
         return f"FAULT: {visible(finding.fault)}"
     if finding.was_tried:
@@ -79,6 +88,8 @@ def format_summary(report: CheckReport) -> str:
     untried = sum(not finding.was_tried for finding in report.findings)
     tried = _counted(len(report.findings) - untried, "check")
     faults = _counted(len(report.faults), "fault") if report.faults else "no fault"
+    if report.faults:
+        faults += f" ({sum(one.is_grave for one in report.faults)} for which a site refuses a bot)"
     left = f"; {untried} more were not tried" if untried else ""
     name = visible(report.engine, NAME_WIDTH) or "the engine"
     return f"{name}: {faults} in {tried}, {report.seconds:.1f} s{left}"

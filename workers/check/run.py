@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engines.protocol import VARIANT_OPTION
 from engines.rules.registry import GAMES, Variant
-from workers.check import playing, protocol_checks
+from workers.check import playing, protocol_checks, rule_checks
 from workers.check.checked_engine import CheckedEngine
-from workers.check.checked_process import Budget, CannotCheck, CheckedProcess, CheckFailed, CheckTimedOut
+from workers.check.checked_process import (
+    Budget,
+    CannotCheck,
+    CheckedProcess,
+    CheckFailed,
+    CheckTimedOut,
+    FaultKind,
+)
 from workers.check.report import CheckReport, Finding
-from workers.check.verdicts import explain_exception
+from workers.check.verdicts import explain_exception, find_exception
 from workers.engine.launch import Launch
 
 DEFAULT_SECONDS = 120.0
@@ -31,8 +38,18 @@ class Check:
     advice: str
     on_each_ladder: bool = False
     is_grave: bool = True
+    is_ordinary: bool = True
+    """Whether it sends only what a server sends: then a crash or an illegal move is always grave."""
 
 
+KINDS = {
+    FaultKind.CRASH: "look at the lines and at its standard error below: what it got last ended it",
+    FaultKind.FLOOD: "write less: at most 1 MiB of output in a move, and 16 MiB to standard error in a game",
+    FaultKind.ILLEGAL_MOVE: "set up exactly the position of the last 'position' line; python3 -m engines "
+    "moves and play show the legal moves there, and the position after each move",
+    FaultKind.UNSOLICITED: "send 'bestmove' once for each 'go', and only then",
+}
+"""Advice for kinds of faults that may happen in any check."""
 HANDSHAKE = Check(
     "handshake",
     protocol_checks.introduces_itself,
@@ -65,6 +82,7 @@ CHECKS = (
         protocol_checks.understands_windows_lines,
         "accept \\r\\n as a line end as well: strip white space before you split a line into words",
         is_grave=False,
+        is_ordinary=False,
     ),
     Check(
         "idle",
@@ -75,6 +93,12 @@ CHECKS = (
         "legal moves",
         playing.plays_legally,
         "read the whole 'position' line and set up exactly this position",
+        True,
+    ),
+    Check(
+        "rare rules",
+        rule_checks.knows_rare_rules,
+        "answer quickly when nodes, depth and time are small",
         True,
     ),
     Check(
@@ -92,11 +116,19 @@ CHECKS = (
         True,
     ),
     Check(
+        "short times",
+        playing.obeys_short_times,
+        "take less time than 'movetime' says, also if it is short, and look at the clock while you search",
+        True,
+        is_grave=False,
+    ),
+    Check(
         "stop",
         playing.answers_stop,
         "read your input while you search, and answer 'stop' at once",
         True,
         is_grave=False,
+        is_ordinary=False,
     ),
     Check(
         "long game",
@@ -124,12 +156,26 @@ CHECKS = (
         True,
         is_grave=False,
     ),
-    Check("quit", protocol_checks.quits, "exit at 'quit', also during a search", is_grave=False),
+    Check(
+        "flush",
+        protocol_checks.flushes_its_output,
+        "flush after every line, as print(…, flush=True) does: elsewhere nothing else makes it arrive",
+        is_grave=False,
+        is_ordinary=False,
+    ),
+    Check(
+        "quit",
+        protocol_checks.quits,
+        "exit at 'quit', also during a search",
+        is_grave=False,
+        is_ordinary=False,
+    ),
     Check(
         "end of input",
         protocol_checks.ends_with_its_input,
         "exit when the input has ended, also during a search",
         is_grave=False,
+        is_ordinary=False,
     ),
 )
 
@@ -169,9 +215,10 @@ def _findings(engine: CheckedEngine, ladders: Sequence[Variant]) -> Iterator[Fin
     if handshake.fault or not handshake.was_tried:
         return
     played = _ladders_to_check(engine.running(), ladders)
+    exceptions: dict[str, str] = {}
     for check in CHECKS:
         for game in played if check.on_each_ladder else played[:1]:
-            yield try_check(engine, check, game)
+            yield _fold(try_check(engine, check, game), exceptions)
 
 
 def try_check(engine: CheckedEngine, check: Check, game: Variant) -> Finding:
@@ -188,9 +235,29 @@ def try_check(engine: CheckedEngine, check: Check, game: Variant) -> Finding:
     except CheckFailed as failure:
         lines, stderr = engine.logs()
         engine.clear()
-        advice = explain_exception(stderr) or check.advice
-        return Finding(check.name, ladder, str(failure), advice, lines, stderr, is_grave=check.is_grave)
+        return _fault(check, ladder, failure, lines, stderr)
     return Finding(check.name, ladder)
+
+
+def _fault(check: Check, ladder: str, failure: CheckFailed, lines: str, stderr: str) -> Finding:
+    """The finding of a fault: advice and gravity depend on its kind, and otherwise on the check."""
+    exception = find_exception(stderr)
+    sentence = str(failure)
+    if exception is not None and failure.kind is FaultKind.CRASH:
+        sentence = f"{exception}: {sentence}"
+    advice = explain_exception(stderr) or KINDS.get(failure.kind, check.advice)
+    is_grave = check.is_grave or (check.is_ordinary and failure.kind is not FaultKind.OTHER)
+    return Finding(check.name, ladder, sentence, advice, lines, stderr, is_grave=is_grave)
+
+
+def _fold(finding: Finding, exceptions: dict[str, str]) -> Finding:
+    """A crash by an exception that was reported before refers to that; ``exceptions`` has them by name."""
+    exception = find_exception(finding.stderr) if finding.fault else None
+    if exception is None:
+        return finding
+    name = f"'{finding.check}'" + (f" ({finding.ladder})" if finding.ladder else "")
+    first = exceptions.setdefault(exception, name)
+    return finding if first == name else replace(finding, lines="", stderr="", same_as=first)
 
 
 def _ladders_to_check(process: CheckedProcess, named: Sequence[Variant]) -> tuple[Variant, ...]:

@@ -142,9 +142,15 @@ def judge_log(stderr_bytes: int, moves: int, ply_limit: int) -> str | None:
 
 
 def explain_exception(stderr: str) -> str | None:
-    """Advice on the last Python exception in standard error; None if there is none.
+    """Advice on the last Python exception in standard error; None if there is none."""
+    found = find_exception(stderr)
+    return None if found is None else f"its Python program raised {found}: look there first"
 
-    It names the line of the author's own code that is nearest to the exception.
+
+def find_exception(stderr: str) -> str | None:
+    """The last Python exception in standard error, and its place; None if there is none.
+
+    The place is the line of the author's own code that is nearest to the exception.
     """
     frames: list[re.Match[str]] = []
     found = None
@@ -163,4 +169,4 @@ def explain_exception(stderr: str) -> str | None:
     place = f"line {last['line']} of {visible(last['file'], _SHOWN)}"
     if last["function"] not in (None, "<module>"):
         place += f" ({visible(last['function'], _SHOWN)})"
-    return f"its Python program raised {visible(said, _SHOWN)} in {place}: look there first"
+    return f"{visible(said, _SHOWN)} in {place}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
-from engines.console import complain, run_command
+from engines.console import BAD_INPUT, complain, discard_output, run_command
 from workers.match.book import make_books
 from workers.match.director import Director
 from workers.match.ledger import Ledger
@@ -20,6 +21,7 @@ from workers.match.output.reports import EventReport, LineReport, MatchEnding, M
 from workers.match.output.state import check_state, write_state
 from workers.match.sandbox import find_sandbox_level
 from workers.match.slots.pool import SlotPool, choose_cores
+from workers.strays import adopting_orphans
 
 ALL_PLAYED, GAMES_MISSING, STOPPED = 0, 1, 3
 """Exit codes; 2 is for bad input, and then nothing was played."""
@@ -42,6 +44,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _play(options: MatchOptions) -> int:
+    _warn_of_few_cores(options.concurrency)
     books = make_books(options.terms)
     sandbox_level = find_sandbox_level(options.terms) if options.sandbox else ""
     game_logs = GameLogs(options.records, options.log)
@@ -49,18 +52,35 @@ def _play(options: MatchOptions) -> int:
     file = RecordFile(options.records)
     try:
         _restore(options, ledger, file)
-        pool = SlotPool(usual_store(), choose_cores(options.concurrency, pin=options.pin), sandbox_level)
+        cores = choose_cores(options.concurrency, pin=options.pin, cpus=options.cpus)
+        pool = SlotPool(usual_store(), cores, sandbox_level)
         director = Director(options, ledger, books, pool, file, _report(options), game_logs)
         try:
-            ending = director.run()
+            with adopting_orphans():
+                ending = director.run()
         except MatchError as error:  # a file cannot be written; its content so far stays
             complain(f"{error}; continue with -resume when it can be")
             return STOPPED
+        except BrokenPipeError:  # nobody reads the output, as with | head
+            discard_output()
+            return STOPPED
     finally:
         file.close()
+    if ending is MatchEnding.REFUSED:
+        return BAD_INPUT
     if ending in (MatchEnding.STOPPED, MatchEnding.FAULT):
         return STOPPED
     return GAMES_MISSING if ledger.left_out or ledger.halted else ALL_PLAYED
+
+
+def _warn_of_few_cores(games: int) -> None:
+    cores = len(os.sched_getaffinity(0))
+    if games > cores:
+        print(
+            f"warning: -concurrency {games}: there are {cores} cores; more games at a time take processor "
+            "time from each other, and clocks are unfair",
+            file=sys.stderr,
+        )
 
 
 def _restore(options: MatchOptions, ledger: Ledger, file: RecordFile) -> None:
@@ -78,4 +98,6 @@ def _restore(options: MatchOptions, ledger: Ledger, file: RecordFile) -> None:
 def _report(options: MatchOptions) -> MatchReport:
     if options.json:
         return EventReport()
-    return ScreenReport() if sys.stdout.isatty() else LineReport()
+    if sys.stdout.isatty():
+        return ScreenReport()
+    return LineReport(every=options.ratinginterval)

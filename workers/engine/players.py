@@ -36,6 +36,7 @@ from engines.protocol import (
     parse_engine_line,
 )
 from engines.records import Termination, note_from_info, note_of_time
+from workers.engine.declared import find_unsuited
 from workers.engine.launch import Launch
 from workers.engine.process import (
     EngineExited,
@@ -52,7 +53,7 @@ from workers.game.referee import EngineMove, Forfeit, MoveRequest, Void
 from workers.game.seeds import fit_seed
 
 READY_SECONDS = 10
-"""The time limit for ``ugiok`` and for each ``readyok``."""
+"""The usual time limit for ``ugiok`` and for each ``readyok``."""
 UNTIMED_SECONDS = 120
 """The time limit for a move with only a limit of nodes or depth, where no flag can fall."""
 GAMEOVER_SECONDS = 0.05
@@ -69,7 +70,9 @@ class UgiPlayer:
     """A player over one engine process, for any number of games. The caller must ``close`` it.
 
     The process starts with the first ``prepare``. ``on_wait`` is called repeatedly while
-    the engine thinks and may raise to abort the game.
+    the engine thinks and may raise to abort the game. ``ready_seconds`` None is ``READY_SECONDS``.
+    ``on_introduced`` is called after each ``ugiok`` with a sentence for each of ``options`` that the engine
+    does not declare, or not with this value.
     """
 
     def __init__(
@@ -79,6 +82,8 @@ class UgiPlayer:
         variant: str,
         options: tuple[tuple[str, str], ...] = (),
         on_wait: Callable[[], None] = lambda: None,
+        ready_seconds: int | None = None,
+        on_introduced: Callable[[Sequence[str]], None] = lambda unsuited: None,
     ) -> None:
         self.seed: int | None = None
         """The seed of the next game; sent only to an engine that declares the option."""
@@ -86,6 +91,13 @@ class UgiPlayer:
         self._variant = variant
         self._options = options
         self._on_wait = on_wait
+        self._ready_seconds = ready_seconds
+        self._on_introduced = on_introduced
+        self._kept_options = {
+            VARIANT_OPTION.lower(),
+            SEED_OPTION.lower(),
+            *(name.lower() for name, _ in options),
+        }
         self._process: EngineProcess | None = None
         self._declared: dict[str, OptionDeclared] = {}
         self._pending_options: list[ServerMessage] = []
@@ -199,6 +211,8 @@ class UgiPlayer:
     def _handshake(self) -> None:
         self._declared = {}
         self._request([Ugi()], UgiOk, "ugiok")
+        by_name = {name.lower(): option for name, option in self._declared.items()}
+        self._on_introduced(tuple(find_unsuited(by_name, self._options)))
         self._pending_options = [SetOption(name, value) for name, value in self._options]
         if VARIANT_OPTION in self._declared:
             self._pending_options.insert(0, SetOption(VARIANT_OPTION, self._variant))
@@ -237,28 +251,29 @@ class UgiPlayer:
         self._running.write(data, deadline_ns)
 
     def _request(self, messages: Sequence[ServerMessage], kind: type[EngineMessage], word: str) -> None:
-        """Send messages and read up to the answer of type ``kind``, all within ``READY_SECONDS``.
+        """Send messages and read up to the answer of type ``kind``, within the time to get ready.
 
         Raises ``EngineSilent``, which names the missing answer.
         """
-        deadline_ns = _seconds_from_now(READY_SECONDS)
+        seconds = READY_SECONDS if self._ready_seconds is None else self._ready_seconds
+        deadline_ns = _seconds_from_now(seconds)
         try:
             self._send(messages, deadline_ns)
             while not self._has_received(kind, word, deadline_ns):
                 pass
         except EngineSilent:
-            raise EngineSilent(f"no {word} within {READY_SECONDS} seconds") from None
+            raise EngineSilent(f"no {word} within {seconds} seconds") from None
 
     def _has_received(self, kind: type[EngineMessage], word: str, deadline_ns: int) -> bool:
         """Whether the answer is among the next lines; lines after it are put back."""
         lines = self._running.read_lines(deadline_ns)
         arrived_ns = self._running.arrived_ns
         for index, line in enumerate(lines):
-            message = _parsed(line) if _HANDSHAKE.search(line) else None
+            message = _parsed(line) if self._matters(line) else None
             if isinstance(message, BestMove):
                 self._log.received(b"\n".join(lines), arrived_ns)
                 raise Forfeit(Termination.UNSOLICITED, f"a bestmove came instead of {word}")
-            if isinstance(message, OptionDeclared) and message.name in (VARIANT_OPTION, SEED_OPTION):
+            if isinstance(message, OptionDeclared) and message.name.lower() in self._kept_options:
                 self._declared[message.name] = message
             if isinstance(message, kind):
                 self._log.received(b"\n".join(lines[: index + 1]), arrived_ns)
@@ -266,6 +281,10 @@ class UgiPlayer:
                 return True
         self._log.received(b"\n".join(lines), arrived_ns)
         return False
+
+    def _matters(self, line: bytes) -> bool:
+        """Whether a line before a game may matter; options are parsed only if there are any to set."""
+        return _HANDSHAKE.search(line) is not None or (bool(self._options) and b"option" in line)
 
     # Moving
 

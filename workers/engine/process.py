@@ -2,7 +2,8 @@
 
 It uses raw pipes and one ``epoll`` loop without threads, so a line costs a few microseconds. Engines
 are assumed to be hostile: output never extends a deadline, a write never blocks for long, and output is
-limited. Killing an engine kills its process group and leaves no zombie, descriptor or scratch folder.
+limited. Killing an engine kills its process group and what has left it, and leaves no zombie, descriptor or
+scratch folder.
 
 This module exchanges lines; ``workers.engine.players`` interprets them.
 """
@@ -26,6 +27,7 @@ from workers.game.fastpath.moves import NS_PER_S, EngineChannel, Pending
 from workers.reaper import Reaper, remove_scratch
 from workers.sandbox.process import START_LINE, ProcessEnding, SandboxedProcess
 from workers.sandbox.sandbox import SAMPLER
+from workers.strays import end_strays
 
 MAX_LINE_BYTES = 64 * 1024
 MAX_MOVE_OUTPUT_BYTES = 1024 * 1024
@@ -39,6 +41,8 @@ WAIT_NS = 500_000_000
 MOST_EVENTS = 4
 """The most events at once: an engine's input, output and standard error, and its exit."""
 
+RUNNING: set[int] = set()
+"""The engines of this process that have not been reaped."""
 REAPER = Reaper()
 """Ends the engines of this process if it dies; every engine is registered with it."""
 
@@ -97,6 +101,7 @@ class EngineProcess:
         try:
             reaper.watch(launch.scratch, control_groups=control_groups)
             self._popen = _spawn(launch)
+            RUNNING.add(self._popen.pid)
         except BaseException:
             if self._sandboxed is not None:
                 self._sandboxed.end()
@@ -276,12 +281,15 @@ class EngineProcess:
             SAMPLER.forget(self._sandboxed)
             self._sandboxed.end()
         os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
+        if self._sandboxed is None:
+            end_strays(self._launch.scratch)
         for stream in _streams(self._popen):
             stream.close()
         remove_scratch(self._launch.scratch)
         # The process is reaped last: only then may the kernel give its number to another process.
         self._reaper.forget(self._launch.scratch)
         self._popen.wait()
+        RUNNING.discard(self._popen.pid)
 
     def _call_on_wait(self, now_ns: int) -> None:
         """Call ``on_wait`` and schedule the next call, also while the engine keeps writing."""

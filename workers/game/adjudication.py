@@ -1,14 +1,14 @@
 """Ends games early when the scores of both engines agree. Off unless a match sets a rule.
 
-The score of one engine is never enough: a game is drawn when both engines score it as even for some
-moves, and won when one engine scores it as lost and the other as won for some moves.
+A game is drawn when both engines score it as even for some moves, and won when one engine scores it as lost
+and the other as won for some moves. The score of one engine is enough only for a one-sided ``ResignRule``.
 """
 
 from __future__ import annotations
 
 import math
 
-from engines.records import MoveNote
+from engines.records import ONE_SIDED, MoveNote
 from engines.rules.base import Result, Side
 from workers.jobs import DrawRule, ResignRule
 
@@ -37,14 +37,20 @@ class Adjudicator:
         if self._resign is not None:
             _count(self._won, side, score is not None and score >= self._resign.score)
             _count(self._lost, side, score is not None and score <= -self._resign.score)
-            return self._loser(self._resign.moves)
+            return self._loser(self._resign)
         return None
 
-    def _loser(self, moves: int) -> Result | None:
+    def _loser(self, rule: ResignRule) -> Result | None:
         for side in Side:
-            if self._lost[side] >= moves and self._won[side.other] >= moves:
+            is_agreed = not rule.two_sided or self._won[side.other] >= rule.moves
+            if self._lost[side] >= rule.moves and is_agreed:
                 return Result.win_for(side.other)
         return None
+
+    @property
+    def evidence(self) -> str:
+        """What a record needs to say about a win; empty if both engines agreed."""
+        return ONE_SIDED if self._resign is not None and not self._resign.two_sided else ""
 
 
 def _count(rows: list[int], side: Side, continues: bool) -> None:

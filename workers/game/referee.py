@@ -87,14 +87,15 @@ class Player(Protocol):
 class GameSetup:
     """The settings of one game. ``history`` is the start of the game, with no moves played.
 
-    ``controls`` are White's and Black's. ``opening`` holds the opening moves; ``play_game`` raises for
-    an illegal one. ``adjudicator`` must not be shared between games; None never ends a game early.
+    ``controls`` and ``margins_ms`` are White's and Black's. ``opening`` holds the opening moves;
+    ``play_game`` raises for an illegal one. ``adjudicator`` must not be shared between games; None never
+    ends a game early.
     """
 
     game: Variant
     history: History
     controls: tuple[TimeControl, TimeControl]
-    margin_ms: int
+    margins_ms: tuple[int, int]
     opening: tuple[str, ...] = ()
     adjudicator: Adjudicator | None = None
 
@@ -121,7 +122,8 @@ class GameState:
         self.history = setup.history
         self.adjudicator = setup.adjudicator
         white, black = setup.controls
-        self.clocks = (GameClock(white, setup.margin_ms), GameClock(black, setup.margin_ms))
+        white_margin_ms, black_margin_ms = setup.margins_ms
+        self.clocks = (GameClock(white, white_margin_ms), GameClock(black, black_margin_ms))
         """White's and Black's."""
         self._kept: list[tuple[str, MoveNote | None, bool]] = []
         self._questions = Questions(setup.history, setup.controls, self.clocks)
@@ -159,7 +161,8 @@ class GameState:
         question = self._questions.ask(side) if asked is None else asked.question
         choice = player.choose(MoveRequest(self.history, question, allowance_ns, asked))
         if allowance_ns is not None and choice.used_ns > allowance_ns:
-            raise Forfeit(Termination.TIME, late_sentence(choice.used_ns, allowance_ns, self.setup.margin_ms))
+            margin_ms = self.setup.margins_ms[side]
+            raise Forfeit(Termination.TIME, late_sentence(choice.used_ns, allowance_ns, margin_ms))
         clock.charge(choice.used_ns)
         return choice
 
@@ -219,7 +222,8 @@ def _play(state: GameState, players: tuple[Player, Player]) -> PlayedGame:
         except Forfeit as forfeit:
             return _forfeited(state, side, forfeit)
         if state.adjudicator is not None and (result := _agreed(state, side, choice)) is not None:
-            return PlayedGame(state.moves, result, Termination.ADJUDICATION, Fault.NONE)
+            evidence = "" if result is Result.DRAW else state.adjudicator.evidence
+            return PlayedGame(state.moves, result, Termination.ADJUDICATION, Fault.NONE, evidence=evidence)
 
 
 def _prepare(state: GameState, players: tuple[Player, Player]) -> PlayedGame | None:

@@ -103,8 +103,9 @@ def _read_starts(game: Variant, path: Path, ply_limit: int | None) -> Iterator[B
         lines = path.read_text("utf-8-sig").splitlines()
     except OSError as error:
         raise MatchOptionError(f"-openings file={path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise MatchOptionError(f"-openings file={path}: cannot be read: {error}") from None
+    except UnicodeDecodeError:
+        why = "it is not a text file with one opening a line"
+        raise MatchOptionError(f"-openings file={path}: {why}") from None
     ladder = game.code
     for number, line in enumerate(map(str.strip, lines), 1):
         place = f"{path}, line {number}"

@@ -13,22 +13,26 @@ from itertools import groupby
 from types import FrameType
 
 from engines.records import Termination
+from workers.engine.players import READY_SECONDS
 from workers.jobs import GameJob, JobGame
 from workers.match.book import Book
 from workers.match.ledger import Ledger
-from workers.match.options.options import MatchOptions
+from workers.match.options.options import Entrant, MatchOptions
 from workers.match.output.game_logs import GameLogs
-from workers.match.output.recordfile import RecordFile
+from workers.match.output.recordfile import RecordFile, line_of_record
 from workers.match.output.reports import MatchEnding, MatchReport
 from workers.match.pace import GameDurations, MatchPace
 from workers.match.plan import GAMES_A_PAIR, PlannedPair
 from workers.match.results import GameResult
-from workers.match.slots.messages import Assignment, Batch, SlotGame
+from workers.match.slots.messages import Assignment, Batch, IntroducedEngine, SlotGame
 from workers.match.slots.pool import SlotPool, SlotProcess
+from workers.match.starts import EngineStarts
 
 TICK_SECONDS = 0.5
 BATCH_SECONDS = 0.25
 """The expected duration of a slot's batch; a batch has at least one pair."""
+MOST_FAILED_STARTS = 10
+"""An engine that fails so often in a row before its first move ends the match."""
 ABORT_SECONDS = 3.0
 """Slots that have not aborted their games after this time are killed."""
 
@@ -62,6 +66,24 @@ class StopRequest:
         self.level += 1
 
 
+def _result_of(pair: PlannedPair, played: SlotGame, white: str, black: str) -> GameResult:
+    return GameResult(
+        key=played.key,
+        ladder=pair.ladder,
+        white=white,
+        black=black,
+        result=played.result,
+        termination=played.termination,
+        fault=played.fault,
+        has_moves=played.chosen > 0,
+        line=line_of_record(played.record),
+    )
+
+
+def _ready_seconds(entrant: Entrant) -> int:
+    return READY_SECONDS if entrant.startup_seconds is None else entrant.startup_seconds
+
+
 class Director:
     """Plays one match, from its first game or from where an earlier run stopped."""
 
@@ -85,7 +107,11 @@ class Director:
         self._stop = StopRequest()
         self._applied_urgency = 0
         self._kill_at = float("inf")
-        self._fault = False
+        self._failure: MatchEnding | None = None
+        """Why the match ends early through a fault of an engine."""
+        self._aborts = False
+        """Whether running games are aborted through it."""
+        self._starts = EngineStarts(options.terms.entrants)
         self._pace = MatchPace(time.monotonic(), options.concurrency)
         self._durations = GameDurations()
 
@@ -109,14 +135,18 @@ class Director:
     def _ending(self) -> MatchEnding:
         if self._ledger.is_decided:
             return MatchEnding.DECIDED
-        if self._fault:
-            return MatchEnding.FAULT
+        if self._failure is not None:
+            return self._failure
         return MatchEnding.STOPPED if self._stop.level else MatchEnding.PLAYED
 
     @property
     def _urgency(self) -> int:
-        """A level as in ``StopRequest``, also for a decided test and for a fault without ``-recover``."""
-        return 2 if self._ledger.is_decided else max(self._stop.level, int(self._fault))
+        """A level as in ``StopRequest``, also for a decided test and for a fault that ends the match."""
+        return (
+            2
+            if self._ledger.is_decided or self._aborts
+            else max(self._stop.level, int(self._failure is not None))
+        )
 
     # Assigning games
 
@@ -162,11 +192,17 @@ class Director:
         return Assignment(
             job=job,
             restart=(one.restart, two.restart),
+            margins_ms=(self._margin_ms(one), self._margin_ms(two)),
+            ready_seconds=(_ready_seconds(one), _ready_seconds(two)),
             event=options.event,
             site=options.site,
             round=str(pair.round),
             keeps_lines=options.log is not None,
+            wait_ms=options.wait,
         )
+
+    def _margin_ms(self, entrant: Entrant) -> int:
+        return self._options.terms.margin_ms if entrant.margin_ms is None else entrant.margin_ms
 
     # Reading results
 
@@ -187,6 +223,8 @@ class Director:
             self._lose(slot)
             return
         for message in news:
+            for engine in message.introduced:
+                self._welcome(engine)
             for game in message.games:
                 self._add(slot, game)
             if message.is_over:
@@ -197,9 +235,11 @@ class Director:
         pair, game = slot.games.popleft()
         self._durations.add(pair.ladder, (pair.first, pair.second), played.ms / 1000)
         white, black = self._ledger.players(pair, game)
-        result = GameResult(
-            played.key, pair.ladder, white, black, played.result, played.termination, played.fault
-        )
+        result = _result_of(pair, played, white, black)
+        if failure := self._starts.explain_failure(result, played):
+            self._ledger.give_back(pair, [game], lost=False)
+            self._abort(MatchEnding.FAULT, failure)
+            return
         self._pace.games += 1
         if result.is_void:
             self._add_void(pair, game, result, played)
@@ -209,9 +249,31 @@ class Director:
         self._show(result, played)
         if withdrawn is not None:
             self._report.notice("withdrawn", f"{withdrawn} is withdrawn after forfeits in a row")
+        if result.culprit and self._ledger.failed_starts(result.culprit) >= MOST_FAILED_STARTS:
+            why = f"{result.culprit} failed {MOST_FAILED_STARTS} times in a row before its first move"
+            self._end_with(MatchEnding.FAULT, f"the match ends: {why}")
         if not self._options.recover and result.termination in (Termination.CRASH, Termination.STALL):
-            self._fault = True
-            self._report.notice("fault", f"the match ends: {result.culprit} is at fault, and -recover is off")
+            why = f"{result.culprit} is at fault, and -recover is off"
+            self._end_with(MatchEnding.FAULT, f"the match ends: {why}")
+
+    def _end_with(self, ending: MatchEnding, sentence: str) -> None:
+        """End the match through a fault; only the first one is reported."""
+        if self._failure is None:
+            self._failure = ending
+            self._report.notice("fault", sentence)
+
+    def _abort(self, ending: MatchEnding, sentence: str) -> None:
+        """End the match through a fault, without finishing the running games."""
+        self._aborts = True
+        self._end_with(ending, sentence)
+
+    def _welcome(self, engine: IntroducedEngine) -> None:
+        """Warn of options that an engine does not take; a strict match ends."""
+        for sentence in self._starts.add(engine):
+            if self._options.strict:
+                self._abort(MatchEnding.REFUSED, f"the match ends: -strict: {sentence}")
+            else:
+                self._report.notice("option", f"warning: {sentence}; it was set all the same")
 
     def _add_void(self, pair: PlannedPair, game: JobGame, result: GameResult, played: SlotGame) -> None:
         if self._ledger.void(pair, game, played.evidence):

@@ -13,11 +13,15 @@ from dataclasses import replace
 from engines.visible import visible
 from workers.game.referee import BOTH_UNABLE
 from workers.jobs import MAX_LOST, MAX_VOIDS, JobGame
-from workers.match.options.options import MatchTerms
+from workers.match.events import EventPlan
+from workers.match.options.options import ROUND_BY_ROUND, MatchTerms
 from workers.match.options.words import MatchOptionError
 from workers.match.plan import PlannedPair, count_games, is_game_key, pair_key, plan_pairs
 from workers.match.results import GameResult, Scores
 from workers.sequential import SequentialTest
+
+HALVES = (1, 1)
+"""The half points of a game of an event that is not played, for both engines."""
 
 
 class Ledger:
@@ -33,7 +37,8 @@ class Ledger:
         )
         """For each two engines, the games without a result that were not given up."""
         self._running: Counter[frozenset[str]] = Counter()
-        self.total = sum(self._open.values())
+        self._event = EventPlan(terms) if terms.format in ROUND_BY_ROUND else None
+        self._total = sum(self._open.values())
         self.done = 0
         """Games with a result."""
         self.withdrawn: list[str] = []
@@ -44,11 +49,25 @@ class Ledger:
         self.test = None if terms.sprt is None else SequentialTest(terms.sprt, order)
         self._withdraw_after = withdraw_after
         self._in_a_row: Counter[str] = Counter()
+        self._failed_starts: Counter[str] = Counter()
         self._plan = plan_pairs(terms)
+        self._due: deque[PlannedPair] = deque()
+        """Of an event that is paired round by round, the pairs that were not started."""
         self._returned: deque[PlannedPair] = deque()
         self._played: set[str] = set()
         self._voids: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
+        self._take_due()
+
+    @property
+    def total(self) -> int:
+        """The games of the match, as far as they are known."""
+        return self._total if self._event is None else self._event.total
+
+    @property
+    def event_lines(self) -> list[str]:
+        """The bracket of a knock-out, or the points of a Swiss event; empty for other formats."""
+        return [] if self._event is None else list(self._event.lines())
 
     @property
     def is_decided(self) -> bool:
@@ -74,12 +93,17 @@ class Ledger:
         """The number of games still to be played, including the running ones."""
         return sum(self._open.values()) - self.left_out
 
+    def failed_starts(self, name: str) -> int:
+        """The number of games in a row that an engine forfeited before any move was chosen."""
+        return self._failed_starts[name]
+
     def restore(self, games: Iterable[GameResult]) -> None:
         """Add the games of an earlier run, in the order of their record file. Call this first.
 
         Raises ``MatchOptionError`` for a game that is not in this match, or that occurs twice.
         """
         found: dict[str, tuple[str, str]] = {}
+        results: dict[str, GameResult] = {}
         for game in games:
             players = (game.white, game.black)
             if game.key in found:
@@ -88,12 +112,43 @@ class Ledger:
                 raise MatchOptionError(_not_in_match(game.key))
             if not set(players) <= set(self.scores.names):
                 raise MatchOptionError(_of_another_match(game.key, players))
-            if not game.is_void:  # a game that was given up is played again
-                found[game.key] = players
+            if game.is_void and self._event is None:  # a game that was given up is played again
+                continue
+            found[game.key] = players
+            if not game.is_void:
                 self.done += 1
-                self._count(game)
+            results[game.key] = game
+        if self._event is not None:
+            self._restore_event(results)
+            return
+        for game in results.values():
+            self._count(game)
         self._check_players(found)
         self._played = set(found)
+
+    def _restore_event(self, results: Mapping[str, GameResult]) -> None:
+        """Play through the rounds with the results; voids stay given up: later pairs depend on them."""
+        left = dict(results)
+        waiting: deque[PlannedPair] = deque()
+        while self._due:
+            pair = self._due.popleft()
+            missing = []
+            for game in pair.games:
+                result = left.pop(game.key, None)
+                if result is None:
+                    missing.append(game)
+                elif (result.white, result.black) != self.players(pair, game):
+                    raise MatchOptionError(_of_another_match(game.key, (result.white, result.black)))
+                elif result.is_void:
+                    self._give_up(pair, game, "it was given up before")
+                else:
+                    self._count(result)
+            if missing:
+                waiting.append(replace(pair, games=tuple(missing)))
+            self._take_due()
+        self._due = waiting
+        if left:
+            raise MatchOptionError(_not_in_match(min(left)))
 
     def _check_players(self, played: Mapping[str, tuple[str, str]]) -> None:
         """Raise ``MatchOptionError`` unless each game, by its key, is planned with these engines."""
@@ -148,13 +203,18 @@ class Ledger:
     def _return(self, pair: PlannedPair, games: list[JobGame], why: str, *, give_up: bool) -> bool:
         self._running[self._names(pair)] -= len(games)
         if give_up:
-            self._open[self._names(pair)] -= 1
-            self.halted[games[0].key] = why
-            self._skip(pair)
+            self._give_up(pair, games[0], why)
             games = games[1:]
         if games:
             self._returned.append(replace(pair, games=tuple(games)))
+        self._take_due()
         return give_up
+
+    def _give_up(self, pair: PlannedPair, game: JobGame, why: str) -> None:
+        self._open[self._names(pair)] -= 1
+        self.halted[game.key] = why
+        self._skip(pair)
+        self._add_to_event(game.key, HALVES)
 
     def _next_returned(self) -> PlannedPair | None:
         while self._returned:
@@ -164,6 +224,10 @@ class Ledger:
         return None
 
     def _next_planned(self) -> PlannedPair | None:
+        while self._due:
+            pair = self._due.popleft()
+            if not self._is_left_out(pair):
+                return pair
         for pair in self._plan:
             open_games = tuple(game for game in pair.games if game.key not in self._played)
             self._played.difference_update(game.key for game in pair.games)
@@ -176,7 +240,23 @@ class Ledger:
         if self._names(pair).isdisjoint(self.withdrawn):
             return False
         self._skip(pair)
+        names = self.scores.names
+        points = [0 if names[place] in self.withdrawn else 2 for place in (pair.first, pair.second)]
+        for game in pair.games:
+            self._add_to_event(game.key, HALVES if points == [0, 0] else (points[0], points[1]))
+        self._take_due()
         return True
+
+    def _take_due(self) -> None:
+        """Add the pairs of an event that have become due."""
+        for pair in [] if self._event is None else self._event.take_due():
+            self._open[self._names(pair)] += len(pair.games)
+            self._due.append(pair)
+
+    def _add_to_event(self, key: str, points: tuple[int, int]) -> None:
+        """Add the half points of a meeting's players to the event, if the match is one."""
+        if self._event is not None:
+            self._event.add(key, points)
 
     def _names(self, pair: PlannedPair) -> frozenset[str]:
         names = self.scores.names
@@ -189,9 +269,17 @@ class Ledger:
     def _count(self, game: GameResult) -> str | None:
         self._open[frozenset((game.white, game.black))] -= 1
         score = self.scores.add(game)
+        if self._event is not None:
+            first = self._event.first_of(game.key)
+            points = game.half_points(first)
+            self._event.add(game.key, (points, 2 - points))
+            self._take_due()
+        if self.test is not None and game.is_failed_start:
+            self.test.skip(pair_key(game.key))  # it says nothing about strength
         if self.test is not None and score is not None:
             self.test.add(pair_key(game.key), score.half_points)
         for name in (game.white, game.black):
+            self._failed_starts[name] = self._failed_starts[name] + 1 if _failed(game, name) else 0
             if name != game.culprit:
                 self._in_a_row[name] = 0
         return None if game.culprit is None else self._count_forfeit(game.culprit)
@@ -203,6 +291,10 @@ class Ledger:
             return None
         self.withdrawn.append(name)
         return name
+
+
+def _failed(game: GameResult, name: str) -> bool:
+    return game.is_failed_start and game.culprit == name
 
 
 def _not_in_match(key: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workers.jobs import JobGame
-from workers.match.options.options import Format, MatchTerms
+from workers.match.options.options import ROUND_BY_ROUND, Format, MatchTerms
 from workers.pairing.berger import Pair, berger_rounds
 from workers.pairing.gauntlet import gauntlet_rounds
 from workers.pairing.meetings import PlannedMeeting, plan_meetings
@@ -24,7 +24,9 @@ _PLACE = re.compile("[1-9][0-9]{0,8}")
 
 @dataclass(frozen=True, slots=True)
 class PlannedPair:
-    """One or two games with one opening, colours reversed; engines are indices into the match's entrants.
+    """One or two games with one opening, colours usually reversed.
+
+    Engines are indices into the match's entrants.
 
     ``number`` counts the pairs of the match from 0; ``opening`` is a number in the ladder's book.
     """
@@ -61,7 +63,12 @@ def pair_key(key: str) -> str:
 
 
 def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
-    """All pairs. The key of a game is ``ladder/round/meeting/game`` and unique."""
+    """All pairs; none if they are paired round by round.
+
+    The key of a game is ``ladder/round/meeting/game`` and unique.
+    """
+    if terms.format in ROUND_BY_ROUND:
+        return
     table = _table(terms)
     pairs_each = -(-terms.games // GAMES_A_PAIR)
     number = 0
@@ -74,13 +81,15 @@ def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
                 first=meeting.first - 1,
                 second=meeting.second - 1,
                 opening=meeting.cycle * pairs_each + pair,
-                games=_games(meeting, pair, terms.games),
+                games=_games(meeting, pair, terms),
             )
             number += 1
 
 
 def count_games(terms: MatchTerms) -> Counter[frozenset[int]]:
-    """The number of games for each two engines."""
+    """The number of games for each two engines, as far as all pairs are known before the match."""
+    if terms.format in ROUND_BY_ROUND:
+        return Counter()
     each = len(terms.ladders) * terms.rounds * terms.games
     meetings = Counter(frozenset(place - 1 for place in pair) for cycle in _table(terms) for pair in cycle)
     return Counter({two: met * each for two, met in meetings.items()})
@@ -91,9 +100,23 @@ def _table(terms: MatchTerms) -> list[list[Pair]]:
     return gauntlet_rounds(players) if terms.format is Format.GAUNTLET else berger_rounds(players)
 
 
-def _games(meeting: PlannedMeeting, pair: int, games: int) -> tuple[JobGame, ...]:
-    """The games of one pair in a meeting of ``games`` games; the first player is White in the first one."""
+def _games(meeting: PlannedMeeting, pair: int, terms: MatchTerms) -> tuple[JobGame, ...]:
     place = f"{meeting.ladder}/{meeting.round}/{meeting.number}"
-    first = pair * GAMES_A_PAIR
-    numbers = range(first, min(first + GAMES_A_PAIR, games))
-    return tuple(JobGame(f"{place}/{number + 1}", attempt="", white=number - first) for number in numbers)
+    return games_of_pair(place, pair, min(GAMES_A_PAIR, terms.games - pair * GAMES_A_PAIR), terms)
+
+
+def games_of_pair(place: str, pair: int, games: int, terms: MatchTerms) -> tuple[JobGame, ...]:
+    """One or two ``games`` of pair number ``pair`` (from 0) in the meeting ``ladder/round/meeting``.
+
+    The first player is White in the first one, unless reversed.
+    """
+    first = pair * GAMES_A_PAIR + 1
+    return tuple(
+        JobGame(f"{place}/{first + number}", attempt="", white=_white_of(number, terms))
+        for number in range(games)
+    )
+
+
+def _white_of(number: int, terms: MatchTerms) -> int:
+    """Which player is White in game ``number`` of a pair, from 0."""
+    return (number * terms.swaps + terms.reverse) % GAMES_A_PAIR

@@ -17,7 +17,11 @@ HALF_POINTS = {Result.BLACK_WINS: 0, Result.DRAW: 1, Result.WHITE_WINS: 2}
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """One game with a result; ``white`` and ``black`` are the engines' names."""
+    """One game with a result; ``white`` and ``black`` are the engines' names.
+
+    ``has_moves`` is whether an engine chose a move. ``line`` identifies the start and the moves: two games
+    with the same one are copies; empty if unknown.
+    """
 
     key: str
     ladder: str
@@ -26,6 +30,8 @@ class GameResult:
     result: Result
     termination: str
     fault: str
+    has_moves: bool = True
+    line: str = ""
 
     @property
     def is_void(self) -> bool:
@@ -37,6 +43,12 @@ class GameResult:
         if self.fault == Fault.WHITE:
             return self.white
         return self.black if self.fault == Fault.BLACK else None
+
+    @property
+    def is_failed_start(self) -> bool:
+        """Whether an engine crashed or stalled before any engine chose a move."""
+        is_ours = self.termination in (Termination.CRASH, Termination.STALL)
+        return is_ours and self.culprit is not None and not self.has_moves
 
     @property
     def has_fault(self) -> bool:
@@ -65,6 +77,9 @@ class Scores:
         self.names = tuple(names)
         self.forfeits: Counter[tuple[str, str]] = Counter()
         """The number of forfeits, by ladder and engine."""
+        self.copies: Counter[str] = Counter()
+        """The number of games of each ladder that are copies of an earlier game of the same engines."""
+        self._lines: set[tuple[str, frozenset[str], str]] = set()
         self._games: Counter[tuple[str, str, str, int]] = Counter()
         self._pairs: Counter[tuple[str, str, str, int]] = Counter()
         self._halves: dict[str, GameResult] = {}
@@ -74,6 +89,7 @@ class Scores:
         self._games[game.ladder, game.white, game.black, HALF_POINTS[game.result]] += 1
         if game.culprit is not None:
             self.forfeits[game.ladder, game.culprit] += 1
+        self._count_copy(game)
         key = pair_key(game.key)
         other = self._halves.pop(key, None)
         if other is None:
@@ -83,6 +99,12 @@ class Scores:
         points = game.half_points(one) + other.half_points(one)
         self._pairs[game.ladder, one, two, points] += 1
         return PairResult(key, one, two, points)
+
+    def _count_copy(self, game: GameResult) -> None:
+        line = (game.ladder, frozenset((game.white, game.black)), game.line)
+        if game.line and game.has_moves:
+            self.copies[game.ladder] += line in self._lines
+            self._lines.add(line)
 
     def as_white(self, ladders: Sequence[str], name: str) -> Wdl:
         """The games of ``name`` with White."""

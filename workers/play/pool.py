@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from workers.jobs import EngineSpec, GameJob
-from workers.play.runner import PooledEngine, WorkerContext
+from workers.play.runner import Introduction, PooledEngine, WorkerContext
 
 
 class RestartMode(enum.StrEnum):
@@ -35,22 +35,28 @@ class _Running:
 class EnginePool:
     """The engines that run in this process."""
 
-    def __init__(self, worker: WorkerContext) -> None:
+    def __init__(self, worker: WorkerContext, on_introduced: Introduction | None = None) -> None:
         self._worker = worker
+        self._on_introduced = on_introduced or (lambda spec, unsuited: None)
         self._running: list[_Running] = []
 
     def take(
-        self, job: GameJob, restart: tuple[RestartMode, RestartMode] = (RestartMode.AUTO, RestartMode.AUTO)
+        self,
+        job: GameJob,
+        restart: tuple[RestartMode, RestartMode] = (RestartMode.AUTO, RestartMode.AUTO),
+        ready_seconds: tuple[int | None, int | None] = (None, None),
     ) -> tuple[PooledEngine, PooledEngine]:
         """Both engines in the order of the job, two processes also where both are the same engine.
 
-        Engines that have no part in the job are closed, except with ``RestartMode.OFF``.
+        Engines that have no part in the job are closed, except with ``RestartMode.OFF``. ``ready_seconds``
+        None is the usual time limit of a start.
         """
         idle, taken = list(self._running), []
-        for spec, mode in zip(job.engines, restart, strict=True):
+        for spec, mode, ready in zip(job.engines, restart, ready_seconds, strict=True):
             found = next((one for one in idle if (one.spec, one.ladder) == (spec, job.game)), None)
             if found is None:
-                found = _Running(spec, job.game, mode, PooledEngine(spec, job.game, self._worker))
+                engine = PooledEngine(spec, job.game, self._worker, ready, self._on_introduced)
+                found = _Running(spec, job.game, mode, engine)
             else:
                 idle.remove(found)
             taken.append(found)

@@ -10,7 +10,7 @@ import datetime
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -106,19 +106,36 @@ def refuse_job(message: object, worker: WorkerContext, error: JobError) -> Itera
         yield report_of(FinishedGame(game, played, now, now, SideLog, SideLog), worker)
 
 
+Introduction = Callable[[EngineSpec, Sequence[str]], None]
+"""Called after each ``ugiok`` of an engine, with a sentence for each option that does not suit it."""
+
+
 class PooledEngine:
     """One engine of a job, for one ladder. The caller must ``close`` or ``kill`` it.
 
     Its process starts with its first game and is kept from game to game and from job to job.
+    ``ready_seconds`` None is the usual time limit for its start.
     """
 
-    def __init__(self, spec: EngineSpec, ladder: str, worker: WorkerContext) -> None:
+    def __init__(
+        self,
+        spec: EngineSpec,
+        ladder: str,
+        worker: WorkerContext,
+        ready_seconds: int | None = None,
+        on_introduced: Introduction = lambda spec, unsuited: None,
+    ) -> None:
         self._spec = spec
         self._worker = worker
         self.on_wait: Callable[[], None] = lambda: None
         """Called repeatedly while the engine thinks; may raise to abort the game."""
         self.player = UgiPlayer(
-            self._plan, variant=ladder, options=spec.options, on_wait=lambda: self.on_wait()
+            self._plan,
+            variant=ladder,
+            options=spec.options,
+            on_wait=lambda: self.on_wait(),
+            ready_seconds=ready_seconds,
+            on_introduced=lambda unsuited: on_introduced(spec, unsuited),
         )
 
     def log(self) -> Callable[[], SideLog]:
@@ -161,13 +178,17 @@ class FinishedGame:
 
 @dataclass(slots=True)
 class GameRunner:
-    """Plays the games of one job with ``engines``, which are in the order of the job's engines."""
+    """Plays the games of one job with ``engines``, which are in the order of the job's engines.
+
+    So are ``margins_ms``; None is the job's margin for both.
+    """
 
     job: GameJob
     engines: tuple[PooledEngine, PooledEngine]
     worker: WorkerContext
     on_progress: Callable[[Progress], None] = lambda progress: None
     is_stopping: Callable[[], bool] = lambda: False
+    margins_ms: tuple[int, int] | None = None
     _game: JobGame | None = field(default=None, init=False)
     _state: GameState | None = field(default=None, init=False)
     _last_progress: float = field(default=-math.inf, init=False)
@@ -199,7 +220,7 @@ class GameRunner:
             rules,
             History(rules, start, job.ply_limit),
             self._controls(game),
-            job.margin_ms,
+            self._margins_ms(game),
             job.opening,
             Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
         )
@@ -209,6 +230,11 @@ class GameRunner:
         one, two = (
             parse_time_control(spec.time_control or self.job.time_control) for spec in self.job.engines
         )
+        return (two, one) if game.white else (one, two)
+
+    def _margins_ms(self, game: JobGame) -> tuple[int, int]:
+        """White's and Black's."""
+        one, two = self.margins_ms or (self.job.margin_ms, self.job.margin_ms)
         return (two, one) if game.white else (one, two)
 
     def _void_game(self, error: Exception) -> PlayedGame:

@@ -196,4 +196,5 @@ def _to_message(finding: Finding) -> Found:
         stderr=visible_lines(finding.stderr, MAX_LOG),
         was_tried=finding.was_tried,
         is_grave=finding.is_grave,
+        same_as=finding.same_as,
     )

@@ -5,8 +5,10 @@ Each is built as the comment on its top says; what it is built or run with must 
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -23,7 +25,7 @@ from engines.rules.base import Position, Result
 from engines.rules.history import History
 from engines.rules.perft import perft
 from engines.rules.registry import GAMES, find_game
-from tests.support.needs import TOOLS, need
+from tests.support.needs import OPTIONAL_TOOLS, TOOLS, need
 from tests.support.positions import DRAW
 from workers.bundles.manifest import check_command, parse_manifest
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame
@@ -33,7 +35,13 @@ from workers.play.runner import Callbacks, WorkerContext
 pytestmark = pytest.mark.slow
 
 FOLDER = Path(engines.__file__).parent / "bots" / "languages"
-WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+COMPILED = {
+    ".c": ["-O2", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o"],
+    ".go": ["build", "-o"],
+    ".java": ["--release", "11", "-Xlint:all", "-Werror", "-d"],
+    ".rs": ["-O", "-D", "warnings", "-o"],
+}
+"""The options of the compiler up to the output, by the suffix of a source."""
 OPENING_PLIES = 12
 """All that DuAlma places, and a move more."""
 
@@ -48,12 +56,19 @@ class Bot:
     options: tuple[tuple[str, str], ...] = ()
 
     def command(self, build: Path) -> tuple[str, ...]:
-        tool = need(self.tool) if self.tool in TOOLS else self.tool
-        if not self.source.endswith(".c"):
-            return (tool, str(FOLDER / self.source))
-        program = build / Path(self.source).stem
-        if not program.exists():
-            subprocess.run([tool, "-O2", *WARNINGS, "-o", program, FOLDER / self.source], check=True)
+        tool = need(self.tool) if self.tool in TOOLS | OPTIONAL_TOOLS else self.tool
+        source = FOLDER / self.source
+        flags = COMPILED.get(source.suffix)
+        if flags is None:
+            return (tool, str(source))
+        program = build / f"{source.stem}{source.suffix}.d" / source.stem
+        if not program.parent.exists():
+            program.parent.mkdir()
+            environment = {**os.environ, "CGO_ENABLED": "0", "GOCACHE": str(build / "cache")}
+            output = program.parent if source.suffix == ".java" else program
+            subprocess.run([tool, *flags, output, source], check=True, env=environment)
+        if source.suffix == ".java":
+            return (shutil.which("java") or "java", "-cp", str(program.parent), program.name)
         return (str(program),)
 
 
@@ -167,9 +182,9 @@ def positions(code: str, count: int) -> Iterator[Position]:
 def test_the_manifest_on_top_of_a_bot_is_one_and_names_its_ladders(bot: Bot, build: Path) -> None:
     bot.command(build)
     source = (FOLDER / bot.source).read_text()
-    shown = re.search(r"cat > bot\.toml <<'END'\n(.*?)\n[ *#]+END\n", source, re.DOTALL)
+    shown = re.search(r"cat > bot\.toml <<'END'\n(.*?)\n[ */#]+END\n", source, re.DOTALL)
     assert shown is not None
-    manifest = parse_manifest(re.sub(r"^[ *#]*", "", shown[1], flags=re.MULTILINE).encode())
+    manifest = parse_manifest(re.sub(r"^[ */#]*", "", shown[1], flags=re.MULTILINE).encode())
     check_command(manifest, [bot.source, Path(bot.source).stem])
     assert manifest.games == bot.games
 
@@ -193,7 +208,7 @@ def test_its_rules_count_the_same_moves_and_lead_to_the_same_positions(
     bot: Bot, code: str, start: Start
 ) -> None:
     conversation = start(bot, code)
-    depth = 2 if bot is C else 1
+    depth = 1 if bot is JAVASCRIPT else 2
     rng = random.Random(1)
     for position in positions(code, 40):
         count = conversation.ask(f"position fen {position}", f"perft {depth}")

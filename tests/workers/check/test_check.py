@@ -24,6 +24,7 @@ from workers.check import (
 )
 from workers.check.checked_engine import CheckedEngine
 from workers.check.checked_process import Budget, CheckTimedOut
+from workers.check.report import MENTIONS, REFUSES
 from workers.check.run import CHECKS, HANDSHAKE, try_check
 from workers.check.verdicts import explain_exception
 from workers.engine.launch import Launch, plan_launch
@@ -108,6 +109,9 @@ FAULTS = [
         "with the same UGI_Seed and 'go nodes 50' it played",
     ),
     ("new game", "position age -", "after another game and uginewgame it played"),
+    ("rare rules", r"go:20 only bestmove\x20a1+-\n", r"illegal move 'a1\+-' in position"),
+    ("short times", "go late 0.3", "to 'go movetime 50' the answer took [0-9]+ ms of 50; .* times in a row"),
+    ("flush", "start lazy -", "without PYTHONUNBUFFERED its answer to 'ugi' arrives only when it ends"),
     ("quit", "quit only -", "1 seconds after quit it was still running$"),
     ("quit", "go hang -", "1 seconds after quit during a search it was still running$"),
     ("end of input", "end hang -", "1 seconds after the end of its input it was still running$"),
@@ -129,7 +133,7 @@ def test_the_fault_is_named_of_an_engine_that_does(
     monkeypatch.setattr(protocol_checks, "READY_SECONDS", 1.0)
     monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 1.0)
     monkeypatch.setattr(protocol_checks, "BUSY_SHARE", 0.05)
-    monkeypatch.setattr(playing, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(playing, "GRACE_SECONDS", 0.1 if name != "short times" else 5.0)
     monkeypatch.setattr(playing, "STOP_SECONDS", 0.1)
     with nothing_left(mark):
         finding = found_by(name, plan, mark)
@@ -168,6 +172,27 @@ def test_the_advice_on_a_python_exception_names_it_in_every_check(tmp_path: Path
     advice = f"its Python program raised KeyError: 'b1+' in line 5 of {file} (choose): look there first"
     assert {finding.advice for finding in crashed} == {advice}
     assert f"    What to do: {advice}\n" in format_finding(crashed[0])
+    assert crashed[0].fault.startswith(f"KeyError: 'b1+' in line 5 of {file} (choose): it crashed: ")
+
+
+@pytest.mark.slow
+def test_an_exception_is_one_finding_and_later_ones_refer_to_it(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(BROKEN)
+    spec = EngineSpec("Broken", "1", ("python3", "main.py"), trusted=True)
+    report = check_engine(lambda: plan_launch(spec, tmp_path), ladders=[DOGON], seconds=60.0)
+    first, *others = [finding for finding in report.faults if "it crashed" in finding.fault]
+    assert (first.check, first.same_as) == ("one answer", "")
+    assert others
+    assert {other.same_as for other in others} == {"'one answer'"}
+    assert format_finding(others[-1]).endswith("FAULT: the same exception as in 'one answer'")
+
+
+@pytest.mark.parametrize(("is_grave", "sentence"), [(True, REFUSES), (False, MENTIONS)])
+def test_a_fault_says_what_a_site_does_about_it(is_grave: bool, sentence: str) -> None:
+    finding = Finding("stop", "", "no answer", "answer", is_grave=is_grave)
+    assert f"    {sentence}" in format_finding(finding).splitlines()
+    report = CheckReport("A", (finding,), 1.0)
+    assert f"1 fault ({int(is_grave)} for which a site refuses a bot)" in format_summary(report)
 
 
 FRAMES = """Traceback (most recent call last):
@@ -377,7 +402,7 @@ def test_a_fault_is_reported_with_its_lines_its_log_and_what_to_do(mark: str) ->
     assert report.startswith(
         "legal moves (dogon-kulei)          FAULT: illegal move '\\x1b[31m' in position "
     )
-    assert "    What to do: read the whole 'position' line and set up exactly this position\n" in report
+    assert "    What to do: set up exactly the position of the last 'position' line; " in report
     assert re.search(r"      +\d\.\d\d\d > position startpos\n      +\d\.\d\d\d > go p1time 5000 ", report)
     assert re.search(r"      +\d\.\d\d\d < bestmove \\x1b\[31m\n", report)
     assert report.endswith("The last lines of its standard error:\n      FIRSTxxxLAST")

@@ -29,8 +29,13 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 20.0)
 
 
-def assert_clean(command: tuple[str, ...], *ladders: str, options: tuple[tuple[str, str], ...] = ()) -> None:
-    """One clean check of five is enough, since a busy machine may delay any bot."""
+def assert_clean(
+    command: tuple[str, ...], *ladders: str, options: tuple[tuple[str, str], ...] = (), slow_for: str = ""
+) -> None:
+    """One clean check of five is enough, since a busy machine may delay any bot.
+
+    The fault of the check ``slow_for`` is one that the bot may have.
+    """
     for _ in range(TRIES):
         report = check_engine(
             lambda: plan_launch(EngineSpec("sample", "1", command), None),
@@ -38,10 +43,11 @@ def assert_clean(command: tuple[str, ...], *ladders: str, options: tuple[tuple[s
             options=options,
             seconds=300.0,
         )
-        if report.is_clean:
+        faults = [finding for finding in report.faults if finding.check != slow_for]
+        if not faults and all(finding.was_tried for finding in report.findings):
             return
-    assert report.faults == ()
-    assert report.is_clean
+    assert faults == []
+    assert all(finding.was_tried for finding in report.findings)
 
 
 @pytest.mark.parametrize(
@@ -69,5 +75,11 @@ def test_the_bot_in_javascript_is_clean() -> None:
 
 
 @pytest.mark.thorough
-def test_the_bot_in_shell_is_clean() -> None:
-    assert_clean(("sh", str(LANGUAGES / "moves.sh")), "duploline", options=(("Python", sys.executable),))
+def test_the_bot_in_shell_is_clean_but_for_short_times() -> None:
+    """It starts a program for every move."""
+    assert_clean(
+        ("sh", str(LANGUAGES / "moves.sh")),
+        "duploline",
+        options=(("Python", sys.executable),),
+        slow_for="short times",
+    )

@@ -129,7 +129,9 @@ def test_check_names_the_fault_and_fails() -> None:
     done = run_check("--game", "dogon-kulei", "--", *BAD_ENGINE, "ugi", "leave", "3")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("handshake                          FAULT: it crashed: the process ended")
-    assert done.stdout.splitlines()[-1].startswith("the engine: 1 fault in 1 check,")
+    assert done.stdout.splitlines()[-1].startswith(
+        "the engine: 1 fault (1 for which a site refuses a bot) in 1 check,"
+    )
     assert done.stderr == ""
 
 
@@ -137,7 +139,7 @@ def test_check_names_the_fault_and_fails() -> None:
 def test_check_passes_a_good_engine() -> None:
     done = run_check("--game", "dogon-kulei", "--", *BAD_ENGINE)
     assert done.returncode == 0, done.stdout
-    assert "Bad: no fault in 17 checks" in done.stdout
+    assert "Bad: no fault in 20 checks" in done.stdout
 
 
 @pytest.mark.parametrize(

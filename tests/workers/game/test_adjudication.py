@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engines.protocol import Score
-from engines.records import MoveNote, Termination, verify_record
+from engines.records import ONE_SIDED, MoveNote, Termination, verify_record
 from engines.rules.base import Result
 from tests.support.bad_engines import LINE
 from tests.support.players import ScriptedPlayer, answer, record_of_played, setup_of
@@ -45,6 +47,28 @@ def test_a_game_ends_when_both_scores_agree_long_enough(scores: str, result: Res
     ended = played(scores)
     assert (ended.termination, ended.result, len(ended.moves)) == (Termination.ADJUDICATION, result, plies)
     assert verify_record(record_of_played(ended, ply_limit=8)) == []
+
+
+@pytest.mark.parametrize(
+    ("scores", "result", "plies"),
+    [
+        ("0 0 -600 0 -600 0 0 0", Result.BLACK_WINS, 5),
+        ("-20 -500 -30 #-3 0 0 0 0", Result.WHITE_WINS, 4),
+    ],
+)
+def test_a_one_sided_rule_needs_the_loser_s_scores_alone_and_the_record_says_so(
+    scores: str, result: Result, plies: int
+) -> None:
+    ended = played(scores, draw=None, resign=ResignRule(2, 500, two_sided=False))
+    assert (ended.termination, ended.result, len(ended.moves)) == (Termination.ADJUDICATION, result, plies)
+    assert ended.evidence == ONE_SIDED
+    assert verify_record(record_of_played(ended, ply_limit=8)) == []
+    assert verify_record(record_of_played(replace(ended, evidence=""), ply_limit=8)) != []
+
+
+def test_a_one_sided_rule_is_not_met_by_the_winner_s_scores() -> None:
+    ended = played("900 0 900 0 900 0", draw=None, resign=ResignRule(2, 500, two_sided=False))
+    assert ended.termination is Termination.PLY_LIMIT
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,12 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     assert book_of(tmp_path, "\ufeffd1+ d2+\n").start(0) == BookStart(moves=("d1+", "d2+"))
 
 
+def test_a_file_that_is_no_text_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_bytes(b"\x7fELF\xff\xfe")
+    with pytest.raises(MatchOptionError, match="it is not a text file with one opening a line"):
+        make_books(terms_of(openings=Openings(file=tmp_path / "book.txt")))
+
+
 def test_drawn_openings_do_not_depend_on_what_was_asked_for_first() -> None:
     terms = terms_of(openings=Openings(plies=4), seed=3)
     one, two = make_books(terms)["dogon-kulei"], make_books(terms)["dogon-kulei"]

@@ -136,15 +136,6 @@ def test_an_engine_that_forfeits_again_and_again_is_withdrawn(tmp_path: Path) ->
     assert "8 games were left out" in done.out
 
 
-def test_games_no_engine_can_start_in_are_given_up_and_recorded_as_void(tmp_path: Path) -> None:
-    words = [*engine("A", "ugi", "leave", "1"), *engine("B", "ugi", "leave", "1"), *QUICK, "-json"]
-    done = run_match(tmp_path, *words)
-    assert done.code == 1
-    assert [record.result for record in done.games.values()] == ["*", "*"]
-    assert all("both engines unable to start" in record.header("Evidence") for record in done.games.values())
-    assert len(done.events[-1]["halted"]) == 2
-
-
 # Interrupting and continuing
 
 

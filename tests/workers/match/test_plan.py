@@ -18,6 +18,22 @@ def written(terms: MatchTerms) -> list[str]:
     ]
 
 
+def test_colours_are_not_swapped_or_begin_with_black_on_request() -> None:
+    whites = {
+        (swaps, reverse): [
+            game.white for pair in plan_pairs(terms_of(swaps=swaps, reverse=reverse)) for game in pair.games
+        ]
+        for swaps in (True, False)
+        for reverse in (True, False)
+    }
+    assert whites == {
+        (True, False): [0, 1],
+        (True, True): [1, 0],
+        (False, False): [0, 0],
+        (False, True): [1, 1],
+    }
+
+
 def test_everybody_meets_everybody_with_both_colours_and_one_opening_before_anybody_meets_again() -> None:
     assert written(terms_of("A B C", rounds=2)) == [
         "dogon-kulei/1/1/1 B-C opening 0",

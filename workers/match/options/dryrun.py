@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from workers.match.book import Book, make_books
-from workers.match.options.options import Entrant, MatchOptions, MatchTerms
+from workers.match.events import EventPlan, first_pairs
+from workers.match.options.options import ROUND_BY_ROUND, Entrant, Format, MatchOptions, MatchTerms
 from workers.match.plan import PlannedPair, count_games, plan_pairs
 
 SHOWN_PAIRS = 10
@@ -19,17 +20,23 @@ def describe_match(options: MatchOptions) -> Iterator[str]:
     terms = options.terms
     books = make_books(terms)
     if options.json:
-        for pair in plan_pairs(terms):
+        for pair in _planned(terms):
             yield from _game_values(terms, books, pair)
         return
     yield from _toml(options)
-    yield f"# {count_games(terms).total()} games:"
-    for pair in islice(plan_pairs(terms), SHOWN_PAIRS):
+    total = EventPlan(terms).total if terms.format in ROUND_BY_ROUND else count_games(terms).total()
+    yield f"# {total} games:"
+    for pair in islice(_planned(terms), SHOWN_PAIRS):
         for game in pair.games:
             white, black = terms.entrants[pair.white_of(game)], terms.entrants[pair.black_of(game)]
             start = books[pair.ladder].start(pair.opening)
             where = " ".join(filter(None, (start.fen, *start.moves)))
             yield f"#   {game.key}  {white.name} - {black.name}  {where}".rstrip()
+
+
+def _planned(terms: MatchTerms) -> Iterable[PlannedPair]:
+    """All pairs that are known before the match."""
+    return first_pairs(terms) if terms.format in ROUND_BY_ROUND else plan_pairs(terms)
 
 
 def _game_values(terms: MatchTerms, books: dict[str, Book], pair: PlannedPair) -> Iterator[str]:
@@ -64,16 +71,22 @@ def _simple_values(options: MatchOptions) -> dict[str, object]:
         "tournament": terms.format,
         "game": terms.ladders,
         "tc": terms.time_control,
-        "rounds": terms.rounds,
+        "rounds": None if terms.format is Format.KNOCKOUT else terms.rounds,
         "games": terms.games,
         "margin": terms.margin_ms,
         "plylimit": terms.ply_limit,
+        "noswap": None if terms.swaps else True,
+        "reverse": terms.reverse or None,
         "seed": terms.seed,
         "concurrency": options.concurrency,
         "pin": options.pin,
         "sandbox": options.sandbox,
         "recover": options.recover,
+        "cpus": ",".join(map(str, options.cpus)) or None,
+        "strict": options.strict or None,
         "withdraw": options.withdraw or None,
+        "wait": options.wait or None,
+        "ratinginterval": options.ratinginterval or None,
         "records": str(options.records),
         "log": None if options.log is None else str(options.log),
         "event": options.event,
@@ -92,7 +105,7 @@ def _tables(terms: MatchTerms) -> Iterator[tuple[str, dict[str, object]]]:
     if (draw := terms.draw) is not None:
         yield "[draw]", {"movenumber": draw.move_number, "movecount": draw.moves, "score": draw.score}
     if (resign := terms.resign) is not None:
-        yield "[resign]", {"movecount": resign.moves, "score": resign.score}
+        yield "[resign]", {"movecount": resign.moves, "score": resign.score, "twosided": resign.two_sided}
 
 
 def _engine(entrant: Entrant) -> Iterator[str]:
@@ -106,6 +119,8 @@ def _engine(entrant: Entrant) -> Iterator[str]:
             "dir": spec.directory,
             "version": spec.version,
             "tc": spec.time_control,
+            "timemargin": entrant.margin_ms,
+            "startup": entrant.startup_seconds,
             "restart": entrant.restart,
         },
     )

@@ -17,14 +17,16 @@ from workers.bundles.store import BundleError, Manifest, inspect_bundle, store_b
 from workers.engine.launch import find_engine_program
 from workers.jobs import EngineSpec
 from workers.match.options.options import Entrant
-from workers.match.options.readers import read_control
+from workers.match.options.readers import MAX_MARGIN_MS, MAX_STARTUP_SECONDS, read_control, read_number
 from workers.match.options.words import Setting, split_pairs
 from workers.play.pool import RestartMode
 
-KEYS = ("cmd", "arg", "dir", "name", "version", "tc", "restart", "option.")
-MAX_NAME = 80
-SHARED_KEYS = ("dir", "tc", "restart", "option.")
+LIMITS = ("tc", "st", "nodes", "depth")
+"""The keys of a time control: all that are given apply."""
+SHARED_KEYS = ("dir", *LIMITS, "timemargin", "startup", "restart", "option.")
 """The keys that ``-each`` accepts."""
+KEYS = ("cmd", "arg", "name", "version", *SHARED_KEYS)
+MAX_NAME = 80
 
 
 def usual_store() -> Path:
@@ -55,7 +57,10 @@ def read_entrants(
 def _read_entrant(
     setting: Setting, shared: dict[str, list[str]], ladders: Sequence[str], store: Path
 ) -> Entrant:
-    pairs = shared | split_pairs(setting, KEYS)
+    own = split_pairs(setting, KEYS)
+    if not own.keys().isdisjoint(LIMITS):  # an engine's own time control replaces the shared one as a whole
+        shared = {key: values for key, values in shared.items() if key not in LIMITS}
+    pairs = shared | own
     if "cmd" not in pairs:
         setting.refuse("cmd= is missing: give the command that starts the engine, or its bundle")
     words = _command(setting, pairs)
@@ -71,9 +76,28 @@ def _read_entrant(
         name=_name(setting, _last(pairs, "name", spec.name)),
         version=_version(setting, _last(pairs, "version", spec.version)),
         options=_options(setting, spec.options, pairs),
-        time_control=read_control(setting, pairs["tc"][-1]) if "tc" in pairs else None,
+        time_control=_time_control(setting, pairs),
     )
-    return Entrant(spec, _restart(setting, pairs), given_command=tuple(words))
+    return Entrant(
+        spec,
+        _restart(setting, pairs),
+        _whole_number(setting, pairs, "timemargin", MAX_MARGIN_MS),
+        _whole_number(setting, pairs, "startup", MAX_STARTUP_SECONDS),
+        given_command=tuple(words),
+    )
+
+
+def _time_control(setting: Setting, pairs: dict[str, list[str]]) -> str | None:
+    """The engine's own time control; None if it has none."""
+    forms = {"tc": "{}", "st": "{}/move", "nodes": "nodes={}", "depth": "depth={}"}
+    limits = [form.format(pairs[key][-1]) for key, form in forms.items() if key in pairs]
+    return read_control(setting, ";".join(limits)) if limits else None
+
+
+def _whole_number(setting: Setting, pairs: dict[str, list[str]], key: str, most: int) -> int | None:
+    return (
+        read_number(setting, pairs[key][-1], 0 if key == "timemargin" else 1, most) if key in pairs else None
+    )
 
 
 def _last(pairs: dict[str, list[str]], key: str, default: str) -> str:

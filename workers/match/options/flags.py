@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from engines.rules.base import MAX_NUMBER
 from engines.rules.registry import GAMES
 from workers.match.options.entrants import read_entrants
-from workers.match.options.options import Entrant, Format, MatchOptions, MatchTerms, Openings
+from workers.match.options.hints import ELSEWHERE
+from workers.match.options.options import ROUND_BY_ROUND, Entrant, Format, MatchOptions, MatchTerms, Openings
 from workers.match.options.readers import (
+    MAX_MARGIN_MS,
+    MAX_STARTUP_SECONDS,
+    read_cpus,
     read_draw,
     read_file,
     read_form,
@@ -26,12 +31,14 @@ from workers.match.options.readers import (
     read_whole,
 )
 from workers.match.options.words import MatchOptionError, Setting, read_toml, split_arguments
+from workers.pairing.swiss import MAX_PLAYERS
 
 MAX_ROUNDS = 1_000_000
 SPRT_ROUNDS = 100_000
 """A test that is still undecided ends after this number of rounds."""
 MAX_GAMES = 1_000
 MAX_SLOTS = 1_024
+MAX_WAIT_MS = 3_600_000
 MAX_SEED = 2**63 - 1
 DEFAULT_PLIES = 8
 
@@ -67,7 +74,8 @@ def _collect(settings: Sequence[Setting]) -> dict[str, list[Any]]:
     for setting in settings:
         flag = _BY_NAME.get(setting.flag)
         if flag is None:
-            setting.refuse(f"unknown option; -help lists all{_similar(setting.flag)}")
+            hint = ELSEWHERE.get(setting.flag) or f"-help lists all{_similar(setting.flag)}"
+            setting.refuse(f"unknown option; {hint}")
         if flag.name in values and not flag.again:
             setting.refuse("is given twice")
         values.setdefault(flag.name, []).append(flag.read(setting))
@@ -82,11 +90,23 @@ def _similar(name: str) -> str:
 def _options(given: Mapping[str, list[Any]], store: Path) -> MatchOptions:
     single = {name: values[-1] for name, values in given.items()}
     fields = {name: single[name] for name in _MATCH_FIELDS if name in single}
+    _check_cpus(single)
     return MatchOptions(_terms(given, single, store), **fields)
 
 
+def _check_cpus(single: Mapping[str, Any]) -> None:
+    if "cpus" not in single:
+        return
+    cpus, games = single["cpus"], single.get("concurrency", 1)
+    if not single.get("pin", True):
+        raise MatchOptionError("-cpus: cannot be combined with -pin off")
+    if len(cpus) < games:
+        raise MatchOptionError(f"-cpus: {games} games at a time need {games} CPUs, not {len(cpus)}")
+
+
 _MATCH_FIELDS = tuple(
-    "records resume concurrency pin sandbox recover withdraw log event site json dry_run".split()
+    "records resume concurrency pin cpus sandbox strict recover withdraw wait ratinginterval log event site "
+    "json dry_run".split()
 )
 """Flags that are fields of ``MatchOptions`` under the same name."""
 
@@ -95,11 +115,14 @@ def _terms(given: Mapping[str, list[Any]], single: Mapping[str, Any], store: Pat
     if "game" not in single:
         raise MatchOptionError(f"-game is missing: choose from {', '.join(GAMES)}")
     ladders = tuple(dict.fromkeys(code for codes in given["game"] for code in codes))
+    if "startup" in single:
+        each = Setting("each", (f"startup={single['startup']}",), "-startup")
+        given = {**given, "each": [each, *given.get("each", ())]}
     entrants = read_entrants(given.get("engine", ()), given.get("each", ()), ladders=ladders, store=store)
     if len(entrants) < 2:
         raise MatchOptionError(f"-engine: a match needs at least two engines, not {len(entrants)}")
     form = _format(single, len(entrants))
-    rounds, games = _numbers(single, form)
+    rounds, games = _numbers(single, form, len(entrants))
     return MatchTerms(
         entrants=entrants,
         ladders=ladders,
@@ -114,6 +137,8 @@ def _terms(given: Mapping[str, list[Any]], single: Mapping[str, Any], store: Pat
         draw=single.get("draw"),
         resign=single.get("resign"),
         seed=single.get("seed", 0),
+        swaps=not single.get("noswap", False),
+        reverse=single.get("reverse", False),
     )
 
 
@@ -137,10 +162,14 @@ def _format(single: Mapping[str, Any], engines: int) -> Format:
         )
     if form is Format.SPRT and engines != 2:
         raise MatchOptionError(f"-sprt: a test is between two engines, not {engines}")
+    if form is Format.SWISS and find_spec("networkx") is None:
+        raise MatchOptionError("-tournament swiss: needs the Python package networkx (pip install networkx)")
+    if form is Format.SWISS and engines > MAX_PLAYERS:
+        raise MatchOptionError(f"-tournament swiss: at most {MAX_PLAYERS} engines, not {engines}")
     return form
 
 
-def _numbers(single: Mapping[str, Any], form: Format) -> tuple[int, int]:
+def _numbers(single: Mapping[str, Any], form: Format, engines: int) -> tuple[int, int]:
     """The number of rounds, and of games in each meeting."""
     if "pairs" in single:
         for name in ("rounds", "games"):
@@ -148,43 +177,74 @@ def _numbers(single: Mapping[str, Any], form: Format) -> tuple[int, int]:
                 raise MatchOptionError(f"-pairs: cannot be combined with -{name}")
         return single["pairs"], 2
     games = single.get("games", 2)
+    if form in ROUND_BY_ROUND and games % 2:
+        raise MatchOptionError(
+            f"-games {games}: a {form} is played in pairs of games, so the number must be even"
+        )
+    if form is Format.KNOCKOUT and "rounds" in single:
+        raise MatchOptionError(
+            "-rounds: a knock-out has as many rounds as its engines need; -games is for a match"
+        )
+    if form is Format.SPRT and single.get("noswap"):
+        raise MatchOptionError("-noswap: a test needs both colours of every opening")
     if form is Format.SPRT and games % 2:
         raise MatchOptionError(f"-games {games}: a test counts pairs of games, so the number must be even")
-    return single.get("rounds", SPRT_ROUNDS if form is Format.SPRT else 1), games
+    usual = {Format.SPRT: SPRT_ROUNDS, Format.SWISS: (engines - 1).bit_length()}
+    return single.get("rounds", usual.get(form, 1)), games
+
+
+def _ply_limit_results() -> str:
+    """What the ply limit means in each game."""
+    counts = {game.family: game.score_unit for game in GAMES.values() if game.score_unit}
+    return "; ".join(("a draw", *(f"in {family} the {unit}s decide" for family, unit in counts.items())))
 
 
 FLAGS = (
-    Flag("engine", "cmd=COMMAND [KEY=VALUE…]", "an engine; keys are cmd, arg, dir, name, version, tc "
-         "(its own time), restart (on, off, auto) and option.NAME. COMMAND may be a bundle (bot.zip)",
+    Flag("engine", "cmd=COMMAND [KEY=VALUE…]", "an engine; keys are cmd, arg, dir, name, version, its "
+         "own time by tc, st (seconds a move), nodes and depth, timemargin (ms), startup (seconds), restart "
+         "(on, off, auto) and option.NAME. COMMAND may be a bundle (bot.zip)",
          again=True),
-    Flag("each", "KEY=VALUE…", "defaults for every engine: dir, tc, restart, option.NAME", again=True),
+    Flag("each", "KEY=VALUE…", "defaults for every engine: the keys above except cmd, arg, name, version",
+         again=True),
     Flag("game", "CODE…", f"the games to play: {', '.join(GAMES)}", read_ladders, again=True, also="ladder"),
     Flag("tc", "TIME", "10+0.1, 0.1/move, nodes=N or depth=N, joined by ';'", read_time_control),
-    Flag("tournament", "FORMAT", "roundrobin, gauntlet (the first engine against the others) or sprt",
-         read_form),
+    Flag("tournament", "FORMAT", "roundrobin, gauntlet (the first engine against the others), sprt, "
+         "knockout (engines are seeded in their order) or swiss (needs networkx)", read_form),
     Flag("sprt", "elo0=A elo1=B [KEY=VALUE…]", "play until the test is decided; other keys are alpha (0.05), "
          "beta (0.05) and model (normalized, or logistic)", read_sprt),
-    Flag("rounds", "N", "how many times all engines meet each other (1)", read_whole(1, MAX_ROUNDS)),
+    Flag("rounds", "N", "how many times all engines meet each other (1), or the rounds of a Swiss event",
+         read_whole(1, MAX_ROUNDS)),
     Flag("games", "N", "games in each meeting; each pair of games has one opening, colours reversed (2)",
          read_whole(1, MAX_GAMES)),
     Flag("pairs", "N", "the same as -rounds N -games 2", read_whole(1, MAX_ROUNDS)),
     Flag("openings", "random:PLIES | file=FILE [order=sequential|random] [start=N] | none",
          f"where games begin (random:{DEFAULT_PLIES})", read_openings),
-    Flag("margin", "MS", "milliseconds granted on each move before a flag falls (50)", read_whole(0, 60_000)),
-    Flag("plylimit", "N", "a draw after N plies, instead of after the game's own limit",
+    Flag("margin", "MS", "milliseconds granted on each move before a flag falls (50)",
+         read_whole(0, MAX_MARGIN_MS)),
+    Flag("startup", "SECONDS", "the time limit for an engine's start (10)",
+         read_whole(1, MAX_STARTUP_SECONDS)),
+    Flag("plylimit", "N", f"end a game after N plies, instead of after its own limit: {_ply_limit_results()}",
          read_whole(1, MAX_NUMBER)),
     Flag("draw", "movenumber=N movecount=M score=S", "a draw from move N on, when both engines' last M "
          "scores were at most S hundredths from 0", read_draw),
-    Flag("resign", "movecount=M score=S", "a loss, when the last M scores of an engine were -S or less "
-         "and those of the other S or more", read_resign),
+    Flag("resign", "movecount=M score=S [twosided=false]", "a loss, when the last M scores of an engine were "
+         "-S or less and (unless twosided=false) those of the other S or more", read_resign),
+    Flag("noswap", "", "do not reverse the colours in the second game of an opening", read_switch),
+    Flag("reverse", "", "the first engine of a meeting has Black in the first game", read_switch),
+    Flag("wait", "MS", "a pause before each game (0)", read_whole(0, MAX_WAIT_MS)),
     Flag("seed", "N", "the seed of the openings and of the engines (0)", read_whole(0, MAX_SEED)),
     Flag("concurrency", "N", "games played at the same time (1)", read_whole(1, MAX_SLOTS)),
     Flag("pin", "on|off", "give each game a core of its own (on)", read_switch),
+    Flag("cpus", "LIST", "the CPUs of the games, one for each game at a time, such as 0-3,6", read_cpus,
+         also="use-affinity"),
     Flag("sandbox", "", "run every engine in a sandbox, as on a site: see docs/sandbox.md", read_switch),
+    Flag("strict", "", "end the match if an engine does not take an option that is set", read_switch),
     Flag("recover", "on|off", "off: end the match when an engine crashes or stalls (on)", read_switch),
     Flag("withdraw", "N", "withdraw an engine after N forfeits in a row (never)", read_whole(1, 1_000_000)),
     Flag("records", "FILE", "where the games are written (match.pgn)", read_file, also="pgnout"),
     Flag("resume", "", "continue the match of the record file", read_switch),
+    Flag("ratinginterval", "N", "print the table after every N games, instead of every minute",
+         read_whole(1, MAX_ROUNDS)),
     Flag("log", "FOLDER", "keep the lines exchanged with the engines, one file a game", read_path),
     Flag("event", "TEXT", "the header Event of the records", read_label),
     Flag("site", "TEXT", "the header Site of the records", read_label),

@@ -12,19 +12,33 @@ from workers.sequential import Sprt
 
 
 class Format(enum.StrEnum):
-    """Who meets whom. An SPRT is a round robin of two engines that ends when the test is decided."""
+    """Who meets whom. An SPRT is a round robin of two engines that ends when the test is decided.
+
+    In a knock-out and a Swiss event a meeting has ``MatchTerms.games``; a Swiss event has so many rounds.
+    """
 
     ROUND_ROBIN = "roundrobin"
     GAUNTLET = "gauntlet"
     SPRT = "sprt"
+    KNOCKOUT = "knockout"
+    SWISS = "swiss"
+
+
+ROUND_BY_ROUND = (Format.KNOCKOUT, Format.SWISS)
+"""The pairs of a round depend on the results of earlier ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An engine of the match; ``spec.name`` is unique within a match."""
+    """An engine of the match; ``spec.name`` is unique within a match.
+
+    ``margin_ms`` None is the margin of the match, ``startup_seconds`` None the usual time limit of a start.
+    """
 
     spec: EngineSpec
     restart: RestartMode = RestartMode.AUTO
+    margin_ms: int | None = None
+    startup_seconds: int | None = None
     given_command: tuple[str, ...] = field(default=(), compare=False)
     """The command as given, before a bundle or program was looked up."""
 
@@ -71,6 +85,10 @@ class MatchTerms:
     draw: DrawRule | None = None
     resign: ResignRule | None = None
     seed: int = 0
+    swaps: bool = True
+    """Whether the second game of a pair has the colours reversed."""
+    reverse: bool = False
+    """Whether the first engine of a meeting has Black in the first game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +108,11 @@ class MatchOptions:
     json: bool = False
     dry_run: bool = False
     sandbox: bool = False
+    strict: bool = False
+    """Whether an option that an engine does not take ends the match, instead of a warning."""
+    wait: int = 0
+    """Milliseconds of pause before each game."""
+    cpus: tuple[int, ...] = ()
+    """The only CPUs of the games, one for each game at a time; empty are all."""
+    ratinginterval: int = 0
+    """A table is printed after this number of games; 0 is at intervals of time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +20,9 @@ from workers.sequential import Sprt
 from workers.statistics import Model, StatisticsError
 
 MAX_LABEL = 80
+MAX_CPU = 4_095
+MAX_MARGIN_MS = 60_000
+MAX_STARTUP_SECONDS = 3_600
 
 Word = TypeVar("Word", bound=StrEnum)
 
@@ -31,12 +35,13 @@ def _one(setting: Setting) -> str:
 
 def read_whole(least: int, most: int) -> Callable[[Setting], int]:
     def read(setting: Setting) -> int:
-        return _whole(setting, _one(setting), least, most)
+        return read_number(setting, _one(setting), least, most)
 
     return read
 
 
-def _whole(setting: Setting, text: str, least: int, most: int) -> int:
+def read_number(setting: Setting, text: str, least: int, most: int) -> int:
+    """A whole number in these bounds."""
     if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
         setting.refuse(f"{quote(text)} is not a whole number from {least} to {most}")
     return int(text)
@@ -69,8 +74,9 @@ def read_path(setting: Setting) -> Path:
 
 
 def read_file(setting: Setting) -> Path:
-    """The path of a file, with a name at its end: other files are written beside it."""
-    path = read_path(setting)
+    """The path of a file, with a name at its end: other files are written beside it. ``file=`` is allowed."""
+    words = tuple(word.removeprefix("file=") for word in setting.words)
+    path = read_path(Setting(setting.flag, words, setting.place))
     if not path.name:
         setting.refuse(f"{quote(str(path))} is a folder")
     return path
@@ -110,14 +116,14 @@ def read_openings(setting: Setting) -> Openings:
     if setting.words == ("none",):
         return Openings()
     if len(setting.words) == 1 and setting.words[0].startswith("random:"):
-        return Openings(plies=_whole(setting, setting.words[0].removeprefix("random:"), 0, MAX_PLIES))
+        return Openings(plies=read_number(setting, setting.words[0].removeprefix("random:"), 0, MAX_PLIES))
     if not any(word.startswith("file=") for word in setting.words):
         setting.refuse("must be random:PLIES, none, or file=FILE [order=…] [start=N]")
     pairs = {key: values[-1] for key, values in split_pairs(setting, ("file", "order", "start")).items()}
     return Openings(
         file=Path(pairs["file"]),
         order=_choice(setting, pairs.get("order", Order.SEQUENTIAL), Order),
-        start=_whole(setting, pairs.get("start", "1"), 1, MAX_NUMBER),
+        start=read_number(setting, pairs.get("start", "1"), 1, MAX_NUMBER),
     )
 
 
@@ -141,7 +147,32 @@ def read_draw(setting: Setting) -> DrawRule:
 
 
 def read_resign(setting: Setting) -> ResignRule:
-    return ResignRule(*_counts(setting, movecount=1, score=1))
+    """``twosided=false``: the score of the losing engine is enough."""
+    others = tuple(word for word in setting.words if not word.startswith("twosided="))
+    words = [word.partition("=")[2] for word in setting.words if word.startswith("twosided=")]
+    for word in words:
+        if word not in _SWITCH_WORDS:
+            setting.refuse(f"twosided={quote(word)} is neither true nor false")
+    moves, score = _counts(Setting(setting.flag, others, setting.place), movecount=1, score=1)
+    return ResignRule(moves, score, two_sided=not words or _SWITCH_WORDS[words[-1]])
+
+
+_SWITCH_WORDS = {"true": True, "on": True, "false": False, "off": False}
+
+
+def read_cpus(setting: Setting) -> tuple[int, ...]:
+    """The numbers of CPUs: ``0-3,6``. Refuses those on which this process may not run."""
+    found: dict[int, None] = {}
+    for part in _one(setting).split(","):
+        first, hyphen, last = part.partition("-")
+        low = read_number(setting, first, 0, MAX_CPU)
+        high = read_number(setting, last, low, MAX_CPU) if hyphen else low
+        found |= dict.fromkeys(range(low, high + 1))
+    usable = os.sched_getaffinity(0)
+    for cpu in found:
+        if cpu not in usable:
+            setting.refuse(f"CPU {cpu} is not one of this machine's: {', '.join(map(str, sorted(usable)))}")
+    return tuple(found)
 
 
 def _counts(setting: Setting, **least: int) -> Iterator[int]:
@@ -150,7 +181,7 @@ def _counts(setting: Setting, **least: int) -> Iterator[int]:
     for key in least:
         if key not in pairs:
             setting.refuse(f"{key}= is missing")
-        yield _whole(setting, pairs[key][-1], least[key], MAX_NUMBER)
+        yield read_number(setting, pairs[key][-1], least[key], MAX_NUMBER)
 
 
 def _real(setting: Setting, key: str, text: str) -> float:

@@ -7,9 +7,10 @@ removed when the file is opened again. Nothing else is ever removed: a file with
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from engines.records import RecordError, read_records
@@ -18,6 +19,7 @@ from workers.match.options.words import MatchError, MatchOptionError
 from workers.match.results import GameResult
 
 _HEADER = re.compile(r'\[(\w+) "((?:[^"\\]|\\.)*)"\]')
+_COMMENT = re.compile(rb"\{[^}]*\}")
 _ESCAPED = re.compile(r"\\(.)")
 _BEGINNING = b'[Event "'
 """The first bytes of every record that a match writes."""
@@ -79,7 +81,7 @@ class RecordFile:
             os.ftruncate(self._descriptor, end)
 
     def _result(self, line: int, lines: list[bytes]) -> GameResult:
-        """The result from the headers alone; the moves are not read."""
+        """The result from the headers; the moves are compared, but not read."""
         headers = dict(_headers(lines))
         try:
             game = GameResult(
@@ -90,6 +92,8 @@ class RecordFile:
                 result=_RESULTS.get(headers["Result"], Result.UNDECIDED),
                 termination=headers["Termination"],
                 fault=headers["Fault"],
+                has_moves=headers.get("PlyCount") != headers.get("OpeningPlies", "0"),
+                line=_line_of(lines, headers),
             )
         except KeyError as error:
             raise MatchOptionError(
@@ -132,6 +136,20 @@ def _split(file: Iterator[bytes]) -> Iterator[tuple[int, list[bytes]]]:
         lines.append(line)
     if lines:
         yield number - len(lines) + 1, lines
+
+
+def line_of_record(record: str) -> str:
+    """As ``GameResult.line``, of a record's text."""
+    lines = record.encode().splitlines()
+    return _line_of(lines, dict(_headers(lines)))
+
+
+def _line_of(lines: Sequence[bytes], headers: Mapping[str, str]) -> str:
+    """A digest of the start and the moves of a game, given the lines of its record."""
+    moves = b" ".join(line.strip() for line in lines if not line.startswith(b"["))
+    words = _COMMENT.sub(b" ", moves).split()
+    text = headers.get("FEN", "").encode() + b"\n" + b" ".join(words[:-1])  # the last word is the result
+    return hashlib.blake2b(text, digest_size=9).hexdigest()
 
 
 def _headers(lines: list[bytes]) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TextIO
 from engines.console import format_duration
 from workers.match.ledger import Ledger
 from workers.match.output.game_logs import evidence_lines, game_sentence
-from workers.match.output.table import TableRow, format_table, rank_rows, share
+from workers.match.output.table import TableRow, format_table, rank_rows, remarks, share
 from workers.match.pace import MatchPace
 from workers.match.results import GameResult
 from workers.match.slots.messages import SlotGame
@@ -31,6 +31,8 @@ class MatchEnding(enum.StrEnum):
     DECIDED = "decided"
     STOPPED = "stopped"
     FAULT = "fault"
+    REFUSED = "refused"
+    """An engine does not take an option that was set, and the match is strict."""
 
 
 class MatchReport(Protocol):
@@ -71,7 +73,11 @@ class _ReportBase:
 
 
 class LineReport(_ReportBase):
-    """One line a game; the table every minute and at the end."""
+    """One line a game; the table every minute, or after ``every`` games if that is not 0, and at the end."""
+
+    def __init__(self, out: TextIO | None = None, every: int = 0) -> None:
+        super().__init__(out)
+        self._every = every
 
     def started(self, ledger: Ledger, pace: MatchPace) -> None:
         super().started(ledger, pace)
@@ -83,15 +89,20 @@ class LineReport(_ReportBase):
         self._print(f"{_count(self._ledger)}  {game_sentence(game)}")
         if game.has_fault:
             self._print_now(*evidence_lines(game, played))
+        if self._every and self._ledger.done % self._every == 0:
+            self._print_table()
 
     def notice(self, kind: str, sentence: str) -> None:
         self._print_now(sentence)
 
     def tick(self) -> None:
-        if time.monotonic() >= self._table_at:
-            self._table_at = time.monotonic() + TABLE_SECONDS
-            self._print_now("", *_table_lines(self._ledger), _progress(self._ledger, self._pace), "")
+        if not self._every and time.monotonic() >= self._table_at:
+            self._print_table()
         super().tick()
+
+    def _print_table(self) -> None:
+        self._table_at = time.monotonic() + TABLE_SECONDS
+        self._print_now("", *_table_lines(self._ledger), _progress(self._ledger, self._pace), "")
 
     def ended(self, ending: MatchEnding) -> None:
         self._print_now("", *_table_lines(self._ledger), "", *_summary(self._ledger, ending))
@@ -175,7 +186,11 @@ class EventReport(_ReportBase):
         ledger = self._ledger
         for ladders in _tables(ledger):
             rows = rank_rows(ledger.scores, ladders, ledger.withdrawn)
-            self._event_now("table", games=ladders, rows=list(map(_row_values, rows)))
+            notes = list(remarks(ledger.scores, ladders, rows))
+            copies = sum(ledger.scores.copies[ladder] for ladder in ladders)
+            self._event_now(
+                "table", games=ladders, rows=list(map(_row_values, rows)), copies=copies, remarks=notes
+            )
         if ledger.test is not None:
             test = ledger.test
             self._event_now(
@@ -194,6 +209,7 @@ class EventReport(_ReportBase):
             left_out=ledger.left_out,
             halted=ledger.halted,
             withdrawn=ledger.withdrawn,
+            event_lines=ledger.event_lines,
         )
 
     def _event_now(self, event: str, **values: Any) -> None:
@@ -205,7 +221,7 @@ class EventReport(_ReportBase):
 
 
 def _row_values(row: TableRow) -> dict[str, Any]:
-    found = row.estimate
+    found = row.interval
     games = row.games
     return {
         "rank": row.rank,
@@ -214,7 +230,9 @@ def _row_values(row: TableRow) -> dict[str, Any]:
         "draws": games.draws,
         "losses": games.losses,
         "elo": found.elo,
-        "error": found.error,
+        "error": (found.high - found.low) / 2,
+        "low": found.low,
+        "high": found.high,
         "los": found.los,
         "pairs": row.pairs.cells,
         "white": share(row.white),
@@ -233,7 +251,9 @@ def _table_lines(ledger: Ledger, *, only_all: bool = False) -> Iterator[str]:
     """Every table, or only the one for all ladders; then the state of the test."""
     for ladders in _tables(ledger)[-1 if only_all else 0 :]:
         yield " + ".join(ladders)
-        yield from format_table(rank_rows(ledger.scores, ladders, ledger.withdrawn))
+        rows = rank_rows(ledger.scores, ladders, ledger.withdrawn)
+        yield from format_table(rows)
+        yield from remarks(ledger.scores, ladders, rows)
     if ledger.test is not None:
         test = ledger.test
         pairs = "-".join(map(str, test.counts.cells))
@@ -254,9 +274,10 @@ def _count(ledger: Ledger) -> str:
 def _summary(ledger: Ledger, ending: MatchEnding) -> Iterator[str]:
     if ledger.test is not None:
         yield f"The test {'accepts ' + ledger.test.verdict if ledger.test.verdict else 'is undecided'}."
+    yield from ledger.event_lines
     for key, why in ledger.halted.items():
         yield f"Game {key} was given up: {why}"
     if ledger.left_out:
         yield f"{ledger.left_out} games were left out: {', '.join(ledger.withdrawn)} withdrawn."
-    if ending in (MatchEnding.STOPPED, MatchEnding.FAULT):
+    if ending in (MatchEnding.STOPPED, MatchEnding.FAULT, MatchEnding.REFUSED):
         yield f"Stopped after {ledger.done} of {ledger.total} games; continue with -resume."

@@ -16,8 +16,8 @@ from engines.files import atomic_file
 from workers.match.options.options import MatchTerms
 from workers.match.options.words import MatchOptionError
 
-FORMAT = 1
-MAY_CHANGE = ("rounds", "restart")
+FORMAT = 2
+MAY_CHANGE = ("rounds", "restart", "startup_seconds")
 """Terms that do not change the games already played; more rounds only add games at the end."""
 
 

@@ -1,12 +1,13 @@
-"""The table of a match: ranks, points and Elo estimates with their errors."""
+"""The table of a match: ranks, points, and Elo with an interval that also holds for few games."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from workers.intervals import EloInterval, interval
 from workers.match.results import Scores
-from workers.statistics import Counts, EloEstimate, Pentanomial, Wdl, estimate
+from workers.statistics import Counts, Pentanomial, Wdl
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ class TableRow:
         return self.pairs if self.pairs.games else self.games
 
     @property
-    def estimate(self) -> EloEstimate:
-        return estimate(self.counts)
+    def interval(self) -> EloInterval:
+        return interval(self.counts)
 
 
 def rank_rows(scores: Scores, ladders: Sequence[str], withdrawn: Sequence[str] = ()) -> list[TableRow]:
@@ -66,12 +67,15 @@ def share(games: Wdl) -> float:
     return points(games) / games.games if games.games else 0.5
 
 
-TITLES = tuple(" ,engine,games,points,score,Elo,±,LOS,draws,LL-LD-DD-WD-WW,white,forfeits".split(","))
+TITLES = tuple(" ,engine,games,points,score,Elo,low,high,LOS,draws,LL-LD-DD-WD-WW,white,forfeits".split(","))
 NAME = TITLES.index("engine")
 
 
 def format_table(rows: Sequence[TableRow]) -> Iterator[str]:
-    """The table as lines of text. The column ``white`` is the score in the games with White."""
+    """The table as lines of text.
+
+    ``low`` and ``high`` are the ends of a 95 % interval; ``white`` is the score in the games with White.
+    """
     cells = [TITLES, *map(_cells, rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(TITLES))]
     for line in cells:
@@ -80,6 +84,26 @@ def format_table(rows: Sequence[TableRow]) -> Iterator[str]:
     white = _sum([row.white for row in rows])
     if white.games:
         yield f"White scored {share(white):.1%} of {white.games} games."
+
+
+FORFEIT_SHARE = 0.05
+"""From this share of the games on, forfeits are mentioned."""
+
+
+def remarks(scores: Scores, ladders: Sequence[str], rows: Sequence[TableRow]) -> Iterator[str]:
+    """Sentences on what makes the table's numbers less meaningful than they look."""
+    games = sum(row.games.games for row in rows) // 2
+    forfeits = {row.name: row.forfeits for row in rows if row.forfeits}
+    total = sum(forfeits.values())
+    if total and total >= FORFEIT_SHARE * games:
+        by_engine = ", ".join(f"{name} {count}" for name, count in forfeits.items())
+        yield f"{total} of {games} games are forfeits ({by_engine}): the table shows faults, not strength."
+    copies = sum(scores.copies[ladder] for ladder in ladders)
+    if copies:
+        yield (
+            f"{copies} of {games} games are copies of others, {games - copies} are distinct: the interval is "
+            "too narrow. Use more openings."
+        )
 
 
 def _sum(parts: Sequence[Wdl]) -> Wdl:
@@ -91,7 +115,7 @@ def _cells(row: TableRow) -> tuple[str, ...]:
     name = f"{row.name} (withdrawn)" if row.is_withdrawn else row.name
     if not games.games:
         return (str(row.rank), name, "0", *[""] * (len(TITLES) - 3))
-    found = row.estimate
+    found = row.interval
     return (
         str(row.rank),
         name,
@@ -99,7 +123,8 @@ def _cells(row: TableRow) -> tuple[str, ...]:
         f"{points(games):.1f}",
         f"{share(games):.1%}",
         f"{found.elo:+.1f}",
-        f"{found.error:.1f}",
+        f"{found.low:+.1f}",
+        f"{found.high:+.1f}",
         f"{found.los:.1%}",
         f"{games.draws / games.games:.1%}",
         "-".join(map(str, row.pairs.cells)) if row.pairs.games else "",

@@ -21,6 +21,7 @@ from workers.jobs import JobGame
 from workers.match.plan import PlannedPair
 from workers.match.slots.messages import Batch, SlotNews, SlotSetup
 from workers.reaper import remove_scratch
+from workers.strays import end_strays
 
 READ_BYTES = 64 * 1024
 EXIT_SECONDS = 5.0
@@ -94,6 +95,7 @@ class SlotProcess:
         self.kill()
         self._process.wait()
         self._stdout.close()
+        end_strays(self._scratch)
         remove_scratch(self._scratch)
         REAPER.forget(self._scratch)
 
@@ -133,18 +135,22 @@ class SlotPool:
         slot.end()
 
     def end(self) -> None:
-        """End all slots, in parallel."""
+        """End all slots, in parallel, and the reaper that ends them if this process is killed."""
         for slot in self._cores:
             slot.close_input()
         for slot in list(self._cores):
             self.discard(slot)
+        REAPER.close()
 
 
-def choose_cores(count: int, *, pin: bool) -> list[int | None]:
+def choose_cores(count: int, *, pin: bool, cpus: Sequence[int] = ()) -> list[int | None]:
     """A core for each of ``count`` slots; all None if there are too few cores, or without ``pin``.
 
-    The second thread of a core is used only when no free core is left.
+    ``cpus`` are used in their order and must be enough; if there are none, the second thread of a core is
+    used only when no free core is left.
     """
+    if cpus:
+        return [*cpus[:count]]
     cores = sorted(os.sched_getaffinity(0), key=lambda core: (_rank_in_core(core), core))
     return [*cores[:count]] if pin and count <= len(cores) else [None] * count
 

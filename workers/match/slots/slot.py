@@ -12,10 +12,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engines.records import (
+    MARGIN_HEADERS,
+    MARGIN_MS,
     SIDE_CONTROLS,
     Fault,
     RecordEvent,
@@ -25,17 +27,20 @@ from engines.records import (
     build_record,
     format_record,
 )
+from workers.engine.process import REAPER, RUNNING
 from workers.game.seeds import seed_header
 from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
-from workers.match.slots.messages import Assignment, Batch, SlotGame, SlotNews, SlotSetup
+from workers.match.slots.messages import Assignment, Batch, IntroducedEngine, SlotGame, SlotNews, SlotSetup
 from workers.play.environment import environment_headers
 from workers.play.pool import EnginePool
 from workers.play.runner import FinishedGame, GameRunner, Stopped, WorkerContext
 from workers.sandbox.policy import policy_for_level
+from workers.strays import adopting_orphans, reap_orphans
 
 NO_LOG = SideLog()
 HELD_SECONDS = 0.05
 """The longest time that a finished game is held back, to be written together with the next ones."""
+PAUSE_STEP_SECONDS = 0.1
 LONG_SECONDS = 1.0
 """After this time the rest of a batch is returned: its games take longer than expected."""
 
@@ -46,7 +51,8 @@ class SlotWorker:
     def __init__(self, setup: SlotSetup) -> None:
         policy = policy_for_level(setup.sandbox_level)
         self._worker = WorkerContext(f"slot/{os.getpid()}", Path(setup.store), Path(setup.cache), policy)
-        self._engines = EnginePool(self._worker)
+        self._engines = EnginePool(self._worker, self._on_introduced)
+        self._introduced: set[str] = set()
         self._is_finishing = False
         self._is_aborting = False
 
@@ -72,8 +78,27 @@ class SlotWorker:
     def _abort(self, *_: object) -> None:
         self._is_finishing = self._is_aborting = True
 
+    def _pause(self, seconds: float) -> bool:
+        """Wait before a game; returns whether to play it, because a request to finish ends the pause."""
+        end = time.monotonic() + seconds
+        while not self._is_finishing and (rest := end - time.monotonic()) > 0:
+            time.sleep(min(rest, PAUSE_STEP_SECONDS))
+        return not self._is_finishing
+
+    def _on_introduced(self, spec: EngineSpec, unsuited: Sequence[str]) -> None:
+        """Report the first start of an engine at once: its game may take long."""
+        if spec.name in self._introduced:
+            return
+        self._introduced.add(spec.name)
+        try:
+            _write([], is_over=False, introduced=(IntroducedEngine(spec.name, tuple(unsuited)),))
+        except BrokenPipeError:  # the match has gone: this is not a fault of the game
+            self._abort()
+            _discard_output()
+
     def _play(self, batch: Batch) -> None:
         """Play a batch. A fault is written at once and ends the batch: the match may withdraw the engine."""
+        reap_orphans({*RUNNING, REAPER.pid or 0})
         begun = written = time.monotonic()
         held: list[SlotGame] = []
         try:
@@ -94,10 +119,16 @@ class SlotWorker:
 
     def _games(self, assignment: Assignment) -> Iterator[SlotGame]:
         job = assignment.job
-        engines = self._engines.take(job, assignment.restart)
-        runner = GameRunner(job, engines, self._worker, is_stopping=lambda: self._is_aborting)
+        engines = self._engines.take(job, assignment.restart, assignment.ready_seconds)
+        runner = GameRunner(
+            job,
+            engines,
+            self._worker,
+            is_stopping=lambda: self._is_aborting,
+            margins_ms=assignment.margins_ms,
+        )
         for game in job.games:
-            if self._is_finishing:
+            if not self._pause(assignment.wait_ms / 1000):
                 return
             begun = time.monotonic()
             self._engines.begin_game()
@@ -116,6 +147,7 @@ def _slot_game(assignment: Assignment, finished: FinishedGame, sandbox: str, sec
         termination=played.termination,
         fault=played.fault,
         evidence=played.evidence,
+        chosen=sum(not move.book for move in played.moves),
         white=finished.white() if has_logs else NO_LOG,
         black=finished.black() if has_logs else NO_LOG,
         ms=round(seconds * 1000),
@@ -153,9 +185,22 @@ def _record_text(assignment: Assignment, finished: FinishedGame, sandbox: str) -
             round_name=assignment.round,
             game_id=finished.game.key,
         ),
-        more=(*odds, *environment_headers(sandbox, ""), seed_header(job.seed, finished.game.key)),
+        more=(
+            *odds,
+            *_margins(assignment, finished.game),
+            *environment_headers(sandbox, ""),
+            seed_header(job.seed, finished.game.key),
+        ),
     )
     return format_record(record)
+
+
+def _margins(assignment: Assignment, game: JobGame) -> Iterator[tuple[str, str]]:
+    """Headers for margins other than the usual one, so that the times can be verified."""
+    one, two = assignment.margins_ms
+    for name, margin_ms in zip(MARGIN_HEADERS, (two, one) if game.white else (one, two), strict=True):
+        if margin_ms != MARGIN_MS:
+            yield name, str(margin_ms)
 
 
 def _sides(job: GameJob, game: JobGame) -> tuple[EngineSpec, EngineSpec]:
@@ -163,8 +208,8 @@ def _sides(job: GameJob, game: JobGame) -> tuple[EngineSpec, EngineSpec]:
     return (two, one) if game.white else (one, two)
 
 
-def _write(games: list[SlotGame], *, is_over: bool) -> None:
-    news = SlotNews(tuple(games), is_over)
+def _write(games: list[SlotGame], *, is_over: bool, introduced: tuple[IntroducedEngine, ...] = ()) -> None:
+    news = SlotNews(tuple(games), is_over, introduced)
     sys.stdout.write(json.dumps(news.to_json(), ensure_ascii=False) + "\n")
     sys.stdout.flush()
 
@@ -179,7 +224,11 @@ def main() -> None:
     if setup.core is not None:
         os.sched_setaffinity(0, {setup.core})
     sys.stdout.reconfigure(encoding="utf-8", errors="surrogatepass")  # type: ignore[union-attr]
-    SlotWorker(setup).run()
+    with adopting_orphans():
+        try:
+            SlotWorker(setup).run()
+        finally:
+            REAPER.close()
 
 
 if __name__ == "__main__":

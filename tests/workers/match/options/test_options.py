@@ -11,6 +11,7 @@ from tests.support.matches import options_of
 from workers.bundles.store import pack_bundle
 from workers.jobs import DrawRule, ResignRule
 from workers.match.options.dryrun import describe_match
+from workers.match.options.flags import help_text
 from workers.match.options.options import Format, MatchOptions, Openings, Order
 from workers.match.options.words import MatchOptionError
 from workers.play.pool import RestartMode
@@ -49,6 +50,33 @@ def test_two_engines_a_game_and_a_time_are_enough() -> None:
     assert (terms.format, terms.rounds, terms.games) == (Format.ROUND_ROBIN, 1, 2)
     assert terms.openings == Openings(plies=8)
     assert (options.concurrency, options.pin, options.records) == (1, True, Path("match.pgn"))
+
+
+def test_options_of_other_match_runners_are_known() -> None:
+    words = """-pgnout file=x.pgn -each st=0.5 timemargin=20 startup=30
+        -engine cmd=true name=C nodes=50 depth=3 timemargin=0 -noswap -reverse -wait 200
+        -use-affinity 0 -ratinginterval 10 -strict -game dualma
+        -resign movecount=3 score=600 twosided=false"""
+    options = read(*TWO, *words.split())
+    terms = options.terms
+    one, _, three = terms.entrants
+    assert (one.spec.time_control, three.spec.time_control) == ("0.5/move", "nodes=50;depth=3")
+    assert [(each.margin_ms, each.startup_seconds) for each in (one, three)] == [(20, 30), (0, 30)]
+    assert (terms.swaps, terms.reverse, terms.resign) == (False, True, ResignRule(3, 600, two_sided=False))
+    assert (options.records, options.wait, options.cpus) == (Path("x.pgn"), 200, (0,))
+    assert (options.ratinginterval, options.strict) == (10, True)
+
+
+def test_a_time_to_start_is_for_all_engines_without_their_own() -> None:
+    options = read(*LEAST, *"-startup 40 -engine cmd=true name=C startup=2".split())
+    assert [entrant.startup_seconds for entrant in options.terms.entrants] == [40, 40, 2]
+
+
+def test_the_ply_limit_is_explained_for_every_game() -> None:
+    assert (
+        "-plylimit N\n      end a game after N plies, instead of after its own limit: a draw; " in help_text()
+    )
+    assert "in Dogon the seeds decide" in help_text()
 
 
 def test_every_option_can_be_given() -> None:
@@ -138,9 +166,18 @@ def test_a_dry_run_prints_the_toml_of_the_same_match(folder: Path) -> None:
     (folder / "book.txt").write_text("d1+ d2+\nf1+\n")
     files = "-openings file=book.txt order=random -withdraw 3 -each option.Two.words=x -sandbox"
     test = "-sprt elo0=0 elo1=5 -games 4 -log logs -site S -draw movenumber=9 movecount=2 score=0"
+    others = """-noswap -reverse -wait 20 -cpus 0 -ratinginterval 5 -strict -startup 20
+        -each st=1 timemargin=3 -resign movecount=3 score=9 twosided=false"""
     gauntlet = """-openings random:2 -tournament gauntlet -game dualma -rounds 2
         -resign movecount=3 score=99 -engine tc=depth=2 name=C"""
-    for words in (files, test, [*gauntlet.split(), "cmd=true 'a b'"]):
+    for words in (
+        files,
+        test,
+        others,
+        "-tournament knockout -games 4",
+        "-tournament swiss",
+        [*gauntlet.split(), "cmd=true 'a b'"],
+    ):
         options = read(*LEAST, *(words.split() if isinstance(words, str) else words))
         (folder / "again.toml").write_text("\n".join(describe_match(options)))
         assert read("-config", "again.toml") == options
@@ -169,7 +206,7 @@ REFUSED = [
     ("-engine true LEAST", "-engine true: 'true' is not KEY=VALUE"),
     ("-engine name=C LEAST", "-engine name=C: cmd= is missing"),
     ("-engine cmd= LEAST", "-engine cmd=: cmd= is empty"),
-    ("-engine cmd=true nam=C LEAST", "unknown key 'nam' (known are cmd, arg, dir, name"),
+    ("-engine cmd=true nam=C LEAST", "unknown key 'nam' (known are cmd, arg, name, version, dir, tc"),
     ("-engine cmd=./nothing LEAST", "-engine cmd=./nothing: there is no executable program './nothing' in "),
     ("-engine cmd=./plain LEAST", "there is no executable program './plain' in "),
     ("-engine cmd=nothing.zip LEAST", "nothing.zip cannot be read: No such file"),
@@ -183,7 +220,10 @@ REFUSED = [
     ("-engine cmd=true option.a=1\nquit LEAST", "option.a='1\\nquit': a value has only printable characters"),
     ("-engine cmd=true version=1\n2 LEAST", "version='1\\n2': at most 80 printable characters"),
     ("-engine cmd=true option.UGI_Seed=1 LEAST", "'option.UGI_Seed' cannot be set"),
-    ("-each cmd=true LEAST", "-each cmd=true: unknown key 'cmd' (known are dir, tc, restart, option.NAME)"),
+    (
+        "-each cmd=true LEAST",
+        "-each cmd=true: unknown key 'cmd' (known are dir, tc, st, nodes, depth, timemargin, startup, ",
+    ),
     ("-engine cmd=true tc=60 LEAST", "-engine cmd=true tc=60: cannot read '60' in time control '60'"),
     ("-draw movenumber=1 score=3", "-draw movenumber=1 score=3: movecount= is missing"),
     ("-draw movenumber=0 movecount=1 score=3", "'0' is not a whole number from 1"),
@@ -192,7 +232,9 @@ REFUSED = [
     ("-rounds ²", "'²' is not a whole number"),
     ("-pairs 3 -games 2 LEAST", "-pairs: cannot be combined with -games"),
     ("-pin maybe", "-pin maybe: 'maybe' is neither on nor off"),
-    ("-tournament swiss", "'swiss' is not one of roundrobin, gauntlet, sprt"),
+    ("-tournament chess", "'chess' is not one of roundrobin, gauntlet, sprt, knockout, swiss"),
+    ("-tournament knockout -rounds 2 LEAST", "-rounds: a knock-out has as many rounds as its engines need"),
+    ("-tournament swiss -games 1 LEAST", "-games 1: a swiss is played in pairs of games"),
     (
         "-tournament sprt LEAST",
         "-tournament sprt: -sprt elo0=… elo1=… is for -tournament sprt, which needs it",
@@ -213,6 +255,17 @@ REFUSED = [
     ("-openings file=x order=any", "'any' is not one of sequential, random"),
     ("-records . LEAST", "-records .: '.' is a folder"),
     ("-event a\tb", "'a\\tb' must have at most 80 characters, all printable"),
+    ("-maxmoves 100 LEAST", "-maxmoves 100: unknown option; -plylimit N ends a game after N plies"),
+    ("-srand 4 LEAST", "-srand 4: unknown option; -seed N is the seed of openings and engines"),
+    ("-repeat LEAST", "-repeat: unknown option; leave it out: each opening is played with both colours"),
+    ("-noswap -sprt elo0=0 elo1=5 LEAST", "-noswap: a test needs both colours of every opening"),
+    ("-resign movecount=3 score=9 twosided=x", "twosided='x' is neither true nor false"),
+    ("-engine cmd=true st=x LEAST", "cannot read 'x/move'"),
+    ("-engine cmd=true timemargin=-1 LEAST", "'-1' is not a whole number from 0 to 60000"),
+    ("-cpus 4095", "-cpus 4095: CPU 4095 is not one of this machine's: "),
+    ("-cpus 2-1", "'1' is not a whole number from 2 to 4095"),
+    ("-cpus 0 -concurrency 2 LEAST", "-cpus: 2 games at a time need 2 CPUs, not 1"),
+    ("-cpus 0 -pin off LEAST", "-cpus: cannot be combined with -pin off"),
     ("-config gone.toml", "gone.toml: cannot be read: No such file"),
     ("-config bad.toml", "bad.toml: not valid TOML: "),
     ("-config deep.toml", "deep.toml: tables are nested too deep"),

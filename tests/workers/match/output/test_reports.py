@@ -26,7 +26,7 @@ LADDERS = "duovallis dualma dogon-kulei dogon-gagara duploline"
 
 def told_of(game: GameResult) -> SlotGame:
     log = SideLog()
-    return SlotGame(game.key, "", game.result, game.termination, game.fault, "it hung", log, log, 5)
+    return SlotGame(game.key, "", game.result, game.termination, game.fault, "it hung", 1, log, log, 5)
 
 
 class Shown:

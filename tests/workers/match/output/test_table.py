@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.support.matches import game_of
-from workers.match.output.table import format_table, rank_rows
+from workers.intervals import interval
+from workers.match.output.table import format_table, rank_rows, remarks
 from workers.match.pace import MatchPace
 from workers.match.results import Scores
-from workers.statistics import Pentanomial, Wdl, estimate
+from workers.statistics import Pentanomial, Wdl
 
 KULEI = ("dogon-kulei",)
 
@@ -47,16 +50,37 @@ def test_pairs_count_for_both_players_in_any_order_of_their_games() -> None:
 
 def test_strength_is_estimated_from_pairs_and_without_any_from_games() -> None:
     rows = rank_rows(scores_of(*PLAYED), KULEI)
-    assert rows[0].estimate == estimate(Pentanomial(wd=1, ww=1))
+    assert rows[0].interval == interval(Pentanomial(wd=1, ww=1))
     (row, *_) = rank_rows(scores_of("1 1 A B 1-0"), KULEI)
-    assert row.estimate == estimate(Wdl(0, 0, 1))
+    assert row.interval == interval(Wdl(0, 0, 1))
+
+
+def test_a_table_that_rests_on_forfeits_says_so() -> None:
+    scores = scores_of(*PLAYED)
+    assert list(remarks(scores, KULEI, rank_rows(scores, KULEI))) == []
+    scores.add(game_of("dogon-kulei/3/1/2", "C", "B", "0-1", termination="crash", fault="white"))
+    assert list(remarks(scores, KULEI, rank_rows(scores, KULEI))) == [
+        "1 of 6 games are forfeits (C 1): the table shows faults, not strength."
+    ]
+
+
+def test_copies_of_games_are_counted() -> None:
+    scores = scores_of()
+    for number, line in enumerate(["a", "a", "b", "a", "c"], 1):
+        white, black = ("A", "B") if number % 2 else ("B", "A")
+        scores.add(replace(game_of(f"dogon-kulei/{number}/1/1", white, black), line=line))
+    scores.add(replace(game_of("dogon-kulei/6/1/1", "A", "C"), line="a"))
+    assert list(remarks(scores, KULEI, rank_rows(scores, KULEI))) == [
+        "2 of 6 games are copies of others, 4 are distinct: the interval is too narrow. Use more openings."
+    ]
 
 
 def test_the_table_has_columns() -> None:
     rows = rank_rows(scores_of(*PLAYED), KULEI, withdrawn=["B"])
     lines = list(format_table(rows))
     assert (
-        lines[0].split() == "engine games points score Elo ± LOS draws LL-LD-DD-WD-WW white forfeits".split()
+        lines[0].split()
+        == "engine games points score Elo low high LOS draws LL-LD-DD-WD-WW white forfeits".split()
     )
     assert lines[1].split()[:5] == ["1", "A", "4", "3.5", "87.5%"]
     assert lines[1].split()[-4:] == ["25.0%", "0-0-0-1-1", "100.0%", "0"]

@@ -40,18 +40,32 @@ def slot(tmp_path: Path) -> Iterator[Slot]:
 def give(slot: Slot, one: EngineSpec, two: EngineSpec) -> None:
     """Send the slot a pair of games between the two engines."""
     assignment = Assignment(
-        job_of(one, two, games=2), (RestartMode.AUTO, RestartMode.AUTO), "?", "?", "1", False
+        job_of(one, two, games=2),
+        (RestartMode.AUTO, RestartMode.AUTO),
+        (50, 50),
+        (10, 10),
+        "?",
+        "?",
+        "1",
+        False,
     )
     assert slot.stdin is not None
     slot.stdin.write(json.dumps(Batch((assignment,)).to_json()) + "\n")
     slot.stdin.flush()
 
 
+def read_news(slot: Slot) -> SlotNews:
+    assert slot.stdout is not None
+    return SlotNews.from_json(json.loads(slot.stdout.readline()))
+
+
 def test_a_forfeit_is_reported_before_the_next_game_has_ended(slot: Slot) -> None:
     one, two = (EngineSpec(does, "1", ("sh", "-c", ENGINE % does)) for does in ("exit 1", "sleep 30"))
     give(slot, one, two)
     assert slot.stdout is not None
-    news = SlotNews.from_json(json.loads(slot.stdout.readline()))
+    news = read_news(slot)
+    while news.introduced:
+        news = read_news(slot)
     assert [game.termination for game in news.games] == ["crash"]
     assert not news.is_over
 

@@ -1,0 +1,77 @@
+"""Faults of play that lose games: a wrong rule, and a time that is always the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from engines.hard_positions import HARD_POSITIONS
+from engines.rules.registry import GAMES, find_game
+from tests.support import miscapturing
+from workers.check import CheckReport, check_engine
+from workers.check.rule_checks import _situations
+from workers.engine.launch import plan_launch
+from workers.jobs import EngineSpec
+
+
+def checked(*arguments: str) -> CheckReport:
+    spec = EngineSpec("bot", "1", ("python3", miscapturing.__file__, *arguments))
+    return check_engine(lambda: plan_launch(spec, None), ladders=[find_game("dogon-kulei")], seconds=120.0)
+
+
+@pytest.mark.slow
+def test_a_wrong_capture_rule_is_found_and_refused() -> None:
+    faults = {finding.check: finding for finding in checked().faults}
+    assert "illegal move" in faults["rare rules"].fault
+    assert faults["rare rules"].is_grave
+
+
+@pytest.mark.slow
+def test_a_bot_that_always_takes_600_ms_is_found_and_refused() -> None:
+    faults = {finding.check: finding for finding in checked("slow").faults}
+    assert set(faults) == {"short times", "time control"}
+    assert "'go movetime 50' the answer took" in faults["short times"].fault
+    assert "'go p1time 500 p2time 500 p1inc 0 p2inc 0' the answer took" in faults["time control"].fault
+    assert (faults["short times"].is_grave, faults["time control"].is_grave) == (False, True)
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_hard_positions_are_positions_of_their_ladder_that_are_not_over(code: str) -> None:
+    position = GAMES[code].position
+    parsed = [position.parse(text) for text in HARD_POSITIONS[code]]
+    assert [str(one) for one in parsed] == list(HARD_POSITIONS[code])
+    assert not any(one.outcome().decided for one in parsed)
+    assert len(set(HARD_POSITIONS[code])) == len(parsed) >= 6
+
+
+@pytest.mark.parametrize(
+    ("code", "rare"),
+    [
+        ("dogon-kulei", "pass"),
+        ("dogon-gagara", "pass"),
+        ("dualma", "pass"),
+        ("dualma", "-.-"),
+        ("duploline", "single"),
+        ("duovallis", "front"),
+    ],
+)
+def test_hard_positions_have_the_rare_moves(code: str, rare: str) -> None:
+    moves = [list(GAMES[code].position.parse(text).legal_moves()) for text in HARD_POSITIONS[code]]
+    kinds = {
+        "pass": any(tokens == ["pass"] for tokens in moves),
+        "-.-": any(token.count("-") == 2 for tokens in moves for token in tokens),
+        "single": any(":" not in token for tokens in moves for token in tokens),
+        "front": any({token[1] for token in tokens} <= {"2", "3"} for tokens in moves),
+    }
+    assert kinds[rare]
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_there_are_hundreds_of_situations_and_none_is_over(code: str) -> None:
+    game = find_game(code)
+    found = []
+    for situation in _situations(game):
+        found.append(situation)
+        if len(found) == 60:
+            break
+    assert all(not one.position.outcome().decided for one in found)
+    assert len({(one.fen, one.moves) for one in found}) > 45

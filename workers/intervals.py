@@ -1,0 +1,117 @@
+"""Intervals of a difference in strength that also hold for few games. Pure.
+
+``workers.statistics`` has the usual estimates, which assume many: after one won pair they are certain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workers.statistics import Counts, elo_of_score, superiority
+
+TAIL = 0.025
+"""The probability on either side of a 95 % interval."""
+JEFFREYS = 0.5
+"""The games, or pairs, that Jeffreys' prior adds to each cell."""
+_PRECISE = 1e-12
+_MOST_TERMS = 10_000
+_NEARLY_NORMAL = 2_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class EloInterval:
+    """A 95 % interval of a difference in strength that also holds for few games, in logistic Elo.
+
+    ``elo`` is that of the score; it is always within ``low`` and ``high``. ``los``, the likelihood of
+    superiority, is from 0 to 1.
+    """
+
+    elo: float
+    low: float
+    high: float
+    los: float
+
+
+def interval(counts: Counts) -> EloInterval:
+    """The interval of ``counts``: also one pair, or only equal pairs, leave the difference uncertain.
+
+    It encloses the intervals of the posterior distributions for two priors: Jeffreys', which is cautious for
+    even results, and the overall objective prior, which is for one-sided ones (Berger, Bernardo and Sun,
+    "Overall Objective Priors", 2015). ``los`` is that of Jeffreys' prior. Approaches ``estimate`` for many
+    games.
+    """
+    cells = len(counts.cells)
+    jeffreys = _posterior(counts, JEFFREYS)
+    ends = [
+        _beta_quantile(*posterior, share)
+        for posterior in (jeffreys, _posterior(counts, 1.0 / cells))
+        for share in (TAIL, 1.0 - TAIL)
+    ]
+    seen = _moments(counts.cells)[0] if counts.games else 0.5
+    return EloInterval(
+        elo=elo_of_score(seen),
+        low=elo_of_score(min(*ends, seen)),
+        high=elo_of_score(max(*ends, seen)),
+        los=1.0 - _beta_share(*jeffreys, 0.5),
+    )
+
+
+def _posterior(counts: Counts, prior: float) -> tuple[float, float]:
+    """The parameters of a beta distribution for the score, if ``prior`` is added to each cell.
+
+    It has the mean and the variance of the posterior distribution, which is a beta distribution only if there
+    are two cells.
+    """
+    cells = [cell + prior for cell in counts.cells]
+    mean, variance = _moments(cells)
+    size = mean * (1.0 - mean) * (sum(cells) + 1.0) / variance - 1.0
+    return mean * size, (1.0 - mean) * size
+
+
+def _beta_quantile(a: float, b: float, share: float) -> float:
+    """The value below which a beta distribution has ``share``; by bisection."""
+    low, high = 0.0, 1.0
+    while low < (middle := (low + high) / 2.0) < high and high - low > _PRECISE:
+        low, high = (middle, high) if _beta_share(a, b, middle) < share else (low, middle)
+    return middle
+
+
+def _beta_share(a: float, b: float, value: float) -> float:
+    """The share of a beta distribution below ``value``; the normal one is used where they hardly differ."""
+    if min(a, b) > _NEARLY_NORMAL:
+        mean = a / (a + b)
+        return superiority((value - mean) / math.sqrt(mean * (1.0 - mean) / (a + b + 1.0)))
+    if value > (a + 1.0) / (a + b + 2.0):  # there the continued fraction converges slowly
+        return 1.0 - _beta_share(b, a, 1.0 - value)
+    if value <= 0.0:
+        return 0.0
+    logarithm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    logarithm += a * math.log(value) + b * math.log1p(-value)
+    return math.exp(logarithm) / (a * _beta_fraction(a, b, value))
+
+
+def _beta_fraction(a: float, b: float, value: float) -> float:
+    """The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method."""
+    found, c, d = 1.0, 1.0, 0.0
+    for number in range(1, _MOST_TERMS):
+        m = number // 2
+        if number % 2:
+            term = -(a + m) * (a + b + m) * value / ((a + 2 * m) * (a + 2 * m + 1))
+        else:
+            term = m * (b - m) * value / ((a + 2 * m - 1) * (a + 2 * m))
+        d = 1.0 / (1.0 + term * d)
+        c = 1.0 + term / c
+        found *= c * d
+        if abs(c * d - 1.0) < _PRECISE:
+            break
+    return found
+
+
+def _moments(cells: Sequence[float]) -> tuple[float, float]:
+    """The mean and the variance of the score, from 0 to 1."""
+    number = sum(cells)
+    scores = [place / (len(cells) - 1) for place in range(len(cells))]
+    mean = sum(score * cell for score, cell in zip(scores, cells, strict=True)) / number
+    return mean, sum(cell * (score - mean) ** 2 for score, cell in zip(scores, cells, strict=True)) / number
