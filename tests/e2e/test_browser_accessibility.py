@@ -152,13 +152,13 @@ def test_every_page_is_accessible_and_small_and_reports_no_error(
         for path in pages:
             probe.examine(path)
     assert len(pages) > 20
-    assert probe.found == []
+    assert probe.found == [], "\n".join(probe.found)
 
 
 def test_the_page_of_an_error_is_accessible(site: Site, browser: Browser, live_server: LiveServer) -> None:
     with _probe(browser, live_server.url, Client()) as probe:
         probe.examine("/nowhere/", is_error=True)
-    assert probe.found == []
+    assert probe.found == [], "\n".join(probe.found)
 
 
 def test_the_probe_finds_what_is_wrong_with_a_page(browser: Browser, live_server: LiveServer) -> None:

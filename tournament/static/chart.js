@@ -4,7 +4,7 @@
 // Events on document: "replay:shown" {ply} moves the marker, "replay:more" {values} appends plies,
 // and a click sends "replay:show" {ply}.
 
-import { axisOptions, colourOf, drawVertical, onSchemeChange } from "./plots.js";
+import { axisOptions, colourOf, drawVertical, loadPlots, onSchemeChange } from "./plots.js";
 
 const SERIES = ["white", "black", "white_time", "black_time", "white_nodes", "black_nodes"];
 const HEIGHTS = { scores: 150, effort: 90 };
@@ -49,6 +49,7 @@ function draw(kind, more, white, black) {
 }
 
 function build() {
+  if (!window.uPlot) return;
   plots.forEach((plot) => plot.destroy());
   plots = [];
   const line = { width: 2, spanGaps: true, points: { size: 4 } };
@@ -95,7 +96,7 @@ section.addEventListener("click", (event) => {
 if (SERIES.some((name) => values[name].some((value) => value !== null)) || document.querySelector("#headline[hx-get]")) {
   section.hidden = false;
   section.querySelector('[data-effort="nodes"]').hidden = !has("nodes");
-  new ResizeObserver(() => build()).observe(section);
   onSchemeChange(build);
   read(null);
+  loadPlots(section).then(() => new ResizeObserver(() => build()).observe(section));
 }

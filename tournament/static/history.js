@@ -3,7 +3,7 @@
 // The points are fetched when a ladder is chosen. A click leads to the game.
 
 import { localText } from "./times.js";
-import { axisOptions, colourOf, drawVertical, onSchemeChange } from "./plots.js";
+import { axisOptions, colourOf, drawVertical, loadPlots, onSchemeChange } from "./plots.js";
 
 const BAND = 1.96; // standard deviations
 const HEIGHT = 240;
@@ -34,7 +34,7 @@ function columns() {
 function draw() {
   plot?.destroy();
   plot = null;
-  if (!ratings?.versions.length) return;
+  if (!window.uPlot || !ratings?.versions.length) return;
   const axis = axisOptions(colour);
   const series = [{}];
   const bands = [];
@@ -105,3 +105,4 @@ select.addEventListener("change", load);
 new ResizeObserver(() => { if (plot) plot.setSize({ width: box.clientWidth, height: HEIGHT }); }).observe(section);
 onSchemeChange(draw);
 load();
+loadPlots(section).then(draw);

@@ -1,4 +1,23 @@
-// What the charts share: colours, axes, vertical lines, and new drawings in the other colour scheme.
+// What the charts share: the library, colours, axes, vertical lines, new drawings in the other colour scheme.
+
+// Loads uPlot when the section comes into view; it is a third of the weight of a page.
+export async function loadPlots(section) {
+  await new Promise((resolve) => {
+    const observer = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      resolve();
+    });
+    observer.observe(section);
+  });
+  const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: section.dataset.style });
+  const script = Object.assign(document.createElement("script"), { src: section.dataset.script });
+  await Promise.all([style, script].map((element) => new Promise((resolve, reject) => {
+    element.addEventListener("load", resolve);
+    element.addEventListener("error", reject);
+    document.head.append(element);
+  })));
+}
 
 // A function from the name of a CSS variable to its value on this element.
 export const colourOf = (element) => (name) => getComputedStyle(element).getPropertyValue(name).trim();

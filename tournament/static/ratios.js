@@ -2,6 +2,8 @@
 //
 // The points are fetched when the page is opened, and again when polling has brought new pairs.
 
+import { axisOptions, colourOf, loadPlots, onSchemeChange } from "./plots.js";
+
 const HEIGHT = 220;
 
 const section = document.getElementById("ratios");
@@ -11,13 +13,13 @@ let plot = null;
 let data = null;
 let shown = null;
 
-const colour = (name) => getComputedStyle(section).getPropertyValue(name).trim();
+const colour = colourOf(section);
 
 function draw() {
   plot?.destroy();
   plot = null;
-  if (data === null || data.points.length < 2) return;
-  const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+  if (!window.uPlot || data === null || data.points.length < 2) return;
+  const axis = axisOptions(colour);
   const bound = (stroke) => ({ stroke, width: 1, dash: [6, 4], points: { show: false } });
   const options = {
     width: box.clientWidth,
@@ -60,5 +62,6 @@ async function load() {
 
 document.addEventListener("htmx:afterSettle", load);
 new ResizeObserver(() => { if (plot) plot.setSize({ width: box.clientWidth, height: HEIGHT }); }).observe(section);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+onSchemeChange(draw);
 load();
+loadPlots(section).then(draw);

@@ -200,4 +200,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
 
 showControls();
 mark(shown());
-fetchAhead(shown(), flipped());
+// Not before the visitor moves: many only look at the position that they opened.
+for (const sign of ["pointermove", "pointerdown", "keydown"]) {
+  document.addEventListener(sign, () => { fetchAhead(shown(), flipped()); }, { once: true });
+}
