@@ -30,9 +30,10 @@ FIRST: Final = "/tournaments/first-round-robin/"
 """The tournament of the sample bots that a new site plays."""
 ADDRESSES: Final = (
     "/", "/ladders/", "/ladders/dualma/", "/tournaments/", FIRST, "/queue/", "/bots/", "/bots/alphabeta/",
-    "/bots/alphabeta/1/", "/bots/alphabeta/against/greedy/", "/version-tests/", "/games/", "/games/{duovallis}/", "/games/{dualma}/", "/games/{dogon-gagara}/",
-    "/games/{duploline}/", "/games/{dualma}/embed/", "/rules/", "/rules/duovallis/", "/kit/", "/protocol/",
-    "/records/", "/formats/", "/workers/", "/about/", "/log-in/", "/sign-up/", "/nowhere/",
+    "/bots/alphabeta/1/", "/bots/alphabeta/against/greedy/", "/version-tests/", "/games/",
+    "/games/{duovallis}/", "/games/{dualma}/", "/games/{dogon-gagara}/", "/games/{duploline}/",
+    "/games/{dualma}/embed/", "/rules/", "/rules/duovallis/", "/kit/", "/protocol/", "/records/",
+    "/formats/", "/workers/", "/about/", "/log-in/", "/sign-up/", "/nowhere/",
 )  # fmt: skip
 """``{code}`` stands for Alphabeta's longest game on a ladder."""
 THUMBNAIL: Final = 280

@@ -21,6 +21,10 @@ DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; defaul
 DUARENA_LEASE           seconds without a message after which a worker's game goes to another; default 30
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
 DUARENA_MAX_PENDING     versions of one user that may be waiting or validated at once; default 10
+DUARENA_MAX_GAME_MINUTES  longest possible game in an ordinary user's tournament; default 180, 0 is no limit
+DUARENA_MAX_TOURNAMENT_GAMES  most games of a tournament of an ordinary user; default 20000
+DUARENA_MAX_RUNNING     tournaments of an ordinary user that may run or be announced at once; default 5
+DUARENA_MAX_DRAFTS      drafts of an ordinary user; default 10
 DUARENA_SLOT_HOURS      hours of slots that the tournaments of a user may use a day; default 12, 0 is no limit
 DUARENA_FREE_SLOTS      slots that games of over half a minute leave free where there are several; default 1
 DUARENA_MAX_TESTS       version tests of one account that may run at once; default 2
@@ -84,6 +88,10 @@ LADDER_OPENING_PLIES = int(os.environ.get("DUARENA_LADDER_PLIES") or 4)
 LEASE_SECONDS = int(os.environ.get("DUARENA_LEASE") or 30)
 MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
 MAX_PENDING = int(os.environ.get("DUARENA_MAX_PENDING") or 10)
+MAX_GAME_MINUTES = int(os.environ.get("DUARENA_MAX_GAME_MINUTES") or 180)
+MAX_TOURNAMENT_GAMES = int(os.environ.get("DUARENA_MAX_TOURNAMENT_GAMES") or 20_000)
+MAX_RUNNING = int(os.environ.get("DUARENA_MAX_RUNNING") or 5)
+MAX_DRAFTS = int(os.environ.get("DUARENA_MAX_DRAFTS") or 10)
 SLOT_HOURS = float(os.environ.get("DUARENA_SLOT_HOURS") or 12)
 FREE_SLOTS = int(os.environ.get("DUARENA_FREE_SLOTS") or 1)
 MAX_TESTS = int(os.environ.get("DUARENA_MAX_TESTS") or 2)

@@ -17,6 +17,7 @@ from django.utils.text import slugify
 from tournament.models import Attempt, BotVersion, Entry, Keeper, Ladder, Tournament, User
 from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
 from tournament.services.schedule.finishing import cancel_open_games
+from tournament.services.schedule.limits import check_games, check_limits, check_running
 from tournament.services.schedule.pairings import (
     PlannedPairing,
     drop_pairings,
@@ -71,7 +72,9 @@ def create(owner: User | None, terms: TournamentTerms) -> Tournament:
     deadline, games are made at the start. Each pair is two games from one opening with both
     colours. The same seed gives the same openings for any players.
     """
-    tournament = _store(owner, checked_terms(terms))
+    checked = checked_terms(terms)
+    check_limits(owner, checked)
+    tournament = _store(owner, checked)
     if tournament.has_cycles and terms.entry_until is None:
         store_cycles(tournament, 0, tournament.pairs)
     return tournament
@@ -110,6 +113,7 @@ def announce(tournament: Tournament) -> None:
     """Show a draft to everybody until it starts automatically; raises ``TournamentError``."""
     locked = _locked(tournament, [State.DRAFT], "only a draft can be announced")
     check_times(timezone.now(), locked.starts_at, locked.entry_until)
+    check_running(locked)
     locked.state = State.ANNOUNCED
     locked.starts_at = locked.starts_at or locked.entry_until
     locked.save(update_fields=["state", "starts_at"])
@@ -127,6 +131,8 @@ def start(tournament: Tournament) -> None:
     locked = _locked(
         tournament, [State.DRAFT, State.ANNOUNCED], "only a draft or an announced tournament can be started"
     )
+    if locked.state == State.DRAFT:
+        check_running(locked)
     if locked.kind != Tournament.Kind.VALIDATION and (gone := leave_out_withdrawn(locked)):
         locked.state_reason = f"it began without {', '.join(gone)}, which had become invalid"
         drop_pairings(locked)
@@ -214,6 +220,7 @@ def extend(tournament: Tournament, more: int) -> None:
         games = locked.games_total // locked.pairs * (locked.pairs + more)
         if games > MAX_GAMES:
             raise TournamentError(f"pairs: {games} games are too many, a tournament holds {MAX_GAMES}")
+        check_games(locked.owner, games)
         store_cycles(locked, locked.pairs, more)
         locked.pairs += more
     else:
