@@ -3,7 +3,7 @@
 // The points are fetched when a ladder is chosen. A click leads to the game.
 
 import { localText } from "./times.js";
-import { axisOptions, colourOf, drawVertical, loadPlots, onSchemeChange } from "./plots.js";
+import { axisOptions, colourOf, drawVertical, loadPlots, onSchemeChange, TIME_LABELS } from "./plots.js";
 
 const BAND = 1.96; // standard deviations
 const HEIGHT = 240;
@@ -50,7 +50,7 @@ function draw() {
     legend: { show: false },
     cursor: { drag: { x: true, y: false }, y: false },
     hooks: { setCursor: [(chart) => read(chart.cursor.idx)], draw: [marks] },
-    axes: [axis, { ...axis, size: 50 }],
+    axes: [{ ...axis, values: TIME_LABELS }, { ...axis, size: 50 }],
     series,
     bands,
   };

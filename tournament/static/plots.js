@@ -22,6 +22,17 @@ export async function loadPlots(section) {
 // A function from the name of a CSS variable to its value on this element.
 export const colourOf = (element) => (name) => getComputedStyle(element).getPropertyValue(name).trim();
 
+// Labels of a time axis, as uPlot takes them: from which distance in seconds, the text, and the text below it where
+// a year, a month, a day, an hour or a minute begins.
+const DAY = "\n{D} {MMM}";
+export const TIME_LABELS = [
+  [365 * 86400, "{YYYY}", null, null, null, null, null, null, 1],
+  [28 * 86400, "{MMM}", "\n{YYYY}", null, null, null, null, null, 1],
+  [86400, "{D} {MMM}", "\n{YYYY}", null, null, null, null, null, 1],
+  [60, "{HH}:{mm}", DAY, null, DAY, null, null, null, 1],
+  [1, "{HH}:{mm}:{ss}", DAY, null, DAY, null, null, null, 1],
+];
+
 export function axisOptions(colour) {
   return { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
 }

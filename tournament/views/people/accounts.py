@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import unquote, urlsplit
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth_views
@@ -18,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from tournament import access
 from tournament.forms import LogInForm, SignUpForm
 from tournament.models import Bot, Tournament
+from tournament.services.shares import used_today
 from tournament.views.bots.bots import bot_rows
 from tournament.views.paging import LAST_ID, by_id, is_whole
 from tournament.views.requests import AuthenticatedRequest
@@ -99,6 +101,8 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "notices": request.user.notices.unread(),
         "bots": bots,
         "page": by_id(request, own, PAGE_SIZE),
+        "slot_hours": used_today(request.user, timezone.now()),
+        "most_slot_hours": 0 if request.user.is_staff else settings.SLOT_HOURS,
         "tests": list(tests.order_by("-id")[:LATEST_TESTS]),
     }
     return render(request, "account.html", context)

@@ -39,9 +39,7 @@ def test_the_longest_game_follows_from_the_clock_and_the_ply_limit(
 
 @pytest.mark.parametrize("time_control", ["999999+999999", "depth=4", "nodes=1000"])
 def test_a_game_that_could_take_hours_is_refused_with_advice(user: User, time_control: str) -> None:
-    with pytest.raises(
-        TournamentError, match=r"^time control: with .* 180 are the most"
-    ):
+    with pytest.raises(TournamentError, match=r"^time control: with .* 180 are the most"):
         make_tournament(owner=user, time_control=time_control)
     assert not Tournament.objects.exists()
     make_tournament(owner=make_user("stan", staff=True), time_control=time_control)
@@ -51,9 +49,7 @@ def test_a_game_that_could_take_hours_is_refused_with_advice(user: User, time_co
 def test_a_tournament_holds_a_limited_number_of_games(user: User, settings: Settings) -> None:
     settings.MAX_TOURNAMENT_GAMES = 10
     tournament = make_tournament(owner=user, pairs=5)
-    with pytest.raises(
-        TournamentError, match=r"^pairs: 12 games are too many, .* holds 10$"
-    ):
+    with pytest.raises(TournamentError, match=r"^pairs: 12 games are too many, .* holds 10$"):
         extend(tournament, 1)
     with pytest.raises(TournamentError, match=r"^pairs: 12 games are too many"):
         make_tournament(owner=user, pairs=6)

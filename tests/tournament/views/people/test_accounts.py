@@ -13,8 +13,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.support.filled_site import PASSWORD, Site
-from tests.support.schedule import pack_bot
-from tournament.models import Allowance, BotVersion, Notice
+from tests.support.schedule import make_user, pack_bot
+from tournament.models import Allowance, BotVersion, Notice, User
+from tournament.services.shares import charge
 
 LogIn = Callable[..., Client]
 
@@ -178,3 +179,16 @@ def test_too_many_uploads_are_refused_for_a_while(site: Site, as_user: LogIn) ->
     assert (response.status_code, response["Retry-After"]) == (429, "1")
     assert "too many uploads. Try again in 1 seconds." in error_at(response.content.decode(), "bundle")
     assert BotVersion.objects.count() == count
+
+
+@pytest.mark.django_db
+def test_the_account_shows_the_slot_hours_of_today(client: Client, settings: Settings) -> None:
+    ada = make_user("ada")
+    client.force_login(ada)
+    settings.SLOT_HOURS = 4
+    charge({ada.pk: 2 * 3600.0}, timezone.now())
+    assert "2 of 4 slot-hours used today" in client.get("/account/").content.decode()
+    charge({ada.pk: 2 * 3600.0}, timezone.now())
+    assert "The games of your tournaments wait until tomorrow." in client.get("/account/").content.decode()
+    User.objects.update(is_staff=True)
+    assert "slot-hours" not in client.get("/account/").content.decode()
