@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from engines.records import Fault
-from tournament.models import BotVersion, Game, Tournament
+from tournament.models import Attempt, BotVersion, Game, Tournament
 from tournament.services.bots.activity import activate, deactivate
 from tournament.services.bots.publishing import tell_forfeiting, tell_reinstated, tell_withdrawn
+from tournament.services.stopping import end_attempts
 
 
 def count_forfeits(results: Iterable[tuple[Game, Fault]]) -> None:
@@ -49,13 +52,14 @@ def _warn_at() -> int:
 def withdraw(version: BotVersion, reason: str) -> bool:
     """Keep a valid version out of new tournaments and notify its owner; part of the caller's transaction.
 
-    Scheduled games are still played, so that a tournament stays the same for its other players. Ladder
-    games that have not begun are taken back. False if the version was not valid.
+    Scheduled games are still played, so that a tournament stays the same for its other players. Its ladder
+    games are stopped and taken back. False if the version was not valid.
     """
     valid = BotVersion.objects.valid().filter(pk=version.pk)
     if not valid.update(state=BotVersion.State.WITHDRAWN, state_reason=reason):
         return False
     deactivate(version)
+    transaction.on_commit(partial(_stop_ladder_games, version.pk))
     tell_withdrawn(version, reason)
     return True
 
@@ -69,6 +73,19 @@ def reinstate(version: BotVersion) -> bool:
     activate(version)
     tell_reinstated(version)
     return True
+
+
+@transaction.atomic
+def _stop_ladder_games(version: int) -> None:
+    """Have workers stop the version's ladder games; the matchmaker takes back the games that then wait."""
+    mine = Attempt.objects.filter(
+        Q(game__white=version) | Q(game__black=version),
+        ended_at__isnull=True,
+        game__tournament__kind=Tournament.Kind.LADDER,
+    )
+    ladders = set(mine.values_list("game__tournament", flat=True))
+    list(Tournament.objects.select_for_update().filter(pk__in=ladders).order_by("pk"))
+    end_attempts(mine.filter(game__tournament__in=ladders), Attempt.End.RELEASED, timezone.now())
 
 
 def _why(game: Game) -> str:

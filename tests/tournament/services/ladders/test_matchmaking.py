@@ -12,7 +12,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import connections
 from django.utils import timezone
-from pytest_django import Settings
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
@@ -504,6 +504,21 @@ def test_forfeits_on_a_ladder_withdraw_a_version(settings: Settings, deal: Deal)
     ada.refresh_from_db()
     assert ada.state == BotVersion.State.WITHDRAWN
     assert tend(now + HOUR) == 0
+
+
+def test_the_ladder_games_of_a_withdrawn_version_are_stopped_and_taken_back(
+    deal: Deal, queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    owned("Ada", "Bob", "Cy")
+    assert tend(NOW) == 1
+    (job,) = deal()
+    keeper.progress(word_of(job.games[0]))
+    player = BotVersion.objects.get(bot__name=job.engines[0].name)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert withdraw(player, "it is out of order")
+    assert queues.stopped == [("players@east", job.job)]
+    take_back_stale()
+    assert set(Game.objects.values_list("state", flat=True)) == {Game.State.CANCELLED}
 
 
 def test_ladder_games_are_rated_and_rebuilt_to_the_bit(deal: Deal) -> None:
