@@ -12,7 +12,7 @@ from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Allowance, Notice, Token, User
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
-from tournament.models.workers import Worker
+from tournament.models.workers import Worker, WorkerKey
 
 __all__ = [
     "ActiveVersion",
@@ -41,4 +41,5 @@ __all__ = [
     "Turn",
     "User",
     "Worker",
+    "WorkerKey",
 ]

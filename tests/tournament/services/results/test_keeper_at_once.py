@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connections, transaction
 
-from tests.support.schedule import FakeBroker, make_event, make_tournament, play_short
+from tests.support.schedule import FakeBroker, make_event, make_tournament, make_workers, play_short
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
 from tournament.services.dispatch import dispatch
 from tournament.services.results import keeper, storing
@@ -18,6 +18,11 @@ from tournament.services.results.ratings import rebuild
 from tournament.services.schedule import rounds
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def worker(transactional_db: None) -> None:
+    make_workers()
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
