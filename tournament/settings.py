@@ -19,7 +19,7 @@ DUARENA_LADDER_GAMES    games an hour that each ladder's matchmaker may start on
 DUARENA_LADDER_TIME     the time control of those games; default 5+0.05
 DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; default 4
 DUARENA_LEASE           seconds without a message after which a worker's game goes to another; default 30
-DUARENA_WORKER_TOKEN    a worker token of the operator's own making, for workers that are started with the site
+DUARENA_WORKER_TOKEN    a worker token that the operator made, for workers that are started with the site
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
 DUARENA_MAX_PENDING     versions of one user that may be waiting or validated at once; default 10
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5

@@ -41,10 +41,12 @@ TEST_KEY = bytes(KEY_BYTES)
 
 
 class TestKeyring:
-    """The site's keys, where every worker has the same."""
+    """The site's keys, where every worker has the same; ``name`` is the sender."""
 
     __test__ = False
-    name = SITE
+
+    def __init__(self, name: str = SITE) -> None:
+        self.name = name
 
     def key_for(self, queue: str) -> bytes:
         return TEST_KEY

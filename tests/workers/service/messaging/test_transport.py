@@ -18,10 +18,18 @@ from tests.support.brokers import (
     running_worker,
     signed_message,
 )
-from tests.support.jobs import BadBundles, job_of
+from tests.support.jobs import BadBundles, job_of, processes_with, wait_until
 from tests.support.malformed import EMBEDDED, MALFORMED, raw_message
 from workers.commands.start import worker_name
-from workers.service.messaging.signing import Keyring, RefusedMessage, Signer, WorkerKeyring
+from workers.service.messaging.commands import Command
+from workers.service.messaging.signing import (
+    COMMANDS,
+    Keyring,
+    RefusedMessage,
+    Signer,
+    WorkerKeyring,
+    own_queue,
+)
 from workers.service.messaging.transport import MOST_SET_ASIDE, SET_ASIDE, clean_message
 
 
@@ -96,19 +104,15 @@ def test_a_worker_survives_every_item_of_its_queues(
     ("keyring", "why"),
     [
         (None, "it is not a signed message"),
-        (WorkerKeyring("players@west", TEST_KEY), "'players@west' has no key for this queue"),
+        (TestKeyring("players@west"), "'players@west' has no key for this queue"),
     ],
 )
 def test_a_worker_takes_no_job_that_the_site_has_not_signed(
     broker: Broker, bundled: BadBundles, tmp_path: Path, keyring: Keyring | None, why: str
 ) -> None:
     """Another worker cannot even use the right key."""
-
-    class Anywhere(TestKeyring):
-        name = keyring.name if keyring else ""
-
     queue, job = queue_of("games"), job_of(bundled(), bundled())
-    intruder = celery_app(broker.url, Anywhere() if keyring else None)
+    intruder = celery_app(broker.url, keyring)
     intruder.send_task("workers.play", args=[job.to_json()], queue=queue)
     intruder.close()
     with running_worker(broker.url, tmp_path):
@@ -140,3 +144,41 @@ def test_a_message_that_was_not_acknowledged_comes_again_in_its_envelope(broker:
         again.ack()
         assert channel.basic_get(queue) is None
     app.close()
+
+
+def test_only_the_site_s_commands_stop_a_game(
+    broker: Broker, bundled: BadBundles, mark: str, tmp_path: Path
+) -> None:
+    """Neither an unsigned one, nor another worker's, nor Celery's own shutdown."""
+    name = worker_name(None, "games")
+    queue = own_queue(COMMANDS, name)
+    job = job_of(bundled("go", "resist", "-"), bundled(), time_control="60+0")
+    stop = Command(name, stop=(job.job,)).to_json()
+    with running_worker(broker.url, tmp_path):
+        broker.send(job)
+        broker.receive_until("tournament.progress")
+        for keyring in (None, TestKeyring("players@west")):
+            with celery_app(broker.url, keyring) as intruder:
+                intruder.control.shutdown()
+                with intruder.producer_or_acquire() as producer:
+                    producer.publish(stop, routing_key=queue, exchange="")
+        assert wait_until(lambda: len(broker.items(SET_ASIDE)) == 2)
+        broker.command(Command(name, stop=("another",)))
+        broker.receive_until("tournament.progress", 2)  # the game goes on
+        broker.command(Command(name, stop=(job.job,)))
+        assert broker.receive_until("tournament.release")
+    assert wait_until(lambda: not processes_with(mark))
+
+
+def test_engines_see_neither_the_key_nor_the_token(
+    broker: Broker, bundled: BadBundles, mark: str, tmp_path: Path
+) -> None:
+    """Without a sandbox, too: what is in the environment of an engine's process."""
+    job = job_of(bundled("go", "resist", "-"), bundled(), time_control="60+0")
+    with running_worker(broker.url, tmp_path):
+        broker.send(job)
+        broker.receive_until("tournament.progress")
+        engines = processes_with(mark)
+        environments = [Path(f"/proc/{pid}/environ").read_bytes() for pid in engines]
+    assert environments
+    assert not [text for text in environments if b"DUARENA" in text or TEST_KEY.hex().encode() in text]
