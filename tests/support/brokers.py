@@ -84,6 +84,7 @@ class Broker:
     def __init__(self, socket: Path) -> None:
         self.admits = True
         self.heartbeats: list[Heartbeat] = []
+        self.socket = socket
         self.url = broker_url(socket)
         self._client = redis.Redis(unix_socket_path=str(socket))
         self._app = celery_app(self.url, TestKeyring())

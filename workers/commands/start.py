@@ -65,6 +65,7 @@ def main(arguments: Sequence[str]) -> int:
             f"--hostname={name}",
             "--loglevel=INFO",
             "--without-gossip",
+            "--without-heartbeat",  # Celery's own, to all
             "--without-mingle",
         ]
     )

@@ -26,7 +26,7 @@ from celery.signals import worker_process_init, worker_shutting_down
 from kombu import Queue
 
 from workers.service.messaging.signing import RECORDS, Keyring, Signer
-from workers.service.messaging.transport import use_hardened_transport
+from workers.service.messaging.transport import unacknowledged_keys, use_hardened_transport
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, SlotState
 
@@ -92,7 +92,8 @@ billiard_pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = round(
 
 def use_keyring(keyring: Keyring) -> None:
     """Sign and verify all messages of this process from now on; call it before the first connection."""
-    app.conf.broker_transport_options = {**app.conf.broker_transport_options, "signer": Signer(keyring)}
+    options = {"signer": Signer(keyring), **unacknowledged_keys(keyring.name)}
+    app.conf.broker_transport_options = {**app.conf.broker_transport_options, **options}
 
 
 @worker_shutting_down.connect

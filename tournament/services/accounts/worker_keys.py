@@ -22,6 +22,11 @@ class WorkerNameTaken(Exception):
     """Another token has registered a worker of this name."""
 
 
+def is_worker_name(name: str) -> bool:
+    """Whether a worker may have this name: it has a place after an @, and no odd characters."""
+    return _NAME.fullmatch(name) is not None
+
+
 @transaction.atomic
 def register_worker(name: str, token: Token | None, now: datetime.datetime) -> WorkerKey:
     """The key of the worker of this name; the same as before if the same token registered it.
@@ -29,7 +34,7 @@ def register_worker(name: str, token: Token | None, now: datetime.datetime) -> W
     ``token`` is None for workers that the site starts, which take the name over if another registered it.
     Raises ``WorkerNameError`` and ``WorkerNameTaken``.
     """
-    if not _NAME.fullmatch(name):
+    if not is_worker_name(name):
         raise WorkerNameError(f"{name[:100]!r} is not the name of a worker, such as 'players@east'")
     fresh = {"key": secrets.token_hex(KEY_BYTES), "token": token, "created_at": now}
     known, is_new = WorkerKey.objects.select_for_update().get_or_create(name=name, defaults=fresh)

@@ -179,6 +179,11 @@ class HardenedTransport(redis.Transport):
             super()._deliver(opened, queue)
 
 
+def unacknowledged_keys(name: str) -> dict[str, str]:
+    """The transport options with the keys for messages that a process has taken and not acknowledged."""
+    return {f"{key}_key": f"{key}.{name}" for key in ("unacked", "unacked_index", "unacked_mutex")}
+
+
 def use_hardened_transport() -> None:
     """Use this transport for all ``redis://`` addresses of this process."""
     for alias in ("redis", "rediss"):
