@@ -28,7 +28,11 @@ from tournament.embedded.processes.supervisor import Supervisor
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = ("migrate", "site", "keeper", "beat", "players", "validators")
-SECRETS = {"POSTGRES_PASSWORD": "a-password-of-tests", "DUARENA_SECRET_KEY": "a-key-of-tests"}
+SECRETS = {
+    "POSTGRES_PASSWORD": "a-password-of-tests",
+    "DUARENA_SECRET_KEY": "a-key-of-tests",
+    "DUARENA_WORKER_TOKEN": "duarena_" + 32 * "t",
+}
 DEADLINE_S = 120.0
 
 
@@ -59,7 +63,7 @@ def free_port() -> int:
 def test_no_secret_is_in_the_file() -> None:
     for name, service in SERVICES.items():
         for variable, value in service.get("environment", {}).items():
-            if re.search("PASSWORD|SECRET|DATABASE_URL", variable):
+            if re.search("PASSWORD|SECRET|DATABASE_URL|TOKEN", variable):
                 assert re.search(r"\$\{\w+:\?", value), f"{name}: {variable} must come from outside"
 
 
@@ -69,9 +73,17 @@ def test_without_the_secrets_nothing_starts() -> None:
 
 
 @pytest.mark.parametrize("name", ["players", "validators"])
-def test_game_workers_have_no_secret_and_no_way_to_the_database(name: str) -> None:
+def test_game_workers_have_no_secret_but_their_token_and_no_way_to_the_database(name: str) -> None:
     players = SERVICES[name]
-    given = {"REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE", "DUARENA_SANDBOX"}
+    given = {
+        "REDIS_URL",
+        "DUARENA_BUNDLES",
+        "DUARENA_CACHE",
+        "DUARENA_SANDBOX",
+        "DUARENA_SITE",
+        "DUARENA_TOKEN",
+    }
+    assert set(players["networks"]) & set(SERVICES["site"]["networks"])
     assert set(players["environment"]) == given
     assert players["volumes"] == ["bundles:/data/bundles:ro"]
     assert not set(players["networks"]) & set(SERVICES["postgres"]["networks"])
@@ -185,6 +197,9 @@ class Plain:
             values["DATABASE_URL"] = self._database
             values["DUARENA_DATA"] = str(self.folder / "data")
         else:
+            values["DUARENA_SITE"] = values["DUARENA_SITE"].replace(
+                "site:8000", f"127.0.0.1:{self.site_port}"
+            )
             values["DUARENA_BUNDLES"] = str(self.folder / "bundles")
             values["DUARENA_CACHE"] = str(self.folder / "cache")
         bare = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"}

@@ -34,7 +34,7 @@ from tournament.embedded.plan import ROOT, Address
 from tournament.embedded.processes.process import LOG_BYTES
 from tournament.services.accounts.tokens import ALLOWED_A_SECOND, MOST_ALLOWED, UPLOAD_COST
 from tournament.services.dispatch.batches import MAX_PAIRS
-from tournament.services.dispatch.dispatch import BATCHES_AHEAD_A_SLOT
+from tournament.services.dispatch.rooms import BATCHES_AHEAD_A_SLOT
 from tournament.services.dispatch.workers import LOST_AFTER, VOIDS_IN_A_ROW
 from tournament.services.schedule.terms import MAX_GAMES, MAX_ROUNDS
 from tournament.services.version_tests.progress import MOST_LEFT_OUT

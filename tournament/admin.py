@@ -261,6 +261,13 @@ class TokenAdmin(ReadOnlyAdmin):
     exclude = ("digest",)
 
 
+@admin.register(models.WorkerKey)
+class WorkerKeyAdmin(ReadOnlyAdmin):
+    list_display = ("name", "token", "created_at", "revoked_at")
+    list_select_related = ("token",)
+    exclude = ("key",)
+
+
 @admin.register(models.LadderRating)
 class LadderRatingAdmin(ReadOnlyAdmin):
     list_display = ("ladder", "version", "conservative", "mu", "sigma", "games")

@@ -11,13 +11,15 @@ import os
 # Before the workers' app is created: only then does Celery set Django up in its processes.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
 
-from workers.service.celery import app
+from tournament.keyring import SiteKeyring
+from workers.service.celery import app, use_keyring
 
 __all__ = ["app"]
 
 DISPATCH_SECONDS = 1.0
 SWEEP_SECONDS = 5.0
 
+use_keyring(SiteKeyring())
 app.conf.include = ["tournament.tasks"]  # not the workers' tasks: the site plays no games
 app.conf.task_routes = {**(app.conf.task_routes or {}), "tournament.*": {"queue": "records"}}
 # Runs that a stopped keeper missed are not repeated: each run does everything that is due.

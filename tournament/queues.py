@@ -1,6 +1,7 @@
 """The names of the queues and the functions that send to them.
 
-The database holds everything that must be played; a lost message is sent again.
+Each worker has a queue of its own for its jobs and one for commands. The database holds everything that must
+be played; a lost message is sent again.
 """
 
 from __future__ import annotations
@@ -9,7 +10,11 @@ import datetime
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from workers.service.messaging.commands import Command, commands_queue
+from kombu import Queue
+
+from workers.service.messaging.commands import Command
+from workers.service.messaging.signing import COMMANDS, own_queue
+from workers.service.messaging.signing import RECORDS as RECORDS
 
 if TYPE_CHECKING:
     from workers.jobs import GameJob
@@ -17,17 +22,17 @@ if TYPE_CHECKING:
 
 GAMES = "games"
 VALIDATION = "validation"
-RECORDS = "records"
+"""The kinds of workers."""
 
 
-def send_jobs(jobs: Sequence[GameJob], queue: str = GAMES) -> None:
-    """Queue jobs in one message, for the first free worker of that queue."""
+def send_jobs(jobs: Sequence[GameJob], queue: str) -> None:
+    """Queue jobs in one message; ``queue`` is a worker's own."""
     _send("workers.play", [job.to_json() for job in jobs], queue)
 
 
-def send_check(job: ComplianceJob) -> None:
-    """Queue a bot's compliance check."""
-    _send("workers.examine", job.to_json(), VALIDATION)
+def send_check(job: ComplianceJob, worker: str) -> None:
+    """Queue a bot's compliance check for a worker."""
+    _send("workers.examine", job.to_json(), own_queue(VALIDATION, worker))
 
 
 def send_sweep(as_of: datetime.datetime) -> None:
@@ -41,18 +46,21 @@ def send_command(command: Command) -> None:
 
     with app.producer_or_acquire() as producer:
         producer.publish(
-            command.to_json(), routing_key=commands_queue(command.worker), exchange="", serializer="json"
+            command.to_json(),
+            routing_key=own_queue(COMMANDS, command.worker),
+            exchange="",
+            serializer="json",
         )
 
 
-def clear_games() -> None:
-    """Delete the waiting jobs; jobs that a worker holds are not affected."""
+def clear_queue(name: str) -> None:
+    """Delete the messages that wait; those that a worker holds are not affected."""
     from tournament.celery import app
 
     with app.connection_for_write() as connection:
         channel: Any = connection.default_channel
-        channel.queue_declare(queue=GAMES)
-        channel.queue_purge(queue=GAMES)
+        channel.queue_declare(queue=name)
+        channel.queue_purge(queue=name)
 
 
 def queue_length(name: str) -> int:
@@ -68,4 +76,4 @@ def _send(task: str, argument: object, queue: str) -> None:
     # Imported here: a page or a command that sends nothing needs no broker.
     from tournament.celery import app
 
-    app.send_task(task, args=[argument], queue=queue)
+    app.send_task(task, args=[argument], queue=Queue(queue))  # type: ignore[arg-type]  # a name would be kept for ever

@@ -19,6 +19,7 @@ DUARENA_LADDER_GAMES    games an hour that each ladder's matchmaker may start on
 DUARENA_LADDER_TIME     the time control of those games; default 5+0.05
 DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; default 4
 DUARENA_LEASE           seconds without a message after which a worker's game goes to another; default 30
+DUARENA_WORKER_TOKEN    a worker token that the operator made, for workers that are started with the site
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
 DUARENA_MAX_PENDING     versions of one user that may be waiting or validated at once; default 10
 DUARENA_MAX_GAME_MINUTES  longest possible game in an ordinary user's tournament; default 180, 0 is no limit
@@ -85,6 +86,7 @@ SLOTS = int(os.environ.get("DUARENA_SLOTS") or os.cpu_count() or 1)
 LADDER_GAMES = int(os.environ.get("DUARENA_LADDER_GAMES") or 0)
 LADDER_TIME_CONTROL = os.environ.get("DUARENA_LADDER_TIME") or "5+0.05"
 LADDER_OPENING_PLIES = int(os.environ.get("DUARENA_LADDER_PLIES") or 4)
+WORKER_TOKEN = os.environ.get("DUARENA_WORKER_TOKEN", "")
 LEASE_SECONDS = int(os.environ.get("DUARENA_LEASE") or 30)
 MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
 MAX_PENDING = int(os.environ.get("DUARENA_MAX_PENDING") or 10)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import datetime
 import gc
-from typing import Any
+from typing import Any, TypeVar
 
+from celery import current_task
 from celery.signals import worker_ready
 from django.utils import timezone
 
@@ -21,15 +22,18 @@ from tournament.services.results import keeper
 from tournament.services.uploads import validation
 from workers.jobs import GameReport, Progress, Release
 from workers.service.compliance import ComplianceNews
-from workers.service.messaging.heartbeat import Heartbeat, Trouble
+from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
+from workers.service.messaging.signing import SITE
 from workers.service.messaging.transport import message_set_aside
+
+Message = TypeVar("Message", GameReport, Progress, Release, ComplianceNews, Heartbeat, Trouble)
 
 
 @app.task(name="tournament.record")
 def record(message: Any) -> None:
     """Receives the report of a game that ended, or a list of them."""
     messages = message if isinstance(message, list) else [message]
-    if reports := [report for one in messages if (report := keeper.read(GameReport, one))]:
+    if reports := [report for one in messages if (report := _read(GameReport, one))]:
         keeper.record_all(reports)
         dispatch.top_up()
 
@@ -37,7 +41,7 @@ def record(message: Any) -> None:
 @app.task(name="tournament.progress")
 def progress(message: Any) -> None:
     """Receives the progress of a game."""
-    if parsed := keeper.read(Progress, message):
+    if parsed := _read(Progress, message):
         keeper.progress(parsed)
 
 
@@ -45,47 +49,72 @@ def progress(message: Any) -> None:
 def release(message: Any) -> None:
     """Receives one or several games that a worker gives back, because it stops or was late."""
     for one in message if isinstance(message, list) else [message]:
-        if parsed := keeper.read(Release, one):
+        if parsed := _read(Release, one):
             keeper.release(parsed)
 
 
 @app.task(name="tournament.news")
 def news(message: Any) -> None:
     """Receives the progress or the findings of a compliance check."""
-    if parsed := keeper.read(ComplianceNews, message):
+    if parsed := _read(ComplianceNews, message):
         validation.record_news(parsed, timezone.now())
 
 
 @app.task(name="tournament.heartbeat")
 def heartbeat(message: Any) -> None:
     """Receives a worker's heartbeat."""
-    if parsed := keeper.read(Heartbeat, message):
+    if parsed := _read(Heartbeat, message):
         validation.receive_heartbeat(parsed, timezone.now())
 
 
 @app.task(name="tournament.trouble")
 def trouble(message: Any) -> None:
     """Receives the reason why a worker cannot play."""
-    if parsed := keeper.read(Trouble, message):
+    if parsed := _read(Trouble, message):
         workers.record_trouble(parsed, timezone.now())
 
 
 @app.task(name="tournament.dispatch")
 def dispatch_games() -> None:
     """Do what is due first, so that the games it makes are sent at once."""
-    calendar.tend()
-    dispatch.fill_buffer()
+    if _is_from_site():
+        calendar.tend()
+        validation.assign_checks()
+        dispatch.fill_buffer()
 
 
 @app.task(name="tournament.sweep")
 def sweep(as_of: str | None = None) -> None:
     """``as_of`` (ISO 8601) is set by a sweep that waited for the reports queued before it."""
-    calendar.sweep(datetime.datetime.fromisoformat(as_of) if as_of else None)
+    if _is_from_site():
+        calendar.sweep(datetime.datetime.fromisoformat(as_of) if as_of else None)
+
+
+def verified_sender() -> str:
+    """The sender of the message of the current task, as its signature shows; ``site`` for the site itself."""
+    return str(current_task.request.get("sender") or "")
+
+
+def _is_from_site() -> bool:
+    """Whether the site itself sent the message; another one is counted."""
+    if verified_sender() == SITE:
+        return True
+    keeper.count_ignored("foreign")
+    return False
+
+
+def _read(kind: type[Message], message: Any) -> Message | None:
+    """Parse a message; None for one that cannot be read or names another worker than its sender."""
+    parsed = keeper.read(kind, message)
+    if parsed is not None and name_of(parsed.worker) != verified_sender():
+        keeper.count_ignored("foreign")
+        return None
+    return parsed
 
 
 @message_set_aside.connect
-def _count_set_aside(**_: Any) -> None:
-    keeper.count_ignored("malformed")
+def _count_set_aside(kind: str, **_: Any) -> None:
+    keeper.count_ignored(kind)
 
 
 @worker_ready.connect

@@ -7,6 +7,7 @@ from django.urls import path
 
 from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
+from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
 from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
@@ -101,6 +102,7 @@ urlpatterns = [
     path("api/bots/<slug:slug>/<int:number>/", api_bots.version, name="api-version"),
     path("api/bundles/", api_bundles.bundles, name="api-bundles"),
     path("api/bundles/<slug:sha256>", api_bundles.bundle, name="api-bundle"),
+    path("api/workers/", api_workers.register, name="api-workers"),
     path("api/<path:rest>", not_found, name="api-nothing"),
     path("boards.css", site.boards_css, name="boards-css"),
     path("healthz", site.healthz, name="healthz"),

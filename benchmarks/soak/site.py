@@ -25,6 +25,7 @@ from tournament.embedded.database import open_database
 from tournament.embedded.options import Options, export
 from tournament.embedded.plan import Address, services
 from tournament.embedded.processes.redis_server import broker_url, find_redis_server, redis_command
+from workers.commands.start import KEY, worker_name
 
 CLOCKS_OFF_S: Final = (0, 3600, -3600)
 """Clock offsets of the workers, in rotation."""
@@ -187,11 +188,20 @@ def _service_processes(
     workers = []
     for number in range(terms.workers):
         name, service = f"players-{number + 1}", plan["players"]
-        environment = {**os.environ, **service.environment, **_clock(terms, folder, number)}
+        key = {KEY: _key_of(worker_name(name, "games"))}
+        environment = {**os.environ, **service.environment, **_clock(terms, folder, number), **key}
         host = network.prefix(number) if network else ()
         command = (*host, *service.command, f"--name={name}")
         workers.append(ServiceProcess(name, command, environment, logs / f"{name}.log"))
     return beat, keeper, workers
+
+
+def _key_of(worker: str) -> str:
+    from django.utils import timezone
+
+    from tournament.services.accounts.worker_keys import register_worker
+
+    return register_worker(worker, None, timezone.now()).key
 
 
 def _clock(terms: Terms, folder: Path, number: int) -> dict[str, str]:

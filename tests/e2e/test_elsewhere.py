@@ -64,7 +64,7 @@ def test_a_worker_whose_token_is_refused_logs_the_reason_and_ends(
     site: LonelySite, tokens: dict[str, str], tmp_path: Path, token: str, complaint: str
 ) -> None:
     words = words_for(site, tokens.get(token, "duarena_wrong"))
-    with running_worker(site.broker, tmp_path, words=words) as worker:
+    with running_worker(site.broker, tmp_path, words=words, key=b"") as worker:
         assert worker.wait(PATIENCE_SECONDS) == 2
     output = (tmp_path / "worker.log").read_text()
     assert f"{site.url} does not let this worker in: {complaint}" in output
@@ -77,7 +77,9 @@ def test_a_worker_fetches_the_bots_plays_a_tournament_and_is_seen_on_the_site(
 ) -> None:
     words = words_for(site, tokens["good"])
     bare = without_django(tmp_path)
-    with running_worker(site.broker, tmp_path, words=words, environment=bare, walls=True, slots=2) as worker:
+    with running_worker(
+        site.broker, tmp_path, words=words, environment=bare, walls=True, slots=2, key=b""
+    ) as worker:
         assert wait_until(lambda: is_shown(site, "idle") or is_shown(site, "busy"), PATIENCE_SECONDS)
         over = "SELECT state, games_done FROM tournament_tournament"
         assert wait_until(lambda: site.ask(over) == [("finished", GAMES)], 2 * PATIENCE_SECONDS), site.ask(

@@ -22,15 +22,51 @@ from celery import Celery
 
 from tests.support.jobs import wait_until
 from tournament.embedded.processes.redis_server import answers, broker_url, find_redis_server
+from workers.commands.start import KEY, worker_name
 from workers.jobs import GameJob, GameReport
 from workers.sandbox.policy import TRUST
 from workers.service.compliance import ComplianceJob
-from workers.service.messaging.commands import Admission, Command, commands_queue, make_command
+from workers.service.messaging.commands import Admission, Command
 from workers.service.messaging.heartbeat import Heartbeat
+from workers.service.messaging.signing import COMMANDS, KEY_BYTES, SITE, Keyring, Signer, own_queue
+from workers.service.messaging.transport import use_hardened_transport
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE_SECONDS = 60.0
 """The longest wait; only a failing test or a busy machine reaches it."""
+
+
+TEST_KEY = bytes(KEY_BYTES)
+"""The key of every worker of ``running_worker``."""
+
+
+class TestKeyring:
+    """The site's keys, where every worker has the same; ``name`` is the sender."""
+
+    __test__ = False
+
+    def __init__(self, name: str = SITE) -> None:
+        self.name = name
+
+    def key_for(self, queue: str) -> bytes:
+        return TEST_KEY
+
+    def key_of(self, sender: str, queue: str) -> bytes:
+        return TEST_KEY
+
+
+def celery_app(broker: str, keyring: Keyring | None) -> Celery:
+    """An app that signs with these keys, or not at all."""
+    use_hardened_transport()
+    app = Celery("tests", broker=broker, set_as_current=False)
+    signer = {"signer": Signer(keyring)} if keyring else {}
+    app.conf.broker_transport_options = {"priority_steps": [0], **signer}
+    return app
+
+
+def signed_message(item: bytes) -> Any:
+    """The message in an envelope, whose signature is not looked at."""
+    return json.loads(json.loads(item)["signed"])
 
 
 @dataclass(frozen=True)
@@ -48,27 +84,30 @@ class Broker:
     def __init__(self, socket: Path) -> None:
         self.admits = True
         self.heartbeats: list[Heartbeat] = []
+        self.socket = socket
         self.url = broker_url(socket)
         self._client = redis.Redis(unix_socket_path=str(socket))
-        self._app = Celery("tests", broker=self.url, set_as_current=False)
+        self._app = celery_app(self.url, TestKeyring())
 
-    def send(self, job: GameJob, queue: str = "games") -> None:
-        self._app.send_task("workers.play", args=[job.to_json()], queue=queue)
+    def send(self, job: GameJob, queue: str = "games", worker: str = "") -> None:
+        """To the worker of this name, else to one with the default name."""
+        self._app.send_task("workers.play", args=[job.to_json()], queue=queue_of(queue, worker))
 
-    def send_jobs(self, jobs: Sequence[GameJob], queue: str = "games") -> None:
+    def send_jobs(self, jobs: Sequence[GameJob], queue: str = "games", worker: str = "") -> None:
         """As the dispatcher does."""
-        self._app.send_task("workers.play", args=[[job.to_json() for job in jobs]], queue=queue)
+        told = [job.to_json() for job in jobs]
+        self._app.send_task("workers.play", args=[told], queue=queue_of(queue, worker))
 
     def send_check(self, job: ComplianceJob) -> None:
-        self._app.send_task("workers.examine", args=[job.to_json()], queue="validation")
+        self._app.send_task("workers.examine", args=[job.to_json()], queue=queue_of("validation"))
 
     def tell_worker(self, heartbeat: Heartbeat, admitted: bool, why: str = "") -> None:
         """The site's word to a worker."""
-        self.command(make_command(heartbeat.worker, admission=Admission(heartbeat.run, admitted, why)))
+        self.command(Command(heartbeat.worker, admission=Admission(heartbeat.run, admitted, why)))
 
     def command(self, command: Command) -> None:
         with self._app.producer_or_acquire() as producer:
-            producer.publish(command.to_json(), routing_key=commands_queue(command.worker), exchange="")
+            producer.publish(command.to_json(), routing_key=own_queue(COMMANDS, command.worker), exchange="")
 
     def push(self, queue: str, item: bytes) -> None:
         """Put any bytes into a queue, as everybody can who may write to the broker."""
@@ -89,7 +128,7 @@ class Broker:
             found: Any = self._client.brpop(["records"], timeout=left)
             if found is None:
                 return None
-            message = json.loads(found[1])
+            message = signed_message(found[1])
             (value,), _, _ = json.loads(base64.b64decode(message["body"]))
             if message["headers"]["task"] != "tournament.heartbeat":
                 return Message(message["headers"]["task"], value)
@@ -137,6 +176,11 @@ class Broker:
     def close(self) -> None:
         self._client.close()
         self._app.close()
+
+
+def queue_of(kind: str, worker: str = "") -> str:
+    """The queue of jobs of the worker of this name, or of one with the default name."""
+    return own_queue(kind, worker_name(worker or None, kind))
 
 
 @contextmanager
@@ -207,12 +251,13 @@ def running_worker(
     environment: Mapping[str, str] | None = None,
     root: Path = ROOT,
     walls: bool = False,
+    key: bytes = TEST_KEY,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A worker for that queue of the broker at that address; its scratch folders are in ``folder / "tmp"``.
 
     ``words`` are more of its command line, ``environment`` more of that; ``root`` is the checkout it runs.
     ``walls``: around engines, where there are any to be had. Only bundles are to be seen behind them, not the
-    engines that are files of this checkout.
+    engines that are files of this checkout. Without ``key`` the worker registers at its site.
     """
     (folder / "tmp").mkdir(exist_ok=True)
     usual = (f"--queue={queue}", f"--slots={slots}", f"--broker={broker}")
@@ -222,6 +267,7 @@ def running_worker(
         "TMPDIR": str(folder / "tmp"),
         "DUARENA_CACHE": str(folder / "cache"),
         TRUST: "0" if walls else "1",
+        KEY: key.hex(),
     }
     with (folder / "worker.log").open("ab") as log:
         worker = subprocess.Popen(

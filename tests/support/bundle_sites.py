@@ -19,6 +19,9 @@ class FakeSite:
         self.bundle = bundle
         self.asked: list[tuple[str, str | None]] = []
         self.plan: list[Any] = ["bundle"]
+        self.registered: list[tuple[str, str | None, str]] = []
+        self.registration: Any = b"{}"
+        """The answer to a worker that registers."""
         site = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -26,6 +29,12 @@ class FakeSite:
                 site.asked.append((self.path, self.headers["Authorization"]))
                 step = site.plan.pop(0) if len(site.plan) > 1 else site.plan[0]
                 site.answer(self, step)
+
+            def do_POST(self) -> None:
+                """A worker registers; the request is not a step of the plan."""
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                site.registered.append((self.path, self.headers["Authorization"], body))
+                site.answer(self, site.registration)
 
             def log_message(self, *_: object) -> None:
                 """Nothing."""

@@ -15,7 +15,7 @@ from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
-from tournament.models import Bot, BotVersion, Bundle, Game, Ladder, Tournament, User, Worker
+from tournament.models import Attempt, Bot, BotVersion, Bundle, Game, Ladder, Tournament, User, Worker
 from tournament.services.bots.activity import activate
 from tournament.services.schedule.tournaments import (
     TournamentTerms,
@@ -53,12 +53,12 @@ class FakeBroker:
     stopped: list[tuple[str, str]] = field(default_factory=list)
     """The jobs that workers were told to stop, each with the worker's name."""
 
-    def send_jobs(self, jobs: Sequence[GameJob], queue: str = "games") -> None:
+    def send_jobs(self, jobs: Sequence[GameJob], queue: str) -> None:
         self.jobs.extend(jobs)
         self.batches.append(list(jobs))
         self.queues.append(queue)
 
-    def send_check(self, job: ComplianceJob) -> None:
+    def send_check(self, job: ComplianceJob, worker: str) -> None:
         self.exams.append(job)
 
     def send_sweep(self, as_of: object) -> None:
@@ -70,7 +70,7 @@ class FakeBroker:
             assert admission.admitted != bool(admission.why)
             self.told.append((command.worker, admission.run, admission.admitted))
 
-    def clear_games(self) -> None:
+    def clear_queue(self, name: str) -> None:
         self.jobs.clear()
 
     def queue_length(self, name: str) -> int:
@@ -120,6 +120,22 @@ def make_worker(slots: int = 2, **changes: Any) -> Worker:
     return Worker.objects.create(**(told | {"slots": slots} | changes))
 
 
+def make_workers(slots: int = 2) -> None:
+    """A worker for games if there is none, and one for validations if there are any."""
+    kinds = [("games", "host")]
+    if Tournament.objects.filter(kind=Tournament.Kind.VALIDATION).exists():
+        kinds.append(("validation", "checker"))
+    for queue, name in kinds:
+        if not Worker.objects.filter(queue=queue).exists():
+            make_worker(name=name, queue=queue, slots=slots)
+
+
+def slot_of(game: JobGame) -> str:
+    """A slot of the worker to which a game was sent, as its messages name it."""
+    assigned = Attempt.objects.filter(pk=game.attempt).values_list("assigned", flat=True).first()
+    return f"{assigned or 'host'}/1"
+
+
 def news(
     version: BotVersion,
     ending: ComplianceEnding = ComplianceEnding.DONE,
@@ -129,7 +145,7 @@ def news(
 ) -> ComplianceNews:
     """A worker's word of the version's latest examination."""
     exam = version.exams.latest("sent_at")
-    return ComplianceNews(str(exam.pk), "host/1", unpacked, "Stone Age", found, ending, why)
+    return ComplianceNews(str(exam.pk), f"{exam.assigned}/1", unpacked, "Stone Age", found, ending, why)
 
 
 def pass_exam(version: BotVersion) -> None:
@@ -241,7 +257,7 @@ def play(job: GameJob, game: JobGame, seed: int = 0) -> GameReport:
     return GameReport(
         key=game.key,
         attempt=game.attempt,
-        worker="host/1",
+        worker=slot_of(game),
         result=outcome.result,
         termination=_TERMINATIONS.get(outcome.reason, Termination.RULES),
         reason=outcome.reason,
@@ -302,7 +318,7 @@ def play_short(
         yield GameReport(
             key=game.key,
             attempt=game.attempt,
-            worker="host/1",
+            worker=slot_of(game),
             result=result,
             termination=Termination.ADJUDICATION,
             reason=Reason.NONE,
@@ -335,7 +351,7 @@ def void(report: GameReport, evidence: str = "the disk is full") -> GameReport:
 
 def word_of(game: JobGame) -> Progress:
     """A worker's first word of a game."""
-    return Progress(game.key, game.attempt, "host/1", (("a1", ""),), 900, None)
+    return Progress(game.key, game.attempt, slot_of(game), (("a1", ""),), 900, None)
 
 
 def foreign(report: GameReport) -> GameReport:

@@ -9,7 +9,7 @@ import pytest
 from django.core.cache import cache
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from tests.support.schedule import FakeBroker
+from tests.support.schedule import FakeBroker, make_workers
 from tournament.services.dispatch import dispatch
 from workers.jobs import GameJob
 
@@ -17,7 +17,7 @@ from workers.jobs import GameJob
 @pytest.fixture(autouse=True)
 def queues(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
     fake = FakeBroker()
-    for name in ("send_jobs", "send_check", "send_sweep", "clear_games", "queue_length", "send_command"):
+    for name in ("send_jobs", "send_check", "send_sweep", "clear_queue", "queue_length", "send_command"):
         monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
     return fake
 
@@ -37,11 +37,12 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture
 def deal(
-    queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    settings: Settings, queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> Callable[[], list[GameJob]]:
-    """Fill the buffer and return the jobs that were sent for it."""
+    """Fill the buffers of the workers, made if there are none, and return the jobs that were sent."""
 
     def fill() -> list[GameJob]:
+        make_workers(settings.SLOTS)
         with django_capture_on_commit_callbacks(execute=True):
             dispatch.fill_buffer()
         return queues.take()

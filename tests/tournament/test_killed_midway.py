@@ -35,7 +35,7 @@ from tournament.services.ladders import matchmaking
 from tournament.services.schedule import rounds
 {module}.{function} = (lambda go_on: lambda *values, **more: ({first}, os.kill(os.getpid(), signal.SIGKILL)))(
     {module}.{function})
-queues.clear_games = lambda: None
+queues.clear_queue = lambda name: None
 calendar.tend()
 """
 BEFORE, AFTER = "None", "go_on(*values, **more)"

@@ -23,7 +23,7 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support import nasty_engine
-from tests.support.schedule import FakeBroker, make_user
+from tests.support.schedule import FakeBroker, make_user, make_worker, slot_of
 from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame, User
 from tournament.services.accounts.tokens import create_token
 from tournament.services.results import keeper
@@ -78,10 +78,12 @@ def played(
 ) -> BotVersion:
     """A nasty bot, checked and validated by a worker, that met a cheating bot; messages are JSON."""
     settings.TRUST_UPLOADS = True
-    worker = WorkerContext("host/1", settings.BUNDLES, tmp_path / "cache")
+    make_worker(name="checker", queue="validation")
+    checker = WorkerContext("checker/1", settings.BUNDLES, tmp_path / "cache")
 
     def play() -> None:
         for job in deal():
+            worker = replace(checker, name=slot_of(job.games[0]))
             play_batch([GameJob.from_json(_travelled(job.to_json()))], worker, Callbacks(_record, _progress))
 
     ada = make_user("ada@.+-_" + "a" * 32)
@@ -94,7 +96,7 @@ def played(
     nasty = BotVersion.objects.get()
     (exam,) = queues.exams
     job = ComplianceJob.from_json(_travelled(exam.to_json()))
-    check_bot(replace(job, seconds=4), worker, _store_news)
+    check_bot(replace(job, seconds=4), checker, _store_news)
     play()
     nasty.refresh_from_db()
     assert nasty.state == BotVersion.State.VALID, nasty.state_reason
@@ -130,7 +132,8 @@ def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Callable[[], list[GameJ
     job = deal()[0]
     game = job.games[0]
     raw = nasty_engine.NASTY.decode("utf-8", "replace")
-    _progress(Progress(game.key, game.attempt, f"w{raw}", ((raw, raw * 100),), 1000, 1000))
+    slot = slot_of(game) + raw.replace("/", "")
+    _progress(Progress(game.key, game.attempt, slot, ((raw, raw * 100),), 1000, 1000))
     assert LiveGame.objects.count() == 1
 
 

@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_django import Settings
 
 from engines.records import read_records
 from tests.support.brokers import Broker, running_broker, running_worker
-from tests.support.schedule import FakeBroker
+from tests.support.schedule import FakeBroker, make_worker
 from tournament import tasks
 from tournament.arithmetic.ratings import Standing
 from tournament.arithmetic.standings import Crosstable
 from tournament.embedded.samples import register_samples
-from tournament.models import GameRecord, Tournament
+from tournament.models import GameRecord, Tournament, Worker
 from tournament.services.dispatch import batches as batches
 from tournament.services.dispatch import dispatch
 from tournament.services.results.ratings import tournament_table
 from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.tournaments import create_round_robin, start
+from workers.commands.start import worker_name
 from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -33,7 +33,7 @@ TASKS = {
 
 
 def test_one_worker_with_long_batches_and_eight_with_single_pairs_play_the_same_tournament(
-    tmp_path: Path, settings: Settings, queues: FakeBroker, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, queues: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Games, standings and the tournament's own ratings; the bots search by nodes, the seed is the same."""
     sent: list[int] = []
@@ -41,12 +41,14 @@ def test_one_worker_with_long_batches_and_eight_with_single_pairs_play_the_same_
 
     def send(jobs: list[GameJob], queue: str) -> None:
         sent.append(len(jobs))
-        broker.send_jobs(jobs, queue)
+        broker.send_jobs(jobs)
 
     with running_broker() as broker:
         monkeypatch.setattr("tournament.queues.send_jobs", send)
+        monkeypatch.setattr(tasks, "verified_sender", lambda: worker_name(None, "games"))
         for slots, seconds in ((1, 0.25), (8, 10.0)):
-            settings.SLOTS = slots
+            Worker.objects.all().delete()
+            make_worker(slots, name=worker_name(None, "games"))
             monkeypatch.setattr(batches, "seconds_by_version", lambda *_, seconds=seconds: AlwaysSo(seconds))
             with running_worker(broker.url, tmp_path, slots=slots, walls=True):
                 played.append(play(broker))

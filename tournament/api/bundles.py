@@ -17,14 +17,14 @@ from tournament.services.accounts.tokens import REQUEST_COST
 @api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
 def bundles(request: HttpRequest, token: Token) -> Answer:
     """Check the token; a worker requests this when it starts."""
-    _check(token)
+    check_lending(token)
     return {"user": token.user.get_username(), "max_bundle_bytes": settings.MAX_BUNDLE_BYTES}
 
 
 @api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
 def bundle(request: HttpRequest, token: Token, sha256: str) -> FileResponse:
     """The zip of this SHA-256."""
-    _check(token)
+    check_lending(token)
     found = Bundle.objects.filter(pk=sha256).first()
     try:
         file = found.path.open("rb") if found else None
@@ -35,6 +35,7 @@ def bundle(request: HttpRequest, token: Token, sha256: str) -> FileResponse:
     return FileResponse(file, content_type="application/zip")
 
 
-def _check(token: Token) -> None:
+def check_lending(token: Token) -> None:
+    """Raise ``ApiError`` if the token's owner may not run workers any more."""
     if not access.may_lend_bundles(token.user):
         raise ApiError(403, "The owner of this token does not run this site any more.")

@@ -12,7 +12,7 @@ from pathlib import Path
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
 from tournament.embedded.options import OptionError, Options, export, find_port
-from tournament.embedded.plan import ROOT, Address, scratch_folder, services
+from tournament.embedded.plan import ROOT, Address, own_worker, scratch_folder, services
 from tournament.embedded.processes.lock import instance_lock
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import (
@@ -51,7 +51,8 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
                 open_database()
                 _clear(scratch_folder(options.data))
                 prepare()
-                for service in services(address, workers=options.workers, data=options.data):
+                planned = services(address, workers=options.workers, data=options.data, keys=_own_keys())
+                for service in planned:
                     supervisor.start(service)
                 yield Instance(supervisor, address)
             finally:
@@ -66,6 +67,17 @@ def _configure(options: Options, console: Console) -> Address:
         console.say(f"Port {options.port} is taken: using {address.port}.")
     export(options, address, os.environ)
     return address
+
+
+def _own_keys() -> dict[str, str]:
+    """The keys of the two workers of this machine, by the kind of their jobs."""
+    from django.utils import timezone
+
+    from tournament.queues import GAMES, VALIDATION
+    from tournament.services.accounts.worker_keys import register_worker
+
+    now = timezone.now()
+    return {kind: register_worker(own_worker(kind), None, now).key for kind in (GAMES, VALIDATION)}
 
 
 def _clear(folder: Path) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tournament.embedded.processes.process import Service
+from workers.commands.start import KEY, worker_name
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEALTH_TIMEOUT_S = 5.0
@@ -40,8 +41,16 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def services(address: Address, *, workers: int, data: Path) -> Iterator[Service]:
-    """All services but Redis, in the order of starting: workers start last and stop first."""
+NO_KEYS: Mapping[str, str] = {}
+
+
+def services(
+    address: Address, *, workers: int, data: Path, keys: Mapping[str, str] = NO_KEYS
+) -> Iterator[Service]:
+    """All services but Redis, in the order of starting: workers start last and stop first.
+
+    ``keys`` has the key of each worker by the kind of its jobs, see ``own_worker``.
+    """
     yield Service("site", _site(address), ready=lambda: is_healthy(address))
     yield Service(
         "beat", _celery("tournament", "beat", "--schedule", str(data / "beat-schedule"), "--pidfile=")
@@ -52,14 +61,13 @@ def services(address: Address, *, workers: int, data: Path) -> Iterator[Service]
     yield Service(
         "players",
         _worker("games", f"--slots={workers}"),
-        # The next start deletes what killed engines leave there.
-        environment={"TMPDIR": str(scratch_folder(data))},
+        environment=_environment("games", data, keys),
         patience_s=8.0,  # to give back the games being played
     )
     yield Service(
         "validators",  # idle except for new bots, which need not wait for a tournament
         _worker("validation"),
-        environment={"TMPDIR": str(scratch_folder(data))},
+        environment=_environment("validation", data, keys),
         patience_s=8.0,
     )
 
@@ -97,7 +105,18 @@ def _celery(package: str, *arguments: str) -> tuple[str, ...]:
 
 def _worker(queue: str, *arguments: str) -> tuple[str, ...]:
     niceness = f"--nice={PLAYERS_NICENESS}"
-    return (sys.executable, "-m", "workers", "start", f"--queue={queue}", niceness, *arguments)
+    name = f"--name={own_worker(queue)}"
+    return (sys.executable, "-m", "workers", "start", f"--queue={queue}", name, niceness, *arguments)
+
+
+def own_worker(queue: str) -> str:
+    """The name of the worker that is started here for the jobs of this kind."""
+    return worker_name(None, queue)
+
+
+def _environment(queue: str, data: Path, keys: Mapping[str, str]) -> dict[str, str]:
+    """The key goes only to its worker; the next start of the site deletes what killed engines leave."""
+    return {"TMPDIR": str(scratch_folder(data)), KEY: keys.get(queue, "")}
 
 
 def is_healthy(address: Address) -> bool:

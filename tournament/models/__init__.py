@@ -15,7 +15,7 @@ from tournament.models.shares import OwnerShare, SlotUse
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
 from tournament.models.version_tests import CountedPair, VersionTest
-from tournament.models.workers import Worker
+from tournament.models.workers import Worker, WorkerKey
 
 __all__ = [
     "ActiveVersion",
@@ -49,4 +49,5 @@ __all__ = [
     "User",
     "VersionTest",
     "Worker",
+    "WorkerKey",
 ]

@@ -33,6 +33,8 @@ class Exam(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     why = models.TextField(blank=True)
+    assigned = models.CharField(max_length=120, blank=True, default="")
+    """The name of the worker to which it was sent, the only one that may report; empty while it waits."""
     worker = models.CharField(max_length=120, blank=True)
     unpacked = models.BooleanField(default=False)
     engine = models.CharField(max_length=100, blank=True)

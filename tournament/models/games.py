@@ -206,8 +206,12 @@ class Attempt(models.Model):
     message about one of them renews the leases of all.
     """
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="attempts")
+    assigned = models.CharField(max_length=120, blank=True, default="")
+    """The name of the worker to which the job was sent; only that worker may report."""
+    is_long = models.BooleanField(default=False)
+    """Whether its job was expected to keep a slot busy for long."""
     worker = models.CharField(max_length=120, blank=True)
-    """Empty until the worker's first message."""
+    """The worker with the process of its slot; empty until the first message."""
     sent_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True, blank=True)
     expected_s = models.FloatField(default=0.0)

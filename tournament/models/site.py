@@ -27,10 +27,6 @@ class Keeper(models.Model):
     """Start of the time it has run without a gap of a lease; no lease is ended within one lease after it."""
     seen_at = models.DateTimeField()
     """The time of its last sweep."""
-    empty_since = models.DateTimeField(null=True)
-    """The time since which every sweep has found the queue of games empty; null while it holds a job."""
-    validation_empty_since = models.DateTimeField(null=True)
-    """The same for the queue of validations."""
     recalls = models.BooleanField(default=False)
     """Whether the next dispatch takes back the jobs that no worker has begun."""
 

@@ -1,15 +1,20 @@
-"""Workers: what each reports about itself, and whether the site gives it jobs."""
+"""Workers: what each reports about itself, whether the site gives it jobs, and the key that it signs with."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from django.db import models
+from django.db.models import Q
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
     def up(self) -> WorkerQuerySet:
         return self.filter(state=Worker.State.UP)
+
+    def given_jobs(self) -> WorkerQuerySet:
+        """Workers that are up and get jobs."""
+        return self.up().filter(set_aside="", quarantined_at__isnull=True)
 
     def trusted_with_uploads(self) -> WorkerQuerySet:
         """Workers that are up and run uploaded bots."""
@@ -52,6 +57,8 @@ class Worker(models.Model):
     started_at = models.DateTimeField()
     """When the first heartbeat of this run came."""
     seen_at = models.DateTimeField()
+    empty_since = models.DateTimeField(null=True)
+    """The time since which every sweep has found its queue of jobs empty; null while it holds one."""
     trouble = models.TextField(blank=True)
     """Its last error, for staff; it stays here after the worker has recovered."""
     trouble_at = models.DateTimeField(null=True, blank=True)
@@ -97,3 +104,33 @@ class Worker(models.Model):
     def why(self) -> str:
         """Why it gets no jobs, a sentence for staff; empty if it does."""
         return self.quarantine_reason if self.is_quarantined else self.set_aside
+
+
+class WorkerKeyQuerySet(models.QuerySet["WorkerKey"]):
+    def valid(self) -> WorkerKeyQuerySet:
+        """Keys that are not revoked, and whose token is still that of an active member of staff."""
+        lent = Q(token__revoked_at=None, token__user__is_active=True, token__user__is_staff=True)
+        return self.filter(Q(token=None) | lent, revoked_at=None)
+
+    def find(self, name: str) -> bytes | None:
+        """The valid key of the worker of this name."""
+        key = self.valid().filter(pk=name).values_list("key", flat=True).first()
+        return None if key is None else bytes.fromhex(key)
+
+
+class WorkerKey(models.Model):
+    """The key that a worker and the site share; nobody else can sign messages in the worker's name."""
+
+    name = models.CharField(max_length=120, primary_key=True)
+    key = models.CharField(max_length=64)
+    """In hexadecimal digits. Not a hash: the site signs with it as well."""
+    token = models.ForeignKey("Token", null=True, on_delete=models.CASCADE, related_name="worker_keys")
+    """The token that registered the worker; null if the site started it. No other token gets the key."""
+    created_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    """Any worker token may register the name again, with a new key."""
+
+    objects = WorkerKeyQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name

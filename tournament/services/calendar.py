@@ -39,7 +39,7 @@ def sweep(as_of: datetime.datetime | None = None, now: datetime.datetime | None 
     swept = end_leases(as_of, now)
     if swept is None:
         return 0
-    return swept.lost + sweep_checks(swept.settled, swept.validations_taken, now)
+    return swept.lost + sweep_checks(swept.settled, swept.idle, now)
 
 
 def _close_due(now: datetime.datetime) -> int:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import datetime
 import uuid
-from collections.abc import Collection
+from collections.abc import Mapping
 from functools import partial
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from tournament import queues
-from tournament.models import Attempt, Game, LiveGame, Worker
+from tournament.models import Attempt, Game, LiveGame
 from tournament.services.shares import charge
-from workers.service.messaging.commands import make_command
+from workers.service.messaging.commands import Command
 
 
 @transaction.atomic
@@ -25,7 +25,7 @@ def end_attempts(attempts: QuerySet[Attempt], end: Attempt.End, now: datetime.da
 
     The caller holds the locks of their tournaments. Other games of the same jobs wait again as well.
     """
-    jobs = set(attempts.filter(ended_at__isnull=True).values_list("job", flat=True))
+    jobs = dict(attempts.filter(ended_at__isnull=True).values_list("job", "assigned"))
     ended = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
     games = list(ended.values_list("game_id", flat=True))
     for attempt in ended.filter(started_at__isnull=False).select_related("game__tournament"):
@@ -38,12 +38,13 @@ def end_attempts(attempts: QuerySet[Attempt], end: Attempt.End, now: datetime.da
     stop_jobs(jobs)
 
 
-def stop_jobs(jobs: Collection[uuid.UUID]) -> None:
-    """Have all workers stop these jobs once the transaction is committed: any of them may have taken one.
+def stop_jobs(jobs: Mapping[uuid.UUID, str]) -> None:
+    """Have workers stop jobs once the transaction is committed; each job comes with its worker's name.
 
     A worker that misses the command gets it again after its next progress message (``stop_again``).
     """
-    if jobs:
-        stop = tuple(map(str, jobs))
-        for name in Worker.objects.up().values_list("name", flat=True):
-            transaction.on_commit(partial(queues.send_command, make_command(name, stop=stop)))
+    by_worker: dict[str, list[str]] = {}
+    for job, worker in jobs.items():
+        by_worker.setdefault(worker, []).append(str(job))
+    for worker, stop in by_worker.items():
+        transaction.on_commit(partial(queues.send_command, Command(worker, stop=tuple(stop))))

@@ -1,4 +1,4 @@
-"""Fetches bundles over HTTP from a site, for a worker on another host, by SHA-256 and with a worker token.
+"""Registers a worker on another host at its site, and fetches bundles by SHA-256, with a worker token.
 
 The content is checked against its hash. If the site does not answer or refuses this worker, the worker
 takes no games (``SiteAway``), and no game becomes void. A bundle that the site does not have, or whose
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 from engines.files import atomic_file
 from engines.http_client import (
@@ -28,6 +29,7 @@ from workers.bundles.archive import MAX_ZIP_BYTES
 from workers.bundles.store import BundleError, bundle_path
 
 BUNDLES_PATH = "/api/bundles/"
+WORKERS_PATH = "/api/workers/"
 TIMEOUT_SECONDS = 30.0
 """The longest time without receiving a byte."""
 PAUSES_SECONDS = (0.5, 2.0)
@@ -63,7 +65,28 @@ class BundleSite:
             with self._errors():
                 self._client.read_json(self._url(""), MAX_ANSWER_BYTES)
         except ValueError:  # also a BundleError
-            raise TokenRefused(f"{self._address} does not answer as a Duarena site does") from None
+            raise self._strange() from None
+
+    def register(self, worker: str, queue: str) -> str:
+        """The key of the worker of this name, as text; raises ``SiteAway`` if there is none.
+
+        May be repeated: the same token gets the same key for a name, and no other token gets it.
+        """
+        body = urlencode({"name": worker, "queue": queue}).encode()
+        headers = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Content-Length": str(len(body)),
+        }
+        try:
+            with self._errors():
+                url = f"{self._address}{WORKERS_PATH}"
+                answer = self._client.read_json(url, MAX_ANSWER_BYTES, body=[body], headers=headers)
+                return str(answer["key"])
+        except (ValueError, TypeError, KeyError):
+            raise self._strange() from None
+
+    def _strange(self) -> TokenRefused:
+        return TokenRefused(f"{self._address} does not answer as a Duarena site does")
 
     def fetch(self, sha256: str, store: Path, on_wait: Callable[[], None] = lambda: None) -> None:
         """Put a bundle into the store folder atomically, unless it is there.
@@ -124,10 +147,10 @@ class BundleSite:
             where = visible(answer.location, 200)
             return TokenRefused(f"{self._address} redirects to {where}: give that address if you trust it")
         reason = visible(answer.sentence, 500) or f"it answers {answer.status}"
-        if answer.status in {401, 403}:
+        if answer.status in {400, 401, 403, 409}:
             return TokenRefused(f"{self._address} does not let this worker in: {reason}")
         if answer.status == 404:
             if answer.sentence:
                 return BundleError(f"the site does not have it: {reason}")
-            return TokenRefused(f"{self._address} does not answer as a Duarena site does")
+            return self._strange()
         return SiteAway(f"{self._address} gives no bundles now: {reason}")

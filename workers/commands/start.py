@@ -7,6 +7,7 @@ import os
 import re
 import socket
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,22 +16,30 @@ from engines.console import complain
 from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused
 from workers.bundles.cache import CacheRefused, touch_alive
 from workers.sandbox.host import missing_programs
+from workers.service.messaging.signing import own_queue, parse_key
 from workers.service.restart import RESTART, start_again
 
 _NAMES = {"games": "players", "validation": "validators"}
 """The default name of a worker, by queue; ``@`` and the host's name follow."""
+KEY = "DUARENA_KEY"
+"""The environment variable with the key of a worker that the site itself starts."""
+MOST_PAUSE_SECONDS = 30.0
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,40}(@[A-Za-z0-9._-]{1,60})?")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run a worker; on SIGTERM and Ctrl-C it returns its running games before it ends."""
     options = _parser().parse_args(arguments)
-    if complaint := _check_site(options):
-        return complain(complaint)
     if options.queue == "validation":
         # Not pinned to a core: it is idle most of the time, and games can use the core.
         os.environ.setdefault("DUARENA_PIN", "0")
-    name = _name(options.name, options.queue)
+    name = worker_name(options.name, options.queue)
+    try:
+        key = _find_key(_open_site(options), name, options.queue)
+    except ValueError as error:
+        return complain(str(error))
+    except TokenRefused as refused:
+        return complain(refused.why)
     settings = {
         "REDIS_URL": options.broker,
         "DUARENA_BUNDLES": options.bundles,
@@ -44,18 +53,19 @@ def main(arguments: Sequence[str]) -> int:
     slots = options.slots or _default_slots(options.queue)
     os.nice(options.nice)
     try:
-        app = _join(name, options.queue, slots)
+        app = _join(name, options.queue, slots, key)
     except CacheRefused as refused:
         return complain(str(refused))
     become_worker: Callable[[list[str]], object] = app.worker_main  # its stubs say it never returns
     become_worker(
         [
             "worker",
-            f"--queues={options.queue}",
+            f"--queues={own_queue(options.queue, name)}",
             f"--concurrency={slots}",
             f"--hostname={name}",
             "--loglevel=INFO",
             "--without-gossip",
+            "--without-heartbeat",  # Celery's own, to all
             "--without-mingle",
         ]
     )
@@ -64,14 +74,16 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _join(name: str, queue: str, slots: int) -> Any:
+def _join(name: str, queue: str, slots: int, key: bytes) -> Any:
     """The Celery app, ready to start; values that all slots share are computed before they are forked."""
     # Imported here: the app is configured from the environment, and no other command needs Celery.
-    from workers.service.celery import app
+    from workers.service.celery import app, use_keyring
     from workers.service.context import probe_sandbox, sandbox_policy, worker_cache, worker_speed
     from workers.service.messaging.sending import send_heartbeat
+    from workers.service.messaging.signing import WorkerKeyring
     from workers.service.registration import Identity, join
 
+    use_keyring(WorkerKeyring(name, key))
     refusal, (verdict, _) = sandbox_policy().refusal, probe_sandbox()
     host = socket.gethostname()
     identity = Identity(
@@ -87,30 +99,52 @@ def _join(name: str, queue: str, slots: int) -> Any:
     return app
 
 
-def _check_site(options: argparse.Namespace) -> str:
-    """Check that the worker can fetch bundles from the site; returns an error message, or an empty string.
+def _open_site(options: argparse.Namespace) -> BundleSite | None:
+    """The site at which the worker registers; None without a token.
 
-    A site that does not answer is not an error, because it may answer later.
+    Raises ``ValueError``, and ``TokenRefused``; a site that does not answer may answer later.
     """
     token = options.token or os.environ.get("DUARENA_TOKEN")
     if not token:
-        return "--site needs a worker token: give --token, or set DUARENA_TOKEN" if options.site else ""
-    try:
-        site = BundleSite(options.site or os.environ.get("DUARENA_SITE", ""), token)
-    except ValueError as error:
-        return str(error)
+        if options.site:
+            raise ValueError("--site needs a worker token: give --token, or set DUARENA_TOKEN")
+        return None
+    site = BundleSite(options.site or os.environ.get("DUARENA_SITE", ""), token)
     if not site.is_encrypted:
         print("The token is sent unencrypted: use https:// if the site offers it.", file=sys.stderr)
     try:
         site.check()
-    except TokenRefused as refused:
-        return refused.why
+    except TokenRefused:
+        raise
     except SiteAway as away:
         print(f"{away.why}; bundles will be requested again when there is a game.", file=sys.stderr)
-    return ""
+    return site
 
 
-def _name(given: str | None, queue: str) -> str:
+def _find_key(site: BundleSite | None, name: str, queue: str) -> bytes:
+    """The key of this worker, from the environment or from the site, for which it waits.
+
+    Raises ``ValueError`` and ``TokenRefused``.
+    """
+    if given := os.environ.get(KEY):
+        return parse_key(given)
+    if site is None:
+        raise ValueError(
+            "the worker has no key: it registers with --site and a worker token in DUARENA_TOKEN"
+        )
+    pause = 1.0
+    while True:
+        try:
+            return parse_key(site.register(name, queue))
+        except TokenRefused:
+            raise
+        except SiteAway as away:
+            print(f"{away.why}; registering again in {pause:.0f} s.", file=sys.stderr, flush=True)
+        time.sleep(pause)
+        pause = min(2 * pause, MOST_PAUSE_SECONDS)
+
+
+def worker_name(given: str | None, queue: str) -> str:
     """The name with ``@`` and a place, which Celery needs; the default place is the host's name."""
     host = re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:60] or "host"
     return given if given and "@" in given else f"{given or _NAMES[queue]}@{host}"

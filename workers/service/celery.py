@@ -5,7 +5,8 @@
     DUARENA_CACHE     where bundles are unpacked
     DUARENA_PIN       "0" lets the system choose the core of each slot
     DUARENA_NAME      the worker's name
-    DUARENA_TOKEN     a worker token, with which bundles are fetched from DUARENA_SITE
+    DUARENA_TOKEN     a worker token, with which the worker registers at DUARENA_SITE and fetches bundles
+    DUARENA_KEY       the worker's key, if the site has given it one; it needs no token to register then
 
 A message is acknowledged when its jobs are done, so the broker delivers the message of a killed worker
 again after ``VISIBILITY_SECONDS``. The site's leases expire much earlier and let other workers play its
@@ -24,14 +25,17 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_shutting_down
 from kombu import Queue
 
-from workers.service.messaging.transport import use_hardened_transport
+from workers.service.messaging.signing import RECORDS, Keyring, Signer
+from workers.service.messaging.transport import unacknowledged_keys, use_hardened_transport
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, SlotState
 
 GAMES = "games"
 VALIDATION = "validation"
-"""Compliance checks and validation games. A separate worker takes them, so they do not wait for games."""
-RECORDS = "records"
+"""Compliance checks and validation games. A separate worker takes them, so they do not wait for games.
+
+Each worker of a kind has a queue of its own, see ``messaging.signing.own_queue``.
+"""
 DEFAULT_BROKER = "redis://127.0.0.1:6379/0"
 VISIBILITY_SECONDS = 6 * 3600
 """After this time the broker delivers an unacknowledged message again; longer than any job."""
@@ -50,6 +54,7 @@ app.conf.update(
     broker_connection_max_retries=None,
     broker_connection_retry_on_startup=True,
     broker_transport_options={
+        "priority_steps": [0],
         "visibility_timeout": VISIBILITY_SECONDS,
         "socket_connect_timeout": CONNECT_SECONDS,
         "socket_keepalive": True,
@@ -66,14 +71,10 @@ app.conf.update(
     task_acks_late=True,
     task_default_queue=GAMES,
     task_ignore_result=True,
-    task_queues=[Queue(GAMES), Queue(VALIDATION), Queue(RECORDS)],
+    task_queues=[Queue(RECORDS)],
     # Not queued again at once: a job that kills its worker process would be delivered without end.
     task_reject_on_worker_lost=False,
-    task_routes={
-        "workers.examine": {"queue": VALIDATION},
-        "workers.*": {"queue": GAMES},
-        "tournament.*": {"queue": RECORDS},
-    },
+    task_routes={"tournament.*": {"queue": RECORDS}},
     task_serializer="json",
     # With it, a message could stop every process; see ``messaging.commands``.
     worker_enable_remote_control=False,
@@ -87,6 +88,12 @@ app.conf.update(
 billiard_pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = round(
     RESULTS_READ_SECONDS / billiard_pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_INTERVAL
 )
+
+
+def use_keyring(keyring: Keyring) -> None:
+    """Sign and verify all messages of this process from now on; call it before the first connection."""
+    options = {"signer": Signer(keyring), **unacknowledged_keys(keyring.name)}
+    app.conf.broker_transport_options = {**app.conf.broker_transport_options, **options}
 
 
 @worker_shutting_down.connect

@@ -21,13 +21,14 @@ from kombu import Consumer, Queue
 
 from workers.jobs import JobError
 from workers.service.celery import app
-from workers.service.messaging.commands import Command, commands_queue, read_command
+from workers.service.messaging.commands import Command, read_command
 from workers.service.messaging.heartbeat import (
     HEARTBEAT_SECONDS,
     WAITING_HEARTBEAT_SECONDS,
     GameRate,
     Heartbeat,
 )
+from workers.service.messaging.signing import COMMANDS, own_queue
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, Slots, SlotState
 
@@ -141,7 +142,7 @@ class RegistrationStep(bootsteps.ConsumerStep):
         super().__init__(consumer, **options)
 
     def get_consumers(self, channel: Any) -> list[Consumer]:
-        queue = Queue(commands_queue(_registrations[0].identity.worker))
+        queue = Queue(own_queue(COMMANDS, _registrations[0].identity.worker))
         return [Consumer(channel, queues=[queue], on_message=self._on_message, no_ack=True)]
 
     def start(self, consumer: Any) -> None:
@@ -169,7 +170,7 @@ class RegistrationStep(bootsteps.ConsumerStep):
     def _on_message(self, message: Any) -> None:
         """Carry out a command; one that cannot be read is logged and has no effect."""
         try:
-            command = read_command(message.body, _registrations[0].identity.worker, time.time())
+            command = read_command(message.body, _registrations[0].identity.worker)
         except JobError as error:
             log.warning("a command is ignored: %s", error)
             return
@@ -184,8 +185,8 @@ class RegistrationStep(bootsteps.ConsumerStep):
 
 
 def _update_queue(consumer: Any, registration: Registration) -> None:
-    """Consume the queue of jobs if the worker is admitted, else stop consuming it."""
-    queue = registration.identity.queue
+    """Consume the worker's queue of jobs if it is admitted, else stop consuming it."""
+    queue = own_queue(registration.identity.queue, registration.identity.worker)
     if registration.is_admitted:
         # Celery's own command does not select the queue again; a new connection would not consume it.
         app.amqp.queues.select_add(app.amqp.queues[queue])

@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support.hostile_zips import HOSTILE, SITE
-from tests.support.schedule import FakeBroker, make_user, news, pack_bot
+from tests.support.schedule import FakeBroker, make_user, make_worker, news, pack_bot
 from tournament.models import Allowance, BotVersion, Bundle, Token, User
 from tournament.services.accounts import tokens
 from tournament.services.accounts.tokens import TokenError, TooMuch, create_token, find_token, revoke, spend
@@ -72,6 +72,7 @@ def test_a_bundle_is_uploaded_and_followed_with_one_token(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     settings.TRUST_UPLOADS = True
+    make_worker(name="checker", queue="validation")
     with django_capture_on_commit_callbacks(execute=True):
         version = answer_of(upload(token, notes="first"), 200)["version"]
     assert (version["bot"], version["number"], version["state"]) == ("Stone Age", 1, "validating")

@@ -105,6 +105,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "api-version": ("/api/bots/stone-age/1/", NO_TOKEN),
     "api-bundles": ("/api/bundles/", NO_TOKEN),
     "api-bundle": (f"/api/bundles/{'0' * 64}", NO_TOKEN),
+    "api-workers": ("POST /api/workers/", NO_TOKEN),
     "api-nothing": ("/api/secrets", (404, 404, 404, 404)),
     "boards-css": ("/boards.css", PUBLIC),
     "healthz": ("/healthz", PUBLIC),

@@ -57,7 +57,7 @@ def test_a_worker_sends_heartbeats_and_takes_no_job_before_it_is_admitted(
     broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
     broker.admits = False
-    broker.send(job_of(bundled(), bundled()))
+    broker.send(job_of(bundled(), bundled()), worker="east")
     with running_worker(broker.url, tmp_path, words=("--name=east",)) as worker:
         first, second = broker.hear(), broker.hear()
         assert first.worker.startswith("east@")

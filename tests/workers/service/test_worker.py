@@ -13,7 +13,7 @@ from tests.support.brokers import PATIENCE_SECONDS, Broker, running_worker
 from tests.support.jobs import BadBundles, job_of, processes_with, wait_until
 from workers.jobs import Progress, Release
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews
-from workers.service.messaging.commands import make_command
+from workers.service.messaging.commands import Command
 
 pytestmark = pytest.mark.slow
 
@@ -92,9 +92,9 @@ def test_a_job_that_the_site_stops_is_given_back_and_its_engines_end(
         broker.receive_until("tournament.progress")
         assert wait_until(lambda: len(processes_with(mark)) == 2)
         worker = broker.heartbeats[-1].worker
-        broker.command(make_command(worker, stop=("another",)))
+        broker.command(Command(worker, stop=("another",)))
         broker.push(f"commands.{worker}", b"\xff\xfe\x00")  # has no effect
-        broker.command(make_command(worker, stop=(job.job,)))
+        broker.command(Command(worker, stop=(job.job,)))
         assert wait_until(lambda: not processes_with(mark), 50)
         releases = broker.receive_until("tournament.release")[-1].value
         assert [Release.from_json(value).attempt for value in releases] == ["attempt-1", "attempt-2"]

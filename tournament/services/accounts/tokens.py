@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import hmac
 import secrets
 from collections.abc import Sequence
 
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
 
 from tournament import access
 from tournament.models import Allowance, Token, User
+from tournament.services.accounts.worker_keys import revoke_keys
 
 PREFIX = "duarena_"
 """A prefix that shows a reader of a file which site the token is for."""
 RANDOM_BYTES = 32
+GIVEN_OWNER = "(workers)"
+"""The owner of the token of the settings; nobody can sign up under a name with parentheses."""
 MAX_TOKENS = 20
 """Most tokens of one user that are not revoked."""
 
@@ -53,15 +59,39 @@ def find_token(text: str, now: datetime.datetime) -> Token | None:
     if not text.startswith(PREFIX) or len(text) > 200:
         return None
     known = Token.objects.select_related("user")
-    token = known.filter(digest=_digest(text), revoked_at__isnull=True, user__is_active=True).first()
+    valid = known.filter(digest=_digest(text), revoked_at__isnull=True, user__is_active=True)
+    token = valid.first()
+    if token is None and _store_given(text):
+        token = valid.first()
     if token is not None and (token.used_at is None or now - token.used_at > datetime.timedelta(minutes=1)):
         Token.objects.filter(pk=token.pk).update(used_at=now)
     return token
 
 
+@transaction.atomic
+def _store_given(text: str) -> bool:
+    """Store the token of the settings at its first use; False for any other text.
+
+    Its owner is an account of staff that nobody can log in to. An earlier token of the settings is revoked.
+    """
+    given = settings.WORKER_TOKEN
+    if len(given) < len(PREFIX) + RANDOM_BYTES or not hmac.compare_digest(text.encode(), given.encode()):
+        return False
+    account = {"is_staff": True, "password": make_password(None)}
+    owner, _ = User.objects.get_or_create(username=GIVEN_OWNER, defaults=account)
+    for earlier in owner.tokens.exclude(digest=_digest(text)):
+        revoke(earlier)
+    fresh = {"user": owner, "name": "from the settings", "scopes": [Token.Scope.WORKER]}
+    Token.objects.get_or_create(digest=_digest(text), defaults=fresh)
+    return True
+
+
+@transaction.atomic
 def revoke(token: Token) -> None:
-    """Make a token invalid from now on; may be repeated."""
-    Token.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
+    """Make a token invalid from now on, and the keys of the workers that it registered; may be repeated."""
+    now = timezone.now()
+    Token.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=now)
+    revoke_keys(token, now)
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""Cuts waiting games into batches, claims them and sends each as one message of ``GameJob``s.
+"""Cuts waiting games into batches, claims them and sends each to one worker, as a message of ``GameJob``s.
 
 A batch is some pairs of games of one tournament; one worker plays them one after another.
 
@@ -25,9 +25,12 @@ from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.dispatch.durations import guess_seconds, seconds_by_version
 from workers.jobs import EngineSpec, GameJob, JobGame
+from workers.service.messaging.signing import own_queue
 
 BATCH_SECONDS = 2.0
 """Target duration of a batch: short, so that a worker soon gets another and a pause soon takes effect."""
+LONG_SECONDS = 10.0
+"""A batch that takes longer is sent only to a free slot: no other batch shall wait behind it."""
 MAX_PAIRS = 64
 MOST_READ = 10_000
 """Most waiting games of a tournament that are read at once."""
@@ -35,11 +38,12 @@ MOST_READ = 10_000
 
 @dataclass(frozen=True, slots=True)
 class GameBatch:
-    """Pairing ids of one tournament, in the order in which they are played, and the seconds they may take."""
+    """Pairing ids of one tournament, in the order in which they are played."""
 
     tournament: int
     pairings: tuple[int, ...]
     seconds: float = 0.0
+    """How long its games are expected to take."""
 
 
 def cut_batches(tournament: int, time_control: str, most: int) -> Iterator[GameBatch]:
@@ -77,25 +81,33 @@ def _waiting_meetings(tournament: int, games: int) -> dict[int, tuple[str, int, 
 
 
 @transaction.atomic
-def claim(batches: Sequence[GameBatch], queue: str) -> int:
-    """Claim the waiting games of these batches and send each batch on commit; returns how many games."""
+def claim(assigned: Sequence[tuple[GameBatch, str]], kind: str) -> int:
+    """Claim the waiting games of batches and send each on commit to its worker; returns how many games.
+
+    Each batch comes with the name of its worker; ``kind`` is that of the workers' queues.
+    """
     # Protects from a cancellation at the same time, which takes the same lock first.
-    locked = Tournament.objects.select_for_update().running().filter(pk__in={p.tournament for p in batches})
+    tournaments = {batch.tournament for batch, _ in assigned}
+    locked = Tournament.objects.select_for_update().running().filter(pk__in=tournaments)
     running = {tournament.pk: tournament for tournament in locked.order_by("pk")}
-    batches = [batch for batch in batches if batch.tournament in running]
-    pairings = Pairing.objects.in_bulk([pk for batch in batches for pk in batch.pairings])
+    assigned = [(batch, worker) for batch, worker in assigned if batch.tournament in running]
+    pairings = Pairing.objects.in_bulk([pk for batch, _ in assigned for pk in batch.pairings])
     engines = _engines(pairings.values())
     waiting = _waiting_games(pairings)
     attempts: list[dict[str, Any]] = []
-    for batch in batches:
+    for batch, worker in assigned:
         job, tournament, jobs = uuid.uuid4(), running[batch.tournament], []
-        now = timezone.now()  # one for each batch: the sweep compares which of two was sent first
+        sent: dict[str, Any] = {
+            "job": job,
+            "assigned": worker,
+            "is_long": batch.seconds > LONG_SECONDS,
+            "sent_at": timezone.now(),  # one for each batch: the sweep compares which of two was sent first
+        }
         for pk in batch.pairings:
             if games := waiting.get(pk):
                 each = batch.seconds / (GAMES_A_PAIR * len(batch.pairings))
                 tries = [
-                    {"id": uuid.uuid4(), "job": job, "game_id": game, "sent_at": now, "expected_s": each}
-                    for game, _, _ in games
+                    {"id": uuid.uuid4(), "game_id": game, "expected_s": each, **sent} for game, _, _ in games
                 ]
                 job_games = (
                     JobGame(key, str(one["id"]), 1 - number % 2)
@@ -104,7 +116,7 @@ def claim(batches: Sequence[GameBatch], queue: str) -> int:
                 jobs.append(_job(job, pairings[pk], tournament, engines, tuple(job_games)))
                 attempts += tries
         if jobs:
-            transaction.on_commit(partial(queues.send_jobs, jobs, queue))
+            transaction.on_commit(partial(queues.send_jobs, jobs, own_queue(kind, worker)))
     _store_claims(attempts)
     return len(attempts)
 

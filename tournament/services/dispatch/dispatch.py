@@ -1,4 +1,4 @@
-"""The dispatcher: keeps a small buffer of batches queued ahead of the workers.
+"""The dispatcher: keeps a small buffer of batches queued ahead of the workers, each in a worker's own queue.
 
 The database holds the queue. The broker holds copies of a few of its rows, so that cancellations and
 priorities are SQL and take effect as soon as the buffer is played.
@@ -9,29 +9,27 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import chain, islice
 
-from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from tournament import queues
-from tournament.models import Attempt, Game, Keeper, Tournament
+from tournament.models import Attempt, Game, Keeper, Tournament, Worker
 from tournament.models.tournaments import UNLISTED
 from tournament.services.dispatch.batches import GameBatch, claim, cut_batches
-from tournament.services.dispatch.slots import slots_expected
+from tournament.services.dispatch.recalls import release_queued
+from tournament.services.dispatch.rooms import BATCHES_AHEAD_A_SLOT, assign, find_rooms
+from tournament.services.dispatch.slots import slots_at_work
 from tournament.services.dispatch.turns import admit_owners, dismiss_owners, slot_shares
 from tournament.services.shares import SITE, exhausted
+from workers.service.messaging.signing import own_queue
 
-BATCHES_AHEAD_A_SLOT = 4
-"""Enough that a slot with the shortest games finds its next batch waiting; includes the batch it plays."""
-VALIDATION_BATCHES_AHEAD = 10
-"""For validations, which have their own queue and workers; a version plays on five ladders at most."""
 CLAIMED_AT_ONCE = 16
 """Batches in one transaction: results cannot be stored while it runs."""
 
 
 def buffer_batches() -> int:
-    """How many batches of tournaments may be queued or played at once."""
-    return BATCHES_AHEAD_A_SLOT * slots_expected()
+    """How many batches of tournaments may be queued or played at once; 0 while no worker is up."""
+    return BATCHES_AHEAD_A_SLOT * slots_at_work()
 
 
 def top_up() -> int:
@@ -43,11 +41,12 @@ def fill_buffer() -> int:
     """Claim waiting games and send them; returns how many games. May be called at any time.
 
     Tournaments of higher priority come first; of equal priority, those of the owner who has used the least
-    time (``turns``). Version tests come last, also those queued already. Validations have their own queue.
+    time (``turns``). Version tests come last, also those queued already. Validations have workers of their
+    own. Without a worker nothing is claimed: its games wait until one registers.
     """
     if Keeper.objects.filter(recalls=True).exists() or _version_tests_are_ahead():
         recall()
-    return _fill(queues.VALIDATION, VALIDATION_BATCHES_AHEAD) + _fill(queues.GAMES, buffer_batches())
+    return _fill(queues.VALIDATION) + _fill(queues.GAMES)
 
 
 def queue_of(kind: str) -> str:
@@ -61,33 +60,29 @@ def of_queue(queue: str, path: str) -> Q:
     return validations if queue == queues.VALIDATION else ~validations
 
 
-def _fill(queue: str, most: int) -> int:
-    claimed, room = 0, most - _messages(queue)
-    batches = list(islice(_next_batches(queue, room), room)) if room > 0 else []
-    for begin in range(0, len(batches), CLAIMED_AT_ONCE):
-        claimed += claim(batches[begin : begin + CLAIMED_AT_ONCE], queue)
-    return claimed
+def _fill(queue: str) -> int:
+    rooms = find_rooms(queue)
+    most = sum(max(0, room.left) for room in rooms)
+    batches = islice(_next_batches(queue, most), most) if most else ()
+    assigned = assign(batches, rooms)
+    begins = range(0, len(assigned), CLAIMED_AT_ONCE)
+    return sum(claim(assigned[begin : begin + CLAIMED_AT_ONCE], queue) for begin in begins)
 
 
-@transaction.atomic
 def recall() -> int:
     """Take back the batches that no worker has begun; returns how many games wait again.
 
     Does not count against a game or a worker. If a worker takes a batch at the same moment, its reports are
     ignored.
     """
-    now = timezone.now()
     Keeper.objects.update(recalls=False)
-    queues.clear_games()
     ours = of_queue(queues.GAMES, "game__tournament")
     queued = Attempt.objects.filter(ours, ended_at__isnull=True, lease_until__isnull=True)
-    tournaments = set(queued.values_list("game__tournament", flat=True))
-    # Every change of a game's attempt takes its tournament's lock.
-    list(Tournament.objects.select_for_update().filter(pk__in=tournaments).order_by("pk"))
-    attempts = list(queued.filter(game__tournament__in=tournaments).values_list("id", flat=True))
-    Attempt.objects.filter(pk__in=attempts).update(ended_at=now, end=Attempt.End.RELEASED)
-    mine = Game.objects.filter(attempt__in=attempts, state=Game.State.CLAIMED)
-    return mine.update(state=Game.State.WAITING, attempt=None)
+    # Also of workers whose attempts have ended: a cancellation leaves their messages in the queue.
+    workers = Worker.objects.up().filter(queue=queues.GAMES).values_list("name", flat=True)
+    for name in sorted({*workers, *queued.values_list("assigned", flat=True)}):
+        queues.clear_queue(own_queue(queues.GAMES, name))
+    return release_queued(queued, timezone.now())
 
 
 def _version_tests_are_ahead() -> bool:
@@ -111,7 +106,7 @@ def _open_attempts(queue: str) -> QuerySet[Attempt]:
 def _next_batches(queue: str, most: int) -> Iterator[GameBatch]:
     """Batches of the running tournaments by priority; within one priority the owners share the slots."""
     now = timezone.now()
-    shares = slot_shares(_open_attempts(queue), slots_expected(), now)
+    shares = slot_shares(_open_attempts(queue), slots_at_work(), now)
     ranks = _waiting_by_owner(queue, most, exhausted(now))
     dismiss_owners()
     for rank in sorted(ranks, reverse=True):

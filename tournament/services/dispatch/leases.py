@@ -4,9 +4,10 @@ An attempt gets its lease with the first message about its job, and each later o
 the expired leases; their games wait again.
 
 A queued attempt has no lease yet: it waits, however slow the games before it are. It counts as lost only
-if its queue shows that it was taken: a job sent after it began at least a lease's time ago (a queue is
-first in, first out), or the queue has been empty for that long. Validations have a queue of their own;
-``Swept`` contains what ``uploads.validation`` needs to sweep compliance checks in the same way.
+if its worker's queue shows that it was taken: a job sent after it began at least a lease's time ago (a queue
+is first in, first out), or the queue has been empty for that long. What is queued for a worker that gets no
+jobs any more is taken back. ``Swept`` has what ``uploads.validation`` needs to sweep compliance checks in the
+same way.
 
 No lease is ended because the record keeper itself was down or is late: none until it has run for
 one lease after a start, and none before the reports queued at that moment are processed.
@@ -15,7 +16,7 @@ one lease after a start, and none before the reports queued at that moment are p
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -26,10 +27,10 @@ from django.utils import timezone
 from tournament import queues
 from tournament.models import Attempt, Exam, Keeper, Worker
 from tournament.services.dispatch.attempts import give_back
-from tournament.services.dispatch.dispatch import of_queue
+from tournament.services.dispatch.recalls import take_back_stranded
 from tournament.services.dispatch.workers import sweep_workers
+from workers.service.messaging.signing import own_queue
 
-_TOURNAMENT = "game__tournament"
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 """Workers send progress every few seconds, so a lease expires only after several missed messages."""
 
@@ -38,12 +39,12 @@ LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 class Swept:
     """``lost`` attempts were ended. A check whose last message came before ``settled`` is lost.
 
-    A worker has taken every validation queued before ``validations_taken``; None: unknown.
+    The workers named in ``idle`` have taken everything that was queued for them before ``settled``.
     """
 
     lost: int
     settled: datetime
-    validations_taken: datetime | None
+    idle: frozenset[str]
 
 
 def renew(jobs: Collection[uuid.UUID], now: datetime) -> int:
@@ -58,8 +59,8 @@ def renew(jobs: Collection[uuid.UUID], now: datetime) -> int:
 def keeper_started(now: datetime | None = None) -> None:
     """Reset the keeper's clock at its start: messages it missed must not count against the workers."""
     now = now or timezone.now()
-    fresh = {"up_since": now, "seen_at": now, "empty_since": None, "validation_empty_since": None}
-    Keeper.objects.update_or_create(pk=1, defaults=fresh)
+    Keeper.objects.update_or_create(pk=1, defaults={"up_since": now, "seen_at": now})
+    Worker.objects.update(empty_since=None)
     _update_keeper(now)  # a queue that is empty now counts as empty from now on, not from the first sweep on
 
 
@@ -78,12 +79,15 @@ def end_leases(as_of: datetime | None, now: datetime) -> Swept | None:
             return None
         as_of = now
     sweep_workers(as_of)
-    lost = list(_run_out(as_of, keeper))
+    take_back_stranded()
+    workers = list(Worker.objects.given_jobs())
+    lost = _run_out(as_of, workers)
     for attempt in lost:
         give_back(attempt, Attempt.End.LOST, now, evidence="no word from a worker within a lease")
-    settled, empty_since = as_of - LEASE, keeper.validation_empty_since
-    is_empty = empty_since is not None and empty_since <= settled
-    return Swept(len(lost), settled, settled if is_empty else None)
+    settled = as_of - LEASE
+    return Swept(
+        len(lost), settled, frozenset(worker.name for worker in workers if _is_idle(worker, settled))
+    )
 
 
 def _update_keeper(now: datetime) -> Keeper:
@@ -93,16 +97,24 @@ def _update_keeper(now: datetime) -> Keeper:
         _shorten_leases(now)
     if not timedelta(0) <= now - keeper.seen_at <= LEASE:
         keeper.up_since = now
-        keeper.empty_since = keeper.validation_empty_since = None
+        Worker.objects.update(empty_since=None)
     keeper.seen_at = now
-    keeper.empty_since = _empty_since(queues.GAMES, keeper.empty_since, now)
-    keeper.validation_empty_since = _empty_since(queues.VALIDATION, keeper.validation_empty_since, now)
-    keeper.save(update_fields=["up_since", "seen_at", "empty_since", "validation_empty_since"])
+    keeper.save(update_fields=["up_since", "seen_at"])
+    for worker in Worker.objects.up():
+        _note_whether_empty(worker, now)
     return keeper
 
 
-def _empty_since(queue: str, before: datetime | None, now: datetime) -> datetime | None:
-    return None if queues.queue_length(queue) > 0 else before or now
+def _note_whether_empty(worker: Worker, now: datetime) -> None:
+    length = queues.queue_length(own_queue(worker.queue, worker.name))
+    since = None if length else worker.empty_since or now
+    if since != worker.empty_since:
+        Worker.objects.filter(pk=worker.pk).update(empty_since=since)
+
+
+def _is_idle(worker: Worker, settled: datetime) -> bool:
+    """Whether the worker's queue has been empty since before that time."""
+    return worker.empty_since is not None and worker.empty_since <= settled
 
 
 def _shorten_leases(now: datetime) -> None:
@@ -114,27 +126,24 @@ def _shorten_leases(now: datetime) -> None:
     Exam.objects.filter(ended_at__isnull=True, heard_at__gt=now).update(heard_at=now)
 
 
-def _run_out(as_of: datetime, keeper: Keeper) -> list[Attempt]:
+def _run_out(as_of: datetime, workers: Sequence[Worker]) -> list[Attempt]:
     alive = Attempt.objects.filter(ended_at__isnull=True)
     run_out = Q(lease_until__lt=as_of)
-    for queue, empty_since in (
-        (queues.GAMES, keeper.empty_since),
-        (queues.VALIDATION, keeper.validation_empty_since),
-    ):
-        if (taken := _taken_before(as_of, queue, empty_since)) is not None:
-            run_out |= of_queue(queue, _TOURNAMENT) & Q(lease_until__isnull=True, sent_at__lt=taken)
+    for worker in workers:
+        if (taken := _taken_before(as_of, worker)) is not None:
+            run_out |= Q(assigned=worker.name, lease_until__isnull=True, sent_at__lt=taken)
     return list(alive.filter(run_out).order_by("sent_at"))
 
 
-def _taken_before(as_of: datetime, queue: str, empty_since: datetime | None) -> datetime | None:
-    """Jobs sent before this time left the queue at least one lease ago; None if there are none."""
+def _taken_before(as_of: datetime, worker: Worker) -> datetime | None:
+    """Jobs sent before this time left the worker's queue at least one lease ago; None if there are none."""
     settled = as_of - LEASE
-    attempts = Attempt.objects.filter(of_queue(queue, _TOURNAMENT))
+    attempts = Attempt.objects.filter(assigned=worker.name)
     oldest = attempts.filter(ended_at__isnull=True, lease_until__isnull=True, sent_at__lt=settled)
     first = oldest.order_by("sent_at").first()
     if first is None:
         return None
-    if empty_since is not None and empty_since <= settled:
+    if _is_idle(worker, settled):
         return settled
     later = attempts.filter(sent_at__gt=first.sent_at, started_at__lt=settled)
     return later.order_by("-sent_at").values_list("sent_at", flat=True).first()

@@ -22,5 +22,5 @@ def slots_at_work() -> int:
 
 
 def slots_expected() -> int:
-    """Slots for games; if no worker runs, the configured number, so that jobs are ready when one starts."""
+    """Slots for games; if no worker runs, the configured number, for estimates of what is to come."""
     return slots_at_work() or settings.SLOTS

@@ -18,7 +18,7 @@ from tournament.models import Attempt, Game, OwnerShare, Tournament
 from tournament.services.dispatch.batches import GameBatch
 from tournament.services.shares import SITE
 
-LONG_SECONDS = 30.0
+MOST_WAIT_SECONDS = 30.0
 """A job that is expected to take longer, or has taken longer, is a long one."""
 
 
@@ -47,7 +47,7 @@ class SlotShares:
     def _next(self, tournaments: deque[Iterator[GameBatch]]) -> GameBatch | None:
         while tournaments:
             batch = next(tournaments[0], None)
-            is_long = batch is not None and batch.seconds > LONG_SECONDS
+            is_long = batch is not None and batch.seconds > MOST_WAIT_SECONDS
             if batch is None or (is_long and self.long_left <= 0):
                 tournaments.popleft()
                 continue
@@ -66,7 +66,7 @@ def slot_shares(open_attempts: QuerySet[Attempt], slots: int, now: datetime.date
         elapsed = (now - job["began"]).total_seconds() if job["began"] else 0.0
         seconds = max(job["expected"], elapsed)
         used[job["game__tournament__owner"] or SITE] += seconds
-        long_jobs += seconds > LONG_SECONDS
+        long_jobs += seconds > MOST_WAIT_SECONDS
     allowed = max(1, slots - settings.FREE_SLOTS)
     return SlotShares(used, allowed - long_jobs)
 

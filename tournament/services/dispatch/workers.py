@@ -18,9 +18,10 @@ from engines.visible import visible
 from tournament import queues
 from tournament.models import Attempt, Game, Worker
 from tournament.services.accounts.notices import notify_staff
+from tournament.services.dispatch.recalls import take_back_from
 from workers.game.referee import BOTH_UNABLE
 from workers.sandbox.policy import NOT_RUN
-from workers.service.messaging.commands import Admission, make_command
+from workers.service.messaging.commands import Admission, Command
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
 from workers.service.slots import MOST_SLOTS
 
@@ -46,7 +47,8 @@ def record_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
     name = visible(heartbeat.worker, MAX_NAME)
     worker, is_new = Worker.objects.select_for_update().get_or_create(name=name, defaults=fresh)
     run = visible(heartbeat.run, 36)
-    if is_new or run != worker.run:
+    begins = is_new or run != worker.run
+    if begins:
         worker.run, worker.started_at = run, now
     worker.host = visible(heartbeat.host, MAX_NAME)
     worker.queue = visible(heartbeat.queue, 20)
@@ -62,7 +64,10 @@ def record_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
     worker.seen_at = now
     worker.set_aside = _why_set_aside(worker)
     worker.save()
-    if not heartbeat.stopping and heartbeat.admitted == bool(worker.why):
+    is_wrong = heartbeat.admitted == bool(worker.why)
+    if begins or heartbeat.stopping or (worker.why and is_wrong):
+        _take_back(worker)  # a stopping worker puts jobs back into its queue, which a new run must not find
+    if not heartbeat.stopping and is_wrong:
         _send_admission(worker)
     return worker
 
@@ -110,6 +115,7 @@ def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
         open_games.filter(voids__gte=voids).update(voids=F("voids") - voids)
     log.error("worker %s is quarantined: %s", worker, why)
     notify_staff(worker, f"The worker {worker} is quarantined: {why}. It gets no games until it is released.")
+    _take_back(worker)
     _send_admission(worker)
 
 
@@ -177,9 +183,14 @@ def stop_again(reported_by: str, attempt: Attempt) -> None:
     """Have a worker stop the job of an attempt that ended without it, unless other games of it go on."""
     worker = find_worker(reported_by)
     if worker and not Attempt.objects.filter(job=attempt.job, ended_at__isnull=True).exists():
-        queues.send_command(make_command(worker.name, stop=(str(attempt.job),)))
+        queues.send_command(Command(worker.name, stop=(str(attempt.job),)))
+
+
+def _take_back(worker: Worker) -> None:
+    """Have the games queued for a worker wait again; after the commit, because it locks tournaments."""
+    transaction.on_commit(partial(take_back_from, [worker.name]))
 
 
 def _send_admission(worker: Worker) -> None:
     admission = Admission(worker.run, not worker.why, worker.why)
-    transaction.on_commit(partial(queues.send_command, make_command(worker.name, admission=admission)))
+    transaction.on_commit(partial(queues.send_command, Command(worker.name, admission=admission)))

@@ -29,12 +29,13 @@ from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
 from workers.game.referee import BOTH_UNABLE
 from workers.jobs import GameReport, JobError, JsonValue, Progress, Release
+from workers.service.messaging.heartbeat import name_of
 
 MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
 """Limits for the progress of a game, in characters and moves."""
 
 _LOOKED_AT = (
-    *("job", "sent_at", "ended_at", "end"),
+    *("job", "assigned", "sent_at", "ended_at", "end"),
     *(f"game__{name}" for name in ("key", "number", "tournament_id", "ladder_id", "white_id", "black_id")),
     *(f"game__pairing__{name}" for name in ("round", "opening", "fen", "seed")),
 )
@@ -62,7 +63,7 @@ class GivenBack:
 
 @dataclass(frozen=True, slots=True)
 class IgnoredReport:
-    """Without effect: ``foreign`` (no such attempt), ``repeat`` or ``late``."""
+    """Without effect: ``foreign`` (no such attempt of this worker), ``repeat`` or ``late``."""
 
     reason: str
 
@@ -169,7 +170,7 @@ def _find_attempts(messages: Sequence[GameReport | Progress | Release]) -> list[
     known = Attempt.objects.select_related("game__pairing").only(*_LOOKED_AT).in_bulk(filter(None, named))
     _attach([attempt.game for attempt in known.values()])
     found = [known.get(pk) if pk else None for pk in named]
-    return [_open_attempt(attempt, message.key) for attempt, message in zip(found, messages, strict=True)]
+    return [_open_attempt(attempt, message) for attempt, message in zip(found, messages, strict=True)]
 
 
 def _attach(games: Sequence[Game]) -> None:
@@ -189,8 +190,11 @@ def _attempt_id(text: str) -> uuid.UUID | None:
         return None
 
 
-def _open_attempt(attempt: Attempt | None, key: str) -> Attempt | IgnoredReport:
-    if attempt is None or attempt.game.key != key:
+def _open_attempt(
+    attempt: Attempt | None, message: GameReport | Progress | Release
+) -> Attempt | IgnoredReport:
+    """The attempt, if it is open and was sent to the worker that the message names."""
+    if attempt is None or attempt.game.key != message.key or attempt.assigned != name_of(message.worker):
         return _ignore("foreign")
     if attempt.ended_at is not None:
         return _ignore("repeat" if attempt.end == Attempt.End.RECORDED else "late")

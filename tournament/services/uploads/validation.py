@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import datetime
 import uuid
+from collections.abc import Collection
 from functools import partial
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from engines.visible import visible, visible_lines
@@ -19,6 +21,7 @@ from tournament.models import BotVersion, Exam, Worker
 from tournament.services.bots.verdicts import put_off, refuse
 from tournament.services.dispatch import workers
 from tournament.services.dispatch.batches import engine_spec
+from tournament.services.dispatch.slots import slots_of
 from tournament.services.schedule.tournaments import create_validation, start
 from tournament.services.uploads import availability as uploads
 from workers.service.compliance import (
@@ -30,7 +33,7 @@ from workers.service.compliance import (
     ComplianceNews,
     Found,
 )
-from workers.service.messaging.heartbeat import Heartbeat
+from workers.service.messaging.heartbeat import Heartbeat, name_of
 
 SECONDS = 60
 SECONDS_A_LADDER = 45
@@ -51,8 +54,35 @@ def begin(version: BotVersion, now: datetime.datetime) -> Exam | None:
     version.state, version.state_reason, version.validation = BotVersion.State.VALIDATING, "", None
     version.save(update_fields=["state", "state_reason", "validation"])
     exam = Exam.objects.create(version=version, sent_at=now)
-    transaction.on_commit(partial(queues.send_check, check_job(exam)))
+    transaction.on_commit(assign_checks)
     return exam
+
+
+def assign_checks() -> int:
+    """Send the checks that wait to validation workers with free slots; returns how many. Repeatable."""
+    workers = Worker.objects.given_jobs().filter(queue=queues.VALIDATION)
+    free = {worker.name: slots_of([worker]) for worker in workers}
+    open_checks = Exam.objects.filter(ended_at__isnull=True)
+    for name in open_checks.filter(assigned__in=free).values_list("assigned", flat=True):
+        free[name] -= 1
+    sent = 0
+    for exam in open_checks.filter(assigned="").select_related("version__bot").order_by("sent_at"):
+        name = max(free, key=free.__getitem__, default="")
+        if not name or free[name] <= 0:
+            break
+        free[name] -= 1
+        sent += _send_check(exam, name)
+    return sent
+
+
+@transaction.atomic
+def _send_check(exam: Exam, worker: str) -> bool:
+    """Send a check on commit; False if another process has sent it meanwhile."""
+    waiting = Exam.objects.filter(pk=exam.pk, assigned="", ended_at__isnull=True)
+    if not waiting.update(assigned=worker, sent_at=timezone.now()):
+        return False
+    transaction.on_commit(partial(queues.send_check, check_job(exam), worker))
+    return True
 
 
 def validate_waiting() -> int:
@@ -84,9 +114,9 @@ def check_job(exam: Exam) -> ComplianceJob:
 
 @transaction.atomic
 def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
-    """Process a message about a check; False if the check is unknown or over."""
+    """Process a message about a check; False if the check is unknown, over or another worker's."""
     exam = _open_check(news.exam)
-    if exam is None:
+    if exam is None or exam.assigned != name_of(news.worker):
         models.Ignored.objects.count_one("foreign", now)
         return False
     exam.heard_at = now
@@ -101,17 +131,14 @@ def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     return True
 
 
-def sweep_checks(
-    lost_before: datetime.datetime, taken_before: datetime.datetime | None, now: datetime.datetime
-) -> int:
+def sweep_checks(lost_before: datetime.datetime, idle: Collection[str], now: datetime.datetime) -> int:
     """Send checks again that had no message since ``lost_before``; returns how many.
 
-    Includes queued checks sent before ``taken_before``, which a worker must have taken since.
+    Includes checks queued before then for the workers named in ``idle``, which have taken them since.
     """
     silent = Exam.objects.filter(ended_at__isnull=True)
-    lost = list(silent.filter(heard_at__lt=lost_before))
-    if taken_before is not None:
-        lost += silent.filter(heard_at__isnull=True, sent_at__lt=taken_before)
+    taken = Q(heard_at__isnull=True, sent_at__lt=lost_before, assigned__in=idle)
+    lost = list(silent.filter(Q(heard_at__lt=lost_before) | taken))
     for exam in lost:
         with transaction.atomic():
             if (still := _open_check(str(exam.pk))) is not None:

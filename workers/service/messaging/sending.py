@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from kombu.exceptions import OperationalError
 
 from workers.jobs import GameReport, Progress, Release
-from workers.service.celery import RECORDS, app
+from workers.service.celery import app
 from workers.service.compliance import ComplianceEnding, ComplianceNews
 from workers.service.messaging.heartbeat import Heartbeat, Trouble
 from workers.service.messaging.progress import ProgressSender
+from workers.service.messaging.signing import RECORDS
 
 REPORT_RETRY = {"max_retries": 60, "interval_start": 0.2, "interval_step": 0.5, "interval_max": 2.0}
 """Sending a report waits up to two minutes for an absent broker."""

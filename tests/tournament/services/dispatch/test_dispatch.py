@@ -20,6 +20,7 @@ from tests.support.schedule import (
 from tournament.models import Attempt, Game, Tournament
 from tournament.services.dispatch import dispatch
 from tournament.services.dispatch.batches import engine_spec
+from tournament.services.dispatch.rooms import BATCHES_AHEAD_A_SLOT
 from tournament.services.results import keeper
 from workers.jobs import GameJob, JobGame, Release
 
@@ -70,7 +71,7 @@ def test_a_claim_writes_an_attempt_and_is_made_once(deal: Deal) -> None:
 def test_no_more_is_claimed_than_the_buffer_holds(deal: Deal, settings: Settings) -> None:
     settings.SLOTS = 1
     make_tournament(pairs=30)
-    assert len(deal()) == dispatch.BATCHES_AHEAD_A_SLOT
+    assert len(deal()) == BATCHES_AHEAD_A_SLOT
     assert deal() == []
 
 
@@ -79,12 +80,12 @@ def test_the_buffer_is_as_large_as_the_workers_that_play_need(deal: Deal, settin
     make_tournament(pairs=60)
     east, west = make_worker(slots=2), make_worker(slots=4, held=1, name="players@west")
     make_worker(slots=8, queue="validation", name="validators@east")
-    assert len(deal()) == dispatch.BATCHES_AHEAD_A_SLOT * 5
+    assert len(deal()) == BATCHES_AHEAD_A_SLOT * 5
     west.quarantined_at = timezone.now()
     west.save()
-    assert dispatch.buffer_batches() == dispatch.BATCHES_AHEAD_A_SLOT * 2
+    assert dispatch.buffer_batches() == BATCHES_AHEAD_A_SLOT * 2
     east.delete()
-    assert dispatch.buffer_batches() == dispatch.BATCHES_AHEAD_A_SLOT  # as many as are to come
+    assert dispatch.buffer_batches() == 0
 
 
 def test_the_buffer_is_topped_up_when_half_of_it_is_used(
@@ -115,11 +116,11 @@ def test_validations_have_a_queue_and_a_buffer_of_their_own(
     settings.SLOTS = 1
     make_tournament(pairs=30)
     deal()
-    assert set(queues.queues) == {"games"}
+    assert set(queues.queues) == {"games.host"}
     version = make_version("Cy", owner=make_user())
     start_validation(version)
     (job,) = deal()
-    assert queues.queues[-1] == "validation"
+    assert queues.queues[-1] == "validation.checker"
     assert job.engines == (engine_spec(version),) * 2
     assert [game.white for game in job.games] == [0]
 

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from tests.support.schedule import FakeBroker, make_tournament, play_all, word_of
-from tournament.models import Attempt, Game, Tournament
+from tournament.models import Attempt, Game, Tournament, Worker
 from tournament.services.calendar import sweep
 from tournament.services.dispatch.attempts import give_back
 from tournament.services.dispatch.leases import LEASE, keeper_started
@@ -33,6 +33,7 @@ class Sweeper:
         end, lost = self.now + datetime.timedelta(seconds=seconds), 0
         while self.now < end:
             self.now += STEP
+            Worker.objects.update(seen_at=self.now)
             lost += sweep(now=self.now)
         return lost
 
@@ -53,7 +54,7 @@ def test_a_game_whose_worker_fell_silent_is_given_back(
 ) -> None:
     make_tournament()
     (job,) = deal()
-    queues.lengths["games"] = 1
+    queues.lengths["games.host"] = 1
     keeper.progress(word_of(job.games[0]))
     assert sweeper.run(25) == 0
     assert sweeper.run(15) == 2  # the second game waits for the same worker
@@ -82,7 +83,7 @@ def test_a_queued_job_waits_as_long_as_the_queue_holds_any(
 ) -> None:
     make_tournament()
     deal()
-    queues.lengths["games"] = 1
+    queues.lengths["games.host"] = 1
     assert sweeper.run(1200) == 0
 
 
@@ -91,6 +92,7 @@ def test_what_a_queue_lost_is_given_back_a_lease_after_the_keeper_s_start(deal: 
     deal()
     started = timezone.now() + STEP
     keeper_started(started)
+    Worker.objects.update(seen_at=started + LEASE)
     assert sweep(now=started + LEASE - STEP) == 0
     assert sweep(now=started + LEASE) == 2
 
@@ -107,7 +109,7 @@ def test_a_queued_job_is_lost_when_a_later_one_has_long_been_played(
 ) -> None:
     make_tournament(pairs=2)
     first, second = deal()
-    queues.lengths["games"] = 1
+    queues.lengths["games.host"] = 1
     keeper.progress(word_of(second.games[0]))
     sent = timezone.now() + datetime.timedelta(seconds=1)
     Attempt.objects.filter(job=second.job).update(sent_at=sent, lease_until=sent + 10 * LEASE)
@@ -122,7 +124,7 @@ def test_an_earlier_job_being_played_says_nothing_of_a_later_one(
 ) -> None:
     make_tournament(pairs=2)
     first, _ = deal()
-    queues.lengths["games"] = 1
+    queues.lengths["games.host"] = 1
     keeper.progress(word_of(first.games[0]))
     Attempt.objects.filter(job=first.job).update(lease_until=timezone.now() + 1000 * LEASE)
     assert sweeper.run(600) == 0
@@ -133,7 +135,7 @@ def test_no_lease_ends_before_the_keeper_has_run_for_one(
 ) -> None:
     make_tournament()
     (job,) = deal()
-    queues.lengths["games"] = 1
+    queues.lengths["games.host"] = 1
     keeper.progress(word_of(job.games[0]))
     sweeper.now += 4 * LEASE
     keeper_started(sweeper.now)
@@ -146,7 +148,7 @@ def test_a_keeper_that_stood_still_counts_as_started_anew(
 ) -> None:
     make_tournament()
     (job,) = deal()
-    queues.lengths["games"] = 1
+    queues.lengths["games.host"] = 1
     sweeper.run(5)
     keeper.progress(word_of(job.games[0]))
     sweeper.now += 4 * LEASE
@@ -160,7 +162,7 @@ def test_a_sweep_waits_for_the_reports_queued_before_it(
     make_tournament()
     (job,) = deal()
     keeper.progress(word_of(job.games[0]))
-    queues.lengths = {"records": 3, "games": 1}
+    queues.lengths = {"records": 3, "games.host": 1}
     assert sweeper.run(60) == 0
     (*_, as_of) = queues.sweeps
     assert as_of == sweeper.now

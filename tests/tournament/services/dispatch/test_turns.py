@@ -16,7 +16,7 @@ from tests.support.schedule import make_tournament, make_user, make_version, pla
 from tournament.models import Attempt, Game, OwnerShare, SlotUse, Tournament, User
 from tournament.services.dispatch.batches import GameBatch
 from tournament.services.dispatch.leases import keeper_started
-from tournament.services.dispatch.turns import LONG_SECONDS, SlotShares
+from tournament.services.dispatch.turns import MOST_WAIT_SECONDS, SlotShares
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import pause
 from tournament.services.shares import SITE, charge, exhausted, used_today
@@ -56,7 +56,7 @@ def test_an_owner_who_has_used_more_waits_until_the_others_have_had_as_much() ->
 
 
 def test_long_batches_leave_a_slot_to_the_others() -> None:
-    waiting = {ADA: [batches(1, 2 * LONG_SECONDS)], BOB: [batches(2, 2.0, number=3)]}
+    waiting = {ADA: [batches(1, 2 * MOST_WAIT_SECONDS)], BOB: [batches(2, 2.0, number=3)]}
     chosen = list(shares(long_left=2).take_turns(waiting))
     assert sorted(batch.tournament for batch in chosen) == [1, 1, 2, 2, 2]
 
@@ -67,6 +67,7 @@ def test_long_batches_leave_a_slot_to_the_others() -> None:
 @pytest.fixture
 def users(db: None, settings: Settings) -> tuple[User, User]:
     settings.SLOTS = 4
+    settings.MAX_GAME_MINUTES = 0
     keeper_started()
     return make_user("ada"), make_user("bob")
 
@@ -120,7 +121,7 @@ def test_a_job_that_takes_longer_than_expected_counts_as_long(users: tuple[User,
     jobs = deal()
     for job in jobs[:3]:
         keeper.progress(word_of(job.games[0]))
-    long_ago = timezone.now() - datetime.timedelta(seconds=3 * LONG_SECONDS)
+    long_ago = timezone.now() - datetime.timedelta(seconds=3 * MOST_WAIT_SECONDS)
     Attempt.objects.filter(started_at__isnull=False).update(started_at=long_ago)
     finish(jobs[3:], timezone.now())
     tournament_of(ada, "monster", "999999+999999")

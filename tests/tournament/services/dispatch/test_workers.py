@@ -20,12 +20,13 @@ from tests.support.schedule import (
     start_validation,
     void,
 )
-from tournament.models import Attempt, BotVersion, Game, Notice, Worker
+from tournament.models import Attempt, BotVersion, Exam, Game, Notice, Worker
 from tournament.services.calendar import sweep
 from tournament.services.dispatch import workers
 from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.results import keeper
 from tournament.services.uploads import availability as uploads
+from tournament.services.uploads import validation
 from tournament.services.uploads.validation import receive_heartbeat
 from workers.game.referee import BOTH_UNABLE
 from workers.jobs import MAX_VOIDS, GameJob, GameReport
@@ -229,12 +230,14 @@ def test_a_bot_that_others_play_is_not_the_trouble(hear: Hear, deal: Deal) -> No
     """The same voids, but another worker records games between the same two."""
     tournament = make_tournament(pairs=4)
     hear(beat())
-    first, *rest = deal()
+    hear(beat("players@west"))
+    first, *rest = deal()  # the workers take turns
     keeper.record_all([by(void(play(first, game))) for game in first.games])
     keeper.record(replace(play(rest[0], rest[0].games[0]), worker="players@west/1"))
-    assert not Worker.objects.get().is_quarantined
+    quarantined = Worker.objects.filter(quarantined_at__isnull=False).values_list("name", flat=True)
+    assert list(quarantined) == []
     keeper.record(by(void(play(rest[1], rest[1].games[0]))))
-    assert Worker.objects.get().is_quarantined
+    assert list(quarantined.all()) == ["players@east"]
     assert tournament.games.filter(voids__gt=0).count() == 0
 
 
@@ -252,9 +255,11 @@ def test_voids_that_a_sound_worker_must_tell_are_no_quarantine(hear: Hear, deal:
 
 def test_a_quarantined_worker_halts_no_game_at_once_either(hear: Hear, deal: Deal) -> None:
     start_validation(make_version("Cy", owner=make_user()))
-    workers.quarantine(hear(beat()), "it smells", timezone.now())
+    worker = hear(beat("validators@east", queue="validation"))
     (job,) = deal()
-    keeper.record(by(replace(void(play(job, job.games[0])), evidence=f"{BOTH_UNABLE}: white: no")))
+    workers.quarantine(worker, "it smells", timezone.now())
+    told = replace(void(play(job, job.games[0])), evidence=f"{BOTH_UNABLE}: white: no")
+    keeper.record(by(told, "validators@east"))
     assert Game.objects.get(key=job.games[0].key).state == Game.State.WAITING
 
 
@@ -274,8 +279,9 @@ def test_the_void_that_quarantines_its_worker_does_not_halt_its_game(hear: Hear,
 
 def test_a_good_result_of_a_quarantined_worker_is_recorded_all_the_same(hear: Hear, deal: Deal) -> None:
     make_tournament()
-    workers.quarantine(hear(beat()), "it smells", timezone.now())
+    worker = hear(beat())
     (job,) = deal()
+    workers.quarantine(worker, "it smells", timezone.now())
     assert isinstance(keeper.record(by(play(job, job.games[0]))), keeper.Recorded)
     assert Attempt.objects.filter(end=Attempt.End.RECORDED).count() == 1
 
@@ -326,7 +332,12 @@ def test_what_waited_is_validated_once_workers_that_refused_have_started_again(
     assert uploads.look().are_run
     assert not queues.exams
     hear(beat("players@east", run="run 2"))
-    assert len(queues.exams) == 1
+    assert Exam.objects.count() == 1
+    assert not queues.exams  # there is no worker for it yet
+    hear(beat("validators@east", queue="validation", run="run 2"))
+    validation.assign_checks()
+    assert validation.assign_checks() == 0
+    assert Exam.objects.get().assigned == "validators@east"
 
 
 def test_a_worker_that_starts_again_as_it_was_has_nothing_validated(hear: Hear, queues: FakeBroker) -> None:

@@ -367,7 +367,7 @@ def test_progress_of_a_game_that_is_over_is_ignored(deal: Deal) -> None:
 def test_numbers_past_any_clock_and_null_characters_are_stored_as_far_as_they_go(deal: Deal) -> None:
     make_tournament()
     (job,) = deal()
-    wild = replace(word_of(job.games[0]), white_ms=10**30, moves=(("a\0", "\0"),), worker="w" * 999)
+    wild = replace(word_of(job.games[0]), white_ms=10**30, moves=(("a\0", "\0"),), worker="host/" + "9" * 999)
     assert keeper.progress(wild)
     assert LiveGame.objects.get().moves == [["a\\x00", "\\x00"]]
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from django.db import transaction
 
-from tests.support.schedule import FakeBroker, make_event, make_tournament, play_short
+from tests.support.schedule import FakeBroker, make_event, make_tournament, make_workers, play_short
 from tests.support.threads import at_once
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
 from tournament.services.dispatch import dispatch
@@ -16,6 +16,11 @@ from tournament.services.results.ratings import rebuild
 from tournament.services.schedule import rounds
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def worker(transactional_db: None) -> None:
+    make_workers()
 
 
 def test_every_report_delivered_three_times_at_once_is_recorded_once(queues: FakeBroker) -> None:

@@ -20,7 +20,7 @@ from tests.support.schedule import (
     start_validation,
     word_of,
 )
-from tournament.models import Attempt, Game, Keeper, LiveGame, Tournament, Worker
+from tournament.models import Attempt, Game, Keeper, LiveGame, Tournament
 from tournament.services.calendar import tend
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
@@ -63,17 +63,18 @@ def test_a_pause_and_a_cancellation_stop_the_games_under_way(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     tournament, other = make_tournament(pairs=30), make_tournament(pairs=30, name="Other")
+    for name in ("east", "west"):
+        make_worker(name=name)
     mine, its, *queued = deal()
     assert names([mine, its]) == ["test-match", "other"]
     for job in (mine, its):
         keeper.progress(word_of(job.games[0]))
-    make_worker(name="players@east")
-    make_worker(name="players@west")
-    make_worker(name="players@north", state=Worker.State.LOST)
     with django_capture_on_commit_callbacks(execute=True):
         end(tournament)
-    jobs = {mine.job, *(job.job for job in queued if names([job]) == ["test-match"])}
-    assert set(queues.stopped) == {(f"players@{at}", job) for at in ("east", "west") for job in jobs}
+    stopped = [mine, *(job for job in queued if names([job]) == ["test-match"])]
+    sent_to = {str(job): worker for job, worker in Attempt.objects.values_list("job", "assigned")}
+    assert set(queues.stopped) == {(sent_to[job.job], job.job) for job in stopped}
+    assert set(sent_to.values()) == {"east", "west"}
     assert not Attempt.objects.filter(game__tournament=tournament, ended_at=None).exists()
     assert set(LiveGame.objects.values_list("game__tournament", flat=True)) == {other.pk}
     assert not Game.objects.exclude(voids=0, lost=0).exists()
@@ -102,8 +103,7 @@ def test_a_worker_that_missed_the_command_to_stop_gets_it_at_its_next_progress(
     tournament = make_tournament()
     job, *_ = deal()
     keeper.progress(word_of(job.games[0]))
-    pause(tournament)  # before the worker is known
-    make_worker(name="host")
+    pause(tournament)
     assert not keeper.progress(word_of(job.games[0]))
     assert queues.stopped == [("host", job.job)]
 

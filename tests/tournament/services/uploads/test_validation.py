@@ -17,6 +17,7 @@ from tests.support.schedule import (
     forfeit,
     make_user,
     make_version,
+    make_worker,
     news,
     pack_bot,
     pass_exam,
@@ -24,10 +25,11 @@ from tests.support.schedule import (
     play_all,
     void,
 )
-from tournament.models import ActiveVersion, BotVersion, Exam, Ignored, RatingEvent, Tournament
+from tournament.models import ActiveVersion, BotVersion, Exam, Ignored, RatingEvent, Tournament, Worker
 from tournament.services.calendar import sweep
 from tournament.services.dispatch.batches import engine_spec
 from tournament.services.dispatch.leases import LEASE, keeper_started
+from tournament.services.dispatch.recalls import take_back_stranded
 from tournament.services.results import keeper
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
@@ -48,6 +50,12 @@ FLAW = replace(FAULT, check="quit", ladder="", fault="it stayed", is_grave=False
 @pytest.fixture(autouse=True)
 def trust(settings: Settings) -> None:
     settings.TRUST_UPLOADS = True
+
+
+@pytest.fixture(autouse=True)
+def checker(db: None) -> Worker:
+    """The worker to which the checks are sent."""
+    return make_worker(name="checker", queue="validation")
 
 
 @pytest.fixture
@@ -238,6 +246,39 @@ def test_nothing_a_worker_tells_is_kept_unescaped_or_unbounded(
     assert version.state_reason.isprintable()
 
 
+def test_a_check_waits_for_a_worker_and_goes_to_one_with_a_free_slot(
+    submit: Submit, queues: FakeBroker
+) -> None:
+    Worker.objects.update(slots=1)
+    first, second = submit(), make_version("Iron Age", state=BotVersion.State.WAITING)
+    validation.begin(second, timezone.now())
+    validation.assign_checks()
+    assert [job.exam for job in queues.exams] == [str(first.exams.get().pk)]
+    make_worker(name="checker 2", queue="validation", slots=1)
+    assert (validation.assign_checks(), validation.assign_checks()) == (1, 0)
+    assert second.exams.get().assigned == "checker 2"
+
+
+def test_news_of_a_check_counts_only_from_the_worker_it_was_sent_to(submit: Submit) -> None:
+    version = submit()
+    told = replace(news(version), worker="validators@west/1")
+    assert not validation.record_news(told, timezone.now())
+    assert Ignored.objects.get(reason="foreign").count == 1
+    assert version.exams.get().heard_at is None
+
+
+def test_a_check_that_was_queued_for_a_lost_worker_is_sent_to_another(
+    submit: Submit, queues: FakeBroker, checker: Worker
+) -> None:
+    version = submit()
+    make_worker(name="checker 2", queue="validation")
+    Worker.objects.filter(pk=checker.pk).update(state=Worker.State.LOST)
+    take_back_stranded()
+    assert version.exams.get().assigned == ""
+    validation.assign_checks()
+    assert version.exams.get().assigned == "checker 2"
+
+
 # Lost
 
 
@@ -255,6 +296,7 @@ def sweeper(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], int]:
         swept, now = 0, start
         while now < start + later:
             now += LEASE / 2
+            Worker.objects.update(seen_at=now)
             swept += sweep(None, now)
         return swept
 
@@ -265,7 +307,7 @@ def test_a_check_is_sent_again_when_its_worker_falls_silent(
     submit: Submit, hear: Callable[..., bool], sweeper: Callable[[timedelta], int], queues: FakeBroker
 ) -> None:
     version = submit()
-    queues.lengths["validation"] = 5
+    queues.lengths["validation.checker"] = 5
     hear(version, ComplianceEnding.NONE, OK)
     assert sweeper(LEASE / 2) == 0
     assert sweeper(2 * LEASE) == 1
@@ -276,9 +318,9 @@ def test_a_queued_examination_waits_as_long_as_the_queue_holds_any(
     submit: Submit, sweeper: Callable[[timedelta], int], queues: FakeBroker
 ) -> None:
     version = submit()
-    queues.lengths["validation"] = 1
+    queues.lengths["validation.checker"] = 1
     assert sweeper(20 * LEASE) == 0
-    queues.lengths["validation"] = 0
+    queues.lengths["validation.checker"] = 0
     assert sweeper(24 * LEASE) > 0
     assert version.exams.earliest("sent_at").end == Exam.End.LOST
 

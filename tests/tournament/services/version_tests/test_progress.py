@@ -415,7 +415,8 @@ def test_ladder_games_are_made_and_sent_before_those_of_a_test(
     assert len(deal()) == 4
     assert has_room(-100)
     tend()
-    assert names(deal()) == ["ladder-duploline", *[test.slug for test in tests], tests[0].slug]
+    assert names(deal())[0] == "ladder-duploline"
+    assert tests[0].slug not in names(deal())  # the pair of the ladder fills the slot
 
 
 def test_a_test_plays_while_a_ladder_has_no_pair_due(owner: User, deal: Deal, settings: Settings) -> None:

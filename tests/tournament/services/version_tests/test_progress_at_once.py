@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.rules.base import Result
-from tests.support.schedule import FakeBroker, make_test, make_user, play_short
+from tests.support.schedule import FakeBroker, make_test, make_user, make_workers, play_short
 from tests.support.threads import at_once
 from tournament.models import CountedPair, Pairing, VersionTest
 from tournament.services.dispatch import dispatch
@@ -15,6 +15,11 @@ from tournament.services.version_tests.progress import stop_test, tend_tests
 from workers.jobs import GameJob, JobGame
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def worker(transactional_db: None) -> None:
+    make_workers()
 
 
 def candidate_wins(_: GameJob, game: JobGame) -> Result:

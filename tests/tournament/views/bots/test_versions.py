@@ -27,7 +27,7 @@ FAULT = Found("legal moves", "dualma", "illegal move 'x'", "read it all", "> go"
 def examined(site: Site) -> BotVersion:
     """A second version of the owner's bot, waiting for a worker to examine it."""
     version = add_version(site.owner, "Stone Age", ["dualma"], state=BotVersion.State.VALIDATING)
-    Exam.objects.create(version=version, sent_at=timezone.now())
+    Exam.objects.create(version=version, sent_at=timezone.now(), assigned="checker")
     return version
 
 

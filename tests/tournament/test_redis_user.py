@@ -1,0 +1,55 @@
+"""``manage.py redis_user``: a Redis user for one worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import redis
+from django.core.management import CommandError, call_command
+from kombu import Connection
+from redis.exceptions import NoPermissionError
+
+from tests.support.brokers import running_redis
+from tournament import celery
+from tournament.embedded.processes.redis_server import broker_url
+
+EAST = "players@east"
+
+
+@pytest.fixture
+def socket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    with running_redis() as socket:
+        monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection(broker_url(socket)))
+        yield socket
+
+
+def run(*words: str) -> list[str]:
+    printed = StringIO()
+    call_command("redis_user", *words, stdout=printed)
+    return printed.getvalue().splitlines()
+
+
+def test_the_user_that_is_made_reaches_the_worker_s_own_queue_alone(socket: Path) -> None:
+    (line,) = run(EAST, "--make")
+    password = line.rpartition(" ")[2]
+    with redis.Redis(unix_socket_path=str(socket), username=EAST, password=password) as client:
+        assert client.llen(f"games.{EAST}") == 0
+        with pytest.raises(NoPermissionError):
+            client.llen("games.players@west")
+
+
+def test_without_make_the_command_is_printed_and_nothing_is_changed(socket: Path) -> None:
+    command, line = run(EAST)
+    assert command.startswith(f"ACL SETUSER {EAST} reset on >")
+    assert line.startswith(f"user {EAST} password ")
+    with redis.Redis(unix_socket_path=str(socket)) as client:
+        assert client.execute_command("ACL", "GETUSER", EAST) is None
+
+
+def test_what_is_no_worker_s_name_is_refused() -> None:
+    for name in ("east", "players@*", "a b@c"):
+        with pytest.raises(CommandError, match="is not the name of a worker"):
+            run(name)
