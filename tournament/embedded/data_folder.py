@@ -38,8 +38,8 @@ def check_data_folder(folder: Path) -> None:
     markers = next((kind for kind in ((MARKER,), *EARLIER) if _are_files(marked, kind)), ())
     if not markers:
         raise ForeignFolder(
-            f"{str(folder)!r} is not empty and is not a data folder of Duarena, so nothing was written into it:"
-            " choose an empty or a new folder with --data"
+            f"{str(folder)!r} is not empty and is not a data folder of Duarena, so nothing was written"
+            " into it: choose an empty or a new folder with --data"
         )
     if os.geteuid() == 0:
         _check_owner(folder, [marked / name for name in markers])

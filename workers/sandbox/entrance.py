@@ -2,10 +2,10 @@
 
     python -m workers.sandbox.entrance [--own FOLDER]... -- COMMAND...
 
-Nothing of ``arena`` runs as root. The new user is the owner of the first existing ``--own`` folder that is not
-root's; else the user ``duarena``, if it exists; else an unused number. Missing ``--own`` folders are created
-for that user, and an empty one of root's is given to it; no other file changes its owner. If another user
-than root started it, that user stays, and only a control group is set up, where the system permits that.
+Nothing of ``arena`` runs as root. The new user is the owner of the first existing ``--own`` folder that is
+not root's; else the user ``duarena``, if it exists; else an unused number. Missing ``--own`` folders are
+created for that user, and an empty one of root's is given to it; no other file changes its owner. If another
+user than root started it, that user stays, and only a control group is set up, where the system permits that.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def main(arguments: Sequence[str]) -> int:
     command = list(arguments[cut + 1 :])
     try:
         enter(folders, command)
+        os.execvp(command[0], command)
     except CannotEnter as error:
         print(f"arena: {error}", file=sys.stderr)
-        return 1
-    os.execvp(command[0], command)
+    return 1
 
 
 def enter(folders: Sequence[Path], command: Sequence[str]) -> None:
@@ -75,8 +75,8 @@ def enter(folders: Sequence[Path], command: Sequence[str]) -> None:
         open_way([ROOT, Path(sys.base_prefix), *folders], [Path(sys.executable)], user.uid, user.gid)
     except OutOfReach as error:
         raise CannotEnter(
-            f"started as root, which runs no part of a site, and cannot continue as {user.login} ({user.uid}):"
-            f" {error}. Start it as an ordinary user"
+            "started as root, which runs no part of a site, and cannot continue as"
+            f" {user.login} ({user.uid}): {error}. Start it as an ordinary user"
         ) from None
     _become(user, folders)
     sys.stdout.flush()

@@ -42,6 +42,11 @@ class Limits:
         return f"{self.cpu_seconds} seconds of processor time"
 
 
+def processor_time_sentence(cpu_ns: int, clock_ns: int) -> str:
+    cpu_s, clock_s = cpu_ns / 1e9, clock_ns / 1e9
+    return f"{cpu_s:.1f} seconds of processor time, while its own turns took {clock_s:.1f} seconds"
+
+
 def prlimit_words(limits: Limits) -> tuple[str, ...]:
     """The command that sets the limits and becomes the engine; it runs inside the namespaces.
 
