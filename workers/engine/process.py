@@ -141,7 +141,7 @@ class EngineProcess:
             self._processor_time.begin_turn()
 
     def rest(self, *, suspend: bool = False) -> int | None:
-        """End the engine's turn; returns the processor time of the turn in nanoseconds.
+        """End the engine's turn; returns the processor time since the end of its last one, in nanoseconds.
 
         From then on a sandboxed engine is suspended if it thinks, or at once with ``suspend``. None without a
         sandbox, where nothing is measured and the engine keeps running.

@@ -47,6 +47,8 @@ class ProcessorTime:
         self._clock_ns = 0
         self._cpu_ns = 0
         """At the last change of turns."""
+        self._ended_ns = 0
+        """At the end of its last turn."""
         self._taken_ns = 0
         """Used in the opponent's turns of this game."""
 
@@ -70,9 +72,9 @@ class ProcessorTime:
         self._began_ns = time.monotonic_ns()
 
     def end_turn(self, *, suspend: bool = False) -> int:
-        """End its own turn and watch the engine; returns the processor time of the turn in nanoseconds.
+        """End its own turn and watch the engine. With ``suspend`` it is suspended, for a time without checks.
 
-        With ``suspend`` it is suspended in any case, for a time without checks.
+        Returns the processor time since the last end of a turn, in nanoseconds.
         """
         used_ns = 0
         if self._is_own_turn:
@@ -83,7 +85,8 @@ class ProcessorTime:
             else:
                 self._waiting.add(self)
             cpu_ns = self._sandboxed.cpu_ns()
-            used_ns, self._cpu_ns = max(0, cpu_ns - self._cpu_ns), cpu_ns
+            used_ns = max(0, cpu_ns - self._ended_ns)
+            self._cpu_ns = self._ended_ns = cpu_ns
             self._end_if_over(cpu_ns, self._clock_ns)
         elif suspend and not self._is_suspended:
             self._suspend()

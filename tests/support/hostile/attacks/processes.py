@@ -123,6 +123,20 @@ ATTACKS = [
         opponent=BUSY,
     ),
     Attack(
+        "computes in children while its opponent thinks",
+        ("isready", "attack", "processes.think_in_children {facts}"),
+        computed,
+        ("rest",),
+        opponent=BUSY,
+    ),
+    Attack(
+        "computes in bursts while its opponent thinks",
+        ("isready", "attack", "processes.think_in_bursts {facts}"),
+        computed,
+        ("rest",),
+        opponent=BUSY,
+    ),
+    Attack(
         "has a helper wake it while its opponent thinks",
         ("isready", "attack", "processes.be_woken {facts}", "isready", "spin", "-"),
         computed,

@@ -20,6 +20,8 @@ MAX_SIGNALS = 2000
 NICER = 7
 MEMORY_READ = 4 * 1024 * 1024
 CHAIN_SECONDS = 3.0
+BURST_SECONDS = 0.006
+BREAK_SECONDS = 0.001
 
 
 def fork_bomb(_: dict[str, Any]) -> int:
@@ -115,6 +117,30 @@ def be_woken_by_a_chain(_: dict[str, Any]) -> int:
 
     parent = os.getpid()
     return child(wake)
+
+
+def think_in_children(_: dict[str, Any]) -> None:
+    """Start two children that compute until the time limit."""
+
+    def compute() -> None:
+        while True:
+            pass
+
+    for _number in range(2):
+        child(compute)
+
+
+def think_in_bursts(_: dict[str, Any]) -> None:
+    """Start a thread that computes in bursts shorter than a check of the worker takes to come."""
+
+    def compute() -> None:
+        while True:
+            until = time.thread_time() + BURST_SECONDS
+            while time.thread_time() < until:
+                pass
+            time.sleep(BREAK_SECONDS)
+
+    threading.Thread(target=compute, daemon=True).start()
 
 
 def take_all_cores(_: dict[str, Any]) -> int:
