@@ -100,6 +100,8 @@ class EngineProcess:
         control_groups = () if self._sandboxed is None else self._sandboxed.control_groups
         try:
             reaper.watch(launch.scratch, control_groups=control_groups)
+            if self._sandboxed is not None:
+                self._sandboxed.enclose()
             self._popen = _spawn(launch)
         except BaseException:
             if self._sandboxed is not None:

@@ -66,7 +66,7 @@ class ProcessEnding:
 class SandboxedProcess:
     """One engine in the sandbox, created before it starts; the caller must ``end`` it.
 
-    Start it with ``argv``, ``environment`` and ``descriptors``, then call ``started``.
+    Call ``enclose``, start it with ``argv``, ``environment`` and ``descriptors``, then call ``started``.
     """
 
     environment = OUTER_ENVIRONMENT
@@ -105,6 +105,11 @@ class SandboxedProcess:
             *prlimit_words(limits),
             *command,
         )
+
+    def enclose(self) -> None:
+        """Create the control group; raises ``OSError``. Register ``control_groups`` with the reaper before."""
+        if self._group is not None:
+            self._group.create()
 
     def started(self, monitor: int) -> None:
         """Set up the started process ``monitor``, which waits for ``START_LINE`` and will become bwrap.
