@@ -1,9 +1,10 @@
 """One sandboxed engine from start to end; its ``argv`` is the whole command line of a sandboxed engine.
 
 An engine's first process is ``sh``, which waits for a line on standard input, enters the control group
-and becomes bwrap; bwrap builds the namespaces and starts ``prlimit`` in them, which becomes the engine. The
-worker registers the process with the reaper before it sends the line. So a worker that is killed at any
-moment leaves no engine behind: without the line ``sh`` exits when its input closes.
+and becomes bwrap; bwrap builds the namespaces and starts ``sh`` in them, which sets the limits of the first
+process there and becomes ``prlimit``, which sets the engine's and becomes the engine. The worker registers
+the process with the reaper before it sends the line. So a worker that is killed at any moment leaves no engine
+behind: without the line ``sh`` exits when its input closes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from workers.reaper import END_SECONDS, kill_group
 from workers.sandbox import tree
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT, Mounts, bwrap_arguments
 from workers.sandbox.groups.cgroups import Group
-from workers.sandbox.limits import Limits, prlimit_words, processor_time_sentence
+from workers.sandbox.limits import Limits, inner_words, processor_time_sentence
 
 START_LINE = b"\n"
 """The line that ``START_SCRIPT`` waits for."""
@@ -102,12 +103,15 @@ class SandboxedProcess:
         self.argv = (
             *(tools.shell, "-c", START_SCRIPT, "sh", *self.control_groups, "--"),
             *(tools.bwrap, "--args", str(arguments), "--"),
-            *prlimit_words(limits),
+            *inner_words(limits),
             *command,
         )
 
     def enclose(self) -> None:
-        """Create the control group; raises ``OSError``. Register ``control_groups`` with the reaper before."""
+        """Create the control group; raises ``OSError``.
+
+        Register ``control_groups`` with the reaper before.
+        """
         if self._group is not None:
             self._group.create()
 

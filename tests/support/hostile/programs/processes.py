@@ -20,6 +20,13 @@ MAX_SIGNALS = 2000
 NICER = 7
 MEMORY_READ = 4 * 1024 * 1024
 CHAIN_SECONDS = 3.0
+FIRST_PROCESS_LIMITS = {
+    resource.RLIMIT_AS: 1 << 30,
+    resource.RLIMIT_CPU: 3600,
+    resource.RLIMIT_NPROC: 10,
+    resource.RLIMIT_FSIZE: 1 << 30,
+    resource.RLIMIT_NOFILE: 200,
+}
 BURST_SECONDS = 0.006
 BREAK_SECONDS = 0.001
 
@@ -86,6 +93,17 @@ def limit_others(_: dict[str, Any]) -> list[int]:
             resource.prlimit(number, resource.RLIMIT_MSGQUEUE, (ODD_LIMIT, ODD_LIMIT))
             done.append(number)
     return done
+
+
+def free_the_first(_: dict[str, Any]) -> list[int]:
+    """The limits with which the first process, which is bwrap's, could do more than its work."""
+    found = []
+    for kind, most in FIRST_PROCESS_LIMITS.items():
+        with contextlib.suppress(OSError, ValueError):
+            resource.prlimit(1, kind, (most, most))
+        if not 0 <= resource.prlimit(1, kind)[1] < most:
+            found.append(kind)
+    return found
 
 
 def renice_all(_: dict[str, Any]) -> None:
