@@ -3,8 +3,8 @@
 An engine's first process is ``sh``, which waits for a line on standard input, enters the control group
 and becomes bwrap; bwrap builds the namespaces and starts ``sh`` in them, which sets the limits of the first
 process there and becomes ``prlimit``, which sets the engine's and becomes the engine. The worker registers
-the process with the reaper before it sends the line. So a worker that is killed at any moment leaves no engine
-behind: without the line ``sh`` exits when its input closes.
+the process with the reaper before it sends the line. So a worker that is killed at any moment leaves no
+engine behind: without the line ``sh`` exits when its input closes.
 """
 
 from __future__ import annotations
