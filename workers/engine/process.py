@@ -20,7 +20,7 @@ from typing import IO
 
 from engines.records import Termination
 from workers.engine.launch import Launch
-from workers.engine.processor_time import ProcessorTime, WaitingEngines
+from workers.engine.processor_time import CHECK_NS, ProcessorTime, WaitingEngines
 from workers.exit_status import exit_sentence, signal_sentence
 from workers.game.fastpath.conversation import Conversation
 from workers.game.fastpath.moves import NS_PER_S, EngineChannel, Pending
@@ -94,9 +94,8 @@ class EngineProcess:
         self._stderr = Ends(KEPT_STDERR_BYTES)
         self._killed = False
         self._sandboxed = launch.sandboxed
-        self.is_sandboxed = launch.sandboxed is not None
-        """Whether it runs in a sandbox, which watches and measures its processor time."""
         self._processor_time: ProcessorTime | None = None
+        """None without a sandbox, where processor time is neither measured nor limited."""
         control_groups = () if self._sandboxed is None else self._sandboxed.control_groups
         try:
             reaper.watch(launch.scratch, control_groups=control_groups)
@@ -146,7 +145,7 @@ class EngineProcess:
         """End the engine's turn; returns the processor time since the end of its last one, in nanoseconds.
 
         From then on a sandboxed engine is suspended if it thinks, or at once with ``suspend``. None without a
-        sandbox, where nothing is measured and the engine keeps running.
+        sandbox, where the engine keeps running.
         """
         return None if self._processor_time is None else self._processor_time.end_turn(suspend=suspend)
 
@@ -156,12 +155,15 @@ class EngineProcess:
         return None if ending is None else EngineOverLimit(ending)
 
     def line(self, conversation: Conversation) -> EngineChannel | None:
-        """The channel for the fast path; None with a sandbox, and while unread output waits."""
-        if self.is_sandboxed or self._lines or self.unfinished or self._output_bytes:
+        """The channel for the fast path; None while unread output waits."""
+        if self._lines or self.unfinished or self._output_bytes:
             return None
-        return EngineChannel(
-            self._in, self._out, (self._out, self._err, self._exit), conversation, self.on_wait, WAIT_NS
-        )
+        watched, watch = (self._out, self._err, self._exit), self._processor_time
+        channel = (self._in, self._out, watched, conversation, self.on_wait)
+        if watch is None:
+            return EngineChannel(*channel, WAIT_NS)
+        # An engine that waits for its turn is checked at this interval, and the fast path does not do that.
+        return EngineChannel(*channel, CHECK_NS, watch.begin_turn, watch.end_turn)
 
     def ask(self, asked: Pending, deadline_ns: int) -> list[bytes]:
         """Write the rest of a question, then ``read_lines``; raises what that and ``write`` raise."""

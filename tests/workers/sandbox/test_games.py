@@ -18,6 +18,7 @@ from tests.support.sandboxes import bad_engine_in
 from workers.engine import processor_time
 from workers.engine.launch import plan_launch
 from workers.engine.process import EngineProcess
+from workers.game.fastpath.conversation import Conversation
 from workers.jobs import GameReport
 from workers.sandbox.limits import Limits
 from workers.sandbox.policy import Policy
@@ -153,6 +154,20 @@ def test_a_worker_whose_sandbox_fails_voids_the_game(sandbox: Sandbox, tmp_path:
     report = play(broken, tmp_path)
     assert (report.termination, report.result, report.fault) == ("void", "*", "infrastructure")
     assert report.evidence.startswith("the sandbox failed: the process ended with exit code ")
+
+
+def test_ordinary_moves_take_the_fast_path_with_their_processor_time(
+    level_b: Sandbox, tmp_path: Path
+) -> None:
+    process = EngineProcess(plan_launch(bad_engine_in(tmp_path / "one"), tmp_path / "one", level_b))
+    line = process.line(Conversation())
+    assert line is not None
+    assert line.begin_turn is not None
+    assert line.end_turn is not None
+    process.write(b"isready\n", time.monotonic_ns() + PATIENCE_NS)
+    assert process.read_line(time.monotonic_ns() + PATIENCE_NS).startswith(b"info string process")
+    assert line.end_turn() > 0
+    process.kill()
 
 
 def test_groups_within_an_engines_group_are_removed_with_it(level_a: Sandbox, tmp_path: Path) -> None:

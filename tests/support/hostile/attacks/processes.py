@@ -15,7 +15,7 @@ BUSY = ("go:1", "burn", "0.5")
 
 def computed(seen: Observation) -> bool:
     """Whether it used processor time while its opponent was thinking."""
-    return seen.second_move_cpu_seconds > 0.25
+    return seen.second_move_cpu_seconds > 0.15
 
 
 ATTACKS = [
