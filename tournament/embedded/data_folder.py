@@ -1,7 +1,7 @@
 """Decides whether a folder may hold the data of a site, before anything is written into it.
 
 It may if it does not exist yet, is empty, or is a data folder already: then it has our marker. Files of
-earlier versions, which wrote no marker, count as one.
+earlier versions, and of ``manage.py``, which write no marker, count as one.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 MARKER = ".duarena"
 """The first file that is written into a data folder."""
-EARLIER = (("lock", "secret_key"), ("lock", "db.sqlite3"))
-"""What a data folder of an earlier version has, one of these."""
+EARLIER = (("lock", "secret_key"), ("lock", "db.sqlite3"), ("secret_key", "db.sqlite3"))
+"""What a data folder of an earlier version, or of ``manage.py``, has: one of these."""
 DEMO = "demo"
 """The folder of the demonstration lies in the site's, which may not have been used yet."""
 

@@ -63,6 +63,7 @@ def test_a_folder_with_other_files_is_refused_twice_and_keeps_its_contents(
         (".duarena", "anything"),
         ("lock", "secret_key"),
         ("lock", "db.sqlite3", "logs/site.log"),
+        ("secret_key", "db.sqlite3", "scratch/left"),
         ("demo/.duarena",),
         ("demo/lock", "demo/db.sqlite3"),
     ],
