@@ -1,10 +1,11 @@
-"""Measures the sandbox's cost: an engine's start, a message and its answer, and a turn with a stop after it.
+"""Measures the sandbox's cost: an engine's start, a message and its answer, a turn, and the turns of games.
 
     python -m workers.sandbox.entrance -- python -m benchmarks.sandbox
 
-The engine is ``cat``, which answers every line with the same line. The levels of the sandbox are measured in
-turn, so that other work of the machine affects all of them alike; the figures are medians. Root needs
-``workers.sandbox.entrance``, which continues as another user.
+Most is measured with ``cat``, which answers every line with the same line; the turns of games with an engine
+in C that answers at once, by the referee. The levels of the sandbox are measured in turn, so that other work
+of the machine affects all of them alike; the figures are medians. The last column compares with no sandbox in
+the same run. Root needs ``workers.sandbox.entrance``, which continues as another user.
 """
 
 from __future__ import annotations
@@ -12,13 +13,22 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.lines import PLIES
+from benchmarks.runs import Bench, compile_engine
+from engines.records import Fault
+from engines.rules.history import History
+from engines.rules.registry import find_game
+from engines.timecontrol import TimeControl
 from workers.engine.launch import plan_launch
+from workers.engine.players import UgiPlayer
 from workers.engine.process import REAPER, EngineProcess
 from workers.engine.sandbox_probe import probe
+from workers.game.referee import GameSetup, play_game
 from workers.jobs import EngineSpec
 from workers.sandbox.levels import describe
 from workers.sandbox.sandbox import Sandbox
@@ -27,6 +37,11 @@ CAT = EngineSpec("cat", "", ("/usr/bin/cat",))
 PYTHON = EngineSpec("python", "", ("python3", "-S", "-c", "for line in open(0): print(line, end='')"))
 LINE = b"position startpos moves a1 b1 c1\n"
 PATIENCE_NS = 30 * 10**9
+CONTROL = TimeControl(base_ms=600_000)
+LADDER = "dualma"
+MARGIN_MS = 50
+GAMES = 12
+"""Games of each level in a round; the first is left out, because the engines start with it."""
 
 
 @dataclass(slots=True)
@@ -41,8 +56,11 @@ class MeasuredLevel:
     turns: list[float] = field(default_factory=list)
     clocked: list[float] = field(default_factory=list)
     """The part of a turn that is on the engine's clock: from ``go`` to the answer."""
+    games: list[float] = field(default_factory=list)
+    """The time of a turn in whole games."""
 
-    def measure(self, messages: int) -> None:
+    def measure(self, messages: int, bench: Bench) -> None:
+        self.games += _turns_of_games(bench, self.sandbox)
         self.python_starts.append(self._lifetime(PYTHON, 1, 1)[0])
         start, message, turn, clocked = self._lifetime(CAT, messages, messages)
         self.starts.append(start)
@@ -63,12 +81,14 @@ class MeasuredLevel:
             process.kill()
         return start, message, statistics.median(whole), statistics.median(clocked)
 
-    def row(self) -> str:
+    def row(self, bare: MeasuredLevel) -> str:
         start, python, message, turn, clocked = map(
             statistics.median, (self.starts, self.python_starts, self.messages, self.turns, self.clocked)
         )
         starts = f"{start / 1000:.1f} | {python / 1000:.1f}"
-        return f"| {self.name} | {starts} | {message:.1f} | {turn:.1f} | {clocked:.1f} |"
+        game, compared = (statistics.median(level.games) for level in (self, bare))
+        in_games = f"{game:.1f} | {game - compared:+.1f} | {game / compared:.2f}"
+        return f"| {self.name} | {starts} | {message:.1f} | {turn:.1f} | {clocked:.1f} | {in_games} |"
 
 
 def _exchange(process: EngineProcess) -> float:
@@ -80,6 +100,25 @@ def _exchange(process: EngineProcess) -> float:
     return (time.perf_counter_ns() - began) / 1000
 
 
+def _turns_of_games(bench: Bench, sandbox: Sandbox | None) -> list[float]:
+    """The microseconds of a turn, as the mean of each game, its preparation included."""
+    spec = EngineSpec("Fixed line", "", (bench.engine.name, bench.line.name))
+    players = [UgiPlayer(lambda: plan_launch(spec, bench.folder, sandbox), variant=LADDER) for _ in range(2)]
+    taken: list[float] = []
+    try:
+        for _ in range(GAMES):
+            setup = GameSetup(bench.game, History(bench.game, ply_limit=PLIES), (CONTROL, CONTROL), MARGIN_MS)
+            began = time.perf_counter_ns()
+            played = play_game(setup, *players)
+            taken.append((time.perf_counter_ns() - began) / 1000 / len(played.moves))
+            if played.fault is not Fault.NONE:
+                raise SystemExit(f"a game was not played: {played.evidence}")
+    finally:
+        for player in players:
+            player.close()
+    return taken[1:]
+
+
 def _turn(process: EngineProcess) -> tuple[float, float]:
     """A turn of a game: the engine is continued, answers, is stopped, and its processor time is read.
 
@@ -89,7 +128,6 @@ def _turn(process: EngineProcess) -> tuple[float, float]:
     process.wake()
     clocked = _exchange(process)
     process.rest()
-    process.cpu_ns()
     return (time.perf_counter_ns() - began) / 1000, clocked
 
 
@@ -107,19 +145,22 @@ def main() -> int:
         levels.append(MeasuredLevel("level B", Sandbox(sandbox.tools, None)))
         if sandbox.parent is not None:
             levels.append(MeasuredLevel(f"level A, cgroup v{sandbox.parent.version}", sandbox))
-    for _ in range(options.rounds):
-        for level in levels:
-            level.measure(options.messages)
+    with tempfile.TemporaryDirectory(prefix="duarena-benchmark-") as name:
+        bench = Bench(find_game(LADDER), compile_engine(Path(name)), Path(name))
+        for _ in range(options.rounds):
+            for level in levels:
+                level.measure(options.messages, bench)
     REAPER.close()
     load = Path("/proc/loadavg").read_text().split()[0]
-    messages = options.rounds * options.messages
-    print(f"{options.rounds} starts and {messages} messages of each; load {load} at the end\n")
+    messages, games = options.rounds * options.messages, options.rounds * (GAMES - 1)
+    print(f"{options.rounds} starts, {messages} messages, {games} games of each; load {load} at the end\n")
     print(
-        "| | start of `cat`, ms | start of Python, ms | a message, µs | a turn, µs | of it on the clock, µs |"
+        "| | start of `cat`, ms | start of Python, ms | a message, µs | a turn, µs | of it on the clock, µs"
+        " | a turn in games, µs | more than without | ratio |"
     )
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for level in levels:
-        print(level.row())
+        print(level.row(levels[0]))
     return 0
 
 

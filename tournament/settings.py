@@ -12,6 +12,7 @@ DUARENA_TRUST_UPLOADS   ``1``: uploaded bots are run without a sandbox
 DUARENA_SANDBOX         the level of sandbox that uploaded bots need, ``A`` or ``B``; default ``A``, but ``B``
                         where DUARENA_LOCAL is set
 DUARENA_LOCAL           ``1``: only this machine can reach the site; set by ``./arena up``
+DUARENA_STARTED_BY_ROOT ``1``: root started the site, which runs as another user; set by ``./arena up``
 DUARENA_COMMAND         the command that started the site, shown in hints about other ways to start it
 DUARENA_CACHE           where workers on this machine store their sandbox level; default in the data folder
 DUARENA_SLOTS           games played at once while no worker reports its slots; default this machine's cores
@@ -81,6 +82,7 @@ CACHE = Path(os.environ.get("DUARENA_CACHE") or DATA / "cache").resolve()
 TRUST_UPLOADS = _flag("DUARENA_TRUST_UPLOADS")
 SANDBOX = os.environ.get("DUARENA_SANDBOX", "")
 IS_LOCAL = _flag("DUARENA_LOCAL")
+IS_STARTED_BY_ROOT = _flag("DUARENA_STARTED_BY_ROOT") or os.geteuid() == 0
 START_COMMAND = os.environ.get("DUARENA_COMMAND", "")
 SLOTS = int(os.environ.get("DUARENA_SLOTS") or os.cpu_count() or 1)
 LADDER_GAMES = int(os.environ.get("DUARENA_LADDER_GAMES") or 0)

@@ -33,6 +33,8 @@ _MARKS = (b"HOME=", b"TMPDIR=")
 PAUSE_SECONDS = 0.005
 END_SECONDS = 2.0
 """The time limit for killed processes to disappear."""
+GROUP_END_SECONDS = 10.0
+"""The same for all processes of a control group, which remains if one does not disappear in this time."""
 
 
 class Reaper:
@@ -192,9 +194,12 @@ def _kill_process_group(number: int) -> None:
 
 
 def end_group(folders: Sequence[str]) -> None:
-    """Kill all processes of a control group and remove it; ``folders`` has one folder per hierarchy."""
-    until = time.monotonic() + END_SECONDS
-    for pause in (0.0, 0.0, 0.001, *[0.01] * 1000):
+    """Kill all processes of a control group and of the groups in it, and remove them all.
+
+    ``folders`` has one folder per hierarchy. Missing folders are ignored.
+    """
+    until = time.monotonic() + GROUP_END_SECONDS
+    for pause in (0.0, 0.0, 0.001, *[0.01] * 10_000):
         time.sleep(pause)
         kill_group(folders)
         left = [folder for folder in folders if not _is_removed(folder)]
@@ -203,22 +208,37 @@ def end_group(folders: Sequence[str]) -> None:
 
 
 def kill_group(folders: Sequence[str]) -> None:
-    """Kill all processes of a control group at once, by ``cgroup.kill`` where the kernel has it.
+    """Kill all processes of a control group and the groups in it, by ``cgroup.kill`` where the kernel has it.
 
-    Elsewhere the group is frozen first, so that no process starts another during the kill. A frozen
+    Elsewhere the groups are frozen first, so that no process starts another during the kill. A frozen
     process ends when it is thawed, without running again.
     """
     for folder in folders:
         if _written(folder, "cgroup.kill", b"1"):
             return
-    for folder in folders:
-        _written(folder, "freezer.state", b"FROZEN")
-    for folder in folders:
-        for process in _members(folder):
+    whole = [group for folder in folders for group in (folder, *_groups_below(folder))]
+    for group in whole:
+        _written(group, "freezer.state", b"FROZEN")
+    for group in whole:
+        for process in _members(group):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
-    for folder in folders:
-        _written(folder, "freezer.state", b"THAWED")
+    for group in whole:
+        _written(group, "freezer.state", b"THAWED")
+
+
+def _groups_below(folder: str) -> list[str]:
+    """The control groups in a control group, each after the one that it is in."""
+    found, waiting = [], [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                inner = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue  # it has been removed
+        found += inner
+        waiting += inner
+    return found
 
 
 def _written(folder: str, name: str, word: bytes) -> bool:
@@ -243,6 +263,9 @@ def _members(folder: str) -> list[int]:
 
 
 def _is_removed(folder: str) -> bool:
+    for group in reversed(_groups_below(folder)):
+        with contextlib.suppress(OSError):
+            os.rmdir(group)
     try:
         os.rmdir(folder)
     except FileNotFoundError:

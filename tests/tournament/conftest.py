@@ -31,6 +31,7 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
     settings.CACHE = tmp_path / "cache"
     settings.SANDBOX = ""
     settings.IS_LOCAL = False
+    settings.IS_STARTED_BY_ROOT = False
     settings.START_COMMAND = "./arena up --port 8123"
     cache.clear()
 

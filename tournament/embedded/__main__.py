@@ -8,13 +8,14 @@ from collections.abc import Callable
 
 from tournament.embedded.administrator import make_administrator
 from tournament.embedded.console import Console
+from tournament.embedded.data_folder import ForeignFolder, check_data_folder, claim_data_folder
 from tournament.embedded.demo import DemoFailed, demo
 from tournament.embedded.options import OptionError, Options, parse_options
 from tournament.embedded.processes.lock import AlreadyRunning
 from tournament.embedded.processes.redis_server import RedisMissing
 from tournament.embedded.processes.supervisor import NotReady
 from tournament.embedded.up import up
-from workers.sandbox.entrance import enter
+from workers.sandbox.entrance import CannotEnter, enter
 
 COMMANDS: dict[str, Callable[[Options, Console], int]] = {
     "up": up,
@@ -32,12 +33,14 @@ def main(arguments: list[str]) -> int:
     console = Console(sys.stdout)
     try:
         options = parse_options(arguments)
+        check_data_folder(options.data)
         enter([options.data], [sys.executable, "-m", "tournament.embedded", *arguments])
         os.umask(PRIVATE)
+        claim_data_folder(options.data)
         return COMMANDS[options.command](options, console)
     except OptionError as error:
         return _complain(error, 2)
-    except (AlreadyRunning, NotReady, RedisMissing, DemoFailed) as error:
+    except (AlreadyRunning, CannotEnter, ForeignFolder, NotReady, RedisMissing, DemoFailed) as error:
         return _complain(error, 1)
     except OSError as error:
         if error.filename is None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from engines.console import format_duration
 from engines.rules.registry import GAMES
 from tournament.embedded.console import Console, Count, Meter
+from tournament.embedded.data_folder import MARKER
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
 from tournament.embedded.plan import ROOT, fetch_status
@@ -67,6 +68,8 @@ def _clear(data: Path) -> None:
     if data.exists():
         with instance_lock(data):
             for entry in data.iterdir():
+                if entry.name == MARKER:
+                    continue
                 if entry.is_dir() and not entry.is_symlink():
                     shutil.rmtree(entry)
                 else:

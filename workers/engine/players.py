@@ -102,7 +102,6 @@ class UgiPlayer:
         self._declared: dict[str, OptionDeclared] = {}
         self._pending_options: list[ServerMessage] = []
         self._is_playing = False
-        self._cpu_ns: int | None = None
         self._log = Conversation()
 
     # Methods for the referee
@@ -158,6 +157,7 @@ class UgiPlayer:
             self._send([GameOver(winner, reason)], _seconds_from_now(GAMEOVER_SECONDS))
         except EngineFault:
             return  # the next request to the engine reports the fault
+        self._process.rest(suspend=True)  # until the next game
 
     # Methods for the owner
 
@@ -224,16 +224,7 @@ class UgiPlayer:
             messages.append(SetOption(SEED_OPTION, str(fit_seed(self.seed, seed_option))))
         self._request([*messages, UgiNewGame(), IsReady()], ReadyOk, "readyok")
         self._running.end_move()
-        self._suspend(self._running)
-
-    def _suspend(self, process: EngineProcess) -> int | None:
-        """Suspend the engine until its turn; returns the processor time it used since the last call.
-
-        None if the time is unknown.
-        """
-        process.rest()
-        before, self._cpu_ns = self._cpu_ns, process.cpu_ns()
-        return None if before is None or self._cpu_ns is None else max(0, self._cpu_ns - before)
+        self._running.rest(suspend=True)  # the opponent may need long to get ready
 
     def _limit_verdict(self) -> Forfeit | Void | None:
         """The sandbox limit that kept the engine from answering, as a verdict; None if there is none."""
@@ -296,7 +287,7 @@ class UgiPlayer:
             raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
 
     def _read_answer(self, process: EngineProcess, asked: Pending, deadline_ns: int) -> EngineMove:
-        """Send the question and read up to the move; then suspend a sandboxed engine."""
+        """Send the question and read up to the move, which ends the engine's turn."""
         earlier: list[bytes] = []
         lines = process.ask(asked, deadline_ns)
         while (found := _first_move(lines)) is None:
@@ -309,7 +300,7 @@ class UgiPlayer:
         process.end_move()
         earlier += lines[:index]
         used_ns = process.arrived_ns - asked.asked_ns
-        cpu_ns = self._suspend(process) if process.is_sandboxed else None
+        cpu_ns = process.rest()
         cpu_ms = None if cpu_ns is None else round(cpu_ns / NS_PER_MS)
         ms = round(used_ns / NS_PER_MS)
         note = note_from_info(last_info(earlier), ms, cpu_ms) if earlier else note_of_time(ms, cpu_ms)

@@ -21,6 +21,7 @@ from typing import IO
 
 from engines.records import Termination
 from workers.engine.launch import Launch
+from workers.engine.processor_time import CHECK_NS, ProcessorTime, WaitingEngines
 from workers.exit_status import exit_sentence, signal_sentence
 from workers.game.fastpath.conversation import Conversation
 from workers.game.fastpath.moves import NS_PER_S, EngineChannel, Pending
@@ -45,6 +46,8 @@ RUNNING: set[int] = set()
 """The engines of this process that have not been reaped."""
 REAPER = Reaper()
 """Ends the engines of this process if it dies; every engine is registered with it."""
+WAITING = WaitingEngines()
+"""The sandboxed engines of this process that wait for their turn; see ``processor_time``."""
 
 
 class EngineFault(Exception):
@@ -95,11 +98,13 @@ class EngineProcess:
         self._stderr = Ends(KEPT_STDERR_BYTES)
         self._killed = False
         self._sandboxed = launch.sandboxed
-        self.is_sandboxed = launch.sandboxed is not None
-        """Whether it runs in a sandbox, which suspends it between turns and measures its processor time."""
+        self._processor_time: ProcessorTime | None = None
+        """None without a sandbox, where processor time is neither measured nor limited."""
         control_groups = () if self._sandboxed is None else self._sandboxed.control_groups
         try:
             reaper.watch(launch.scratch, control_groups=control_groups)
+            if self._sandboxed is not None:
+                self._sandboxed.enclose()
             self._popen = _spawn(launch)
             RUNNING.add(self._popen.pid)
         except BaseException:
@@ -134,20 +139,20 @@ class EngineProcess:
         if not sandboxed.freezes:
             SAMPLER.watch(sandboxed)
         self.write(START_LINE, time.monotonic_ns())
+        self._processor_time = ProcessorTime(sandboxed, WAITING)
 
     def wake(self) -> None:
-        """Resume a suspended engine."""
-        if self._sandboxed is not None:
-            self._sandboxed.thaw()
+        """Begin the engine's turn: resume it if it is suspended. May be repeated."""
+        if self._processor_time is not None:
+            self._processor_time.begin_turn()
 
-    def rest(self) -> None:
-        """Suspend a sandboxed engine until ``wake``; an engine without a sandbox keeps running."""
-        if self._sandboxed is not None:
-            self._sandboxed.freeze()
+    def rest(self, *, suspend: bool = False) -> int | None:
+        """End the engine's turn; returns the processor time since the end of its last one, in nanoseconds.
 
-    def cpu_ns(self) -> int | None:
-        """The processor time used so far; None without a sandbox, where it is not measured."""
-        return None if self._sandboxed is None else self._sandboxed.cpu_ns()
+        From then on a sandboxed engine is suspended if it thinks, or at once with ``suspend``. None without a
+        sandbox, where the engine keeps running.
+        """
+        return None if self._processor_time is None else self._processor_time.end_turn(suspend=suspend)
 
     def limit_reached(self) -> EngineOverLimit | None:
         """The sandbox limit that ended a process of the engine while the engine still runs, or None."""
@@ -155,12 +160,15 @@ class EngineProcess:
         return None if ending is None else EngineOverLimit(ending)
 
     def line(self, conversation: Conversation) -> EngineChannel | None:
-        """The channel for the fast path; None with a sandbox, and while unread output waits."""
-        if self.is_sandboxed or self._lines or self.unfinished or self._output_bytes:
+        """The channel for the fast path; None while unread output waits."""
+        if self._lines or self.unfinished or self._output_bytes:
             return None
-        return EngineChannel(
-            self._in, self._out, (self._out, self._err, self._exit), conversation, self.on_wait, WAIT_NS
-        )
+        watched, watch = (self._out, self._err, self._exit), self._processor_time
+        channel = (self._in, self._out, watched, conversation, self.on_wait)
+        if watch is None:
+            return EngineChannel(*channel, WAIT_NS)
+        # An engine that waits for its turn is checked at this interval, and the fast path does not do that.
+        return EngineChannel(*channel, CHECK_NS, watch.begin_turn, watch.end_turn)
 
     def ask(self, asked: Pending, deadline_ns: int) -> list[bytes]:
         """Write the rest of a question, then ``read_lines``; raises what that and ``write`` raise."""
@@ -191,7 +199,8 @@ class EngineProcess:
                 self._call_on_wait(now_ns)
             if now_ns >= deadline_ns:
                 raise EngineSilent("no line arrived in time")
-            self._read_ready(self._wait(min(deadline_ns - now_ns, WAIT_NS) / NS_PER_S, MOST_EVENTS))
+            wait_ns = min(deadline_ns - now_ns, WAIT_NS, WAITING.check(now_ns))
+            self._read_ready(self._wait(wait_ns / NS_PER_S, MOST_EVENTS))
         return self._lines.popleft()
 
     def read_lines(self, deadline_ns: int) -> list[bytes]:
@@ -243,8 +252,10 @@ class EngineProcess:
         self._output_bytes = 0
 
     def begin_game(self) -> None:
-        """Reset the standard error that is counted and kept."""
+        """Reset what is counted for each game."""
         self._stderr = Ends(KEPT_STDERR_BYTES)
+        if self._processor_time is not None:
+            self._processor_time.begin_game()
 
     def take_stderr(self) -> bytes:
         """The standard error of this game; the middle of a long one is left out."""
@@ -276,6 +287,8 @@ class EngineProcess:
 
     def _end(self) -> None:
         self._killed = True
+        if self._processor_time is not None:
+            self._processor_time.close()
         self._kill_group()
         if self._sandboxed is not None:
             SAMPLER.forget(self._sandboxed)
@@ -294,6 +307,8 @@ class EngineProcess:
     def _call_on_wait(self, now_ns: int) -> None:
         """Call ``on_wait`` and schedule the next call, also while the engine keeps writing."""
         self._next_check_ns = now_ns + WAIT_NS
+        if self._processor_time is not None:
+            self._processor_time.check_turn()
         self.on_wait()
 
     def _kill_group(self) -> None:
@@ -313,7 +328,8 @@ class EngineProcess:
             raise EngineSilent("it did not read what was sent to it")
         self._poll.register(self._in, select.EPOLLOUT)
         try:
-            ready = self._poll.poll(min(deadline_ns - now_ns, WAIT_NS) / NS_PER_S, MOST_EVENTS)
+            wait_ns = min(deadline_ns - now_ns, WAIT_NS, WAITING.check(now_ns))
+            ready = self._poll.poll(wait_ns / NS_PER_S, MOST_EVENTS)
         finally:
             self._poll.unregister(self._in)
         self._read_ready([event for event in ready if event[0] != self._in])

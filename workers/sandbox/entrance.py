@@ -2,10 +2,10 @@
 
     python -m workers.sandbox.entrance [--own FOLDER]... -- COMMAND...
 
-The sandbox cannot confine root, so we avoid to run anything as root. The new user is the owner of the first
-existing ``--own`` folder that is not root's; else the user ``duarena``, if it exists; else an unused number.
-The new user becomes the owner of root's files in the ``--own`` folders. If another user than root started it,
-that user stays, and only a control group is set up, where the system permits that.
+Nothing of ``arena`` runs as root. The new user is the owner of the first existing ``--own`` folder that is
+not root's; else the user ``duarena``, if it exists; else an unused number. Missing ``--own`` folders are
+created for that user, and an empty one of root's is given to it; no other file changes its owner. If another
+user than root started it, that user stays, and only a control group is set up, where the system permits that.
 """
 
 from __future__ import annotations
@@ -25,8 +25,12 @@ NAME = "duarena"
 UNUSED = 60550
 """One of the numbers that no system assigns to a user, 60514 to 60577: see systemd's "Users and Groups"."""
 ROOT = Path(__file__).resolve().parent.parent.parent
-DATA_FILES = ("lock", "db.sqlite3", "secret_key", "demo/lock", "demo/db.sqlite3")
-"""A folder with one of these is a data folder of Duarena; only ``demo`` may have run in it so far."""
+STARTED_BY_ROOT = "DUARENA_STARTED_BY_ROOT"
+"""``1``: root started this; set here."""
+
+
+class CannotEnter(Exception):
+    """Root cannot become another user here; the text is a sentence for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,61 +51,76 @@ def main(arguments: Sequence[str]) -> int:
     cut = list(arguments).index("--")
     folders = [Path(word).resolve() for word in arguments[:cut] if word != "--own"]
     command = list(arguments[cut + 1 :])
-    enter(folders, command)
-    os.execvp(command[0], command)
+    try:
+        enter(folders, command)
+        os.execvp(command[0], command)
+    except CannotEnter as error:
+        print(f"arena: {error}", file=sys.stderr)
+    return 1
 
 
 def enter(folders: Sequence[Path], command: Sequence[str]) -> None:
     """If this process is root, become another user and execute ``command``; this does not return.
 
-    Returns if the process is not root, or must stay root. Raises ``OSError`` for a folder that cannot be
-    created.
+    Returns only if the process is not root. Raises ``CannotEnter``, and ``OSError`` for a folder that cannot
+    be created.
     """
     if os.geteuid() != 0:
         find_parent()
         return
     user = choose_user(folders)
     try:
-        _prepare(folders, user)
+        for folder in folders:
+            _hand_over(folder, user)
         open_way([ROOT, Path(sys.base_prefix), *folders], [Path(sys.executable)], user.uid, user.gid)
     except OutOfReach as error:
-        _say(f"started as root and stays root, so there is no sandbox: {error}")
-        return
+        raise CannotEnter(
+            "started as root, which runs no part of a site, and cannot continue as"
+            f" {user.login} ({user.uid}): {error}. Start it as an ordinary user"
+        ) from None
     _become(user, folders)
     sys.stdout.flush()
     os.execvp(command[0], list(command))
 
 
 def choose_user(folders: Sequence[Path]) -> SystemUser:
-    """The user to become."""
+    """The user to become; neither its number nor its group is root's."""
     for folder in folders:
         if folder.exists() and (status := folder.stat()).st_uid != 0:
-            return SystemUser(status.st_uid, status.st_gid)
+            return SystemUser(status.st_uid, status.st_gid or UNUSED)
     try:
         known = pwd.getpwnam(NAME)
     except KeyError:
         return SystemUser(UNUSED, UNUSED)
-    return SystemUser(known.pw_uid, known.pw_gid)
+    return SystemUser(known.pw_uid or UNUSED, known.pw_gid or UNUSED)
 
 
-def _prepare(folders: Sequence[Path], user: SystemUser) -> None:
-    """Create the folders, and give root's files in them to the user; raises ``OutOfReach``."""
-    for folder in folders:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.stat().st_uid != 0:
-            continue
-        if any(folder.iterdir()) and not any((folder / name).exists() for name in DATA_FILES):
-            raise OutOfReach(f"{folder} belongs to root and is not a data folder of Duarena")
-        _say(f"started as root, continues as {user.login} ({user.uid}), who now owns {folder}")
-        give_away(folder, user)
+def _hand_over(folder: Path, user: SystemUser) -> None:
+    """Create a missing folder for the user, or make the user the owner of an empty one of root's.
+
+    Raises ``OutOfReach`` for a folder of root's that has files. Those of other users do not change.
+    """
+    for path in (*reversed(folder.parents), folder):
+        try:
+            path.mkdir(mode=0o700 if path == folder else 0o755)
+        except FileExistsError:
+            if path != folder:
+                continue
+        _make_owner(path, user)
 
 
-def give_away(folder: Path, user: SystemUser) -> None:
-    """Make the user the owner of the folder and of root's files in it; links are not followed."""
-    for path, names, files in os.walk(folder):
-        for place in (path, *(os.path.join(path, name) for name in (*names, *files))):
-            if os.lstat(place).st_uid == 0:
-                os.lchown(place, user.uid, user.gid)
+def _make_owner(folder: Path, user: SystemUser) -> None:
+    # Through a descriptor: the folder that is found empty is the one that is given away.
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.fstat(descriptor).st_uid != 0:
+            return
+        if os.listdir(descriptor):
+            raise OutOfReach(f"{folder} belongs to root and is not empty")
+        os.fchown(descriptor, user.uid, user.gid)
+    finally:
+        os.close(descriptor)
+    _say(f"started as root, continues as {user.login} ({user.uid}), who now owns {folder}")
 
 
 def _become(user: SystemUser, folders: Sequence[Path]) -> None:
@@ -109,7 +128,7 @@ def _become(user: SystemUser, folders: Sequence[Path]) -> None:
     if (group := delegate(user.uid, user.gid)) is not None:
         os.environ[VARIABLE] = group
     home = str(folders[0]) if folders else "/"
-    os.environ.update(HOME=home, USER=user.login, LOGNAME=user.login)
+    os.environ.update({"HOME": home, "USER": user.login, "LOGNAME": user.login, STARTED_BY_ROOT: "1"})
     os.setgroups([])
     os.setresgid(user.gid, user.gid, user.gid)
     os.setresuid(user.uid, user.uid, user.uid)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 MEBIBYTE = 1024 * 1024
+INIT_LIMITS = {
+    "as": 32 * MEBIBYTE,
+    "cpu": 60,
+    "nproc": 0,
+    "nofile": 16,
+    "fsize": 0,
+    "memlock": 0,
+    "msgqueue": 0,
+}
+"""The limits of the namespace's first process: bytes, seconds of processor time over its life, and numbers.
+It starts no process and needs little of the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +55,28 @@ class Limits:
         return f"{self.cpu_seconds} seconds of processor time"
 
 
-def prlimit_words(limits: Limits) -> tuple[str, ...]:
+def processor_time_sentence(cpu_ns: int, clock_ns: int) -> str:
+    cpu_s, clock_s = cpu_ns / 1e9, clock_ns / 1e9
+    return f"{cpu_s:.1f} seconds of processor time, while its own turns took {clock_s:.1f} seconds"
+
+
+def inner_words(limits: Limits) -> tuple[str, ...]:
     """The command that sets the limits and becomes the engine; it runs inside the namespaces.
 
-    Outside them the limit of processes would count all processes of the worker's user.
+    Before that it limits the first process there, which is bwrap's and only waits for others to end. Outside
+    the namespaces the limit of processes would count all processes of the worker's user.
     """
+    return (
+        "sh",
+        "-c",
+        f'prlimit --pid=1 {" ".join(_init_words())} && exec "$@"',
+        "sh",
+        *prlimit_words(limits),
+    )
+
+
+def prlimit_words(limits: Limits) -> tuple[str, ...]:
+    """The command that sets the limits of the engine and becomes it."""
     pairs = [
         ("nproc", limits.processes),
         ("nofile", limits.open_files),
@@ -60,3 +90,11 @@ def prlimit_words(limits: Limits) -> tuple[str, ...]:
         # The signal of the soft limit shows which limit was reached; the hard limit kills a second later.
         words.append(f"--cpu={limits.cpu_seconds}:{limits.cpu_seconds + 1}")
     return ("prlimit", *words, "--")
+
+
+def _init_words() -> Iterator[str]:
+    """The limits are hard, so that nothing in the sandbox can raise them; lower ones of the worker's stay."""
+    for name, value in INIT_LIMITS.items():
+        hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        yield f"--{name}={value}:{value}"

@@ -81,6 +81,12 @@ def limits(facts: dict[str, str]) -> bool:
     )
 
 
+def first_process(facts: dict[str, str]) -> bool:
+    """The first process of its namespace is limited, and the limits cannot be raised."""
+    kinds = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_NPROC)
+    return all(_is_limited(1, kind) for kind in kinds)
+
+
 def forks(facts: dict[str, str]) -> bool:
     """It cannot start more processes than the limit."""
     allowed = int(facts["processes"])
@@ -126,6 +132,17 @@ def _fails(call: object, *arguments: int) -> bool:
     return call(*arguments) == -1 and ctypes.get_errno() == errno.EPERM
 
 
+def _is_limited(process: int, kind: int) -> bool:
+    limit = resource.prlimit(process, kind)[1]
+    if limit == resource.RLIM_INFINITY:
+        return False
+    try:
+        resource.prlimit(process, kind, (limit + 1, limit + 1))
+    except (PermissionError, ValueError):
+        return True
+    return False
+
+
 def _is_lock_refused() -> bool:
     with open(__file__) as file:
         try:
@@ -143,7 +160,7 @@ def _is_socket_refused() -> bool:
     return False
 
 
-TESTS = (secret, network, environment, processes, writing, privileges, calls, limits, forks)
+TESTS = (secret, network, environment, processes, writing, privileges, calls, limits, first_process, forks)
 
 
 def eat(size: int) -> None:

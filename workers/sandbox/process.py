@@ -1,9 +1,10 @@
 """One sandboxed engine from start to end; its ``argv`` is the whole command line of a sandboxed engine.
 
 An engine's first process is ``sh``, which waits for a line on standard input, enters the control group
-and becomes bwrap; bwrap builds the namespaces and starts ``prlimit`` in them, which becomes the engine. The
-worker registers the process with the reaper before it sends the line. So a worker that is killed at any
-moment leaves no engine behind: without the line ``sh`` exits when its input closes.
+and becomes bwrap; bwrap builds the namespaces and starts ``sh`` in them, which sets the limits of the first
+process there and becomes ``prlimit``, which sets the engine's and becomes the engine. The worker registers
+the process with the reaper before it sends the line. So a worker that is killed at any moment leaves no
+engine behind: without the line ``sh`` exits when its input closes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from workers.reaper import END_SECONDS, kill_group
 from workers.sandbox import tree
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT, Mounts, bwrap_arguments
 from workers.sandbox.groups.cgroups import Group
-from workers.sandbox.limits import Limits, prlimit_words
+from workers.sandbox.limits import Limits, inner_words, processor_time_sentence
 
 START_LINE = b"\n"
 """The line that ``START_SCRIPT`` waits for."""
@@ -66,7 +67,7 @@ class ProcessEnding:
 class SandboxedProcess:
     """One engine in the sandbox, created before it starts; the caller must ``end`` it.
 
-    Start it with ``argv``, ``environment`` and ``descriptors``, then call ``started``.
+    Call ``enclose``, start it with ``argv``, ``environment`` and ``descriptors``, then call ``started``.
     """
 
     environment = OUTER_ENVIRONMENT
@@ -85,6 +86,9 @@ class SandboxedProcess:
         self.reached_process_limit = False
         """Set by the sampler, where there is no control group."""
         self._group = group
+        self._over_time = ""
+        """Evidence that the engine was ended for its processor time."""
+        self._family = tree.Family()
         self._monitor = 0
         self._init: tuple[int, int] | None = None
         self._status_text = b""
@@ -99,9 +103,17 @@ class SandboxedProcess:
         self.argv = (
             *(tools.shell, "-c", START_SCRIPT, "sh", *self.control_groups, "--"),
             *(tools.bwrap, "--args", str(arguments), "--"),
-            *prlimit_words(limits),
+            *inner_words(limits),
             *command,
         )
+
+    def enclose(self) -> None:
+        """Create the control group; raises ``OSError``.
+
+        Register ``control_groups`` with the reaper before.
+        """
+        if self._group is not None:
+            self._group.create()
 
     def started(self, monitor: int) -> None:
         """Set up the started process ``monitor``, which waits for ``START_LINE`` and will become bwrap.
@@ -150,10 +162,11 @@ class SandboxedProcess:
         tree.signal_all(stopped, signal.SIGCONT)
 
     def cpu_ns(self) -> int:
-        """The processor time so far; without a control group, of the processes that still run."""
+        """The processor time so far; without a control group, of the processes that were seen."""
         if self._group is not None:
             return self._group.cpu_ns()
-        return tree.cpu_ns(self._stopped or self.processes())
+        init = self.init()
+        return 0 if init is None else self._family.cpu_ns(init)
 
     def processes(self) -> list[int]:
         init = self.init()
@@ -162,10 +175,10 @@ class SandboxedProcess:
     # The end
 
     def limit_reached(self) -> ProcessEnding | None:
-        """The memory limit, if one of the engine's processes was killed for it; else None."""
+        """The limit of memory or processor time for which a process of the engine was killed; else None."""
         if self.is_over_memory or (self._group is not None and self._group.memory_kills()):
             return ProcessEnding(self.limits.memory_sentence, Termination.MEMORY)
-        return None
+        return ProcessEnding(self._over_time, Termination.CPU) if self._over_time else None
 
     def explain(self, outer: str) -> ProcessEnding:
         """Why the engine ended; ``outer`` is a sentence on how bwrap ended."""
@@ -183,6 +196,11 @@ class SandboxedProcess:
         if self.reached_process_limit or (self._group is not None and self._group.refused_processes()):
             return ProcessEnding(f"{self.limits.processes_sentence}; {how}", Termination.PROCESS)
         return ProcessEnding(how)
+
+    def end_over_processor_time(self, cpu_ns: int, clock_ns: int) -> None:
+        """Kill the engine, which used ``cpu_ns`` while its clock ran for ``clock_ns``."""
+        self._over_time = self._over_time or processor_time_sentence(cpu_ns, clock_ns)
+        self.kill()
 
     def kill(self) -> None:
         """Kill all of the engine's processes, frozen or not. May be repeated."""

@@ -41,15 +41,10 @@ class Sandbox:
 
         Raises ``OSError`` if the machine fails, as for a full disk.
         """
-        group = None if self.parent is None else self.parent.make(self.limits)
-        try:
-            return SandboxedProcess(
-                self.tools, engine_mounts(str(folder)), self.limits, inner_command(command, folder), group
-            )
-        except BaseException:
-            if group is not None:
-                group.end()
-            raise
+        group = None if self.parent is None else self.parent.plan(self.limits)
+        return SandboxedProcess(
+            self.tools, engine_mounts(str(folder)), self.limits, inner_command(command, folder), group
+        )
 
 
 def find_tools() -> SandboxTools:

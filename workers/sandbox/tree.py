@@ -15,6 +15,8 @@ INODE_BYTES = 1024
 """The approximate memory that the kernel needs for a file beside its content."""
 MAX_PROCESSES = 1000
 """The most descendants that are read; the limit of processes is far below."""
+LOOK_NS = 20_000_000
+"""The interval at which ``Family`` looks for new processes, which takes a tenth of a millisecond."""
 MEMORY_FILESYSTEMS = ("tmp", "dev/shm")
 
 
@@ -35,14 +37,38 @@ def signal_all(processes: Iterable[int], number: int) -> None:
             os.kill(process, number)
 
 
-def cpu_ns(processes: Iterable[int]) -> int:
-    """The processor time of the processes that still run, with all their threads."""
-    total = 0
-    for process in processes:
-        with contextlib.suppress(OSError):
-            # The clock of another process, by the kernel's encoding: see MAKE_PROCESS_CPUCLOCK.
-            total += time.clock_gettime_ns((~process << 3) | 2)
-    return total
+class Family:
+    """The processor time of a process and its descendants, with those that have ended, as far as seen."""
+
+    def __init__(self) -> None:
+        self._used_ns: dict[int, int] = {}
+        self._ended_ns = 0
+        self._look_ns = 0
+        """When to look for new processes again."""
+
+    def cpu_ns(self, ancestor: int) -> int:
+        """The processor time so far, with all threads. New processes are looked for every 20 milliseconds."""
+        now_ns = time.monotonic_ns()
+        if now_ns >= self._look_ns:
+            self._look_ns = now_ns + LOOK_NS
+            self._look(ancestor)
+        for process in tuple(self._used_ns):
+            try:
+                self._used_ns[process] = _process_ns(process)
+            except OSError:
+                self._ended_ns += self._used_ns.pop(process)
+        return self._ended_ns + sum(self._used_ns.values())
+
+    def _look(self, ancestor: int) -> None:
+        # A known process may be missing here, because a list of children that is read while some end is
+        # incomplete; only the failure of its clock shows that it has ended.
+        for process in (ancestor, *descendants(ancestor)):
+            self._used_ns.setdefault(process, 0)
+
+
+def _process_ns(process: int) -> int:
+    # The clock of another process, by the kernel's encoding: see MAKE_PROCESS_CPUCLOCK.
+    return time.clock_gettime_ns((~process << 3) | 2)
 
 
 def memory_bytes(init: int, processes: Iterable[int]) -> int:

@@ -17,7 +17,7 @@ from tests.support.hostile.programs.files import MACHINE
 from workers.sandbox import process
 from workers.sandbox.filter.bpf import assemble, return_value
 from workers.sandbox.filter.seccomp import ALLOW
-from workers.sandbox.limits import MEBIBYTE
+from workers.sandbox.limits import MEBIBYTE, prlimit_words
 from workers.sandbox.process import SandboxedProcess
 from workers.sandbox.sandbox import SAMPLER, Sandbox
 
@@ -95,15 +95,20 @@ def _limit(**fields: int) -> Removal:
 
 def _prlimit(old: str, new: str) -> Removal:
     def remove(sandbox: Sandbox, _: Path) -> Sandbox:
-        usual = vars(process)["prlimit_words"]
+        usual = vars(process)["inner_words"]
         patch.object(
             process,
-            "prlimit_words",
+            "inner_words",
             lambda limits: tuple(new if word == old else word for word in usual(limits)),
         ).start()
         return sandbox
 
     return remove
+
+
+def _first_process(sandbox: Sandbox, _: Path) -> Sandbox:
+    patch.object(process, "inner_words", prlimit_words).start()
+    return sandbox
 
 
 def _filter(sandbox: Sandbox, _: Path) -> Sandbox:
@@ -182,5 +187,6 @@ REMOVALS: dict[str, Removal] = {
     "limit of signals": _limit(pending_signals=5000),
     "limit of locked memory": _limit(locked_memory=4 * MEBIBYTE),
     "limit of message queues": _prlimit("--msgqueue=0:0", "--msgqueue=819200:819200"),
+    "limits of the first process": _first_process,
     "hard limits": _prlimit("--nofile=256:256", "--nofile=256:1024"),
 }

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import resource
+
+import pytest
+
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT, Mounts, bwrap_arguments
-from workers.sandbox.limits import Limits, prlimit_words
+from workers.sandbox.limits import INIT_LIMITS, Limits, inner_words, prlimit_words
 
 MOUNTS = Mounts(
     "/cache/abc",
@@ -92,6 +96,22 @@ def test_limits_become_the_options_of_prlimit() -> None:
     words = prlimit_words(limits)
     assert (words[0], words[-1]) == ("prlimit", "--")
     assert {"--nproc=5:5", "--nofile=6:6", "--fsize=7:7", "--cpu=8:9", "--msgqueue=0:0"} <= set(words)
+
+
+def test_the_first_process_is_limited_before_the_engine_starts() -> None:
+    shell, _, script, _, *rest = inner_words(Limits())
+    assert (shell, tuple(rest)) == ("sh", prlimit_words(Limits()))
+    first, _, then = script.partition(" && ")
+    assert first.split()[:2] == ["prlimit", "--pid=1"]
+    assert {word.removeprefix("--").partition("=")[0] for word in first.split()[2:]} == set(INIT_LIMITS)
+    assert then == 'exec "$@"'
+
+
+def test_lower_limits_of_the_worker_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (5, 5))
+    assert "--cpu=5:5" in inner_words(Limits())[2].split()
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (5, resource.RLIM_INFINITY))
+    assert f"--cpu={INIT_LIMITS['cpu']}:{INIT_LIMITS['cpu']}" in inner_words(Limits())[2].split()
 
 
 def test_without_a_limit_of_processor_time_none_is_set() -> None:

@@ -93,8 +93,19 @@ def test_a_worker_killed_while_engines_start_leaves_none(
     while time.monotonic() < until:
         pass
     victim.kill()
-    assert wait_until(lambda: not victim.engines(), 10)
-    if sandbox.parent is not None:  # an empty group that the reaper did not know is removed at the next start
-        assert wait_until(lambda: not any(map(members, victim.groups())), 10)
-        sandbox.parent.clear()
-        assert not victim.groups()
+    assert wait_until(lambda: not victim.engines() and not victim.groups(), 10)
+
+
+def test_groups_within_an_engines_group_are_removed_after_a_killed_worker(
+    level_a: Sandbox, tmp_path: Path
+) -> None:
+    """As if an engine reached the control group filesystem: many groups, with its processes in one."""
+    victim = Victim(level_a, tmp_path)
+    assert wait_until(lambda: len(victim.engines()) >= 6, 20)
+    for group in victim.groups():
+        for number in range(20):
+            (group / f"inner-{number}" / "innermost").mkdir(parents=True)
+        for process in members(group).split():
+            (group / "inner-0" / "innermost" / "cgroup.procs").write_text(process)
+    victim.kill()
+    assert wait_until(victim.is_gone, 10)

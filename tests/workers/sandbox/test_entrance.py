@@ -11,7 +11,7 @@ import pytest
 
 from tournament.embedded.plan import ROOT
 from workers.sandbox import entrance
-from workers.sandbox.entrance import UNUSED, SystemUser, choose_user, give_away
+from workers.sandbox.entrance import UNUSED, SystemUser, choose_user
 from workers.sandbox.groups.hierarchies import NEEDED_V1, NEEDED_V2, read_mounts
 from workers.sandbox.host import missing_programs
 from workers.sandbox.reach import closed_folders
@@ -103,14 +103,19 @@ def test_for_a_folder_of_root_an_unused_user_is_chosen(
 
 
 @pytest.mark.root
-def test_changing_owners_follows_no_links(as_root: None, tmp_path: Path) -> None:
-    outside, own = tmp_path / "outside", tmp_path / "own"
-    for folder in (outside, own / "inner"):
-        folder.mkdir(parents=True)
-    (own / "inner" / "link").symlink_to(outside)
-    give_away(own, SystemUser(NOBODY, NOBODY))
-    assert outside.stat().st_uid == 0
-    assert (own / "inner").stat().st_uid == NOBODY
+def test_an_owner_in_the_group_of_root_does_not_keep_that_group(as_root: None, tmp_path: Path) -> None:
+    os.chown(tmp_path, NOBODY, 0)
+    assert choose_user([tmp_path]) == SystemUser(NOBODY, UNUSED)
+
+
+@pytest.mark.root
+def test_created_folders_belong_to_the_user_and_the_one_above_keeps_its_owner(
+    as_root: None, tmp_path: Path
+) -> None:
+    answer = enter("--own", str(tmp_path / "a" / "b"), "--", "true")
+    assert answer.returncode == 0, answer.stderr
+    assert tmp_path.stat().st_uid == 0
+    assert (tmp_path / "a").stat().st_uid == (tmp_path / "a" / "b").stat().st_uid != 0
 
 
 def test_the_folders_that_are_closed_on_the_way_are_found(tmp_path: Path) -> None:
@@ -125,14 +130,15 @@ def test_the_folders_that_are_closed_on_the_way_are_found(tmp_path: Path) -> Non
 
 
 @pytest.mark.root
-@pytest.mark.parametrize(("holds", "is_given"), [("lock", True), ("demo/lock", True), ("letters", False)])
-def test_a_folder_of_others_keeps_its_owner(
-    as_root: None, tmp_path: Path, holds: str, is_given: bool
+@pytest.mark.parametrize("holds", ["lock", "demo/lock", ".duarena", "letters"])
+def test_a_folder_of_root_with_files_keeps_its_owner_and_nothing_is_started(
+    as_root: None, tmp_path: Path, holds: str
 ) -> None:
     own = tmp_path / "own"
     (own / holds).parent.mkdir(parents=True)
     (own / holds).touch()
-    answer = enter("--own", str(own), "--", "true")
-    assert answer.returncode == 0, answer.stderr
-    assert (own.stat().st_uid != 0) is is_given
-    assert ("is not a data folder of Duarena" in answer.stdout) is not is_given
+    answer = enter("--own", str(own), "--", "echo", "started")
+    assert answer.returncode == 1
+    assert "belongs to root and is not empty" in answer.stderr
+    assert "started\n" not in answer.stdout
+    assert {path.stat().st_uid for path in (own, *own.rglob("*"))} == {0}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +15,17 @@ import pytest
 
 from tests.support.jobs import job_of, nothing_left, play_job, wait_until
 from tests.support.sandboxes import bad_engine_in
+from workers.engine import processor_time
+from workers.engine.launch import plan_launch
+from workers.engine.process import EngineProcess
+from workers.game.fastpath.conversation import Conversation
 from workers.jobs import GameReport
 from workers.sandbox.limits import Limits
 from workers.sandbox.policy import Policy
 from workers.sandbox.sandbox import Sandbox
 
 MEBIBYTE = 1024 * 1024
+PATIENCE_NS = 30 * 10**9
 
 
 pytestmark = pytest.mark.slow
@@ -147,6 +154,49 @@ def test_a_worker_whose_sandbox_fails_voids_the_game(sandbox: Sandbox, tmp_path:
     report = play(broken, tmp_path)
     assert (report.termination, report.result, report.fault) == ("void", "*", "infrastructure")
     assert report.evidence.startswith("the sandbox failed: the process ended with exit code ")
+
+
+def test_ordinary_moves_take_the_fast_path_with_their_processor_time(
+    level_b: Sandbox, tmp_path: Path
+) -> None:
+    process = EngineProcess(plan_launch(bad_engine_in(tmp_path / "one"), tmp_path / "one", level_b))
+    line = process.line(Conversation())
+    assert line is not None
+    assert line.begin_turn is not None
+    assert line.end_turn is not None
+    process.write(b"isready\n", time.monotonic_ns() + PATIENCE_NS)
+    assert process.read_line(time.monotonic_ns() + PATIENCE_NS).startswith(b"info string process")
+    assert line.end_turn() > 0
+    process.kill()
+
+
+def test_groups_within_an_engines_group_are_removed_with_it(level_a: Sandbox, tmp_path: Path) -> None:
+    """As an engine could make that reached the control group filesystem, with its processes in one."""
+    spec = bad_engine_in(tmp_path / "one", "isready", "crowd", "20")
+    process = EngineProcess(plan_launch(spec, tmp_path / "one", level_a))
+    process.write(b"isready\n", time.monotonic_ns() + PATIENCE_NS)
+    assert process.read_line(time.monotonic_ns() + PATIENCE_NS).startswith(b"info string process")
+    assert process.read_line(time.monotonic_ns() + PATIENCE_NS) == b"readyok"
+    assert level_a.parent is not None
+    for folder in level_a.parent.folders.values():
+        for group in Path(folder).glob(f"engine-{os.getpid()}-*"):
+            for number in range(20):
+                (group / f"inner-{number}" / "innermost").mkdir(parents=True)
+            for member in (group / "cgroup.procs").read_text().split()[-10:]:
+                (group / "inner-0" / "innermost" / "cgroup.procs").write_text(member)
+    process.kill()
+
+
+def test_an_engine_that_computes_far_longer_than_its_turns_is_ended(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processor_time, "BASE_SECONDS", 1)
+    monkeypatch.setattr(processor_time, "CLOCK_FACTOR", 0)
+    report = play(sandbox, tmp_path, "go:2", "burn", "15", time_control="30+0")
+    assert (report.termination, report.fault) == ("cpu limit", "white")
+    assert re.fullmatch(
+        r"1\.\d seconds of processor time, while its own turns took \d\.\d seconds", report.evidence
+    )
 
 
 def test_an_engine_that_cannot_be_started_has_crashed(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ PROTECTIONS = (
     "closed root",
     "system call filter",
     "hard limits",
+    "limits of the first process",
 )
 
 

@@ -58,9 +58,8 @@ def parent(as_root: None) -> Iterator[Path]:
 
 @pytest.fixture
 def group(parent: Path) -> Iterator[Unlimited]:
-    place = parent / "engine-1"
-    place.mkdir()
-    group = Unlimited(place, Limits())
+    group = Unlimited(parent / "engine-1", Limits())
+    group.create()
     yield group
     group.end()
 
@@ -125,7 +124,17 @@ def test_a_group_is_gone_at_its_end_with_all_that_was_in_it(
     assert busy.wait(DEADLINE_SECONDS) == -9
 
 
+def test_groups_within_a_group_end_with_it(group: Unlimited, busy: subprocess.Popen[bytes]) -> None:
+    inner = Path(group.folders[0], "inner", "innermost")
+    inner.mkdir(parents=True)
+    for process in members(group)[1:]:
+        (inner / "cgroup.procs").write_text(process)
+    group.end()
+    assert not Path(group.folders[0]).exists()
+    assert busy.wait(DEADLINE_SECONDS) == -9
+
+
 def test_without_delegated_controllers_no_group_is_made_and_none_is_left(parent: Path) -> None:
     with pytest.raises(OSError, match=r"memory\.max"):
-        GroupParent({"": str(parent)}).make(Limits())
+        GroupParent({"": str(parent)}).plan(Limits()).create()
     assert [path for path in parent.iterdir() if path.is_dir()] == []

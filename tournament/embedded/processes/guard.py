@@ -4,22 +4,30 @@ Run as a script, on the standard library alone: ``guard.py FD COMMAND...``. It
 starts the command and reads FD, a pipe whose other end the supervisor holds. A
 byte in it is a signal number to send to the command. End of file (the supervisor
 closed its end, or was killed) means: kill the command and all its descendants, at any
-depth and in any process group. The guard runs until no descendant is
-alive, and exits as the command did (128 + n after signal n).
+depth and in any process group; only the reapers of workers end by themselves. The guard
+runs until no descendant is alive, and exits as the command did (128 + n after signal n).
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import select
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 """``<linux/prctl.h>``: orphans below this process become its children, not those of process 1."""
+
+REAPER = b"duarena-reaper"
+"""The name of the process that removes what a killed worker leaves: see ``workers.reaper``."""
+REAPER_SECONDS = 2.5
+"""How long it may take; the lock of the data folder waits longer."""
+PAUSE_SECONDS = 0.01
 
 
 def main(control: int, command: list[str]) -> int:
@@ -98,17 +106,31 @@ def _reaped() -> list[tuple[int, int]]:
 
 
 def _kill_everything() -> None:
-    """Kill and reap until no descendant is left: orphans become our children, so none is missed."""
+    """Kill and reap until no descendant is left: orphans become our children, so none is missed.
+
+    The reapers of killed workers get time to end by themselves: they remove the engines' control groups and
+    folders.
+    """
+    until = time.monotonic() + REAPER_SECONDS
     while True:
+        is_late = time.monotonic() > until
         for process in descendants(os.getpid()):
-            try:
-                os.kill(process, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+            if is_late or not _is_reaper(process):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
         try:
-            os.waitpid(-1, 0)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         except ChildProcessError:
             return
+        time.sleep(PAUSE_SECONDS)
+
+
+def _is_reaper(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/comm").read_bytes().rstrip() == REAPER
+    except OSError:
+        return False
 
 
 def descendants(ancestor: int) -> list[int]:

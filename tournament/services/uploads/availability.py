@@ -127,13 +127,17 @@ def _wait(found: Verdict, needed: Level) -> Uploads:
         advice, command = INSTALL, f"apt-get install {' '.join(found.packages)}"
         if needed is Level.A:
             advice = INSTALL_FIRST
-    elif found.level is Level.B:
-        advice, command = RESTART, f"{SETTING}=B {settings.START_COMMAND}".rstrip()
-    else:
+    elif found.level is not Level.B:
         advice, command = _trust()
+    elif settings.IS_STARTED_BY_ROOT:
+        advice = command = ""
+    else:
+        advice, command = RESTART, f"{SETTING}=B {settings.START_COMMAND}".rstrip()
     return Uploads(False, reason, advice, command, verdict=found)
 
 
 def _trust() -> tuple[str, str]:
-    """How to run uploads without a sandbox; no advice for a site that others can reach."""
-    return (RESTART, f"{settings.START_COMMAND} --trust-uploads") if settings.IS_LOCAL else ("", "")
+    """How to run uploads without a sandbox; no advice for root, or for a site that others can reach."""
+    if not settings.IS_LOCAL or settings.IS_STARTED_BY_ROOT:
+        return "", ""
+    return RESTART, f"{settings.START_COMMAND} --trust-uploads"

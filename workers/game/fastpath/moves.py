@@ -32,7 +32,9 @@ class EngineChannel:
     """The pipes to and from one engine, as file descriptors.
 
     ``watched_fds`` become readable whenever the engine does anything. ``on_wait`` is called at most every
-    ``wait_ns`` and may raise, which ends the game.
+    ``wait_ns`` and may raise, which ends the game; a longer wait for an answer is not ordinary. For a
+    sandboxed engine ``begin_turn`` is called before its clock runs, and ``end_turn`` after its answer, which
+    returns its processor time in nanoseconds.
     """
 
     def __init__(
@@ -43,6 +45,8 @@ class EngineChannel:
         conversation: Conversation,
         on_wait: Callable[[], None],
         wait_ns: int,
+        begin_turn: Callable[[], None] | None = None,
+        end_turn: Callable[[], int] | None = None,
     ) -> None:
         self.to_engine = to_engine
         self.from_engine = from_engine
@@ -50,6 +54,8 @@ class EngineChannel:
         self.conversation = conversation
         self.on_wait = on_wait
         self.wait_ns = wait_ns
+        self.begin_turn = begin_turn
+        self.end_turn = end_turn
         self.answers = [(from_engine, select.EPOLLIN)]
         """The events of a wait in which this engine has written and nothing else has happened."""
 
@@ -118,6 +124,8 @@ class OrdinaryMoves:
             side: int = history.position.side
             clock, line = clocks[side], lines[side]
             question = questions.ask(side)
+            if line.begin_turn is not None:
+                line.begin_turn()
             asked_ns = time.monotonic_ns()
             if asked_ns >= self._next_check_ns:
                 self._next_check_ns = asked_ns + line.wait_ns
@@ -142,8 +150,9 @@ class OrdinaryMoves:
                 history.play(token)
             except IllegalMove:  # the general path decides: an illegal move, or more text than a move
                 return Pending(question, asked_ns, b"", answer, received_ns)
+            cpu_ms = None if line.end_turn is None else round(line.end_turn() / NS_PER_MS)
             clock.charge(used_ns)
             line.conversation.exchanged(question, asked_ns, answer, received_ns)
-            kept.append((token, note_of_time(round(used_ns / NS_PER_MS)), False))
+            kept.append((token, note_of_time(round(used_ns / NS_PER_MS), cpu_ms), False))
             questions.add(token)
         return None

@@ -110,7 +110,8 @@ DEFAULT_PROTOCOL = 0
 SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_NETLINK": 16}
 """The families that an engine may use in its network namespace. Others, such as vsock, have no namespaces.
 Internet sockets reach nothing, but their unread data is memory that control groups of version 1 do not
-count."""
+count. Of the interpreters offered only Node needs ``AF_NETLINK``: its ``os.networkInterfaces()`` raises if it
+cannot open one, for every error number. ``getaddrinfo``, Python and Java go on without."""
 
 
 def filter_program(machine: str) -> bytes:

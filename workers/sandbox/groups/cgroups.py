@@ -19,15 +19,34 @@ from workers.sandbox.limits import Limits
 
 PREFIX = "engine-"
 PERIOD_US = 100_000
+START_FIELD = 19
+"""Of ``/proc/PID/stat``, counted after the name: ``starttime``, see ``proc_pid_stat(5)``."""
 
 _numbers = itertools.count(1)
 
 
 class Group(ABC):
-    """The control group of one engine; the caller must ``end`` it."""
+    """The control group of one engine, named but not created yet; the caller must ``end`` it."""
 
     folders: tuple[str, ...]
     """One folder per hierarchy; a process enters the group through ``cgroup.procs`` in each."""
+
+    def create(self) -> None:
+        """Create the empty group with its limits; raises ``OSError`` if the system does not permit it.
+
+        Register ``folders`` with the reaper before, so that a worker killed at any moment leaves no group.
+        """
+        try:
+            for folder in self.folders:
+                os.mkdir(folder)
+            self.set_up()
+        except BaseException:
+            self.end()
+            raise
+
+    @abstractmethod
+    def set_up(self) -> None:
+        """Set the limits of the folders, which exist; raises ``OSError``."""
 
     @abstractmethod
     def freeze(self) -> None:
@@ -67,26 +86,38 @@ class GroupParent:
     def version(self) -> int:
         return 2 if "" in self.folders else 1
 
-    def make(self, limits: Limits) -> Group:
-        """Create an empty group; raises ``OSError`` if the system does not permit it."""
-        name = f"{PREFIX}{os.getpid()}-{next(_numbers)}"
+    def plan(self, limits: Limits) -> Group:
+        """A group with a new name."""
+        name = f"{PREFIX}{os.getpid()}-{_start_of(os.getpid())}-{next(_numbers)}"
         places = {controller: Path(folder, name) for controller, folder in self.folders.items()}
-        made = tuple(str(place) for place in dict.fromkeys(places.values()))
-        try:
-            for place in made:
-                os.mkdir(place)
-            return UnifiedGroup(places[""], limits) if "" in places else LegacyGroup(places, limits)
-        except BaseException:
-            end_group(made)
-            raise
+        return UnifiedGroup(places[""], limits) if "" in places else LegacyGroup(places, limits)
 
     def clear(self) -> None:
         """Remove the groups of workers that no longer run."""
         for folder in set(self.folders.values()):
             for place in Path(folder).glob(f"{PREFIX}*"):
-                owner = place.name.removeprefix(PREFIX).partition("-")[0]
-                if owner.isdigit() and not Path("/proc", owner).exists():
+                if not _is_owned(place.name.removeprefix(PREFIX)):
                     end_group((str(place),))
+
+
+def _is_owned(name: str) -> bool:
+    """Whether the worker that made a group runs; the name has its number, its start and a running number.
+
+    The names of earlier versions have no start.
+    """
+    owner, start, *rest = (*name.split("-"), "")
+    if not owner.isdigit():
+        return True  # not a group of ours
+    return _start_of(int(owner)) == start if rest and rest[0] else Path("/proc", owner).exists()
+
+
+def _start_of(process: int) -> str:
+    """When a process started, as in ``/proc``; with it a number that is used again names another process."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return "ended"
+    return text.rpartition(")")[2].split()[START_FIELD]
 
 
 class UnifiedGroup(Group):
@@ -95,9 +126,13 @@ class UnifiedGroup(Group):
     def __init__(self, place: Path, limits: Limits) -> None:
         self.folders = (str(place),)
         self._place = place
-        self._set(limits)
-        self._freezer = os.open(place / "cgroup.freeze", os.O_WRONLY | os.O_CLOEXEC)
-        self._cpu = os.open(place / "cpu.stat", os.O_RDONLY | os.O_CLOEXEC)
+        self._limits = limits
+        self._freezer = self._cpu = -1
+
+    def set_up(self) -> None:
+        self._set(self._limits)
+        self._freezer = os.open(self._place / "cgroup.freeze", os.O_WRONLY | os.O_CLOEXEC)
+        self._cpu = os.open(self._place / "cpu.stat", os.O_RDONLY | os.O_CLOEXEC)
 
     def _set(self, limits: Limits) -> None:
         write_value(self._place / "memory.max", limits.memory)
@@ -133,7 +168,13 @@ class LegacyGroup(Group):
 
     def __init__(self, places: Mapping[str, Path], limits: Limits) -> None:
         self.folders = tuple(str(place) for place in dict.fromkeys(places.values()))
+        self._places = places
+        self._limits = limits
         self._memory, self._pids = places["memory"], places["pids"]
+        self._freezer = self._cpu = -1
+
+    def set_up(self) -> None:
+        limits, places = self._limits, self._places
         write_value(self._memory / "memory.limit_in_bytes", limits.memory)
         _write_if_there(self._memory / "memory.memsw.limit_in_bytes", limits.memory)
         _write_if_there(self._memory / "memory.swappiness", 0)

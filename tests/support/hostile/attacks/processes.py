@@ -15,7 +15,7 @@ BUSY = ("go:1", "burn", "0.5")
 
 def computed(seen: Observation) -> bool:
     """Whether it used processor time while its opponent was thinking."""
-    return seen.second_move_cpu_seconds > 0.25
+    return seen.second_move_cpu_seconds > 0.15
 
 
 ATTACKS = [
@@ -116,8 +116,28 @@ ATTACKS = [
         ("system call filter",),
     ),
     Attack(
+        "raises the limits of the first process",
+        at_move("processes.free_the_first"),
+        returned_something,
+        ("limits of the first process",),
+    ),
+    Attack(
         "computes while its opponent thinks",
         ("isready", "spin", "-"),
+        computed,
+        ("rest",),
+        opponent=BUSY,
+    ),
+    Attack(
+        "computes in children while its opponent thinks",
+        ("isready", "attack", "processes.think_in_children {facts}"),
+        computed,
+        ("rest",),
+        opponent=BUSY,
+    ),
+    Attack(
+        "computes in bursts while its opponent thinks",
+        ("isready", "attack", "processes.think_in_bursts {facts}"),
         computed,
         ("rest",),
         opponent=BUSY,

@@ -20,6 +20,15 @@ MAX_SIGNALS = 2000
 NICER = 7
 MEMORY_READ = 4 * 1024 * 1024
 CHAIN_SECONDS = 3.0
+FIRST_PROCESS_LIMITS = {
+    resource.RLIMIT_AS: 1 << 30,
+    resource.RLIMIT_CPU: 3600,
+    resource.RLIMIT_NPROC: 10,
+    resource.RLIMIT_FSIZE: 1 << 30,
+    resource.RLIMIT_NOFILE: 200,
+}
+BURST_SECONDS = 0.006
+BREAK_SECONDS = 0.001
 
 
 def fork_bomb(_: dict[str, Any]) -> int:
@@ -86,6 +95,17 @@ def limit_others(_: dict[str, Any]) -> list[int]:
     return done
 
 
+def free_the_first(_: dict[str, Any]) -> list[int]:
+    """The limits with which the first process, which is bwrap's, could do more than its work."""
+    found = []
+    for kind, most in FIRST_PROCESS_LIMITS.items():
+        with contextlib.suppress(OSError, ValueError):
+            resource.prlimit(1, kind, (most, most))
+        if not 0 <= resource.prlimit(1, kind)[1] < most:
+            found.append(kind)
+    return found
+
+
 def renice_all(_: dict[str, Any]) -> None:
     """Raise the nice value of all of the user's processes."""
     os.setpriority(os.PRIO_USER, 0, min(19, os.nice(0) + NICER))
@@ -115,6 +135,30 @@ def be_woken_by_a_chain(_: dict[str, Any]) -> int:
 
     parent = os.getpid()
     return child(wake)
+
+
+def think_in_children(_: dict[str, Any]) -> None:
+    """Start two children that compute until the time limit."""
+
+    def compute() -> None:
+        while True:
+            pass
+
+    for _number in range(2):
+        child(compute)
+
+
+def think_in_bursts(_: dict[str, Any]) -> None:
+    """Start a thread that computes in bursts shorter than a check of the worker takes to come."""
+
+    def compute() -> None:
+        while True:
+            until = time.thread_time() + BURST_SECONDS
+            while time.thread_time() < until:
+                pass
+            time.sleep(BREAK_SECONDS)
+
+    threading.Thread(target=compute, daemon=True).start()
 
 
 def take_all_cores(_: dict[str, Any]) -> int:

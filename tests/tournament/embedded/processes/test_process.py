@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.jobs import wait_until
+from tournament.embedded.plan import ROOT
+from tournament.embedded.processes import guard
 from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
 
@@ -67,6 +69,44 @@ def test_killing_a_process_kills_its_orphans_in_other_sessions_too(tmp_path: Pat
     process.kill()
 
     assert not is_alive(orphan)
+    assert process.exit_code == 128 + signal.SIGKILL
+
+
+def test_the_reaper_of_a_killed_worker_removes_its_folders_first(tmp_path: Path) -> None:
+    folders = [tmp_path / f"engine-{number}" for number in range(50)]
+    for folder in folders:
+        (folder / "a" / "b").mkdir(parents=True)
+    program = f"""
+        import sys, time
+        sys.path.insert(0, {str(ROOT)!r})
+        from workers.reaper import Reaper
+        reaper = Reaper()
+        for number in range({len(folders)}):
+            reaper.watch({str(tmp_path)!r} + f"/engine-{{number}}")
+        print("watched", flush=True)
+        time.sleep(600)
+    """
+    process = start(tmp_path, program)
+    eventually(lambda: process.log.exists() and last_words(process.log) == "watched")
+    eventually(lambda: any(map(guard._is_reaper, descendants(os.getpid()))))
+
+    process.kill()
+
+    assert not any(folder.exists() for folder in folders)
+
+
+def test_a_process_that_only_has_the_name_of_a_reaper_is_killed_too(tmp_path: Path) -> None:
+    program = """
+        import time
+        open("/proc/self/comm", "w").write("duarena-reaper")
+        print("named", flush=True)
+        time.sleep(600)
+    """
+    process = start(tmp_path, program)
+    eventually(lambda: process.log.exists() and last_words(process.log) == "named")
+
+    process.kill()
+
     assert process.exit_code == 128 + signal.SIGKILL
 
 

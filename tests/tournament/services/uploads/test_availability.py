@@ -108,6 +108,21 @@ def test_at_level_c_only_trust_would_let_them_play_which_no_public_site_should_g
     assert stand.command == command
 
 
+@pytest.mark.parametrize("level", [Level.B, Level.C])
+@pytest.mark.parametrize("is_local", [True, False])
+def test_root_is_not_advised_to_weaken_the_sandbox(
+    settings: Settings, found: Callable[[Level], None], level: Level, is_local: bool
+) -> None:
+    settings.SANDBOX, settings.IS_LOCAL, settings.IS_STARTED_BY_ROOT = "A", is_local, True
+    found(level)
+    assert not uploads.look().are_run
+    assert (uploads.look().advice, uploads.look().command) == ("", "")
+    assert "--trust-uploads" not in " ".join(describe_uploads())
+    assert "DUARENA_SANDBOX" not in " ".join(describe_uploads())
+    (settings.CACHE / "sandbox.json").unlink()
+    assert uploads.look().command == ""
+
+
 @pytest.mark.parametrize(
     ("is_local", "advice"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -31,13 +32,19 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def group_in(place: Path) -> UnifiedGroup:
+    group = UnifiedGroup(place, LIMITS)
+    group.set_up()
+    return group
+
+
 def written(path: Path) -> str:
     """The text written last; as in the kernel's files, writing does not truncate."""
     return path.read_text().partition("\n")[0]
 
 
 def test_a_group_has_its_limits_before_anything_is_in_it(place: Path) -> None:
-    UnifiedGroup(place, LIMITS)._close()
+    group_in(place)._close()
     assert (place / "memory.max").read_text().startswith(str(64 * MEBIBYTE))
     assert written(place / "pids.max").startswith("32")
     assert written(place / "memory.swap.max").startswith("0")
@@ -48,18 +55,18 @@ def test_a_group_has_its_limits_before_anything_is_in_it(place: Path) -> None:
 @pytest.mark.parametrize("name", ["memory.swap.max", "memory.oom.group", "cpu.max"])
 def test_a_group_is_made_without_the_optional_files_of_a_kernel(place: Path, name: str) -> None:
     (place / name).unlink()
-    UnifiedGroup(place, LIMITS)._close()
+    group_in(place)._close()
 
 
 @pytest.mark.parametrize("name", ["memory.max", "pids.max", "cgroup.freeze", "cpu.stat"])
 def test_without_the_required_files_no_group_is_made(place: Path, name: str) -> None:
     (place / name).unlink()
     with pytest.raises(OSError, match=name):
-        UnifiedGroup(place, LIMITS)
+        group_in(place)
 
 
 def test_a_group_is_frozen_thawed_and_read_anew_each_time(place: Path) -> None:
-    group = UnifiedGroup(place, LIMITS)
+    group = group_in(place)
     group.freeze()
     assert written(place / "cgroup.freeze") == "1"
     group.thaw()
@@ -69,6 +76,17 @@ def test_a_group_is_frozen_thawed_and_read_anew_each_time(place: Path) -> None:
     assert group.cpu_ns() == 2_000_000
     group._close()
     group._close()
+
+
+def test_groups_of_ended_workers_are_removed_also_if_their_number_is_used_again(tmp_path: Path) -> None:
+    parent = GroupParent({"": str(tmp_path)})
+    mine = Path(parent.plan(LIMITS).folders[0])
+    other = f"engine-{os.getpid()}-1-1"
+    earlier = f"engine-{os.getpid()}-1"
+    for name in (mine.name, earlier, other, "engine-999999999-5-1", "engine-999999999-1", "main"):
+        (tmp_path / name / "inner").mkdir(parents=True)
+    parent.clear()
+    assert {path.name for path in tmp_path.iterdir()} == {mine.name, earlier, "main"}
 
 
 def test_a_parent_has_a_version() -> None:

@@ -1,0 +1,74 @@
+"""Decides whether a folder may hold the data of a site, before anything is written into it.
+
+It may if it does not exist yet, is empty, or is a data folder already: then it has our marker. Files of
+earlier versions, and of ``manage.py``, which write no marker, count as one.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+MARKER = ".duarena"
+"""The first file that is written into a data folder."""
+EARLIER = (("lock", "secret_key"), ("lock", "db.sqlite3"), ("secret_key", "db.sqlite3"))
+"""What a data folder of an earlier version, or of ``manage.py``, has: one of these."""
+DEMO = "demo"
+"""The folder of the demonstration lies in the site's, which may not have been used yet."""
+
+
+class ForeignFolder(Exception):
+    """A folder that holds something else; the text is a sentence for the user."""
+
+
+def check_data_folder(folder: Path) -> None:
+    """Raise ``ForeignFolder`` unless the folder is missing, empty, or a data folder. Writes nothing.
+
+    For root a data folder and its marker must also belong to one other user, as whom the site then runs.
+    Raises ``OSError`` for a folder that cannot be read.
+    """
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return
+    if not names:
+        return
+    marked = folder / DEMO if names == [DEMO] else folder
+    markers = next((kind for kind in ((MARKER,), *EARLIER) if _are_files(marked, kind)), ())
+    if not markers:
+        raise ForeignFolder(
+            f"{str(folder)!r} is not empty and is not a data folder of Duarena, so nothing was written"
+            " into it: choose an empty or a new folder with --data"
+        )
+    if os.geteuid() == 0:
+        _check_owner(folder, [marked / name for name in markers])
+
+
+def claim_data_folder(folder: Path) -> None:
+    """Make the folder if it is missing, and mark it; may be repeated. Only after ``check_data_folder``."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds password hashes and bots' logs
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    os.close(os.open(folder / MARKER, flags, 0o600))
+
+
+def _are_files(folder: Path, names: tuple[str, ...]) -> bool:
+    """Whether the folder has regular files of all these names; links do not count."""
+    try:
+        return all(stat.S_ISREG(os.lstat(folder / name).st_mode) for name in names)
+    except OSError:
+        return False
+
+
+def _check_owner(folder: Path, markers: list[Path]) -> None:
+    owner = folder.stat().st_uid
+    if owner == 0:
+        raise ForeignFolder(
+            f"the data folder {str(folder)!r} belongs to root, but no part of a site runs as root:"
+            " give it to an ordinary user with chown -R, or choose another folder with --data"
+        )
+    if any(marker.lstat().st_uid != owner for marker in markers):
+        raise ForeignFolder(
+            f"the data folder {str(folder)!r} and {markers[0].name!r} in it belong to different users:"
+            " give both to one, or choose another folder with --data"
+        )
