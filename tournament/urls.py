@@ -103,6 +103,7 @@ urlpatterns = [
     path("api/bundles/<slug:sha256>", api_bundles.bundle, name="api-bundle"),
     path("api/<path:rest>", not_found, name="api-nothing"),
     path("boards.css", site.boards_css, name="boards-css"),
+    path("boards.<slug:digest>.css", site.boards_css, name="boards-css-hashed"),
     path("healthz", site.healthz, name="healthz"),
     path("robots.txt", site.robots, name="robots"),
     path("favicon.ico", site.favicon, name="favicon"),

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.core.management import call_command
+
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
 from tournament.embedded.options import OptionError, Options, export, find_port
@@ -48,7 +50,9 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
         with supervisor.listening():
             try:
                 _start_redis(supervisor, sockets, options.data)
+                static = _static_folder(options.data)
                 open_database()
+                _collect_static_files(static)
                 _clear(scratch_folder(options.data))
                 prepare()
                 for service in services(address, workers=options.workers, data=options.data):
@@ -66,6 +70,17 @@ def _configure(options: Options, console: Console) -> Address:
         console.say(f"Port {options.port} is taken: using {address.port}.")
     export(options, address, os.environ)
     return address
+
+
+def _static_folder(data: Path) -> Path:
+    """The folder of the static files, as the settings read it."""
+    return Path(os.environ.setdefault("DUARENA_STATIC", str(data / "static")))
+
+
+def _collect_static_files(folder: Path) -> None:
+    """Write the static files with hashed names, in place of those of an earlier version."""
+    _clear(folder)
+    call_command("collectstatic", verbosity=0, interactive=False)
 
 
 def _clear(folder: Path) -> None:

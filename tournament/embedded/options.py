@@ -27,7 +27,9 @@ OURS = (
     "DUARENA_CACHE",
     "DUARENA_HOSTS",
     "DUARENA_LADDER_GAMES",
+    "DUARENA_RECORDS",
     "DUARENA_SITE",
+    "DUARENA_STATIC",
 )
 LADDER_GAMES = {"up": 30, "demo": 0}
 """Games an hour and ladder on idle workers: all five keep two cores busy for about a quarter of the time."""

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve, reverse, reverse_lazy
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -31,6 +32,7 @@ ENTRY_PAGES = ("log-in", "sign-up", "log-out")
 
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
 def sign_up(request: HttpRequest) -> HttpResponse:
     """Create an account, log in, and go to the page in ``next`` or to the account."""
     form = SignUpForm(request.POST) if request.method == "POST" else SignUpForm()
@@ -69,7 +71,7 @@ class LogIn(auth_views.LoginView):
         return {**super().get_context_data(**kwargs), **context}
 
 
-log_in = LogIn.as_view()
+log_in = never_cache(LogIn.as_view())
 log_out = auth_views.LogoutView.as_view()
 
 
@@ -85,11 +87,12 @@ class PasswordChange(auth_views.PasswordChangeView):
         return super().form_valid(form)  # type: ignore[arg-type]
 
 
-password_change = PasswordChange.as_view()
+password_change = never_cache(PasswordChange.as_view())
 
 
 @require_safe
 @login_required
+@never_cache
 def account(request: AuthenticatedRequest) -> HttpResponse:
     """The user's unread notices, bots, tournaments and latest version tests."""
     bots = bot_rows(Bot.objects.filter(owner=request.user), request.user)
