@@ -47,8 +47,8 @@ class CompressionMiddleware(GZipMiddleware):
     """Compresses pages, except files, which are streamed and answer requests for parts of them.
 
     A compressed page does not give away its secrets by its length (the attack BREACH): Django's compression
-    adds a random number of bytes to each response, and its CSRF tokens are masked anew for each. Other secrets
-    are shown only on pages that are not to be stored, and those are not compressed.
+    adds a random number of bytes to each response, and its CSRF tokens are masked anew for each. Other
+    secrets are shown only on pages that are not to be stored, and those are not compressed.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

@@ -121,7 +121,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
+    "tournament.apps.CollectedFiles",
     "django_htmx",
 ]
 MIDDLEWARE = [
@@ -188,8 +188,8 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = os.environ.get("DUARENA_STATIC")
-# Collected files have hashed names, which browsers keep for a year. Without them, as in development, the files
-# are served from the packages under their own names.
+# Collected files have hashed names, which browsers keep for a year. Without them, as in development, the
+# files are served from the packages under their own names.
 WHITENOISE_USE_FINDERS = not STATIC_ROOT
 if STATIC_ROOT:
     STORAGES = {

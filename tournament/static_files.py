@@ -26,6 +26,6 @@ def boards_css() -> str:
 
 
 class HashedFiles(CompressedManifestStaticFilesStorage):
-    """What ``manage.py collectstatic`` writes: also the imports of modules are hashed, all files compressed."""
+    """What ``manage.py collectstatic`` writes; names in imports of modules are hashed too."""
 
     support_js_module_import_aggregation = True

@@ -42,7 +42,7 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def boards_css(request: HttpRequest, digest: str = "") -> HttpResponse:
-    """The style sheet of the boards, which is defined in ``engines.svg``; with its digest it never changes."""
+    """The style sheet of the boards, defined in ``engines.svg``; with its digest it never changes."""
     response = HttpResponse(svg.STYLE, content_type="text/css; charset=utf-8")
     if digest == BOARDS_DIGEST:
         patch_cache_control(response, public=True, max_age=YEAR_S, immutable=True)
