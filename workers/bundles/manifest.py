@@ -149,7 +149,7 @@ def _refuse_unknown(table: dict[str, Any], known: tuple[str, ...], prefix: str) 
         if key not in known:
             expected = ", ".join(prefix + name for name in known)
             raise BundleError(
-                f"{MANIFEST_NAME} has an unknown key {prefix}{_shown(key)} (known are {expected})"
+                f"{MANIFEST_NAME} has an unknown key {_shown(prefix + key)} (known are {expected})"
             )
 
 

@@ -91,8 +91,8 @@ password_change = never_cache(PasswordChange.as_view())
 
 
 @require_safe
-@login_required
 @never_cache
+@login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
     """The user's unread notices, bots, tournaments and latest version tests."""
     bots = bot_rows(Bot.objects.filter(owner=request.user), request.user)

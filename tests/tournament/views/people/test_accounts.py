@@ -163,7 +163,7 @@ def test_a_form_with_too_much_text_gets_a_page_with_the_limits(site: Site, as_us
         assert response.status_code == 413
         page = response.content.decode()
         assert "Nothing was stored." in page
-        assert "2.0\xa0MB" in page
+        assert "512.0\xa0KB" in page
         assert '<a href="/upload/">To the form' in page
 
 
@@ -178,3 +178,18 @@ def test_too_many_uploads_are_refused_for_a_while(site: Site, as_user: LogIn) ->
     assert (response.status_code, response["Retry-After"]) == (429, "1")
     assert "too many uploads. Try again in 1 seconds." in error_at(response.content.decode(), "bundle")
     assert BotVersion.objects.count() == count
+
+
+# Caches
+
+
+@pytest.mark.parametrize(
+    "address", ["/account/", "/account/tokens/", "/account/password/", "/log-in/", "/sign-up/"]
+)
+def test_no_cache_stores_the_pages_of_an_account(site: Site, as_user: LogIn, address: str) -> None:
+    for client in (as_user(site.owner), Client()):
+        assert "no-store" in client.get(address)["Cache-Control"]
+
+
+def test_no_cache_stores_a_form_that_was_sent_after_the_log_in_had_expired(site: Site) -> None:
+    assert "no-store" in Client().post("/upload/", {"notes": "secret"})["Cache-Control"]
