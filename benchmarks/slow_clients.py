@@ -105,8 +105,7 @@ class SlowClients:
         self.opened += 1
         return connection
 
-    @property
-    def count(self) -> int:
+    def count_held(self) -> int:
         """How many of the connections the site holds."""
         return sum(not _is_closed(connection) for connection in self._open.values())
 
@@ -175,7 +174,7 @@ def _report(url: str, clients: int, addresses: int) -> float:
         try:
             slow.poll()
             time.sleep(SETTLE_S)
-            worst = max(worst, _row(name, url, _every_second(slow.poll), lambda slow=slow: slow.count))
+            worst = max(worst, _row(name, url, _every_second(slow.poll), slow.count_held))
         finally:
             slow.close()
     return worst

@@ -1,6 +1,6 @@
 """The static files with hashed names, which browsers keep for a year.
 
-The settings name the storage, and Django loads this module as a library of template tags.
+A separate module, because the settings name the storage and Django loads this module as template tags.
 """
 
 from __future__ import annotations

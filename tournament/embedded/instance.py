@@ -50,9 +50,8 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
         with supervisor.listening():
             try:
                 _start_redis(supervisor, sockets, options.data)
-                static = _static_folder(options.data)
                 open_database()
-                _collect_static_files(static)
+                _collect_static_files()
                 _clear(scratch_folder(options.data))
                 prepare()
                 for service in services(address, workers=options.workers, data=options.data):
@@ -72,14 +71,8 @@ def _configure(options: Options, console: Console) -> Address:
     return address
 
 
-def _static_folder(data: Path) -> Path:
-    """The folder of the static files, as the settings read it."""
-    return Path(os.environ.setdefault("DUARENA_STATIC", str(data / "static")))
-
-
-def _collect_static_files(folder: Path) -> None:
-    """Write the static files with hashed names, in place of those of an earlier version."""
-    _clear(folder)
+def _collect_static_files() -> None:
+    """Write the static files with hashed names; those of earlier versions stay."""
     call_command("collectstatic", verbosity=0, interactive=False)
 
 

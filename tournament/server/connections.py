@@ -9,8 +9,8 @@ from typing import Any
 
 from waitress.channel import HTTPChannel
 
-from tournament.server.limits import BYTES_A_SECOND, GRACE_S, IDLE_S, LINGER_S
-from tournament.server.requests import Refusal, Request, Response
+from tournament.server.limits import BYTES_A_SECOND, GRACE_S, IDLE_S, LINGER_S, SENT_BYTES
+from tournament.server.requests import ApplicationTask, RefusalTask, Request
 
 
 class Connection(HTTPChannel):
@@ -20,8 +20,8 @@ class Connection(HTTPChannel):
     """
 
     parser_class = Request
-    task_class = Response
-    error_task_class = Refusal
+    task_class = ApplicationTask
+    error_task_class = RefusalTask
 
     client = ""
     """The address that the connection counts for; empty for a proxy's connection between requests."""
@@ -31,6 +31,9 @@ class Connection(HTTPChannel):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._restart()
         super().__init__(*arguments, **named)
+        # What waitress reads again from a file each time the client has taken some bytes; its default is the
+        # system's buffer, which is megabytes.
+        self.sendbuf_len = SENT_BYTES
 
     def _restart(self) -> None:
         """Begin to measure the client's next part: of a request, or of a response."""
@@ -55,7 +58,7 @@ class Connection(HTTPChannel):
             return now > self.since + LINGER_S
         if self.request is not None or self.total_outbufs_len:
             return now > self.since + GRACE_S + self._moved / BYTES_A_SECOND
-        return time.time() > self.last_activity + IDLE_S
+        return bool(time.time() > self.last_activity + IDLE_S)
 
     def recv(self, buffer_size: int) -> bytes:
         data: bytes = super().recv(buffer_size)
@@ -70,12 +73,13 @@ class Connection(HTTPChannel):
     def received(self, data: bytes) -> bool:
         if self._drops:
             return False
-        was_idle = self.request is None
+        was_idle = not self.request
         taken: bool = super().received(data)
         if was_idle or self.requests:
             self._restart()
-        if self.request is not None and self.request.is_large and not self.request.has_slot:
-            self._take_upload(self.request)
+        request: Request | None = self.request
+        if request is not None and request.is_large and not request.has_slot:
+            self._take_upload(request)
         return taken
 
     def _take_upload(self, request: Request) -> None:

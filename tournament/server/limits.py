@@ -20,6 +20,10 @@ GRACE_S = 20.0
 ``BYTES_A_SECOND`` that it has sent or received of it.
 """
 BYTES_A_SECOND = 4096
+SENT_BYTES = 64 * 1024
+"""The most bytes given to the system at a time."""
+SYSTEM_BYTES = 256 * 1024
+"""What the system may keep of a response that its client does not read."""
 IDLE_S = 15.0
 """How long a connection is kept between two requests."""
 LINGER_S = 10.0
@@ -34,7 +38,7 @@ def largest_body(path: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ConnectionLimits:
     """The limits of one process."""
 
     connections: int
@@ -44,7 +48,7 @@ class Limits:
     uploads_per_address: int
 
     @classmethod
-    def of_process(cls, processes: int) -> Limits:
+    def of_process(cls, processes: int) -> ConnectionLimits:
         """The share of one of ``processes`` in the limits of the site."""
         site = (
             settings.MAX_CONNECTIONS,

@@ -14,7 +14,7 @@ from waitress.task import Task, ThreadedTaskDispatcher
 from waitress.utilities import Error
 
 from tournament.server.connections import Connection
-from tournament.server.limits import Limits
+from tournament.server.limits import SYSTEM_BYTES, ConnectionLimits
 from tournament.server.requests import TooManyRequests, TooManyUploads
 
 Log = Callable[[Task, dict[str, Any]], None]
@@ -64,7 +64,7 @@ class LimitedServer(TcpWSGIServer):
         self,
         application: Any,
         listener: socket.socket,
-        limits: Limits,
+        limits: ConnectionLimits,
         log: Log,
         *,
         adj: Adjustments,
@@ -84,6 +84,10 @@ class LimitedServer(TcpWSGIServer):
         return self.adj.trusted_proxy in {"*", address}
 
     # Connections
+
+    def set_socket_options(self, connection: socket.socket) -> None:
+        super().set_socket_options(connection)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SYSTEM_BYTES)
 
     def channel_class(
         self, _server: LimitedServer, sock: socket.socket, address: Any, *rest: Any, **named: Any

@@ -34,7 +34,7 @@ class Request(HTTPRequestParser):
 
     @property
     def is_large(self) -> bool:
-        return max(self.content_length, self.body_bytes_received) > LARGE_BYTES
+        return bool(max(self.content_length, self.body_bytes_received) > LARGE_BYTES)
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
@@ -42,7 +42,7 @@ class Request(HTTPRequestParser):
         self.adj.max_request_body_size = largest_body(self.path) + 1
 
     def received(self, data: bytes) -> int:
-        consumed = super().received(data)
+        consumed: int = super().received(data)
         if isinstance(self.error, RequestEntityTooLarge):
             self._drop_body()
         return consumed
@@ -83,15 +83,15 @@ class _Logged(Task):
         }
 
 
-class Refusal(_Logged, ErrorTask):
+class RefusalTask(_Logged, ErrorTask):
     """Answers a request that the application does not get."""
 
 
-class Response(_Logged, WSGITask):
+class ApplicationTask(_Logged, WSGITask):
     """Answers a request by the application."""
 
     def get_environment(self) -> dict[str, Any]:
-        environment = super().get_environment()
+        environment: dict[str, Any] = super().get_environment()
         environment[TOO_LARGE] = self.request.is_too_large
         environment["wsgi.multiprocess"] = True
         environment["RAW_URI"] = self.request.request_uri

@@ -20,7 +20,7 @@ from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.task import Task
 
-from tournament.server.limits import HEADER_BYTES, Limits
+from tournament.server.limits import HEADER_BYTES, ConnectionLimits
 from tournament.server.listening import FairDispatcher, LimitedServer
 
 LOOK_S = 1.0
@@ -40,7 +40,7 @@ class BufferedWorker(Worker):
     """Serves the application by waitress, within the limits of ``limits.py``."""
 
     def run(self) -> None:
-        limits = Limits.of_process(self.cfg.workers)
+        limits = ConnectionLimits.of_process(self.cfg.workers)
         _raise_file_limit(4 * limits.connections)
         sockets: dict[int, Any] = {}
         dispatcher = FairDispatcher()
@@ -102,7 +102,7 @@ class _Asked:
     headers: list[tuple[str, str]]
 
 
-def adjustments(limits: Limits) -> Adjustments:
+def adjustments(limits: ConnectionLimits) -> Adjustments:
     """The settings of waitress."""
     return Adjustments(
         ident=None,

@@ -14,11 +14,11 @@ from waitress.adjustments import Adjustments
 
 from tests.support.jobs import wait_until
 from tournament.server import connections
-from tournament.server.limits import TOO_LARGE, Limits
+from tournament.server.limits import TOO_LARGE, ConnectionLimits
 from tournament.server.listening import FairDispatcher, FairQueue, LimitedServer
 from tournament.server.worker import adjustments, without_body_of_head
 
-LIMITS = Limits(connections=20, connections_per_address=3, uploads=2, uploads_per_address=1)
+LIMITS = ConnectionLimits(connections=20, connections_per_address=3, uploads=2, uploads_per_address=1)
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 HALF = GET[:-2]
 

@@ -13,7 +13,7 @@ from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 
-from tournament.views.games.record_files import NotWritten, RecordFile
+from tournament.views.games.record_files import NotWritten, RecordDownload
 
 PGN_TYPE = "application/vnd.chess-pgn; charset=utf-8"
 TEXT_TYPE = "text/plain; charset=utf-8"
@@ -43,7 +43,7 @@ def _harmless(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
 
 
-def served_records(request: HttpRequest, find: Callable[[], RecordFile], name: str) -> HttpResponseBase:
+def served_records(request: HttpRequest, find: Callable[[], RecordDownload], name: str) -> HttpResponseBase:
     """The file of records that ``find`` returns, or the part of it that the request asks for.
 
     While the file is being written, the response is 503, and browsers ask again by themselves.
@@ -76,7 +76,7 @@ def _range(request: HttpRequest, etag: str, size: int) -> range:
     return whole[int(first) : int(last) + 1 if last else size]
 
 
-def _part(found: RecordFile, part: range, name: str) -> HttpResponseBase:
+def _part(found: RecordDownload, part: range, name: str) -> HttpResponseBase:
     if found.size and not part:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{found.size}"})
     file = _Part(found.path, part)

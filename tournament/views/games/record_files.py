@@ -59,7 +59,7 @@ class FileState:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordFile:
+class RecordDownload:
     """A file to be served: its first ``size`` bytes."""
 
     path: Path
@@ -68,13 +68,13 @@ class RecordFile:
     """Differs for other content."""
 
 
-def _served(path: Path, state: FileState) -> RecordFile:
+def _served(path: Path, state: FileState) -> RecordDownload:
     if not state.is_complete:
         raise NotWritten
-    return RecordFile(path, state.size, hashlib.sha256(state.key.encode()).hexdigest()[:16])
+    return RecordDownload(path, state.size, hashlib.sha256(state.key.encode()).hexdigest()[:16])
 
 
-def ladder_file(code: str) -> RecordFile:
+def ladder_file(code: str) -> RecordDownload:
     """A ladder's records in the order of completion, up to date; raises ``NotWritten``."""
     path = settings.RECORDS / f"ladder-{code}.pgn"
     newest = Ladder.objects.values_list("sequence", flat=True).get(pk=code)
@@ -125,7 +125,7 @@ def _ladder_pages(code: str, last: int, newest: int) -> Iterator[tuple[int, list
         yield last, [text for _, text in rows]
 
 
-def tournament_file(tournament: Tournament) -> Path:
+def tournament_file(tournament: Tournament) -> RecordDownload:
     """A tournament's records in the order of its schedule; raises ``NotWritten``.
 
     While it runs, the newest games may be missing for ten times the time that writing the file takes.
@@ -142,7 +142,7 @@ def tournament_file(tournament: Tournament) -> Path:
     if not _is_of(state, tournament):
         raise NotWritten
     status = path.stat()  # the file may have been replaced since
-    return RecordFile(path, status.st_size, f"{status.st_mtime_ns:x}")
+    return RecordDownload(path, status.st_size, f"{status.st_mtime_ns:x}")
 
 
 def _is_fresh(path: Path, tournament: Tournament, state: FileState) -> bool:
