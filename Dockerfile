@@ -23,8 +23,10 @@ COPY --from=compiled /app/engines engines
 COPY --from=compiled /app/workers workers
 COPY tournament tournament
 COPY docs/tournaments.md docs/
+ENV DUARENA_STATIC=/app/static
+RUN DUARENA_SECRET_KEY=none python manage.py collectstatic --no-input --verbosity=0
 
 # A volume that is mounted here gets this owner.
-RUN useradd --system --uid 10001 --home-dir /data duarena && install -d -o duarena -g duarena /data /data/bundles
+RUN useradd --system --uid 10001 --home-dir /data duarena && install -d -o duarena -g duarena /data /data/bundles /data/records
 USER duarena
 ENV DUARENA_DATA=/data

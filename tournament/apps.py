@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.apps import AppConfig
+from django.contrib.staticfiles.apps import StaticFilesConfig
 from django.db.models.signals import post_migrate
 
 
 class TournamentConfig(AppConfig):
     name = "tournament"
+    default = True
     verbose_name = "Duarena"
     default_auto_field = "django.db.models.BigAutoField"
 
@@ -22,3 +24,9 @@ def _create_ladders(using: str, **_: Any) -> None:
     from tournament.models import Ladder
 
     Ladder.objects.using(using).ensure()
+
+
+class CollectedFiles(StaticFilesConfig):
+    """Django's static files, without the extensions of htmx: no page uses them, and they import no files."""
+
+    ignore_patterns = [*StaticFilesConfig.ignore_patterns, "ext"]  # noqa: RUF012

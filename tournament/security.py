@@ -10,6 +10,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.http import HttpRequest, HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 
 POLICY = "; ".join(
     (
@@ -40,6 +41,20 @@ class ContentSecurityPolicyMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         return response
+
+
+class CompressionMiddleware(GZipMiddleware):
+    """Compresses pages, except files, which are streamed and answer requests for parts of them.
+
+    A compressed page does not give away its secrets by its length (the attack BREACH): Django's compression
+    adds a random number of bytes to each response, and its CSRF tokens are masked anew for each. Other
+    secrets are shown only on pages that are not to be stored, and those are not compressed.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if response.streaming or "no-store" in response.get("Cache-Control", ""):
+            return response
+        return super().process_response(request, response)
 
 
 class BoundedUploadHandler(TemporaryFileUploadHandler):

@@ -31,9 +31,18 @@ DUARENA_SLOT_HOURS      hours of slots that the tournaments of a user may use a 
 DUARENA_FREE_SLOTS      slots that games of over half a minute leave free where there are several; default 1
 DUARENA_MAX_TESTS       version tests of one account that may run at once; default 2
 DUARENA_MAX_TEST_GAMES  most games of a version test; default 20000
+DUARENA_MAX_CONNECTIONS  HTTP connections at once; default 1000
+DUARENA_MAX_CONNECTIONS_PER_ADDRESS  those of one address; default 64
+DUARENA_MAX_UPLOADS     requests over 1 MiB that may arrive at once; default 16
+DUARENA_MAX_UPLOADS_PER_ADDRESS  those of one address; default 4
+DUARENA_PROXY           the address of the reverse proxy whose X-Forwarded-For and X-Forwarded-Proto are
+                        believed, or ``*``; default none
+DUARENA_STATIC          folder of the static files with hashed names that ``manage.py collectstatic`` writes;
+                        default none: they are served from the packages under their own names
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
 DUARENA_MAIL_HOST       a mail server (host or host:port) for mail to bots' owners; default none
 DUARENA_MAIL_FROM       the sender of that mail
+DUARENA_RECORDS         folder of the files of records for downloads; default in the data folder
 DUARENA_BUNDLES         folder of the bots' bundles; default in the data folder
 DUARENA_DEBUG           ``1``: Django's debug pages; never on a site that others can reach
 """
@@ -78,6 +87,8 @@ def _secret_key() -> str:
 SECRET_KEY = _secret_key()
 DEBUG = _flag("DUARENA_DEBUG")
 SITE = os.environ.get("DUARENA_SITE", "http://127.0.0.1:8000").rstrip("/")
+IS_HTTPS = SITE.startswith("https://")
+RECORDS = Path(os.environ.get("DUARENA_RECORDS") or DATA / "records").resolve()
 CACHE = Path(os.environ.get("DUARENA_CACHE") or DATA / "cache").resolve()
 TRUST_UPLOADS = _flag("DUARENA_TRUST_UPLOADS")
 SANDBOX = os.environ.get("DUARENA_SANDBOX", "")
@@ -100,6 +111,11 @@ SLOT_HOURS = float(os.environ.get("DUARENA_SLOT_HOURS") or 12)
 FREE_SLOTS = int(os.environ.get("DUARENA_FREE_SLOTS") or 1)
 MAX_TESTS = int(os.environ.get("DUARENA_MAX_TESTS") or 2)
 MAX_TEST_GAMES = int(os.environ.get("DUARENA_MAX_TEST_GAMES") or 20_000)
+MAX_CONNECTIONS = int(os.environ.get("DUARENA_MAX_CONNECTIONS") or 1000)
+MAX_CONNECTIONS_PER_ADDRESS = int(os.environ.get("DUARENA_MAX_CONNECTIONS_PER_ADDRESS") or 64)
+MAX_UPLOADS = int(os.environ.get("DUARENA_MAX_UPLOADS") or 16)
+MAX_UPLOADS_PER_ADDRESS = int(os.environ.get("DUARENA_MAX_UPLOADS_PER_ADDRESS") or 4)
+PROXY = os.environ.get("DUARENA_PROXY", "").strip()
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 
 EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")
@@ -121,13 +137,14 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
+    "tournament.apps.CollectedFiles",
     "django_htmx",
 ]
 MIDDLEWARE = [
     "tournament.security.ContentSecurityPolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "tournament.security.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -136,6 +153,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "tournament.views.errors.NotAllowedPageMiddleware",
+    "tournament.views.errors.TooLargePageMiddleware",
 ]
 ROOT_URLCONF = "tournament.urls"
 WSGI_APPLICATION = "tournament.wsgi.application"
@@ -150,7 +168,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["tournament.moments", "tournament.sentences"],
+            "builtins": ["tournament.moments", "tournament.sentences", "tournament.static_files"],
         },
     }
 ]
@@ -185,14 +203,27 @@ USE_I18N = False
 USE_TZ = True
 
 STATIC_URL = "static/"
-# The site's own processes serve the files straight from the packages: no collectstatic step.
-WHITENOISE_USE_FINDERS = True
+STATIC_ROOT = os.environ.get("DUARENA_STATIC")
+# Collected files have hashed names, which browsers keep for a year. Without them, as in development, the
+# files are served from the packages under their own names.
+WHITENOISE_USE_FINDERS = not STATIC_ROOT
+if STATIC_ROOT:
+    STORAGES = {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {"BACKEND": "tournament.static_files.HashedFiles"},
+    }
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE.startswith("https://")
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+# A proxy serves HTTPS. The names beside the site's are not ours to bind, nor is the list of browsers' makers.
+SECURE_SSL_REDIRECT = IS_HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if IS_HTTPS else 0
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+# Also the largest body of a request that is no upload of a bundle.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 512 * 1024
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "tournament.security.BoundedUploadHandler",

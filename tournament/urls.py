@@ -105,6 +105,7 @@ urlpatterns = [
     path("api/workers/", api_workers.register, name="api-workers"),
     path("api/<path:rest>", not_found, name="api-nothing"),
     path("boards.css", site.boards_css, name="boards-css"),
+    path("boards.<slug:digest>.css", site.boards_css, name="boards-css-hashed"),
     path("healthz", site.healthz, name="healthz"),
     path("robots.txt", site.robots, name="robots"),
     path("favicon.ico", site.favicon, name="favicon"),

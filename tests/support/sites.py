@@ -78,6 +78,7 @@ def running_lonely_site(data: Path, port: int) -> Iterator[LonelySite]:
     address = Address("127.0.0.1", find_port("127.0.0.1", port))
     with running_redis() as socket, Supervisor(logs=data / "logs", folder=ROOT, say=print) as supervisor:
         site = LonelySite(data, address, broker_url(socket))
+        site.manage("collectstatic", "--no-input", "-v0")
         for service in services(address, workers=1, data=data):
             if service.name in {"site", "beat", "keeper"}:
                 supervisor.start(replace(service, environment={**site.environment, **service.environment}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -66,3 +67,48 @@ def test_pages_may_load_only_files_of_the_site(client: Client) -> None:
     assert "unsafe" not in policy
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["X-Frame-Options"] == "DENY"
+
+
+def manage(data: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DUARENA", "DATABASE"))}
+    return subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env={**kept, "DUARENA_DATA": str(data), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_a_site_with_https_passes_django_s_check_for_deployment(tmp_path: Path) -> None:
+    words = ("check", "--deploy", "--fail-level=WARNING")
+    run = manage(tmp_path, *words, DUARENA_SITE="https://a.example", DUARENA_HOSTS="a.example")
+    assert run.returncode == 0, run.stderr
+    assert manage(tmp_path, *words).returncode == 1
+
+
+FETCH = """
+import re
+from django.test import Client
+page = Client().get("/log-in/", headers={"Host": "localhost"}).content.decode()
+for address in re.findall(r'"(/static/[^"]+)"', page):
+    response = Client().get(address, headers={"Host": "localhost", "Accept-Encoding": "gzip"})
+    print(address, response.status_code, response["Cache-Control"], response.get("Content-Encoding"))
+"""
+
+
+@pytest.mark.slow
+def test_collected_files_have_hashed_names_and_are_kept_for_a_year(tmp_path: Path) -> None:
+    static = tmp_path / "static"
+    environment = {"DUARENA_STATIC": str(static)}
+    collected = manage(tmp_path, "collectstatic", "--no-input", "-v0", **environment)
+    assert collected.returncode == 0, collected.stderr
+    run = manage(tmp_path, "shell", "-v0", "-c", FETCH, **environment)
+    lines = run.stdout.splitlines()
+    assert len(lines) > 4, run.stderr
+    for line in lines:
+        assert re.fullmatch(r"/static/\S+\.[0-9a-f]{12}\S* 200 max-age=\d{9}, public, immutable gzip", line)
+    (history,) = static.glob("history.????????????.js")
+    assert re.search(r'"./times\.[0-9a-f]{12}\.js"', history.read_text())

@@ -70,7 +70,7 @@ def api(
 @csrf_exempt
 def not_found(request: HttpRequest, rest: str) -> JsonResponse:
     """Answer all other addresses below ``/api/``."""
-    return _not_stored(_refusal(404, "There is no such address.", {}))
+    return refusal(404, "There is no such address.")
 
 
 def _not_stored(response: Response) -> Response:
@@ -90,6 +90,11 @@ def _token_of(request: HttpRequest, scopes: tuple[str, ...]) -> Token:
     if not set(scopes) & set(token.scopes):
         raise ApiError(403, f"This token lacks the scope {' or '.join(scopes)}.")
     return token
+
+
+def refusal(status: int, sentence: str) -> JsonResponse:
+    """An error response to a request that no view gets."""
+    return _not_stored(_refusal(status, sentence, {}))
 
 
 def _refusal(status: int, sentence: str, headers: dict[str, str]) -> JsonResponse:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.core.management import call_command
+
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
 from tournament.embedded.options import OptionError, Options, export, find_port
@@ -49,6 +51,7 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
             try:
                 _start_redis(supervisor, sockets, options.data)
                 open_database()
+                _collect_static_files()
                 _clear(scratch_folder(options.data))
                 prepare()
                 planned = services(address, workers=options.workers, data=options.data, keys=_own_keys())
@@ -78,6 +81,11 @@ def _own_keys() -> dict[str, str]:
 
     now = timezone.now()
     return {kind: register_worker(own_worker(kind), None, now).key for kind in (GAMES, VALIDATION)}
+
+
+def _collect_static_files() -> None:
+    """Write the static files with hashed names; those of earlier versions stay."""
+    call_command("collectstatic", verbosity=0, interactive=False)
 
 
 def _clear(folder: Path) -> None:

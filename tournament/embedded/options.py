@@ -27,7 +27,9 @@ OURS = (
     "DUARENA_CACHE",
     "DUARENA_HOSTS",
     "DUARENA_LADDER_GAMES",
+    "DUARENA_RECORDS",
     "DUARENA_SITE",
+    "DUARENA_STATIC",
 )
 LADDER_GAMES = {"up": 30, "demo": 0}
 """Games an hour and ladder on idle workers: all five keep two cores busy for about a quarter of the time."""
@@ -168,6 +170,7 @@ def export(options: Options, address: Address, environment: MutableMapping[str, 
     environment[LOCAL] = "1" if is_local(options.host, environment) else ""
     environment.setdefault("DUARENA_BUNDLES", str(options.data / "bundles"))
     environment.setdefault("DUARENA_CACHE", str(options.data / "cache"))
+    environment.setdefault("DUARENA_STATIC", str(options.data / "static"))
     environment.setdefault("DUARENA_SITE", address.url)
     environment.setdefault("DUARENA_HOSTS", _hosts(address.host))
     environment.setdefault("DUARENA_LADDER_GAMES", str(LADDER_GAMES.get(options.command, 0)))

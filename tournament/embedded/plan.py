@@ -79,6 +79,7 @@ def scratch_folder(data: Path) -> Path:
 
 def _site(address: Address) -> tuple[str, ...]:
     options = (
+        "--worker-class=tournament.server.worker.BufferedWorker",
         "--workers=2",
         "--threads=4",
         f"--bind={address.bind}",

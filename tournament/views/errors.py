@@ -8,8 +8,11 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.shortcuts import render
+from django.template.defaultfilters import filesizeformat
 from django.views import defaults
 
+from tournament.api.envelope import refusal
+from tournament.server.limits import TOO_LARGE, largest_body
 from tournament.views.unsent import page_of, unsent_of
 
 
@@ -29,10 +32,34 @@ class NotAllowedPageMiddleware:
         return page
 
 
+class TooLargePageMiddleware:
+    """Refuses a request whose body is over the limit of its address, before anything reads the body.
+
+    The server has already dropped the body of such a request and marked it; other servers leave it to the
+    header ``Content-Length``.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        length = request.META.get("CONTENT_LENGTH") or ""
+        is_over = length.isdecimal() and int(length) > largest_body(request.path_info)
+        if not is_over and not request.META.get(TOO_LARGE):
+            return self.get_response(request)
+        if request.path.startswith("/api/"):
+            return refusal(413, f"A bundle has at most {filesizeformat(settings.MAX_BUNDLE_BYTES)}.")
+        return _too_large_page(request)
+
+
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """Answer a request that cannot be read; one that is too large gets a page with the limits."""
     if not isinstance(exception, RequestDataTooBig):
         return defaults.bad_request(request, exception)
+    return _too_large_page(request)
+
+
+def _too_large_page(request: HttpRequest) -> HttpResponseBase:
     context = {
         "page": page_of(request.path),
         "most_text": settings.DATA_UPLOAD_MAX_MEMORY_SIZE,

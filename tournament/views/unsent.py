@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, Query
 from django.shortcuts import render
 from django.urls import Resolver404, resolve, reverse_lazy
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
 
 from tournament.forms import LogInForm
 
@@ -164,6 +165,7 @@ def _kept(request: HttpRequest) -> QueryDict | None:
     return QueryDict(kept["values"])
 
 
+@never_cache
 def _log_in_first(request: HttpRequest) -> HttpResponse:
     """Answer a form with the log-in page, which keeps its values; htmx gets one sentence instead."""
     if "HX-Request" in request.headers:

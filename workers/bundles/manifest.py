@@ -23,6 +23,8 @@ MAX_DOTS = 500
 MAX_NAME = 40
 MAX_WORD = 1024
 """The most characters of one command word, option name or option value."""
+MAX_SHOWN = 80
+"""The most characters of an invalid value that a message quotes."""
 MAX_WORDS = 64
 """The most command words, and the most options."""
 
@@ -97,7 +99,7 @@ def check_command(manifest: Manifest, files: Collection[str], find: FindInterpre
         )
     if find(word) is None:
         raise BundleError(
-            f"bot.command in {MANIFEST_NAME} needs {word!r}, which is not available here: "
+            f"bot.command in {MANIFEST_NAME} needs {_shown(word)}, which is not available here: "
             f"there is {_available(find)}"
         )
     _check_script(manifest, files)
@@ -117,10 +119,12 @@ def find_interpreter(word: str) -> str | None:
 def _check_script(manifest: Manifest, files: Collection[str]) -> None:
     word, *arguments = manifest.command
     if not arguments:
-        raise BundleError(f"bot.command in {MANIFEST_NAME} names no program for {word!r} to run")
+        raise BundleError(f"bot.command in {MANIFEST_NAME} names no program for {_shown(word)} to run")
     script = arguments[0]
     if INTERPRETERS[word] and not script.startswith("-") and posixpath.normpath(script) not in files:
-        raise BundleError(f"bot.command in {MANIFEST_NAME} names {script!r}, which is not in the bundle")
+        raise BundleError(
+            f"bot.command in {MANIFEST_NAME} names {_shown(script)}, which is not in the bundle"
+        )
 
 
 def _parse_toml(data: bytes) -> dict[str, Any]:
@@ -133,7 +137,7 @@ def _parse_toml(data: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise BundleError(f"{MANIFEST_NAME} is not UTF-8 at byte {error.start}") from None
     except tomllib.TOMLDecodeError as error:
-        raise BundleError(f"{MANIFEST_NAME} is not valid TOML: {error}") from None
+        raise BundleError(f"{MANIFEST_NAME} is not valid TOML: {_shortened(str(error), MAX_SHOWN)}") from None
     except (RecursionError, ValueError):
         raise BundleError(
             f"{MANIFEST_NAME} is not valid TOML: a value is nested too deeply or too long"
@@ -144,7 +148,9 @@ def _refuse_unknown(table: dict[str, Any], known: tuple[str, ...], prefix: str) 
     for key in table:
         if key not in known:
             expected = ", ".join(prefix + name for name in known)
-            raise BundleError(f"{MANIFEST_NAME} has an unknown key {prefix + key!r} (known are {expected})")
+            raise BundleError(
+                f"{MANIFEST_NAME} has an unknown key {_shown(prefix + key)} (known are {expected})"
+            )
 
 
 def _table(document: dict[str, Any], key: str) -> dict[str, Any]:
@@ -255,5 +261,8 @@ def _option_value(name: str, value: Any) -> str:
 
 def _shown(value: object) -> str:
     """An invalid value for a message, shortened."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return _shortened(repr(value), MAX_SHOWN)
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -144,3 +144,32 @@ def test_a_command_is_held_against_the_interpreters_that_a_site_has() -> None:
         check_command(with_command("node", "main.js"), {"main.js"}, without)
     with pytest.raises(BundleError, match=r"neither a file of the bundle nor one of python3, sh$"):
         check_command(with_command("nodejs", "main.js"), {"main.js"}, without)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "KEY = 1",
+        "[bot]\nKEY = 1",
+        "[KEY]\n[KEY]",
+        'KEY = "a" b',
+        "[bot]\nname = 'KEY'",
+        "[bot]\nname = 'a'\nversion = '1'\ncommand = ['KEY']",
+        "[bot]\nname = 'a'\nversion = '1'\ncommand = ['a']\ngames = ['KEY']",
+        "[bot]\nname = 'a'\nversion = '1'\ncommand = ['a']\ngames = ['dualma']\n[options]\nKEY = 'KEY'",
+        "[bot]\nname = 'a'\nversion = '1'\ncommand = ['a']\ngames = ['dualma']\n[options]\na = ['KEY']",
+    ],
+)
+def test_a_message_quotes_at_most_80_characters(text: str) -> None:
+    with pytest.raises(BundleError) as caught:
+        parse_manifest(text.replace("KEY", "k" * 25_000, 2).encode())
+    assert len(str(caught.value)) < 300
+    assert "k" * 81 not in str(caught.value)
+
+
+@pytest.mark.parametrize("command", [["python3", "k" * 1000], ["k" * 1000]])
+def test_a_message_about_the_command_quotes_at_most_80_characters(command: list[str]) -> None:
+    manifest = Manifest("a", "1", tuple(command), ("dualma",))
+    with pytest.raises(BundleError) as caught:
+        check_command(manifest, [])
+    assert "k" * 81 not in str(caught.value)

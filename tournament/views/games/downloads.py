@@ -1,21 +1,26 @@
-"""Downloads of records, texts and tables; many records are streamed, never all in memory."""
+"""Downloads of records, texts and tables; many records are served from files, never all in memory."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from http import HTTPStatus
+from pathlib import Path
 
-from django.db.models import QuerySet
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
 
-from tournament.models import GameRecord
+from tournament.views.games.record_files import NotWritten, RecordDownload
 
 PGN_TYPE = "application/vnd.chess-pgn; charset=utf-8"
 TEXT_TYPE = "text/plain; charset=utf-8"
 _CSV_TYPE = "text/csv; charset=utf-8"
-_CHUNK = 200
-"""Records read by one query, about 1 MB of text."""
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+"""One part of a file; requests for several parts get the whole."""
+_WAIT = "This file is being written: try again in some seconds.\n"
 
 
 def attached(content: str, name: str, content_type: str) -> HttpResponse:
@@ -38,15 +43,62 @@ def _harmless(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
 
 
-def streamed_records(records: QuerySet[GameRecord], name: str) -> StreamingHttpResponse:
-    """One PGN file of these records, with a blank line between games."""
-    return StreamingHttpResponse(_texts(records), content_type=PGN_TYPE, headers=_attachment(name))
+def served_records(request: HttpRequest, find: Callable[[], RecordDownload], name: str) -> HttpResponseBase:
+    """The file of records that ``find`` returns, or the part of it that the request asks for.
+
+    While the file is being written, the response is 503, and browsers ask again by themselves.
+    """
+    try:
+        found = find()
+    except NotWritten:
+        headers = {"Retry-After": "5", "Refresh": "5"}
+        return HttpResponse(_WAIT, content_type=TEXT_TYPE, status=503, headers=headers)
+    etag = f'"{found.tag}-{found.size:x}"'
+    if (unchanged := get_conditional_response(request, etag=etag)) is not None:
+        return unchanged
+    response = _part(found, _range(request, etag, found.size), name)
+    response["ETag"], response["Accept-Ranges"] = etag, "bytes"
+    return response
 
 
-def _texts(records: QuerySet[GameRecord]) -> Iterator[str]:
-    texts = records.values_list("text", flat=True).iterator(chunk_size=_CHUNK)
-    for number, text in enumerate(texts):
-        yield f"\n{text}" if number else text
+def _range(request: HttpRequest, etag: str, size: int) -> range:
+    """The bytes that the request asks for: all, unless it names one part of the file as it is now.
+
+    Empty if the file has none of them.
+    """
+    whole = range(size)
+    found = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if found is None or request.headers.get("If-Range", etag) != etag or found[0] == "bytes=-":
+        return whole
+    first, last = found.groups()
+    if not first:
+        return whole[-int(last) :] if int(last) else range(0)
+    return whole[int(first) : int(last) + 1 if last else size]
+
+
+def _part(found: RecordDownload, part: range, name: str) -> HttpResponseBase:
+    if found.size and not part:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{found.size}"})
+    file = _Part(found.path, part)
+    response = FileResponse(file, as_attachment=True, filename=name, content_type=PGN_TYPE)
+    response["Content-Length"] = len(part)
+    if len(part) < found.size:
+        response.status_code = HTTPStatus.PARTIAL_CONTENT
+        response["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{found.size}"
+    return response
+
+
+class _Part(io.FileIO):
+    """A part of a file; records may be appended while it is sent."""
+
+    def __init__(self, path: Path, part: range) -> None:
+        super().__init__(path)
+        self.seek(part.start)
+        self._stop = part.stop
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        left = max(0, self._stop - self.tell())
+        return super().read(left if size is None or size < 0 else min(size, left)) or b""
 
 
 def _attachment(name: str) -> dict[str, str]:

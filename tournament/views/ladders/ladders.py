@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Sum
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -15,14 +16,14 @@ from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
-from tournament import access
 from tournament.arithmetic.estimates import Strength
 from tournament.models import Ladder, LadderRating
 from tournament.services.ladders.matchmaking import find_matchmaker
 from tournament.services.results.ratings import ladder_estimate
 from tournament.views.feeds import feed_link
 from tournament.views.games.board import start_board
-from tournament.views.games.downloads import attached_csv, streamed_records
+from tournament.views.games.downloads import attached_csv, served_records
+from tournament.views.games.record_files import ladder_file
 from tournament.views.ladders.forecasts import describe_matchmaker
 from tournament.views.ladders.ratings import RECENT, drawn_rows
 from tournament.views.paging import Page, numbered
@@ -97,10 +98,10 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_safe
-def ladder_records(request: HttpRequest, code: str) -> StreamingHttpResponse:
+def ladder_records(request: HttpRequest, code: str) -> HttpResponseBase:
     """All recorded games of a ladder, in the order in which they were rated."""
     _find(code)
-    return streamed_records(access.public_records(code), f"{code}.pgn")
+    return served_records(request, lambda: ladder_file(code), f"{code}.pgn")
 
 
 @require_safe

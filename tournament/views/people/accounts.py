@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve, reverse, reverse_lazy
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -33,6 +34,7 @@ ENTRY_PAGES = ("log-in", "sign-up", "log-out")
 
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
 def sign_up(request: HttpRequest) -> HttpResponse:
     """Create an account, log in, and go to the page in ``next`` or to the account."""
     form = SignUpForm(request.POST) if request.method == "POST" else SignUpForm()
@@ -71,7 +73,7 @@ class LogIn(auth_views.LoginView):
         return {**super().get_context_data(**kwargs), **context}
 
 
-log_in = LogIn.as_view()
+log_in = never_cache(LogIn.as_view())
 log_out = auth_views.LogoutView.as_view()
 
 
@@ -87,10 +89,11 @@ class PasswordChange(auth_views.PasswordChangeView):
         return super().form_valid(form)  # type: ignore[arg-type]
 
 
-password_change = PasswordChange.as_view()
+password_change = never_cache(PasswordChange.as_view())
 
 
 @require_safe
+@never_cache
 @login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
     """The user's unread notices, bots, tournaments and latest version tests."""

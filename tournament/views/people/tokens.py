@@ -23,8 +23,8 @@ MOST_SHOWN = 100
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 @never_cache
+@login_required
 def tokens(request: AuthenticatedRequest) -> HttpResponse:
     """The user's tokens; the text of a new token is shown only in the response that creates it."""
     form = TokenForm(entered(request), user=request.user)

@@ -9,11 +9,14 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
-from django.views.decorators.cache import cache_control
+from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
 from engines import svg
 from engines.rules.registry import family_credits, list_families
+from tournament.static_files import BOARDS_DIGEST
+
+YEAR_S = 365 * 24 * 3600
 
 
 @require_safe
@@ -38,10 +41,14 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@cache_control(public=True, max_age=3600)
-def boards_css(request: HttpRequest) -> HttpResponse:
-    """The style sheet of the boards, which is defined in ``engines.svg``."""
-    return HttpResponse(svg.STYLE, content_type="text/css; charset=utf-8")
+def boards_css(request: HttpRequest, digest: str = "") -> HttpResponse:
+    """The style sheet of the boards, defined in ``engines.svg``; with its digest it never changes."""
+    response = HttpResponse(svg.STYLE, content_type="text/css; charset=utf-8")
+    if digest == BOARDS_DIGEST:
+        patch_cache_control(response, public=True, max_age=YEAR_S, immutable=True)
+    else:
+        patch_cache_control(response, public=True, max_age=3600)
+    return response
 
 
 @require_safe

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -15,13 +16,14 @@ from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import ControlForm, EnterForm
-from tournament.models import Bot, BotVersion, Game, GameRecord, Tournament
+from tournament.models import Bot, BotVersion, Game, Tournament
 from tournament.models.games import GameQuerySet
 from tournament.sentences import isolated
 from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.terms import MAX_ROUNDS
 from tournament.views.feeds import feed_link
-from tournament.views.games.downloads import streamed_records
+from tournament.views.games.downloads import served_records
+from tournament.views.games.record_files import tournament_file
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.polling import here, unchanged
 from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
@@ -161,12 +163,10 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
 
 
 @require_safe
-def tournament_records(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+def tournament_records(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All recorded games of a tournament, in the order of its schedule."""
     tournament = find_tournament(request, slug)
-    return streamed_records(
-        GameRecord.objects.filter(game__tournament=tournament).order_by("game"), f"{slug}.pgn"
-    )
+    return served_records(request, lambda: tournament_file(tournament), f"{slug}.pgn")
 
 
 def find_tournament(request: HttpRequest, slug: str) -> Tournament:

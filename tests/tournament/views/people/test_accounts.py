@@ -164,7 +164,7 @@ def test_a_form_with_too_much_text_gets_a_page_with_the_limits(site: Site, as_us
         assert response.status_code == 413
         page = response.content.decode()
         assert "Nothing was stored." in page
-        assert "2.0\xa0MB" in page
+        assert "512.0\xa0KB" in page
         assert '<a href="/upload/">To the form' in page
 
 
@@ -192,3 +192,18 @@ def test_the_account_shows_the_slot_hours_of_today(client: Client, settings: Set
     assert "The games of your tournaments wait until tomorrow." in client.get("/account/").content.decode()
     User.objects.update(is_staff=True)
     assert "slot-hours" not in client.get("/account/").content.decode()
+
+
+# Caches
+
+
+@pytest.mark.parametrize(
+    "address", ["/account/", "/account/tokens/", "/account/password/", "/log-in/", "/sign-up/"]
+)
+def test_no_cache_stores_the_pages_of_an_account(site: Site, as_user: LogIn, address: str) -> None:
+    for client in (as_user(site.owner), Client()):
+        assert "no-store" in client.get(address)["Cache-Control"]
+
+
+def test_no_cache_stores_a_form_that_was_sent_after_the_log_in_had_expired(site: Site) -> None:
+    assert "no-store" in Client().post("/upload/", {"notes": "secret"})["Cache-Control"]

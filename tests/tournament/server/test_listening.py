@@ -1,0 +1,225 @@
+"""The HTTP server with real connections: limits, slow clients, refused bodies."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing
+from typing import Any
+
+import pytest
+from waitress import wasyncore
+from waitress.adjustments import Adjustments
+
+from tests.support.jobs import wait_until
+from tournament.server import connections
+from tournament.server.limits import TOO_LARGE, ConnectionLimits
+from tournament.server.listening import FairDispatcher, FairQueue, LimitedServer
+from tournament.server.worker import adjustments, without_body_of_head
+
+LIMITS = ConnectionLimits(connections=20, connections_per_address=3, uploads=2, uploads_per_address=1)
+GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+HALF = GET[:-2]
+
+
+def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """Answers with the body's length, and whether a body was dropped."""
+    body = environ["wsgi.input"].read()
+    text = f"{len(body)} {environ[TOO_LARGE]} {environ['REMOTE_ADDR']}".encode()
+    start_response("200 OK", [("Content-Length", str(len(text)))])
+    return [text]
+
+
+class Running:
+    """A server with one thread for the application."""
+
+    def __init__(self, adj: Adjustments) -> None:
+        self.log: list[tuple[str, str]] = []
+        self._sockets: dict[int, Any] = {}
+        self._stack = ExitStack()
+        dispatcher = FairDispatcher()
+        dispatcher.set_thread_count(1)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.address = listener.getsockname()
+        app = without_body_of_head(application)
+        self.server = LimitedServer(
+            app, listener, LIMITS, self._log, adj=adj, map=self._sockets, dispatcher=dispatcher
+        )
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _log(self, task: Any, environ: dict[str, Any]) -> None:
+        self.log.append((environ["REQUEST_METHOD"], task.status))
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            wasyncore.loop(timeout=0.05, map=self._sockets, count=1, use_poll=True)
+
+    def connect(self, sent: bytes = b"", address: str = "127.0.0.1") -> socket.socket:
+        """A connection whose client has sent this; the server has accepted it."""
+        known = len(self.server.connections)
+        connection = socket.create_connection(self.address, timeout=20, source_address=(address, 0))
+        self._stack.enter_context(closing(connection))
+        connection.sendall(sent)
+        wait_until(lambda: len(self.server.connections) != known, 1)
+        return connection
+
+    def close(self) -> None:
+        self._stack.close()
+        self._stopped.set()
+        self._thread.join()
+        self.server.task_dispatcher.shutdown()
+        wasyncore.close_all(self._sockets)
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    with closing(Running(adjustments(LIMITS))) as server:
+        yield server
+
+
+def answer(connection: socket.socket) -> bytes:
+    """All that the server sends until it closes the connection, or a whole response."""
+    received = b""
+    while not _is_whole(received) and (chunk := connection.recv(65536)):
+        received += chunk
+    return received
+
+
+def _is_whole(received: bytes) -> bool:
+    head, end, body = received.partition(b"\r\n\r\n")
+    length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+    return bool(end) and length.isdigit() and len(body) >= int(length)
+
+
+def is_closed(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        HALF,
+        b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\nx",
+        b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nx",
+    ],
+)
+def test_half_a_request_occupies_no_thread_of_the_application(running: Running, sent: bytes) -> None:
+    for place in range(10):
+        running.connect(sent, f"127.0.0.{2 + place}")
+    assert answer(running.connect(GET)).endswith(b"0 False 127.0.0.1")
+
+
+def test_the_connection_over_an_address_s_limit_replaces_the_one_that_waits_longest(running: Running) -> None:
+    first, second, third = (running.connect(HALF, "127.0.0.2") for _ in range(3))
+    stranger = running.connect(HALF, "127.0.0.3")
+    assert answer(running.connect(GET, "127.0.0.2"))
+    assert is_closed(first)
+    for kept in (second, third, stranger):
+        kept.sendall(b"\r\n")
+        assert answer(kept).startswith(b"HTTP/1.1 200")
+
+
+def test_the_connection_over_the_limit_of_all_replaces_the_one_that_waits_longest(running: Running) -> None:
+    first = running.connect(HALF, "127.0.0.2")
+    for place in range(LIMITS.connections - 1):
+        running.connect(HALF, f"127.0.1.{place // 2}")
+    assert answer(running.connect(GET))
+    assert is_closed(first)
+
+
+def test_a_client_that_is_too_slow_is_closed(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "GRACE_S", 0.0)
+    assert is_closed(running.connect(HALF))
+
+
+def test_an_idle_connection_is_closed(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = running.connect(GET)
+    assert answer(connection)
+    monkeypatch.setattr(connections, "IDLE_S", 0.0)
+    assert is_closed(connection)
+
+
+@pytest.mark.parametrize("path", ["/log-in/", "/upload/", "/api/bots/"])
+def test_a_body_over_the_limit_is_refused_before_it_arrives(
+    running: Running, settings: Any, path: str
+) -> None:
+    settings.MAX_BUNDLE_BYTES = settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n".encode()
+    connection = running.connect(head)
+    response = answer(connection)
+    assert b"Connection: close" in response
+    assert response.endswith(b"0 True 127.0.0.1")
+    connection.sendall(b"x" * 100_000)  # the rest is dropped: no reset before the response is read
+
+
+def test_a_chunked_body_over_the_limit_is_refused(running: Running, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    head = b"POST /log-in/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    connection = running.connect(head + b"1000\r\n" + b"x" * 0x1000 + b"\r\n")
+    assert answer(connection).endswith(b"0 True 127.0.0.1")
+
+
+def test_a_body_at_the_limit_arrives_whole(running: Running, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    head = b"POST /log-in/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"
+    assert answer(running.connect(head + b"x" * 1000)).endswith(b"1000 False 127.0.0.1")
+
+
+def test_a_second_upload_of_an_address_is_refused_while_the_first_arrives(running: Running) -> None:
+    head = b"POST /upload/ HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n"
+    running.connect(head)
+    assert answer(running.connect(head)).startswith(b"HTTP/1.1 429")
+    running.connect(head, "127.0.0.2")
+    assert answer(running.connect(head, "127.0.0.3")).startswith(b"HTTP/1.1 503")
+    assert answer(running.connect(GET)).startswith(b"HTTP/1.1 200")
+
+
+def test_the_response_to_head_has_no_body(running: Running) -> None:
+    connection = running.connect(b"HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    assert answer(connection).endswith(b"\r\n\r\n")
+    assert is_closed(connection)
+
+
+def test_every_response_is_logged(running: Running) -> None:
+    answer(running.connect(GET))
+    answer(running.connect(b"nonsense\r\n\r\n", "127.0.0.2"))
+    assert wait_until(lambda: len(running.log) == 2)
+    assert running.log[0] == ("GET", "200 OK")
+    assert running.log[1][1] == "400 Bad Request"
+
+
+def test_behind_a_proxy_the_limit_is_that_of_the_address_it_names(settings: Any) -> None:
+    settings.PROXY = "127.0.0.1"
+    with closing(Running(adjustments(LIMITS))) as running:
+        for _ in range(LIMITS.connections_per_address + 1):
+            running.connect(HALF)  # connections of the proxy itself
+        request = GET[:-2] + b"X-Forwarded-For: 9.9.9.9, 1.2.3.4\r\n\r\n"
+        assert answer(running.connect(request)).endswith(b"0 False 1.2.3.4")
+        for other in running.server.connections[: LIMITS.connections_per_address]:
+            other.client = "1.2.3.4"
+        assert answer(running.connect(request)).startswith(b"HTTP/1.1 429")
+
+
+def test_a_stranger_cannot_name_another_address(running: Running) -> None:
+    request = GET[:-2] + b"X-Forwarded-For: 1.2.3.4\r\n\r\n"
+    assert answer(running.connect(request)).endswith(b"0 False 127.0.0.1")
+
+
+def test_requests_wait_in_turn_by_address() -> None:
+    class Waiting:
+        def __init__(self, client: str) -> None:
+            self.client = client
+
+    queue: Any = FairQueue()
+    for client in "aaabac":
+        queue.append(Waiting(client))
+    assert len(queue) == 6
+    assert "".join(queue.popleft().client for _ in range(6)) == "abcaaa"
+    assert not queue

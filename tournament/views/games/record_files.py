@@ -1,0 +1,220 @@
+"""The files of records that are downloaded whole: a ladder's and a tournament's.
+
+A download is served from a file, so that it needs no thread and no snapshot of the database while its client
+reads. Records never change, so a ladder's file only grows: the games since the last download are appended.
+A tournament's file, in the order of its schedule, is written again when more games have been recorded. The
+folder may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from tournament import access
+from tournament.models import Game, GameRecord, Ladder, Tournament
+
+PAGE = 200
+"""Records read by one query, about 1 MB of text."""
+WRITING_S = 20.0
+"""The longest time for which one request writes; the next one continues."""
+REST = 10
+"""The file of a running tournament is written again after this many times the time its writing took."""
+UNUSED_S = 7 * 24 * 3600
+"""Age at which a tournament's file is deleted; the next download writes it again."""
+MOST_WRITERS = 2
+_writers = threading.BoundedSemaphore(MOST_WRITERS)
+"""Writes at a time in this process, so that most threads stay free for other pages."""
+
+
+class NotWritten(Exception):
+    """The file is being written: ask again in some seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What a file of records holds; stored beside it."""
+
+    key: str = ""
+    """Changes if the file must be written again from the start."""
+    last: int = 0
+    """The last number of a game in it: of its completion sequence or its row."""
+    size: int = 0
+    """Bytes of complete records; anything after them was not finished."""
+    is_complete: bool = False
+    """Whether it has once held all games of its time; until then it is not served."""
+    seconds: float = 0.0
+    """How long writing the whole file took; only of tournaments."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDownload:
+    """A file to be served: its first ``size`` bytes."""
+
+    path: Path
+    size: int
+    tag: str
+    """Differs for other content."""
+
+
+def _served(path: Path, state: FileState) -> RecordDownload:
+    if not state.is_complete:
+        raise NotWritten
+    return RecordDownload(path, state.size, hashlib.sha256(state.key.encode()).hexdigest()[:16])
+
+
+def ladder_file(code: str) -> RecordDownload:
+    """A ladder's records in the order of completion, up to date; raises ``NotWritten``."""
+    path = settings.RECORDS / f"ladder-{code}.pgn"
+    newest = Ladder.objects.values_list("sequence", flat=True).get(pk=code)
+    state = _read_state(path)
+    if not (state.is_complete and state.last == newest and state.key == _ladder_key(code, newest)):
+        with _sole_writer(path) as is_mine:
+            if is_mine:
+                _extend(path, code, newest)
+        state = _read_state(path)
+    return _served(path, state)
+
+
+def _ladder_key(code: str, sequence: int) -> str:
+    """Identifies the game with this number, and so all before it: a database may be replaced by another."""
+    row = Game.objects.filter(ladder_id=code, sequence=sequence).values_list("pk", "attempt", "finished_at")
+    return " ".join(map(str, row.first() or ()))
+
+
+def _extend(path: Path, code: str, newest: int) -> None:
+    """Append the records up to number ``newest``; raises ``NotWritten`` if that takes too long."""
+    deadline = time.monotonic() + WRITING_S
+    state = _read_state(path)
+    if state.last > newest or state.key != _ladder_key(code, state.last):
+        path.unlink(missing_ok=True)  # who reads the old file keeps it
+        state = FileState()
+    path.touch()
+    with path.open("r+b") as file:
+        file.truncate(state.size)
+        file.seek(state.size)
+        for last, texts in _ladder_pages(code, state.last, newest):
+            for text in texts:
+                file.write(f"\n{text}".encode() if file.tell() else text.encode())
+            file.flush()
+            is_complete = state.is_complete or last == newest
+            _write_state(path, FileState(_ladder_key(code, last), last, file.tell(), is_complete))
+            if last < newest and time.monotonic() > deadline:
+                raise NotWritten
+    if not newest:
+        _write_state(path, FileState(is_complete=True))
+
+
+def _ladder_pages(code: str, last: int, newest: int) -> Iterator[tuple[int, list[str]]]:
+    """Pages of records after number ``last``, each with the number up to which it is complete."""
+    records = access.public_records(code).values_list("game__sequence", "text")
+    while last < newest:
+        rows = list(records.filter(game__sequence__gt=last, game__sequence__lte=newest)[:PAGE])
+        last = int(rows[-1][0] or 0) if len(rows) == PAGE else newest
+        yield last, [text for _, text in rows]
+
+
+def tournament_file(tournament: Tournament) -> RecordDownload:
+    """A tournament's records in the order of its schedule; raises ``NotWritten``.
+
+    While it runs, the newest games may be missing for ten times the time that writing the file takes.
+    """
+    path = settings.RECORDS / f"tournament-{tournament.pk}.pgn"
+    state = _read_state(path)
+    key = f"{tournament.created_at} {tournament.games_done} {tournament.state}"
+    if state.key != key and not _is_fresh(path, tournament, state):
+        with _sole_writer(path) as is_mine:
+            if is_mine:
+                _delete_unused(path.parent)
+                _replace(path, tournament, key)
+        state = _read_state(path)
+    if not _is_of(state, tournament):
+        raise NotWritten
+    status = path.stat()  # the file may have been replaced since
+    return RecordDownload(path, status.st_size, f"{status.st_mtime_ns:x}")
+
+
+def _is_fresh(path: Path, tournament: Tournament, state: FileState) -> bool:
+    """Whether the file of a running tournament is too new to be written again."""
+    if tournament.is_over or not _is_of(state, tournament):
+        return False
+    return time.time() - path.stat().st_mtime < REST * state.seconds
+
+
+def _is_of(state: FileState, tournament: Tournament) -> bool:
+    return state.key.startswith(f"{tournament.created_at} ")
+
+
+def _replace(path: Path, tournament: Tournament, key: str) -> None:
+    began = time.monotonic()
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".tournament-", delete=False) as file:
+        try:
+            for text in _tournament_texts(tournament):
+                file.write(f"\n{text}".encode() if file.tell() else text.encode())
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+    _write_state(path, FileState(key, seconds=time.monotonic() - began))
+
+
+def _tournament_texts(tournament: Tournament) -> Iterator[str]:
+    """The records in the order of the schedule, read in pages that leave no query open between them."""
+    games = tournament.games.filter(state=Game.State.DONE).order_by("id").values_list("id", flat=True)
+    last = 0
+    while ids := list(games.filter(id__gt=last)[:PAGE]):
+        last = ids[-1]
+        yield from GameRecord.objects.filter(pk__in=ids).order_by("pk").values_list("text", flat=True)
+
+
+@contextmanager
+def _sole_writer(path: Path) -> Iterator[bool]:
+    """Whether this thread may write the file: nobody else does, and not too many other files are written."""
+    if not _writers.acquire(blocking=False):
+        yield False
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.with_suffix(".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
+    finally:
+        _writers.release()
+
+
+def _read_state(path: Path) -> FileState:
+    """The state of a file; an empty one if there is no file, or it is shorter than its state says."""
+    try:
+        state = FileState(**json.loads(path.with_suffix(".json").read_text()))
+        return state if path.stat().st_size >= state.size else FileState()
+    except (FileNotFoundError, ValueError, TypeError):
+        return FileState()
+
+
+def _write_state(path: Path, state: FileState) -> None:
+    written = path.with_suffix(".new")
+    written.write_text(json.dumps(asdict(state)))
+    written.replace(path.with_suffix(".json"))
+
+
+def _delete_unused(folder: Path) -> None:
+    """Delete the files of tournaments that were written long ago."""
+    for path in folder.glob("tournament-*.pgn"):
+        if time.time() - path.stat().st_mtime > UNUSED_S:
+            for suffix in (".pgn", ".json"):
+                path.with_suffix(suffix).unlink(missing_ok=True)
