@@ -35,7 +35,8 @@ from tournament.services.schedule import tournaments
 # Generic only for the type checker.
 if TYPE_CHECKING:
     _Paginator = Paginator[Any]
-    _ModelAdmin, _UserAdmin = admin.ModelAdmin[Any], UserAdmin[models.User]
+    _ModelAdmin = admin.ModelAdmin[Any]
+    _UserAdmin = UserAdmin[models.User]
 else:
     _Paginator, _ModelAdmin, _UserAdmin = Paginator, admin.ModelAdmin, UserAdmin
 

@@ -10,6 +10,7 @@ addresses together does not apply to a browser in which the user has logged in b
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -77,7 +78,7 @@ def seconds_left(request: HttpRequest, action: str, key: str | None = None) -> i
         times: list[float] = cache.get(place, [])  # newest first
         if len(times) >= rate.amount:
             waits.append(times[rate.amount - 1] + rate.duration - time.time())
-    return int(max(waits)) + 1
+    return math.ceil(max(waits))
 
 
 def in_words(seconds: int) -> str:

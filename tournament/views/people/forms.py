@@ -83,8 +83,7 @@ class ResetRequestForm(account_forms.ResetPasswordForm):
         email = str(super().clean_email())
         confirmed = EmailAddress.objects.filter(email__iexact=email, verified=True)
         owners = set(confirmed.values_list("user_id", flat=True))
-        found: list[User] = self.users
-        self.users = [user for user in found if user.pk in owners]
+        self.users: list[User] = [user for user in self.users if user.pk in owners]
         return email
 
 
@@ -116,7 +115,8 @@ class ResetForm(_RevokesTokens, account_forms.ResetPasswordKeyForm):
         super().__init__(*args, **kwargs)
         self.fields["password1"].label = "New password"
         self.fields["password2"].label = "New password again"
-        self.offer_to_revoke(self.user, initial=True)
+        if self.user is not None:  # else the link does not work
+            self.offer_to_revoke(self.user, initial=True)
         _without_placeholders(self)
 
     def clean(self) -> dict[str, Any]:
