@@ -7,11 +7,9 @@ Large tables are shown without counting them, and related rows are entered by id
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import allauth.account.admin
-import allauth.mfa.admin
-import allauth.usersessions.admin  # the three register what is unregistered below
 from allauth.account.decorators import secure_admin_login
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -47,6 +45,8 @@ MOST_ROWS = 5_000
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 """The site's log-in: Django's own for the administration has neither limits nor a second factor."""
 
+for app in ("account", "mfa", "usersessions"):
+    import_module(f"allauth.{app}.admin")  # registers what is taken out again
 for model in (Authenticator, EmailAddress, Group, UserSession):
     admin.site.unregister(model)
 """Those of allauth hold keys and belong to their users; a user's page has actions for staff."""

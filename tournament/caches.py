@@ -38,11 +38,6 @@ class SplitCache(LocMemCache):
             return _shared().delete(key, *args, **kwargs)
         return super().delete(key, *args, **kwargs)
 
-    def clear(self) -> None:
-        """Forgets also what all processes share."""
-        super().clear()
-        _shared().clear()
-
 
 def _is_shared(key: str) -> bool:
     return key.startswith(SHARED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from playwright.sync_api import Browser, ConsoleMessage, Page
 from pytest_django.live_server_helper import LiveServer
 
@@ -24,7 +24,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def site(transactional_db: None) -> Site:
-    cache.clear()  # counts of log-ins; its table is not emptied between tests
+    caches["shared"].clear()  # counts of log-ins; its table is not emptied between tests
     return fill_site()
 
 

@@ -53,9 +53,7 @@ class BotQuerySet(models.QuerySet["Bot"]):
         slug, suffix = base, 2
         while slug in taken:
             slug, suffix = f"{base}-{suffix}", suffix + 1
-        return self.create(
-            owner=owner, name=name, name_key=name_key(name), look=look_key(name), slug=slug
-        )
+        return self.create(owner=owner, name=name, name_key=name_key(name), look=look_key(name), slug=slug)
 
 
 class Bot(models.Model):

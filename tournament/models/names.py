@@ -24,7 +24,7 @@ def look_key(name: str) -> str:
 
 
 def look_keys(name: str) -> set[str]:
-    """The keys of a new name as it is and in small letters: a Greek ``Ι`` looks like ``l``, its small letter like ``i``."""
+    """The keys of a new name as it is and in small letters: a Greek ``Ι`` is like ``l``, ``ι`` like ``i``."""
     return {look_key(name), look_key(name.casefold())}
 
 

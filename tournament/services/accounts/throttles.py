@@ -34,8 +34,6 @@ class Throttled(Exception):
         self.seconds = seconds
 
 
-
-
 def password_claims(request: HttpRequest, username: str, device: str) -> list[Claim]:
     """What an attempt to log in counts against; ``device`` is empty in an unknown browser."""
     name, address = username.casefold(), ratelimit.get_ip(request)

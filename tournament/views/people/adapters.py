@@ -36,7 +36,7 @@ MESSAGES = {
     "account/messages/cannot_delete_primary_email.txt": "The address {email} cannot be removed "
     "while another one waits to be confirmed.",
     "account/messages/password_changed.txt": "The password is changed. Log in with the new one.",
-    "mfa/messages/totp_activated.txt": "The second factor is active. Each log-in asks for a code from now on.",
+    "mfa/messages/totp_activated.txt": "The second factor is active. Each log-in now asks for a code.",
     "mfa/messages/totp_deactivated.txt": "The second factor is removed.",
 }
 """By the name of allauth's template; allauth's other messages are not shown."""
@@ -51,7 +51,8 @@ class AccountAdapter(DefaultAccountAdapter):
 
     error_messages = {  # noqa: RUF012
         **DefaultAccountAdapter.error_messages,
-        "username_password_mismatch": "The username or the password is wrong. Capital and small letters differ.",
+        "username_password_mismatch": "The username or the password is wrong. "
+        "Capital and small letters differ.",
         "incorrect_password": "The password is wrong. Capital and small letters differ.",
         "too_many_login_attempts": "Too many wrong codes. Try again in 5 minutes.",
         "rate_limited": "Too many wrong codes. Try again in 5 minutes.",
@@ -89,7 +90,9 @@ class AccountAdapter(DefaultAccountAdapter):
         if not shallow:
             user.validate_constraints()
             if alike := user.lookalike():
-                raise ValidationError(f'The name looks like that of the user "{alike.username}". Choose another.')
+                raise ValidationError(
+                    f'The name looks like that of the user "{alike.username}". Choose another.'
+                )
         return name
 
     def add_message(

@@ -96,7 +96,7 @@ class _RevokesTokens(forms.Form):
                 required=False,
                 initial=initial,
                 label=f"Also revoke {f'the {count} tokens' if count > 1 else 'the token'} of my programs",
-                help_text="Do so if another person may know your password: a token goes on working without it.",
+                help_text="Do so if another person may know your password: tokens work without it.",
             )
 
 

@@ -18,7 +18,13 @@ from tournament.models import User
 from tournament.services.accounts import throttles
 from tournament.services.accounts.devices import remember_device
 from tournament.services.accounts.tokens import revoke_all
-from tournament.views.people.forms import ChangeForm, EmailForm, PasswordAgainForm, ResetForm, ResetRequestForm
+from tournament.views.people.forms import (
+    ChangeForm,
+    EmailForm,
+    PasswordAgainForm,
+    ResetForm,
+    ResetRequestForm,
+)
 from tournament.views.requests import takes_get_and_post, too_many
 from tournament.views.unsent import entered, login_required
 
@@ -109,7 +115,9 @@ class PasswordAgain(account_views.ReauthenticateView):
     extra_context = {"title": "Enter your password again", "button": "Continue"}  # noqa: RUF012
 
 
-password_change = login_required(takes_get_and_post(rate_limit(action="change_password")(PasswordChange.as_view())))
+password_change = login_required(
+    takes_get_and_post(rate_limit(action="change_password")(PasswordChange.as_view()))
+)
 reset_request = takes_get_and_post(ResetRequest.as_view())
 reset_sent = takes_get_and_post(ResetSent.as_view())
 reset = takes_get_and_post(Reset.as_view())

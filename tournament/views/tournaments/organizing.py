@@ -134,7 +134,9 @@ def tournament_leave(request: AuthenticatedRequest, slug: str, bot_slug: str) ->
     if not access.may_edit_bot(request.user, bot):
         raise Http404(f"no bot {bot_slug!r} of this user")
     deed = f"withdrew the bot {bot}" if bot.owner_id != request.user.pk else ""
-    return _run(request, tournament, lambda t: entries.leave(t, bot), f"{bot.name} is no longer entered.", deed)
+    return _run(
+        request, tournament, lambda t: entries.leave(t, bot), f"{bot.name} is no longer entered.", deed
+    )
 
 
 def _find_own(request: HttpRequest, slug: str) -> Tournament:

@@ -33,7 +33,7 @@ def attempt(client: Client, password: str = "wrong", name: str = "olga", **extra
 
 def code_of(secret: str, step: int = 0) -> str:
     """The code of the authenticator app now, or ``step`` periods later."""
-    return format_hotp_value(hotp_value(secret, int(time.time()) // 30 + step))
+    return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30 + step)))
 
 
 @pytest.fixture
