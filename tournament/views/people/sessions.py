@@ -5,8 +5,6 @@ A separate module, because allauth's view ends only all other sessions at once.
 
 from __future__ import annotations
 
-import re
-
 from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -64,7 +62,7 @@ def sessions_end(request: AuthenticatedRequest) -> HttpResponse:
 
 def browser_name(description: str) -> str:
     """``Firefox on Linux``, from the description that a browser sends; it can claim to be any."""
-    words = [word for word in BROWSERS if re.search(rf"\b{re.escape(word)}/", description)]
+    words = [word for word in BROWSERS if f"{word}/" in description]
     systems = [system for system in SYSTEMS if system in description]
     browser = NAMES.get(words[0], words[0]) if words else "an unknown browser"
     return f"{browser} on {systems[0]}" if systems else browser
