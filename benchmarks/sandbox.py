@@ -107,7 +107,9 @@ def _turns_of_games(bench: Bench, sandbox: Sandbox | None) -> list[float]:
     taken: list[float] = []
     try:
         for _ in range(GAMES):
-            setup = GameSetup(bench.game, History(bench.game, ply_limit=PLIES), (CONTROL, CONTROL), MARGIN_MS)
+            setup = GameSetup(
+                bench.game, History(bench.game, ply_limit=PLIES), (CONTROL, CONTROL), (MARGIN_MS, MARGIN_MS)
+            )
             began = time.perf_counter_ns()
             played = play_game(setup, *players)
             taken.append((time.perf_counter_ns() - began) / 1000 / len(played.moves))

@@ -116,6 +116,11 @@ def may_manage_workers(user: Visitor) -> bool:
     return user.is_staff
 
 
+def may_see_acts(user: Visitor) -> bool:
+    """Whether the user may read the log of acts of staff."""
+    return user.is_staff
+
+
 def may_lend_bundles(user: Visitor) -> bool:
     """Whether the user may have tokens with which workers on other hosts fetch all bundles."""
     return user.is_staff

@@ -1,4 +1,4 @@
-"""Django's admin: shows everything; results, ratings and records are read-only.
+"""Django's admin: shows everything; results, ratings and records are read-only. Every change is logged.
 
 Tournaments are changed by the same services that their pages use.
 Large tables are shown without counting them, and related rows are entered by id.
@@ -7,10 +7,16 @@ Large tables are shown without counting them, and related rows are entered by id
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from allauth.account.decorators import secure_admin_login
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.contrib import admin, messages
-from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group
 from django.core.paginator import Paginator
 from django.db import models as db
 from django.http import HttpRequest, HttpResponse
@@ -19,6 +25,8 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from tournament import access, models
+from tournament.services.accounts.acts import record_act
+from tournament.services.accounts.sessions import end_all_access, forget_second_factor
 from tournament.services.dispatch import workers
 from tournament.services.schedule import tournaments
 
@@ -26,14 +34,77 @@ from tournament.services.schedule import tournaments
 if TYPE_CHECKING:
     _Paginator = Paginator[Any]
     _ModelAdmin = admin.ModelAdmin[Any]
+    _UserAdmin = UserAdmin[models.User]
 else:
-    _Paginator, _ModelAdmin = Paginator, admin.ModelAdmin
+    _Paginator, _ModelAdmin, _UserAdmin = Paginator, admin.ModelAdmin, UserAdmin
 
 admin.site.site_header = admin.site.site_title = "Duarena"
 MOST_ROWS = 5_000
 """Rows that can be reached by paging; filters and search reach the others."""
 
-admin.site.register(models.User, UserAdmin)
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+"""The site's log-in: Django's own for the administration has neither limits nor a second factor."""
+
+for app in ("account", "mfa", "usersessions"):
+    import_module(f"allauth.{app}.admin")  # registers what is taken out again
+for model in (Authenticator, EmailAddress, Group, UserSession):
+    admin.site.unregister(model)
+"""Those of allauth hold keys and belong to their users; a user's page has actions for staff."""
+
+
+class RecordedAdmin(_ModelAdmin):
+    """Writes every change to the log of acts of staff, as well as to Django's own."""
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        self.record(request, obj, "added it in the administration")
+        return super().log_addition(request, obj, message)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        entry = super().log_change(request, obj, message)
+        self.record(request, obj, f"administration: {entry.get_change_message()}")
+        return entry
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        for obj in queryset:
+            self.record(request, obj, "deleted it in the administration", linked=False)
+        return super().log_deletions(request, queryset)
+
+    def record(self, request: HttpRequest, obj: db.Model, deed: str, *, linked: bool = True) -> None:
+        """Write one act of the user of this request."""
+        path = obj.get_absolute_url() if linked and hasattr(obj, "get_absolute_url") else ""
+        assert isinstance(request.user, models.User)
+        record_act(request.user, deed, f"{obj._meta.verbose_name} {obj}", path)
+
+
+@admin.register(models.User)
+class PeopleAdmin(RecordedAdmin, _UserAdmin):
+    """Accounts; promotions are logged by name."""
+
+    actions = ("remove_second_factor", "end_access")
+
+    def save_model(self, request: HttpRequest, obj: models.User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        for field, rights in (("is_staff", "staff"), ("is_superuser", "an administrator")):
+            if field in form.changed_data:
+                is_now = "made this account" if getattr(obj, field) else "no longer lets this account be"
+                self.record(request, obj, f"{is_now} {rights}")
+
+    @admin.action(description="Remove the second factor", permissions=["change"])
+    def remove_second_factor(self, request: HttpRequest, chosen: db.QuerySet[models.User]) -> None:
+        for user in chosen:
+            if forget_second_factor(user):
+                self.record(request, user, "removed the second factor")
+
+    @admin.action(description="End all sessions and revoke all tokens", permissions=["change"])
+    def end_access(self, request: HttpRequest, chosen: db.QuerySet[models.User]) -> None:
+        for user in chosen:
+            end_all_access(user)
+            self.record(request, user, "ended all sessions and revoked all tokens")
+
+
+@admin.register(Group)
+class RightsAdmin(RecordedAdmin, GroupAdmin):
+    """Groups of rights in the administration."""
 
 
 class ShortPaginator(_Paginator):
@@ -45,7 +116,7 @@ class ShortPaginator(_Paginator):
         return len(rows.values_list("pk")[:MOST_ROWS]) if isinstance(rows, db.QuerySet) else super().count
 
 
-class PlainAdmin(_ModelAdmin):
+class PlainAdmin(RecordedAdmin):
     """Foreign keys as id fields: a menu of a million games would be unusable."""
 
     show_full_result_count = False
@@ -146,40 +217,43 @@ class TournamentAdmin(PlainAdmin):
 
     @admin.action(description="Start")
     def start(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
-        self._each(request, chosen, tournaments.start)
+        self._each(request, chosen, tournaments.start, "started it")
 
     @admin.action(description="Announce")
     def announce(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
-        self._each(request, chosen, tournaments.announce)
+        self._each(request, chosen, tournaments.announce, "announced it")
 
     @admin.action(description="Pause")
     def pause(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
-        self._each(request, chosen, tournaments.pause)
+        self._each(request, chosen, tournaments.pause, "paused it")
 
     @admin.action(description="Resume")
     def resume(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
-        self._each(request, chosen, tournaments.resume)
+        self._each(request, chosen, tournaments.resume, "resumed it")
 
     @admin.action(description="Cancel")
     def cancel(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
-        self._each(request, chosen, tournaments.cancel)
+        self._each(request, chosen, tournaments.cancel, "cancelled it")
 
     @admin.action(description="Extend by one cycle or round")
     def extend(self, request: HttpRequest, chosen: db.QuerySet[models.Tournament]) -> None:
-        self._each(request, chosen, lambda tournament: tournaments.extend(tournament, 1))
+        self._each(request, chosen, lambda tournament: tournaments.extend(tournament, 1), "extended it")
 
     def _each(
         self,
         request: HttpRequest,
         chosen: db.QuerySet[models.Tournament],
         action: Callable[[models.Tournament], None],
+        deed: str,
     ) -> None:
-        """Call a service for each chosen tournament and show a message for each one that raises."""
+        """Call a service for each chosen tournament, log it, and show a message for each one that raises."""
         for tournament in chosen:
             try:
                 action(tournament)
             except tournaments.TournamentError as refused:
                 self.message_user(request, f"{tournament}: {refused}", messages.ERROR)
+            else:
+                self.record(request, tournament, deed)
 
 
 @admin.register(models.Matchmaking)
@@ -244,11 +318,13 @@ class WorkerAdmin(ReadOnlyAdmin):
     def quarantine(self, request: HttpRequest, chosen: db.QuerySet[models.Worker]) -> None:
         for worker in chosen.filter(quarantined_at__isnull=True):
             workers.quarantine(worker, f"{request.user.get_username()} quarantined it", timezone.now())
+            self.record(request, worker, "quarantined it")
 
     @admin.action(description="Release from quarantine", permissions=["manage"])
     def release(self, request: HttpRequest, chosen: db.QuerySet[models.Worker]) -> None:
         for worker in chosen.filter(quarantined_at__isnull=False):
             workers.release(worker, timezone.now())
+            self.record(request, worker, "released it from quarantine")
 
     def has_manage_permission(self, request: HttpRequest) -> bool:
         return access.may_manage_workers(request.user)
@@ -283,6 +359,7 @@ class IgnoredAdmin(ReadOnlyAdmin):
 
 admin.site.register(
     [
+        models.Act,
         models.ActiveVersion,
         models.Allowance,
         models.Bundle,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import AuthenticationForm, UserCreationForm, UsernameField
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.template.defaultfilters import filesizeformat
@@ -23,52 +22,18 @@ from tournament.services.schedule.terms import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_P
 from workers.game.openings import MAX_PLIES
 
 if TYPE_CHECKING:
-    _UserCreationForm = UserCreationForm[User]
     _VersionChoiceField = forms.ModelMultipleChoiceField[BotVersion]
     _VersionField = forms.ModelChoiceField[BotVersion]
     _BotField = forms.ModelChoiceField[Bot]
 else:  # generic only for the type checker
-    _UserCreationForm = UserCreationForm
     _VersionChoiceField = forms.ModelMultipleChoiceField
     _VersionField = _BotField = forms.ModelChoiceField
 
 MAX_SEED = 2**31 - 1
 MAX_NOTES = 2000
-MAX_USERNAME = 40
-"""Longest name of a new account: names are shown in tables beside others."""
 LAST_ID = 2**63 - 1
 TOO_LARGE = "too_large"
 """The code of the error of a bundle over the limit."""
-
-
-class SignUpForm(_UserCreationForm):
-    """A username and a password, nothing else."""
-
-    username = UsernameField(
-        label="Username",
-        max_length=MAX_USERNAME,
-        help_text=f"Everybody sees it: at most {MAX_USERNAME} letters, digits and @ . + - _",
-    )
-
-    class Meta:
-        model = User
-        fields = ("username",)
-
-
-class LogInForm(AuthenticationForm):
-    """Django's, with the error beside the password."""
-
-    error_messages = {  # noqa: RUF012
-        "invalid_login": "The username or the password is wrong. Capital and small letters differ.",
-        "inactive": "This account is closed.",
-    }
-
-    def clean(self) -> dict[str, Any]:
-        try:
-            return super().clean()
-        except forms.ValidationError as error:
-            self.add_error("password", error)
-            return self.cleaned_data
 
 
 class UploadForm(forms.Form):

@@ -40,9 +40,12 @@ DUARENA_PROXY           the address of the reverse proxy whose X-Forwarded-For a
 DUARENA_STATIC          folder of the static files with hashed names that ``manage.py collectstatic`` writes;
                         default none: they are served from the packages under their own names
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
-DUARENA_MAIL_HOST       a mail server (host or host:port) for mail to bots' owners; default none
-DUARENA_MAIL_FROM       the sender of that mail
 DUARENA_RECORDS         folder of the files of records for downloads; default in the data folder
+DUARENA_MAIL_HOST       a mail server (host or host:port); default none: mail is printed on the site's console
+DUARENA_MAIL_FROM       the sender of mail
+DUARENA_MAIL_USER       the name for the mail server; default none
+DUARENA_MAIL_PASSWORD   the password for it
+DUARENA_MAIL_TLS        ``1``: the connection to the mail server is encrypted by STARTTLS
 DUARENA_BUNDLES         folder of the bots' bundles; default in the data folder
 DUARENA_DEBUG           ``1``: Django's debug pages; never on a site that others can reach
 """
@@ -121,6 +124,10 @@ MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")
 EMAIL_PORT = int(_port or 25)
 EMAIL_TIMEOUT = 10
+EMAIL_HOST_USER = os.environ.get("DUARENA_MAIL_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("DUARENA_MAIL_PASSWORD", "")
+EMAIL_USE_TLS = _flag("DUARENA_MAIL_TLS")
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
 DEFAULT_FROM_EMAIL = os.environ.get("DUARENA_MAIL_FROM", "duarena@localhost")
 
 ALLOWED_HOSTS = [
@@ -139,6 +146,10 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "tournament.apps.CollectedFiles",
     "django_htmx",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
 ]
 MIDDLEWARE = [
     "tournament.security.ContentSecurityPolicyMiddleware",
@@ -149,6 +160,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -196,6 +208,49 @@ CSRF_FAILURE_VIEW = "tournament.views.errors.csrf_failure"
 LOGIN_URL = "log-in"
 LOGIN_REDIRECT_URL = "account"
 LOGOUT_REDIRECT_URL = "home"
+
+CACHES = {
+    # Pieces of pages are kept by each process; what allauth counts is shared by all processes.
+    "default": {"BACKEND": "tournament.caches.SplitCache"},
+    "shared": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "tournament_shared_cache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    },
+}
+
+ACCOUNT_ADAPTER = "tournament.views.people.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_CHANGE_EMAIL = True
+"""A user has one address; a new one takes its place when it is confirmed."""
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_PREVENT_ENUMERATION = "strict"
+"""Nobody learns from the site who has an address, and nobody can block another's address."""
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_RATE_LIMITS = {
+    # The first five are counted by tournament.services.accounts.throttles, the others by allauth.
+    "password_from_address": "30/5m/key",
+    "password_here": "5/5m/key",
+    "password_elsewhere": "40/1h/key",
+    "password_device": "10/5m/key",
+    "sign_up": "30/1h/key",
+    "login": None,
+    "signup": None,
+    "login_failed": "5/5m/key",  # codes of the second factor
+    "reset_password": "10/1h/ip,3/1h/key",
+    "reset_password_from_key": "20/5m/ip",
+    "change_password": "10/5m/user",
+    "manage_email": "10/5m/user",
+    "reauthenticate": "20/5m/user",
+}
+MFA_ADAPTER = "tournament.views.people.adapters.SecondFactorAdapter"
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_TOTP_ISSUER = "Duarena"
+MFA_TOTP_TOLERANCE = 1
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

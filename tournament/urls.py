@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import path, re_path
 
 from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
@@ -13,12 +13,13 @@ from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, queue
-from tournament.views.people import accounts, profiles, tokens
+from tournament.views.people import accounts, acts, passwords, profiles, second_factor, sessions, tokens
 from tournament.views.site import documents, home, rules, site, workers
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
 
 handler400 = "tournament.views.errors.bad_request"
+handler429 = "tournament.views.errors.too_many_requests"
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -88,13 +89,36 @@ urlpatterns = [
     path("workers/<int:pk>/release/", workers.worker_release, name="worker-release"),
     path("about/", site.about, name="about"),
     path("sign-up/", accounts.sign_up, name="sign-up"),
+    path("sign-up/", accounts.sign_up, name="account_signup"),  # its name in allauth, as of all with a "_"
     path("log-in/", accounts.log_in, name="log-in"),
+    path("log-in/", accounts.log_in, name="account_login"),
+    path("log-in/code/", second_factor.enter_code, name="mfa_authenticate"),
     path("log-out/", accounts.log_out, name="log-out"),
     path("people/<str:name>/", profiles.person, name="person"),
     path("account/", accounts.account, name="account"),
     path("account/notices/read/", accounts.notices_read, name="notices-read"),
     path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),
-    path("account/password/", accounts.password_change, name="password-change"),
+    path("account/password/", passwords.password_change, name="password-change"),
+    path("account/email/", passwords.email, name="account_email"),
+    path("account/email/<path:key>/", passwords.email_confirm, name="account_confirm_email"),
+    path("account/again/", passwords.password_again, name="account_reauthenticate"),
+    path("account/again/code/", second_factor.code_again, name="mfa_reauthenticate"),
+    path("account/second-factor/", second_factor.second_factor, name="mfa_index"),
+    path("account/second-factor/new/", second_factor.set_up, name="mfa_activate_totp"),
+    path("account/second-factor/remove/", second_factor.remove, name="mfa_deactivate_totp"),
+    path("account/recovery-codes/", second_factor.recovery_codes, name="mfa_view_recovery_codes"),
+    path("account/recovery-codes/new/", second_factor.new_recovery_codes, name="mfa_generate_recovery_codes"),
+    path("account/sessions/", sessions.sessions, name="sessions"),
+    path("account/sessions/end/", sessions.sessions_end, name="sessions-end"),
+    path("account/sessions/<int:pk>/end/", sessions.session_end, name="session-end"),
+    path("password-reset/", passwords.reset_request, name="account_reset_password"),
+    path("password-reset/sent/", passwords.reset_sent, name="account_reset_password_done"),
+    re_path(
+        r"^password-reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
+        passwords.reset,
+        name="account_reset_password_from_key",
+    ),
+    path("staff/log/", acts.staff_log, name="staff-log"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
     path("api/", api_bots.about, name="api-about"),

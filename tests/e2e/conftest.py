@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from django.core.cache import caches
 from playwright.sync_api import Browser, ConsoleMessage, Page
 from pytest_django.live_server_helper import LiveServer
 
@@ -23,6 +24,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def site(transactional_db: None) -> Site:
+    caches["shared"].clear()  # counts of log-ins; its table is not emptied between tests
     return fill_site()
 
 

@@ -147,7 +147,7 @@ def test_every_page_is_accessible_and_small_and_reports_no_error(
     client = Client()
     if visitor != "guest":
         client.force_login({"owner": site.owner, "staff": site.staff}[visitor])
-    with _probe(browser, live_server.url, client) as probe:
+    with examined(browser, live_server.url, client) as probe:
         pages = [path for path in addresses if _is_page(client, path)]
         for path in pages:
             probe.examine(path)
@@ -156,13 +156,13 @@ def test_every_page_is_accessible_and_small_and_reports_no_error(
 
 
 def test_the_page_of_an_error_is_accessible(site: Site, browser: Browser, live_server: LiveServer) -> None:
-    with _probe(browser, live_server.url, Client()) as probe:
+    with examined(browser, live_server.url, Client()) as probe:
         probe.examine("/nowhere/", is_error=True)
     assert probe.found == [], "\n".join(probe.found)
 
 
 def test_the_probe_finds_what_is_wrong_with_a_page(browser: Browser, live_server: LiveServer) -> None:
-    with _probe(browser, live_server.url, Client()) as probe:
+    with examined(browser, live_server.url, Client()) as probe:
         heavy = "".join(f"{number**9}," for number in range(20_000))
         body = f"<h3>x</h3><img src='/none.png'><p style='width: 9999px'>{heavy}</p>"
         probe.page.route("**/bad/", lambda route: route.fulfill(content_type="text/html", body=body))
@@ -174,7 +174,7 @@ def test_the_probe_finds_what_is_wrong_with_a_page(browser: Browser, live_server
 
 
 @contextmanager
-def _probe(browser: Browser, address: str, client: Client) -> Iterator[Probe]:
+def examined(browser: Browser, address: str, client: Client) -> Iterator[Probe]:
     """A probe with the session of the client."""
     context = browser.new_context(base_url=address)
     if session := client.cookies.get(settings.SESSION_COOKIE_NAME):

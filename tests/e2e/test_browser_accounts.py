@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.core import mail
+from django.core.mail import EmailMessage
+from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests.e2e.log_ins import log_in
+from tests.e2e.test_browser_accessibility import examined
 from tests.support.filled_site import LADDER, PASSWORD, Site, add_version
 from tests.support.schedule import make_worker
+from tests.tournament.views.people.test_log_in import code_of
 from tournament.models import Exam, Notice
 from tournament.services.bots.verdicts import refuse
 
@@ -101,6 +108,95 @@ def test_the_pages_of_an_owner_fit_a_phone_and_are_legible(
         assert box["height"] >= 24
         assert page.request.get(feed.get_attribute("href") or "").ok
     context.close()
+
+
+def test_an_address_is_confirmed_and_a_forgotten_password_replaced(site: Site, page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/sign-up/")
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password (again)").fill(PASSWORD)
+    page.get_by_label("E-mail address (optional)").fill("ada@example.org")
+    assert fits(page)
+    page.keyboard.press("Enter")
+    expect(page.locator(".message")).to_contain_text("A mail with a link was sent to ada@example.org.")
+    page.get_by_role("link", name="E-mail address").click()
+    expect(page.locator(".tag")).to_have_text("not confirmed")
+    assert fits(page)
+    page.goto(link_of(mail.outbox.pop()))
+    page.get_by_role("button", name="Confirm it").click()
+    expect(page.locator(".tag")).to_have_text("confirmed")
+    page.get_by_role("button", name="Log out").click()
+    page.goto("/log-in/")
+    page.get_by_role("link", name="Forgot your password?").click()
+    page.get_by_label("E-mail address").fill("ada@example.org")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Look at your mail")
+    page.goto(link_of(mail.outbox.pop()))
+    page.get_by_label("New password", exact=True).fill("battery horse")
+    page.get_by_label("New password again").fill("battery horse")
+    page.keyboard.press("Enter")
+    expect(page.locator(".message")).to_contain_text("The password is changed. Log in with the new one.")
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password").fill("battery horse")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("ada")
+
+
+def test_a_log_in_with_a_second_factor_and_the_end_of_another_session(
+    site: Site, browser: Browser, live_server: LiveServer, page: Page
+) -> None:
+    log_in(page, "olga")
+    page.get_by_role("link", name="Second factor").click()
+    page.get_by_role("link", name="Set it up").click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("img", name="QR code")).to_be_visible()
+    secret = page.locator("code.secret").inner_text()
+    page.get_by_label("Code", exact=True).fill(code_of(secret))
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Recovery codes")
+    code = page.locator(".codes code").first.inner_text()
+    context = browser.new_context(base_url=live_server.url, viewport=PHONE)
+    phone = context.new_page()
+    phone.goto("/log-in/?next=/upload/")
+    phone.get_by_label("Username").fill("olga")
+    phone.get_by_label("Password").fill(PASSWORD)
+    phone.keyboard.press("Enter")
+    expect(phone.locator("h1")).to_have_text("Enter a code")
+    assert fits(phone)
+    phone.get_by_label("Code").fill(code)
+    phone.keyboard.press("Enter")
+    expect(phone.locator("h1")).to_have_text("Upload a bot")
+    page.goto("/account/sessions/")
+    expect(page.get_by_role("row")).to_have_count(3)
+    page.get_by_role("button", name="End all other sessions").click()
+    expect(page.locator(".message")).to_contain_text("1 session has ended.")
+    phone.goto("/account/")
+    expect(phone.locator("h1")).to_have_text("Log in")
+    context.close()
+
+
+@pytest.mark.slow
+def test_the_pages_that_ask_for_the_password_first_are_accessible(
+    site: Site, browser: Browser, live_server: LiveServer
+) -> None:
+    client = Client()
+    client.post("/log-in/", {"username": "olga", "password": PASSWORD})
+    client.post("/account/again/", {"password": PASSWORD})
+    with examined(browser, live_server.url, client) as probe:
+        probe.examine("/account/second-factor/new/")
+        secret = probe.page.locator("code.secret").inner_text()
+        client.post("/account/second-factor/new/", {"code": code_of(secret)})
+        for path in ("", "remove/", "../recovery-codes/", "../recovery-codes/new/", "../again/code/"):
+            probe.examine(f"/account/second-factor/{path}")
+    assert probe.found == []
+
+
+def link_of(message: EmailMessage) -> str:
+    """The path of the link in a mail."""
+    (path,) = re.findall(r"^http://127\.0\.0\.1:8000(/.*)$", str(message.body), re.MULTILINE)
+    return str(path)
 
 
 def contrast(page: Page, selector: str) -> float:

@@ -49,6 +49,8 @@ class Options:
     workers: int = 1
     trust_uploads: bool = False
     administrator: str = ""
+    yes: bool = False
+    """Change the account of the administrator without a question."""
 
     @property
     def restart_command(self) -> str:
@@ -78,7 +80,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
     default = ROOT / "var" / "demo" if given.command == "demo" else ROOT / "var"
     options = Options(given.command, _data_folder(getattr(given, "data", None), default))
     if given.command == "admin":
-        return Options("admin", options.data, administrator=given.name)
+        return Options("admin", options.data, administrator=given.name, yes=given.yes)
     if given.command == "demo":
         return Options("demo", options.data, workers=_cores())
     if given.trust_uploads and given.host != LOOPBACK:
@@ -103,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("demo", help="play a round robin of the sample bots and print its tables")
     admin = commands.add_parser("admin", help="create an administrator, or set a new password for one")
     admin.add_argument("name")
+    admin.add_argument("--yes", action="store_true", help="change an existing account without a question")
     admin.add_argument("--data", metavar="DIR", help="the data folder of the site; default var/")
     return parser
 

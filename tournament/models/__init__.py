@@ -10,7 +10,7 @@ from tournament.models.feeds import FeedEntry
 from tournament.models.games import Attempt, Game, GameLog, GameRecord, LiveGame
 from tournament.models.ladders import Ladder, LadderRating, PairScore, RatingEvent
 from tournament.models.matchmaking import Matchmaking, Turn
-from tournament.models.people import Allowance, Notice, Token, User
+from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, SlotUse
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
@@ -18,6 +18,7 @@ from tournament.models.version_tests import CountedPair, VersionTest
 from tournament.models.workers import Worker, WorkerKey
 
 __all__ = [
+    "Act",
     "ActiveVersion",
     "Allowance",
     "Attempt",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +9,8 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils.text import slugify
+
+from tournament.models.names import MAX_LOOK, look_key, look_keys, name_key
 
 if TYPE_CHECKING:
     from tournament.models.people import User
@@ -36,15 +37,14 @@ MAX_SLUG = 50
 MAX_NAME_KEY = 160
 
 
-def name_key(name: str) -> str:
-    """The same key for names that a reader would take for the same."""
-    return unicodedata.normalize("NFKC", name).casefold()
-
-
 class BotQuerySet(models.QuerySet["Bot"]):
     def named(self, name: str) -> Bot | None:
         """The bot with this name, ignoring case."""
         return self.filter(name_key=name_key(name)).first()
+
+    def looking_like(self, name: str) -> Bot | None:
+        """The oldest bot whose name can be taken for this one."""
+        return self.filter(look__in=look_keys(name)).order_by("pk").first()
 
     def register(self, owner: User | None, name: str) -> Bot:
         """Create a bot; raises ``IntegrityError`` if the name is taken."""
@@ -53,7 +53,7 @@ class BotQuerySet(models.QuerySet["Bot"]):
         slug, suffix = base, 2
         while slug in taken:
             slug, suffix = f"{base}-{suffix}", suffix + 1
-        return self.create(owner=owner, name=name, name_key=name_key(name), slug=slug)
+        return self.create(owner=owner, name=name, name_key=name_key(name), look=look_key(name), slug=slug)
 
 
 class Bot(models.Model):
@@ -67,6 +67,8 @@ class Bot(models.Model):
     """Never changes: records and ratings identify players by it."""
     name_key = models.CharField(max_length=MAX_NAME_KEY, unique=True, editable=False)
     """The name normalized for comparison, see ``name_key``."""
+    look = models.CharField(max_length=MAX_LOOK, db_index=True, editable=False, default="")
+    """The same for names that look alike, see ``look_key``; older bots may share one."""
     slug = models.SlugField(max_length=60, unique=True)
     description = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
@@ -10,9 +10,23 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.urls import reverse
 
+from tournament.models.names import MAX_LOOK, look_key, look_keys
+
 
 class User(AbstractUser):
     """A user account; staff runs the site."""
+
+    look = models.CharField(max_length=MAX_LOOK, db_index=True, editable=False, default="")
+    """The same for usernames that look alike, see ``look_key``; older accounts may share one."""
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.look = look_key(self.username)
+        super().save(*args, **kwargs)
+
+    def lookalike(self) -> User | None:
+        """The oldest other account whose username can be taken for this one."""
+        others = User.objects.filter(look__in=look_keys(self.username)).exclude(pk=self.pk)
+        return others.order_by("pk").first()
 
     def get_absolute_url(self) -> str:
         """The public page; see ``access.may_see_profile``."""
@@ -59,6 +73,27 @@ class Token(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Act(models.Model):
+    """Something that staff did with the rights of staff; written once and never changed."""
+
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    """Null: the actor's account is deleted, or nobody was logged in."""
+    actor_name = models.CharField(max_length=150)
+    """The username at that time, or the command that did it."""
+    deed = models.CharField(max_length=300)
+    """What was done, as a clause in the past: "set the priority to 7"."""
+    subject = models.CharField(max_length=200)
+    """The name of what was changed, with its kind: "tournament Spring"."""
+    path = models.CharField(max_length=300, blank=True)
+    """The page of the subject on this site; empty if it has none."""
+    at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.actor_name} {self.deed}: {self.subject}"
 
 
 class Allowance(models.Model):

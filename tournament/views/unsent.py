@@ -21,7 +21,7 @@ from django.urls import Resolver404, resolve, reverse_lazy
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from tournament.forms import LogInForm
+from tournament.views.people.forms import LogInForm
 
 MOST_KEPT = 64_000
 """Characters of a form, URL-encoded."""
@@ -171,7 +171,7 @@ def _log_in_first(request: HttpRequest) -> HttpResponse:
     if "HX-Request" in request.headers:
         return render(request, "pieces/logged_out.html")
     unsent = unsent_of(request)
-    context = {"form": LogInForm(request), "next": request.path, "unsent": unsent, **LOG_IN}
+    context = {"form": LogInForm(request=request), "next": request.path, "unsent": unsent, **LOG_IN}
     if unsent.is_whole:
         context["encoded"] = unsent.values.urlencode()
     return render(request, "log_in.html", context, status=403)

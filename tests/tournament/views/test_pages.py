@@ -285,7 +285,7 @@ def test_the_log_in_page_redirects_a_user_who_is_logged_in(
         ({"username": "x" * 41, "password1": "correct horse", "password2": "correct horse"}, "username"),
         ({"username": "<b>", "password1": "correct horse", "password2": "correct horse"}, "username"),
         ({"username": "nora", "password1": "correct horse", "password2": "wrong horse"}, "password2"),
-        ({"username": "nora", "password1": "short", "password2": "short"}, "password2"),
+        ({"username": "nora", "password1": "short", "password2": "short"}, "password1"),
     ],
 )
 def test_a_bad_sign_up_gets_a_sentence_and_stores_no_user(

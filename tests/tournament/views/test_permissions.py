@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.db import transaction
 from django.http import HttpResponse
@@ -24,6 +25,9 @@ VISITORS = ("anonymous", "another", "owner", "staff")
 PUBLIC = (200, 200, 200, 200)
 PRIVATE = (404, 404, 200, 200)
 LOG_IN = (302, 200, 200, 200)
+ENTRY = (200, 302, 302, 302)
+AGAIN = (302, 302, 302, 302)
+"""The password is asked for once more."""
 NO_TOKEN = (401, 401, 401, 401)
 """``another`` is a user who owns neither White's bot nor a tournament, but Black's bot."""
 
@@ -90,14 +94,33 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "worker-quarantine": ("POST /workers/{worker}/quarantine/", (403, 404, 404, 302)),
     "worker-release": ("POST /workers/{worker}/release/", (403, 404, 404, 302)),
     "about": ("/about/", PUBLIC),
-    "sign-up": ("/sign-up/", PUBLIC),
-    "log-in": ("/log-in/", (200, 302, 302, 302)),
+    "sign-up": ("/sign-up/", ENTRY),
+    "account_signup": ("/sign-up/", ENTRY),
+    "log-in": ("/log-in/", ENTRY),
+    "account_login": ("/log-in/", ENTRY),
+    "mfa_authenticate": ("/log-in/code/", (302, 302, 302, 302)),
+    "account_reset_password": ("/password-reset/", PUBLIC),
+    "account_reset_password_done": ("/password-reset/sent/", PUBLIC),
+    "account_reset_password_from_key": ("/password-reset/1-wrong/", PUBLIC),
     "log-out": ("POST /log-out/", (302, 302, 302, 302)),
     "person": ("/people/olga/", PUBLIC),
     "account": ("/account/", LOG_IN),
     "notices-read": ("POST /account/notices/read/", (403, 302, 302, 302)),
     "notice-read": ("POST /account/notices/{notice}/", (403, 404, 302, 404)),
     "password-change": ("/account/password/", LOG_IN),
+    "account_email": ("/account/email/", LOG_IN),
+    "account_confirm_email": ("/account/email/wrong/", PUBLIC),
+    "account_reauthenticate": ("/account/again/", LOG_IN),
+    "mfa_reauthenticate": ("/account/again/code/", (302, 302, 302, 302)),
+    "mfa_index": ("/account/second-factor/", LOG_IN),
+    "mfa_activate_totp": ("/account/second-factor/new/", AGAIN),
+    "mfa_deactivate_totp": ("/account/second-factor/remove/", (302, 404, 404, 404)),
+    "mfa_view_recovery_codes": ("/account/recovery-codes/", (302, 404, 404, 404)),
+    "mfa_generate_recovery_codes": ("/account/recovery-codes/new/", AGAIN),
+    "sessions": ("/account/sessions/", LOG_IN),
+    "sessions-end": ("POST /account/sessions/end/", (403, 302, 302, 302)),
+    "session-end": ("POST /account/sessions/{session}/end/", (403, 404, 302, 404)),
+    "staff-log": ("/staff/log/", (302, 404, 404, 200)),
     "tokens": ("/account/tokens/", LOG_IN),
     "token-revoke": ("POST /account/tokens/{token}/revoke/", (403, 404, 302, 404)),
     "api-about": ("/api/", NO_TOKEN),
@@ -114,6 +137,9 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "favicon": ("/favicon.ico", (301, 301, 301, 301)),
 }
 """The address by name, and the status for anonymous, another, owner and staff."""
+
+SAME = {"account_login": "log-in", "account_signup": "sign-up"}
+"""Second names, by which allauth knows an address."""
 
 ALSO = {
     "a draft's feed": ("/tournaments/{draft}/feed.atom", (404, 404, 404, 404)),
@@ -193,7 +219,7 @@ def test_every_address_has_a_name() -> None:
 def test_the_table_leads_to_the_addresses_it_names(site: Site) -> None:
     for name, (method_and_path, _) in EXPECTED.items():
         path = address_of(site, method_and_path).removeprefix("POST ").partition("?")[0]
-        assert get_resolver().resolve(path).url_name == name
+        assert get_resolver().resolve(path).url_name == SAME.get(name, name)
 
 
 @pytest.mark.slow
@@ -299,6 +325,7 @@ def address_of(site: Site, template: str) -> str:
         live=site.live.pk,
         token=Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["read"])[0].pk,
         worker=_worker().pk,
+        session=_session(site).pk,
         notice=Notice.objects.get_or_create(user=site.owner, version=site.white, text="Hear this")[0].pk,
     )
 
@@ -308,6 +335,12 @@ def _version_test(site: Site) -> Tournament:
     return found or make_test(
         site.owner, candidate=add_version(site.owner, "Stone Age"), baseline=site.white, ladder=LADDER
     )
+
+
+def _session(site: Site) -> UserSession:
+    return UserSession.objects.get_or_create(
+        session_key="a" * 32, defaults={"user": site.owner, "ip": "127.0.0.1"}
+    )[0]
 
 
 def _worker() -> Worker:

@@ -1,5 +1,7 @@
 """Notices to users: on the account's page, and by mail if a mail server is configured.
 
+Only confirmed addresses get mail.
+
 A user has one unread notice a subject, a version for example: a new one replaces the one before.
 """
 
@@ -10,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from smtplib import SMTPException
 
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import transaction
@@ -54,14 +57,16 @@ def _post(notices: Sequence[Notice], title: str, path: str) -> None:
     # A conflict: another transaction has stored a notice of the same subject in the meantime.
     Notice.objects.bulk_create(notices, ignore_conflicts=True)
     if settings.EMAIL_HOST:
-        _mail_all(((notice.user.email, notice.text) for notice in notices), title, path)
+        confirmed = EmailAddress.objects.filter(user__in=users, verified=True, primary=True)
+        addresses = dict(confirmed.values_list("user_id", "email"))
+        letters = [(addresses[n.user_id], n.text) for n in notices if n.user_id in addresses]
+        _mail_all(letters, title, path)
 
 
 def _mail_all(letters: Iterable[tuple[str, str]], title: str, path: str) -> None:
     for address, text in letters:
-        if address:
-            message = f"{text}\n\n{settings.SITE}{path}\n"
-            transaction.on_commit(partial(_mail, title, message, address))
+        message = f"{text}\n\n{settings.SITE}{path}\n"
+        transaction.on_commit(partial(_mail, title, message, address))
 
 
 def _mail(subject: str, message: str, to: str) -> None:

@@ -94,6 +94,11 @@ def revoke(token: Token) -> None:
     revoke_keys(token, now)
 
 
+def revoke_all(user: User) -> int:
+    """Make all tokens of a user invalid; returns how many were valid."""
+    return user.tokens.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
+
+
 @transaction.atomic
 def spend(user: User, cost: float, now: datetime.datetime) -> None:
     """Deduct ``cost`` from a user's allowance; raises ``TooMuch`` and deducts nothing if it is too small."""

@@ -14,7 +14,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from tournament.models import Bot, BotVersion, Bundle, User
-from tournament.models.bots import MAX_NAME_KEY, name_key
+from tournament.models.bots import MAX_NAME_KEY
+from tournament.models.names import name_key
 from tournament.services.bots.activity import activate
 from tournament.services.bots.publishing import tell_valid
 from tournament.services.uploads import availability as uploads
@@ -119,6 +120,8 @@ def _bot_for(user: User, name: str) -> Bot:
         raise BundleError(f"the name {name!r} is too long: some of its characters stand for whole words")
     bot = Bot.objects.named(name)
     if bot is None:
+        if alike := Bot.objects.looking_like(name):
+            raise BundleError(f"the name {name!r} looks like that of the bot {alike.name!r}: choose another")
         return Bot.objects.register(user, name)
     if bot.owner_id != user.pk:
         raise BundleError(f"the name {name!r} belongs to another owner's bot: choose another")

@@ -15,6 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 from engines.records import Fault
 from tournament import access
 from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
+from tournament.services.accounts.acts import record_act
 from tournament.services.results.withdrawal import reinstate
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
@@ -126,6 +127,8 @@ def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> H
     if not access.may_edit_bot(request.user, version.bot):
         raise Http404(f"no version {number} of this user")
     if uploads.look().are_run and begin(version, timezone.now()):
+        if version.bot.owner_id != request.user.pk:
+            record_act(request.user, "began its validation", f"version {version}", version.get_absolute_url())
         messages.success(request, "The validation has begun.")
     else:
         messages.error(
@@ -141,6 +144,7 @@ def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> 
     if not request.user.is_staff:
         raise Http404("staff only")
     if reinstate(version):
+        record_act(request.user, "let it play again", f"version {version}", version.get_absolute_url())
         messages.success(request, "The version can play again.")
     else:
         messages.error(request, "Only a withdrawn version can be allowed to play again.")

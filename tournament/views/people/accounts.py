@@ -1,12 +1,11 @@
-"""Sign-up, log-in and the page of the user's own account, on top of Django's views."""
+"""Sign-up, log-in and the page of the user's own account, on top of allauth's views."""
 
 from __future__ import annotations
 
 from urllib.parse import unquote, urlsplit
 
+from allauth.account import views as account_views
 from django.conf import settings
-from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth import views as auth_views
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect, render
@@ -14,46 +13,61 @@ from django.urls import Resolver404, resolve, reverse, reverse_lazy
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
-from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from tournament import access
-from tournament.forms import LogInForm, SignUpForm
 from tournament.models import Bot, Tournament
+from tournament.services.accounts import throttles
 from tournament.services.shares import used_today
 from tournament.views.bots.bots import bot_rows
 from tournament.views.paging import LAST_ID, by_id, is_whole
-from tournament.views.requests import AuthenticatedRequest
+from tournament.views.people.adapters import THROTTLED
+from tournament.views.people.forms import LogInForm, SignUpForm
+from tournament.views.requests import AuthenticatedRequest, takes_get_and_post, too_many
 from tournament.views.unsent import LOG_IN, keep, login_required, takes_form
 
 PAGE_SIZE = 25
 LATEST_TESTS = 10
-ENTRY_PAGES = ("log-in", "sign-up", "log-out")
+ENTRY_PAGES = ("log-in", "sign-up", "log-out", "mfa_authenticate")
 """Names of URLs to which nobody is sent after a log-in."""
 
 
-@sensitive_post_parameters()
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-def sign_up(request: HttpRequest) -> HttpResponse:
+class _ToNextPage:
+    """After the log-in, goes to the page in ``next`` or to the account."""
+
+    request: HttpRequest
+
+    def get_next_url(self) -> str:
+        """Never None: allauth would then take ``next`` as it was sent."""
+        return next_page(self.request) or reverse("account")
+
+
+class SignUp(_ToNextPage, account_views.SignupView):
     """Create an account, log in, and go to the page in ``next`` or to the account."""
-    form = SignUpForm(request.POST) if request.method == "POST" else SignUpForm()
-    target = next_page(request)
-    if request.method == "POST" and form.is_valid():
-        login(request, form.save())
-        return HttpResponseRedirect(target or reverse("account"))
-    other = {"address": reverse("log-in"), "label": "I have an account"}
-    context = {"title": "Sign up", "button": "Sign up", "form": form, "next": target, "other": other}
-    context["purpose"] = _purpose(target)
-    return render(request, "form.html", context)
+
+    template_name = "form.html"
+    form_class = SignUpForm
+
+    def form_valid(self, form: SignUpForm) -> HttpResponse:
+        try:
+            throttles.claim(self.request, throttles.sign_up_claims(self.request))
+        except throttles.Throttled as refused:
+            form.add_error(None, f"Too many new accounts come from your network address: {refused}.")
+            return too_many(self.render_to_response(self.get_context_data(form=form)), refused.seconds)
+        return super().form_valid(form)
+
+    def get_context_data(self, **kwargs: object) -> dict[str, object]:
+        target = next_page(self.request)
+        other = {"address": reverse("log-in"), "label": "I have an account"}
+        context = {"title": "Sign up", "button": "Sign up", "next": target, "other": other}
+        return {**super().get_context_data(**kwargs), **context, "purpose": _purpose(target)}
 
 
-class LogIn(auth_views.LoginView):
-    """Log in, then go to the page in ``next`` or to the account."""
+class LogIn(_ToNextPage, account_views.LoginView):
+    """Log in, then go to the page in ``next`` or to the account; before that to the second factor."""
 
     template_name = "log_in.html"
-    authentication_form = LogInForm
-    redirect_authenticated_user = True
+    form_class = LogInForm
     extra_context = {  # noqa: RUF012
         **LOG_IN,
         "other": {"address": reverse_lazy("sign-up"), "label": "I have no account yet"},
@@ -61,35 +75,26 @@ class LogIn(auth_views.LoginView):
 
     def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         response = super().dispatch(request, *args, **kwargs)
-        if request.method == "POST" and request.user.is_authenticated:
+        if request.method == "POST" and isinstance(response, HttpResponseRedirect):
             keep(request, next_page(request))
         return response
 
-    def get_redirect_url(self, request: HttpRequest | None = None) -> str:
-        return next_page(self.request)
+    def form_invalid(self, form: LogInForm) -> HttpResponse:
+        response = super().form_invalid(form)
+        for error in form.errors.as_data().get("password", ()):
+            if error.code == THROTTLED:
+                return too_many(response, error.params["seconds"])
+        return response
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
-        context = {"encoded": self.request.POST.get("unsent"), "purpose": _purpose(next_page(self.request))}
+        target = next_page(self.request)
+        context = {"encoded": self.request.POST.get("unsent"), "next": target, "purpose": _purpose(target)}
         return {**super().get_context_data(**kwargs), **context}
 
 
-log_in = never_cache(LogIn.as_view())
+sign_up = never_cache(takes_get_and_post(SignUp.as_view()))
+log_in = never_cache(takes_get_and_post(LogIn.as_view()))
 log_out = auth_views.LogoutView.as_view()
-
-
-class PasswordChange(auth_views.PasswordChangeView):
-    """Change the password; this ends all other sessions of the account."""
-
-    template_name = "form.html"
-    success_url = reverse_lazy("account")
-    extra_context = {"title": "Change the password", "button": "Change it"}  # noqa: RUF012
-
-    def form_valid(self, form: object) -> HttpResponse:
-        messages.success(self.request, "The password is changed.")
-        return super().form_valid(form)  # type: ignore[arg-type]
-
-
-password_change = never_cache(PasswordChange.as_view())
 
 
 @require_safe

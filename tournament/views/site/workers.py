@@ -10,12 +10,14 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from tournament import access
 from tournament.models import Keeper, Worker
+from tournament.services.accounts.acts import record_act
 from tournament.services.dispatch.workers import quarantine, release
 from tournament.services.uploads import availability as uploads
 from tournament.views.paging import LAST_ID
@@ -63,6 +65,7 @@ def worker_quarantine(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     worker = _find(request, pk)
     if not worker.is_quarantined:
         quarantine(worker, f"{request.user.get_username()} quarantined it", timezone.now())
+        record_act(request.user, "quarantined it", f"worker {worker}", reverse("workers"))
         messages.success(request, f"{worker} gets no games until it is released.")
     return redirect("workers")
 
@@ -73,6 +76,7 @@ def worker_release(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     worker = _find(request, pk)
     if worker.is_quarantined:
         release(worker, timezone.now())
+        record_act(request.user, "released it from quarantine", f"worker {worker}", reverse("workers"))
         messages.success(request, f"{worker} gets games again after a canary game.")
     return redirect("workers")
 

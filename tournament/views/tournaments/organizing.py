@@ -14,6 +14,7 @@ from tournament import access
 from tournament.forms import ControlForm, EnterForm, TournamentForm
 from tournament.models import Bot, Tournament
 from tournament.sentences import as_sentence
+from tournament.services.accounts.acts import record_act
 from tournament.services.schedule import entries
 from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.tournaments import TournamentError, TournamentTerms
@@ -45,13 +46,13 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
 @takes_form("Start the tournament")
 def tournament_start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Start a draft or an announced tournament."""
-    return _run_own(request, slug, services.start, "The tournament is started.")
+    return _run_own(request, slug, services.start, "The tournament is started.", "started it")
 
 
 @takes_form("Announce the tournament")
 def tournament_announce(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Show the tournament to everybody until it starts at its time."""
-    return _run_own(request, slug, services.announce, "The tournament is announced.")
+    return _run_own(request, slug, services.announce, "The tournament is announced.", "announced it")
 
 
 @takes_form("Pause the tournament")
@@ -62,20 +63,20 @@ def tournament_pause(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         slug,
         services.pause,
         "The tournament is paused. Games under way are stopped and played again later.",
+        "paused it",
     )
 
 
 @takes_form("Resume the tournament")
 def tournament_resume(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    return _run_own(request, slug, services.resume, "The tournament continues.")
+    return _run_own(request, slug, services.resume, "The tournament continues.", "resumed it")
 
 
 @takes_form("Cancel the tournament")
 def tournament_cancel(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Play no more games; recorded games are kept."""
-    return _run_own(
-        request, slug, services.cancel, "The tournament is cancelled. The recorded games are kept."
-    )
+    done = "The tournament is cancelled. The recorded games are kept."
+    return _run_own(request, slug, services.cancel, done, "cancelled it")
 
 
 @takes_form("Extend the tournament")
@@ -83,7 +84,13 @@ def tournament_extend(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Add pairs of games, or rounds to a Swiss."""
     form = ControlForm(request.POST)
     more = form.cleaned_data.get("more") if form.is_valid() else None
-    return _run_own(request, slug, lambda t: services.extend(t, more or 0), "The tournament is extended.")
+    return _run_own(
+        request,
+        slug,
+        lambda t: services.extend(t, more or 0),
+        "The tournament is extended.",
+        f"extended it by {more}",
+    )
 
 
 @takes_form("Set the priority")
@@ -97,7 +104,12 @@ def tournament_priority(request: AuthenticatedRequest, slug: str) -> HttpRespons
         messages.error(request, "The priority must be a whole number.")
         return redirect(_find_own(request, slug))
     return _run_own(
-        request, slug, lambda t: services.set_priority(t, priority), f"The priority is now {priority}."
+        request,
+        slug,
+        lambda t: services.set_priority(t, priority),
+        f"The priority is now {priority}.",
+        f"set the priority to {priority}",
+        is_for_staff=True,
     )
 
 
@@ -110,7 +122,8 @@ def tournament_enter(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         messages.error(request, "Choose one of your bots.")
         return redirect(tournament)
     bot = form.cleaned_data["bot"]
-    return _run(request, tournament, lambda t: entries.enter(t, bot), f"{bot.name} is entered.")
+    deed = f"entered the bot {bot}" if bot.owner_id != request.user.pk else ""
+    return _run(request, tournament, lambda t: entries.enter(t, bot), f"{bot.name} is entered.", deed)
 
 
 @takes_form("Withdraw the bot")
@@ -120,7 +133,10 @@ def tournament_leave(request: AuthenticatedRequest, slug: str, bot_slug: str) ->
     bot = get_object_or_404(Bot, slug=bot_slug)
     if not access.may_edit_bot(request.user, bot):
         raise Http404(f"no bot {bot_slug!r} of this user")
-    return _run(request, tournament, lambda t: entries.leave(t, bot), f"{bot.name} is no longer entered.")
+    deed = f"withdrew the bot {bot}" if bot.owner_id != request.user.pk else ""
+    return _run(
+        request, tournament, lambda t: entries.leave(t, bot), f"{bot.name} is no longer entered.", deed
+    )
 
 
 def _find_own(request: HttpRequest, slug: str) -> Tournament:
@@ -131,20 +147,38 @@ def _find_own(request: HttpRequest, slug: str) -> Tournament:
 
 
 def _run_own(
-    request: AuthenticatedRequest, slug: str, action: Callable[[Tournament], object], done: str
+    request: AuthenticatedRequest,
+    slug: str,
+    action: Callable[[Tournament], object],
+    done: str,
+    deed: str,
+    *,
+    is_for_staff: bool = False,
 ) -> HttpResponse:
-    return _run(request, _find_own(request, slug), action, done)
+    """Run an action of the organizer; ``deed`` is logged if staff does it in the organizer's place."""
+    tournament = _find_own(request, slug)
+    by_staff = is_for_staff or tournament.owner_id != request.user.pk
+    return _run(request, tournament, action, done, deed if by_staff else "")
 
 
 def _run(
-    request: HttpRequest, tournament: Tournament, action: Callable[[Tournament], object], done: str
+    request: AuthenticatedRequest,
+    tournament: Tournament,
+    action: Callable[[Tournament], object],
+    done: str,
+    deed: str = "",
 ) -> HttpResponse:
-    """Run the action and redirect to the tournament with the message ``done``, or with the error."""
+    """Run the action and redirect to the tournament with the message ``done``, or with the error.
+
+    A ``deed`` is an act of staff and logged.
+    """
     try:
         action(tournament)
     except TournamentError as refused:
         messages.error(request, as_sentence(str(refused).partition(": ")[2]))
     else:
+        if deed:
+            record_act(request.user, deed, f"tournament {tournament}", tournament.get_absolute_url())
         messages.success(request, done)
     return redirect(tournament)
 

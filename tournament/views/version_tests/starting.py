@@ -17,6 +17,7 @@ from tournament import access
 from tournament.forms import MAX_SEED, TimeControlField, VersionChoice
 from tournament.models import BotVersion, User
 from tournament.sentences import as_sentence
+from tournament.services.accounts.acts import record_act
 from tournament.services.schedule.terms import TournamentError
 from tournament.services.version_tests.progress import stop_test
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
@@ -153,6 +154,10 @@ def version_test_stop(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     except TournamentError as refused:
         messages.error(request, as_sentence(str(refused).partition(": ")[2]))
     else:
+        if tournament.owner_id != request.user.pk:
+            record_act(
+                request.user, "stopped it", f"version test {tournament}", tournament.get_absolute_url()
+            )
         messages.success(request, "The test is stopped. The recorded games are kept.")
     return redirect(tournament)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
 from django.db import transaction
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries, Settings
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support.schedule import (
     forfeit,
@@ -122,3 +124,18 @@ def test_counting_the_unread_costs_one_query_and_reads_no_more_than_are_shown(
         assert user.unread_count == MOST_NOTICES + 1
     Notice.objects.update(read_at=timezone.now())
     assert user.unread_count == 0
+
+
+def test_only_a_confirmed_address_gets_mail(
+    settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    settings.EMAIL_HOST = "mail.example"
+    owner = make_user()
+    version = make_version("Ada", owner=owner)
+    address = EmailAddress.objects.create(user=owner, email="ada@example.org", primary=True)
+    for verified in (False, True):
+        address.verified = verified
+        address.save()
+        with django_capture_on_commit_callbacks(execute=True):
+            notify(version, "one")
+        assert [message.to for message in mail.outbox] == ([["ada@example.org"]] if verified else [])

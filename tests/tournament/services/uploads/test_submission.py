@@ -162,3 +162,13 @@ def test_the_samples_register_once_and_are_valid() -> None:
         assert (version.bot.owner, version.state) == (None, BotVersion.State.VALID)
         assert inspect_bundle(version.bundle.path).command == ("python3", "main.py")
         assert version.activities.filter(enabled=True).count() == len(version.games)
+
+
+def test_a_name_that_looks_like_another_bot_s_is_refused_and_an_old_one_stays() -> None:
+    owner = make_user()
+    make_version("Random", owner=None)
+    make_version("Greedy", owner=None)
+    with pytest.raises(BundleError, match="looks like that of the bot 'Random'"):
+        submit_bundle(owner, pack_bot("R\u0430ndom"))
+    Bot.objects.register(owner, "Gree\u0501y")
+    submit_bundle(owner, pack_bot("Gree\u0501y"))

@@ -1,0 +1,134 @@
+"""Passwords and e-mail addresses: a new password with the old one or by mail, and the address for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account import views as account_views
+from allauth.decorators import rate_limit
+from allauth.usersessions.models import UserSession
+from django.contrib import messages
+from django.contrib.auth import views as auth_views
+from django.forms import Form
+from django.http import HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import pluralize
+from django.urls import reverse_lazy
+
+from tournament.models import User
+from tournament.services.accounts import throttles
+from tournament.services.accounts.devices import remember_device
+from tournament.services.accounts.tokens import revoke_all
+from tournament.views.people.forms import (
+    ChangeForm,
+    EmailForm,
+    PasswordAgainForm,
+    ResetForm,
+    ResetRequestForm,
+)
+from tournament.views.requests import takes_get_and_post, too_many
+from tournament.views.unsent import entered, login_required
+
+
+class PasswordChange(auth_views.PasswordChangeView):
+    """Change the password; this ends all other sessions of the account."""
+
+    template_name = "form.html"
+    form_class = ChangeForm
+    success_url = reverse_lazy("account")
+    extra_context = {"title": "Change the password", "button": "Change it"}  # noqa: RUF012
+
+    def form_valid(self, form: ChangeForm) -> HttpResponse:  # type: ignore[override]
+        response = super().form_valid(form)
+        UserSession.objects.create_from_request(self.request)  # the session has a new key
+        text = f"The password is changed. Other sessions have ended.{_revoke(form, form.user)}"
+        messages.success(self.request, text)
+        return response
+
+
+class ResetRequest(account_views.PasswordResetView):
+    """Ask for a mail with a link to set a new password."""
+
+    template_name = "password_reset.html"
+    form_class = ResetRequestForm
+    extra_context = {"title": "Set a new password", "button": "Send the link"}  # noqa: RUF012
+
+    def form_valid(self, form: ResetRequestForm) -> HttpResponse:
+        email = form.cleaned_data["email"]
+        try:
+            throttles.claim(self.request, [("reset_password", email)])
+        except throttles.Throttled as refused:
+            form.add_error("email", f"Too many mails were asked for: {refused}.")
+            return too_many(self.render_to_response(self.get_context_data(form=form)), refused.seconds)
+        form.save(self.request)
+        return HttpResponseRedirect(str(self.success_url))
+
+
+class ResetSent(account_views.PasswordResetDoneView):
+    """Say that a mail was sent if the address is confirmed; the page is the same if it is not."""
+
+    template_name = "password_reset_sent.html"
+
+
+class Reset(account_views.PasswordResetFromKeyView):
+    """Set a new password after following the link; this ends all sessions of the account."""
+
+    template_name = "password_reset_from_key.html"
+    form_class = ResetForm
+    success_url = reverse_lazy("log-in")
+    extra_context = {"title": "Set a new password", "button": "Set it"}  # noqa: RUF012
+
+    def form_valid(self, form: ResetForm) -> HttpResponse:
+        response: HttpResponse = super().form_valid(form)
+        remember_device(self.request, response, self.reset_user)
+        if revoked := _revoke(form, self.reset_user):
+            messages.success(self.request, revoked.strip())
+        return response
+
+
+class Email(account_views.EmailView):
+    """The user's e-mail address: enter, confirm, change and remove it."""
+
+    template_name = "email.html"
+    form_class = EmailForm
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        kwargs: dict[str, Any] = super().get_form_kwargs()
+        if self.request.method != "POST" and (kept := entered(self.request)) is not None:
+            kwargs["data"] = kept
+        return kwargs
+
+
+class ConfirmEmail(account_views.ConfirmEmailView):
+    """The page to which the link in a mail leads; its button confirms the address."""
+
+    template_name = "email_confirm.html"
+
+    def get_redirect_url(self) -> str:
+        return str(reverse_lazy("account_email" if self.request.user.is_authenticated else "log-in"))
+
+
+class PasswordAgain(account_views.ReauthenticateView):
+    """Ask for the password before a change of the means to log in."""
+
+    template_name = "again.html"
+    form_class = PasswordAgainForm
+    extra_context = {"title": "Enter your password again", "button": "Continue"}  # noqa: RUF012
+
+
+password_change = login_required(
+    takes_get_and_post(rate_limit(action="change_password")(PasswordChange.as_view()))
+)
+reset_request = takes_get_and_post(ResetRequest.as_view())
+reset_sent = takes_get_and_post(ResetSent.as_view())
+reset = takes_get_and_post(Reset.as_view())
+email = login_required(takes_get_and_post(Email.as_view()))
+email_confirm = takes_get_and_post(ConfirmEmail.as_view())
+password_again = login_required(takes_get_and_post(PasswordAgain.as_view()))
+
+
+def _revoke(form: Form, user: User) -> str:
+    """Revoke the user's tokens if the form asks for it; returns a sentence about it, with a space before."""
+    if not form.cleaned_data.get("revoke_tokens"):
+        return ""
+    count = revoke_all(user)
+    return f" {count} token{pluralize(count)} {'are' if count != 1 else 'is'} revoked."
