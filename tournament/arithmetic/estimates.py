@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -66,9 +67,9 @@ class Estimate:
     opening_spread: float
     """Standard deviation of the openings' bias, in Elo; 0 if there are no pairs."""
     games: int
+    covariance: Vector = field(compare=False, repr=False)
+    """Of the strengths in the order of ``strengths``, on the logistic scale."""
     _places: dict[int, int]
-    _theta: tuple[float, ...]
-    _covariance: Vector = field(compare=False, repr=False)
 
     def difference(self, one: int, other: int) -> Strength:
         """How much stronger ``one`` is than ``other``; raises ``KeyError`` for an unknown player.
@@ -76,12 +77,37 @@ class Estimate:
         After many meetings its error is smaller than that of either strength alone.
         """
         i, j = self._places[one], self._places[other]
-        spread = self._covariance[i, i] + self._covariance[j, j] - 2.0 * self._covariance[i, j]
-        return _strength(self._theta[i] - self._theta[j], float(spread))
+        spread = self.covariance[i, i] + self.covariance[j, j] - 2.0 * self.covariance[i, j]
+        gap = self.strengths[one].elo - self.strengths[other].elo
+        return _strength(gap / ELO, float(spread))
 
     def superiority(self, one: int, other: int) -> float:
         """The probability that ``one`` is the stronger, from 0 to 1."""
         return self.difference(one, other).superiority
+
+    def to_json(self) -> dict[str, object]:
+        """Everything but the covariance."""
+        return {
+            "strengths": [[player, one.elo, one.error] for player, one in self.strengths.items()],
+            "advantage": [self.advantage.elo, self.advantage.error],
+            "margin": self.margin,
+            "opening_spread": self.opening_spread,
+            "games": self.games,
+        }
+
+    @classmethod
+    def from_json(cls, value: Any, covariance: Vector) -> Estimate:
+        """Raises ``KeyError``, ``TypeError`` or ``ValueError`` for anything but ``to_json``'s result."""
+        strengths = {player: Strength(elo, error) for player, elo, error in value["strengths"]}
+        return cls(
+            strengths,
+            Strength(*value["advantage"]),
+            value["margin"],
+            value["opening_spread"],
+            value["games"],
+            covariance.reshape(len(strengths), len(strengths)),
+            _numbered(strengths),
+        )
 
 
 def estimate(
@@ -96,7 +122,7 @@ def estimate(
     ``tallies`` has no games of ``pairs``. Games of other players or without a result are left out. The order
     and the grouping of games do not matter. Cost: the cube of the number of players; 1 s for 1,000.
     """
-    places = {player: place for place, player in enumerate(players)}
+    places = _numbered(players)
     count = len(places)
     cells, games = _cells(places, tallies, pairs)
     maximum = Posterior(count, list(grouped(cells)), (ELO / prior_elo) ** 2).maximize()
@@ -109,10 +135,13 @@ def estimate(
         float(extra[MARGIN]) * ELO,
         float(extra[SPREAD]) * ELO,
         games,
-        places,
-        tuple(map(float, theta)),
         covariance[:count, :count],
+        places,
     )
+
+
+def _numbered(players: Iterable[int]) -> dict[int, int]:
+    return {player: place for place, player in enumerate(players)}
 
 
 _Results = tuple[Result, Result | None]
@@ -133,9 +162,11 @@ def _cells(
             counts[key] += p.count
     cells: dict[_Results, list[tuple[int, int, int]]] = defaultdict(list)
     for (first, second, one, other), count in counts.items():
-        if count:
+        if count > 0:
             cells[first, second].append((one, other, count))
-    return cells, sum(count * (1 if second is None else 2) for (_, second, *_), count in counts.items())
+    return cells, sum(
+        count * (1 if second is None else 2) for (_, second, *_), count in counts.items() if count > 0
+    )
 
 
 def _counts(places: dict[int, int], one: int, other: int, *results: Result) -> bool:
@@ -152,4 +183,6 @@ def _centred(strengths: Vector, covariance: Vector) -> list[Strength]:
         return []
     variances = np.diag(covariance) - 2.0 * covariance.mean(axis=1) + covariance.mean()
     values = strengths - strengths.mean()
-    return [_strength(float(value), float(variance)) for value, variance in zip(values, variances, strict=True)]
+    return [
+        _strength(float(value), float(variance)) for value, variance in zip(values, variances, strict=True)
+    ]

@@ -209,9 +209,7 @@ class Posterior:
         """
         prior = self._prior(parameters)
         played = self._matrix([(group.cells, group.curvature) for group in groups])
-        products = [
-            (group.cells, group.slope[:, None, :] * group.slope[None, :, :]) for group in groups
-        ]
+        products = [(group.cells, group.slope[:, None, :] * group.slope[None, :, :]) for group in groups]
         pairs = np.zeros(self.size)
         for group in groups:
             count = group.cells.count

@@ -1,6 +1,7 @@
 """Ladders: one for each game, with the rating of every version that played on it (``LadderRating``).
 
-``RatingEvent`` is one step of a rating; ``PairScore`` counts the results of two versions against each other.
+``RatingEvent`` is one step of a rating; ``PairScore`` and ``PairOutcome`` count the results of two versions
+against each other, by games and by pairs of games. ``LadderEstimate`` is computed from both.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from django.urls import reverse
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
+from tournament.arithmetic.estimates import PairTally
 from tournament.arithmetic.ratings import Rating
 from tournament.arithmetic.standings import Tally
 
@@ -126,6 +128,61 @@ class PairScore(models.Model):
 
     def __str__(self) -> str:
         return f"{self.ladder_id} {self.white_id}-{self.black_id}: +{self.wins} ={self.draws} -{self.losses}"
+
+
+class PairOutcomeQuerySet(models.QuerySet["PairOutcome"]):
+    def tallies(self) -> list[PairTally]:
+        """For estimates; players are version ids."""
+        rows = self.values_list("one_id", "other_id", "first", "second", "count")
+        return [
+            PairTally(one, other, Result(first), Result(second), count)
+            for one, other, first, second, count in rows
+        ]
+
+
+class PairOutcome(models.Model):
+    """How many pairings of two versions had the same results in both games, both rated.
+
+    The games of a pairing have one opening, so their results depend on each other: the estimate needs them
+    together. ``one`` is the version with the lower id.
+    """
+
+    ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="pair_outcomes", db_index=False)
+    one = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    other = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    first = models.CharField(max_length=7)
+    """The result of the game in which ``one`` was White."""
+    second = models.CharField(max_length=7)
+    """The result of the game in which ``other`` was White."""
+    count = models.PositiveIntegerField(default=0)
+
+    objects = PairOutcomeQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["ladder", "one", "other", "first", "second"], name="pair_outcome_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.ladder_id} {self.one_id}-{self.other_id}: {self.first} {self.second}, {self.count}"
+
+
+class LadderEstimate(models.Model):
+    """A ladder's estimate of strengths, as the keeper computed it last."""
+
+    ladder = models.OneToOneField(Ladder, on_delete=models.CASCADE, primary_key=True, related_name="estimate")
+    sequence = models.BigIntegerField()
+    """The ladder's completion sequence of which it is; another number means that games came since."""
+    computed_at = models.DateTimeField()
+    cost_s = models.FloatField()
+    """Processor time of its computation, in seconds."""
+    content = models.BinaryField()
+    """See ``tournament.services.results.estimates``."""
+
+    def __str__(self) -> str:
+        return f"{self.ladder_id} #{self.sequence}"
 
 
 class RatingEvent(models.Model):

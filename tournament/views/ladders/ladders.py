@@ -19,7 +19,7 @@ from tournament import access
 from tournament.arithmetic.estimates import Strength
 from tournament.models import Ladder, LadderRating
 from tournament.services.ladders.matchmaking import find_matchmaker
-from tournament.services.results.ratings import ladder_estimate
+from tournament.services.results.estimates import ladder_estimate
 from tournament.views.feeds import feed_link
 from tournament.views.games.board import start_board
 from tournament.views.games.downloads import attached_csv, streamed_records

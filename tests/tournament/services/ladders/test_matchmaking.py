@@ -51,7 +51,7 @@ from tournament.services.dispatch.leases import keeper_started
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.ladders.matchmaking import make_pair, take_back_stale
 from tournament.services.results import keeper
-from tournament.services.results.ratings import rebuild
+from tournament.services.results.rebuilding import rebuild
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import (
     TournamentError,
