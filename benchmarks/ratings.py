@@ -1,7 +1,7 @@
 """Measures the ratings of a ladder with many games: the fold, the estimate, and a rebuild of the tables.
 
-It makes a SQLite database in a temporary folder with generated games (no records, no logs) and rebuilds it three
-times: from empty tables, from right ones, and from tables in which every rating is wrong. Figures are
+It makes a SQLite database in a temporary folder with generated games (no records, no logs) and rebuilds it
+three times: from empty tables, from right ones, and from tables in which every rating is wrong. Figures are
 seconds of processor time, and seconds for which a rebuild holds the database's write lock.
 
     python -m benchmarks.ratings --games 200000
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
         import django
 
         django.setup()
-        print(f"{describe_machine()}\n\n{HEAD}", flush=True)
+        print(*describe_machine(), "", HEAD, sep="\n", flush=True)
         _measure(options.games, options.versions)
     return 0
 
@@ -137,7 +137,9 @@ def make_games(games: int, versions: int) -> None:
                 bot=bot, number=number % 3 + 1, bundle=bundle, command=["x"], games=[LADDER], state="valid"
             ).pk
         )
-    event = Tournament.objects.create(slug="t", name="T", ladders=[LADDER], time_control="1+1", state="finished")
+    event = Tournament.objects.create(
+        slug="t", name="T", ladders=[LADDER], time_control="1+1", state="finished"
+    )
     now = timezone.now()
     drawn = [(players[white], players[black], result) for white, black, result in _draws(games, versions)]
     insert_rows(
@@ -157,8 +159,8 @@ def make_games(games: int, versions: int) -> None:
             {
                 "key": f"t/1/{number // 2 + 1}/{number % 2 + 1}", "pairing_id": number // 2 + 1,
                 "tournament_id": event.pk, "ladder_id": LADDER, "number": number % 2 + 1, "white_id": white,
-                "black_id": black, "state": "done", "result": str(result), "sequence": number + 1, "rated": True,
-                "fingerprint": f"{number:032}", "finished_at": now,
+                "black_id": black, "state": "done", "result": str(result),
+                "sequence": number + 1, "rated": True, "fingerprint": f"{number:032}", "finished_at": now,
             }
             for number, (white, black, result) in enumerate(drawn)
         ),

@@ -1,8 +1,8 @@
 """Rebuilds the rating tables of ``models.ladders`` from the recorded games, or from published records alone.
 
-The games are rated again and compared with the stored tables while the site continues. What differs is kept
-aside (``shadow``) and stored in one short transaction under the ladder's lock, with the games that were recorded
-in the meantime. A rebuild that ends early has changed nothing.
+The games are rated again and compared with the stored tables while the site continues. What differs is
+kept aside (``shadow``) and stored in one short transaction under the ladder's lock, with the games that were
+recorded in the meantime. A rebuild that ends early has changed nothing.
 """
 
 from __future__ import annotations
@@ -16,25 +16,18 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from engines.records import Record, RecordError
+from engines.rules.base import Result
 from tournament.arithmetic.ratings import POINTS, Fold, Player, RatedGame, Standing, ladder_scale
 from tournament.models import BotVersion, Game, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
 from tournament.services.results.ratings import (
     RESULT_COLUMNS,
-    PairKey,
-    RatedRow,
     Score,
     pair_columns,
     pair_key,
     standing_columns,
 )
 from tournament.services.results.records import NOT_RATED
-from tournament.services.results.shadow import (
-    EventKey,
-    EventValue,
-    InterferenceError,
-    Shadow,
-    replace_rows,
-)
+from tournament.services.results.shadow import InterferenceError, Shadow, replace_rows
 
 CHUNK = 5_000
 """Games that are read, rated and compared together."""
@@ -44,6 +37,10 @@ RESULTS = {str(result): result for result in POINTS}
 
 Progress = Callable[[str, int, int], None]
 """Receives the ladder, how many of its games are compared, and how many there are."""
+
+
+_Row = tuple[int, int, int, int, int, Player, Player, Result]
+"""A rated game: its sequence, its id, its pairing's, the versions' ids, the players, the result."""
 
 
 class RebuildError(ValueError):
@@ -99,9 +96,10 @@ class _Rebuild:
         self.until = 0
         """The sequence number up to which games are rated and compared."""
         self.versions: dict[Player, int] = {}
-        self.scores: Counter[Score] = Counter()
-        self.pairs: Counter[PairKey] = Counter()
-        self.half: dict[int, Score] = {}
+        self.scores: dict[tuple[int, int, Result], int] = {}
+        self.both: dict[tuple[tuple[int, int, Result], tuple[int, int, Result]], int] = {}
+        """How many pairings had these two games, in the order in which they were rated."""
+        self.half: dict[int, tuple[int, int, Result]] = {}
         """The first rated game of each pairing whose second has not come yet."""
 
     def run(self, records: Iterable[Record | RecordError] | None) -> Rebuilt:
@@ -154,43 +152,53 @@ class _Rebuild:
         ).order_by("sequence")
         columns = games.values_list("sequence", "id", "pairing_id", "white_id", "black_id", "result")
         players = _players()
-        rows = []
-        for sequence, game, pairing, white, black, result in columns.iterator(CHUNK):
-            rated = RatedGame(players[white], players[black], RESULTS[result or ""])
-            rows.append(RatedRow(sequence or 0, game, pairing, white, black, rated))
+        rows = [
+            (
+                sequence or 0,
+                game,
+                pairing,
+                white,
+                black,
+                players[white],
+                players[black],
+                RESULTS[result or ""],
+            )
+            for sequence, game, pairing, white, black, result in columns.iterator(CHUNK)
+        ]
         self._add(rows, until)
         self.progress(self.ladder, self.until, last)
 
     def _read_records(self, records: Iterable[Record | RecordError], last: int) -> None:
         rows = _played_in(self.ladder, records)
         while chunk := list(islice(rows, CHUNK)):
-            self._add(chunk, chunk[-1].sequence)
+            self._add(chunk, chunk[-1][0])
             self.progress(self.ladder, self.until, last)
         if self.until < last:
             self._add([], last)
 
-    def _add(self, rows: Sequence[RatedRow], until: int) -> None:
+    def _add(self, rows: Sequence[_Row], until: int) -> None:
         """Rate games and compare their events with those stored; the next call continues after ``until``."""
-        expected: dict[EventKey, EventValue] = {}
+        expected: dict[tuple[int, int], tuple[int, float, float, float, float]] = {}
         step, rating, versions, scores = self.fold.step, self.fold.rating, self.versions, self.scores
-        for sequence, game, pairing, white, black, (one, other, result) in rows:
-            before = step(one, other, result)
-            expected[EventKey(sequence, white)] = EventValue(game, *before[:2], *rating(one))
-            expected[EventKey(sequence, black)] = EventValue(game, *before[2:], *rating(other))
+        for sequence, game, pairing, white, black, one, other, result in rows:
+            mu, sigma, other_mu, other_sigma = step(one, other, result)
+            expected[sequence, white] = (game, mu, sigma, *rating(one))
+            expected[sequence, black] = (game, other_mu, other_sigma, *rating(other))
             versions[one], versions[other] = white, black
-            score = Score(white, black, result)
-            scores[score] += 1
+            score = white, black, result
+            scores[score] = scores.get(score, 0) + 1
             self._pair(pairing, score)
         self.games += len(rows)
         self.shadow.compare(expected, self.until, until)
         self.until = until
 
-    def _pair(self, pairing: int, score: Score) -> None:
+    def _pair(self, pairing: int, score: tuple[int, int, Result]) -> None:
         first = self.half.pop(pairing, None)
         if first is None:
             self.half[pairing] = score
-        elif key := pair_key(first, score):
-            self.pairs[key] += 1
+        else:
+            both = first, score
+            self.both[both] = self.both.get(both, 0) + 1
 
     # The tables without history
 
@@ -206,7 +214,11 @@ class _Rebuild:
         return wanted
 
     def _pair_outcomes(self) -> dict[tuple[Any, ...], dict[str, Any]]:
-        return {tuple(pair_columns(key).values()): {"count": count} for key, count in self.pairs.items()}
+        counts: Counter[tuple[Any, ...]] = Counter()
+        for (game, return_game), count in self.both.items():
+            if key := pair_key(Score(*game), Score(*return_game)):
+                counts[tuple(pair_columns(key).values())] += count
+        return {columns: {"count": count} for columns, count in counts.items()}
 
 
 def _players() -> dict[int, Player]:
@@ -214,7 +226,7 @@ def _players() -> dict[int, Player]:
     return {pk: (name, number) for pk, name, number in rows}
 
 
-def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[RatedRow]:
+def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[_Row]:
     """The rated games of records; ids come from the database, results from the records alone."""
     versions = {player: pk for pk, player in _players().items()}
     games, last = rated_games(code, records), 0
@@ -234,7 +246,7 @@ def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[R
                     f"game {key!r}: the records are not in the order in which games were rated"
                 )
             last = sequence
-            yield RatedRow(sequence, game, pairing, versions[rated.white], versions[rated.black], rated)
+            yield (sequence, game, pairing, versions[rated.white], versions[rated.black], *rated)
 
 
 def rated_games(ladder: str, records: Iterable[Record | RecordError]) -> Iterator[tuple[str, RatedGame]]:

@@ -7,7 +7,7 @@ connection waits for, and it ends with the process.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection
 from django.db.models import Model
@@ -26,21 +26,8 @@ class InterferenceError(Exception):
     """The stored events changed between comparison and application."""
 
 
-class EventKey(NamedTuple):
-    """Identifies the event of one player in one game of a ladder."""
-
-    sequence: int
-    version: int
-
-
-class EventValue(NamedTuple):
-    """What an event holds for its key."""
-
-    game: int
-    mu_before: float
-    sigma_before: float
-    mu_after: float
-    sigma_after: float
+Event = tuple[int, float, float, float, float]
+"""The game of an event, mu and sigma before and after it."""
 
 
 class Shadow:
@@ -63,42 +50,39 @@ class Shadow:
     def differs(self) -> bool:
         return bool(self._changed or self._missing or self._extra)
 
-    def compare(self, expected: Mapping[EventKey, EventValue], after: int, until: int) -> None:
-        """Stage what differs from the stored events with these sequence numbers; excludes ``after``."""
+    def compare(self, expected: Mapping[tuple[int, int], Event], after: int, until: int) -> None:
+        """Stage what differs from the stored events with these sequence numbers; excludes ``after``.
+
+        ``expected`` has events by sequence number and version.
+        """
         stored = RatingEvent.objects.filter(
             ladder_id=self._ladder, sequence__gt=after, sequence__lte=until
         ).values_list("sequence", "version_id", "id", "game_id", *_NUMBERS)
         missing = dict(expected)
+        ladder, stage = self._ladder, self._staged.append
         for sequence, version, pk, *value in stored.iterator(STAGED):
-            wanted = missing.pop(EventKey(sequence, version), None)
-            if wanted is None:
+            wanted = missing.get((sequence, version))
+            if wanted is None or wanted[0] != value[0]:
                 self._extra.append(pk)
-            elif wanted != tuple(value):
-                if wanted.game == value[0]:
-                    self._stage(pk, EventKey(sequence, version), wanted)
-                else:
-                    self._extra.append(pk)
-                    self._stage(None, EventKey(sequence, version), wanted)
-        for key, wanted in missing.items():
-            self._stage(None, key, wanted)
-
-    def _stage(self, event: int | None, key: EventKey, value: EventValue) -> None:
-        self._staged.append((event, self._ladder, key.sequence, value.game, key.version, *value[1:]))
-        if event is None:
-            self._missing += 1
-        else:
-            self._changed += 1
-        if len(self._staged) >= STAGED:
-            self.flush()
+                continue
+            del missing[sequence, version]
+            if wanted != tuple(value):
+                self._changed += 1
+                stage((pk, ladder, sequence, wanted[0], version, *wanted[1:]))
+        for (sequence, version), wanted in missing.items():
+            stage((None, ladder, sequence, wanted[0], version, *wanted[1:]))
+        self._missing += len(missing)
+        self.flush()
 
     def flush(self) -> None:
         """Write the staged rows, so that ``apply`` only has to copy."""
+        if not self._staged:
+            return
         insert_values(TABLE, self._staged, 1 + len(_COLUMNS))
         self._staged.clear()
 
     def apply(self) -> None:
         """Change the stored events; part of a transaction. Raises ``InterferenceError``."""
-        self.flush()
         for start in range(0, len(self._extra), STAGED):
             extra = RatingEvent.objects.filter(pk__in=self._extra[start : start + STAGED])
             if extra.delete()[0] != len(self._extra[start : start + STAGED]):
