@@ -18,6 +18,7 @@ from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
+from tournament.services.results.estimates import refresh_estimates
 from tournament.services.uploads import validation
 from workers.jobs import GameReport, Progress, Release
 from workers.service.compliance import ComplianceNews
@@ -75,6 +76,12 @@ def dispatch_games() -> None:
     """Do what is due first, so that the games it makes are sent at once."""
     calendar.tend()
     dispatch.fill_buffer()
+
+
+@app.task(name="tournament.estimates")
+def estimates() -> None:
+    """Compute the ladders' estimates that are out of date."""
+    refresh_estimates(timezone.now())
 
 
 @app.task(name="tournament.sweep")

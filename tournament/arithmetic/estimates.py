@@ -11,6 +11,7 @@ ones. Newton's method finds the maximum.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,11 +21,18 @@ import numpy as np
 
 from engines.rules.base import Result
 from tournament.arithmetic.likelihood import ADVANTAGE, MARGIN, SPREAD, Posterior, Vector, grouped
+from tournament.arithmetic.ratings import SIGMA, Rating
 from tournament.arithmetic.standings import Tally
 from workers.statistics import CONFIDENCE, ELO, superiority
 
 PRIOR_ELO = 420.0
 """Standard deviation of the strengths' prior: that of TrueSkill's (twice its beta) on this scale."""
+
+
+ELO_A_POINT = PRIOR_ELO / SIGMA
+"""One point of TrueSkill's mu in Elo."""
+DISAGREEMENT = 2.0
+"""Standard errors between a live rating and the estimate from which on they are said to disagree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,24 @@ class Strength:
     def superiority(self) -> float:
         """The probability that the true value is above zero, from 0 to 1."""
         return superiority(self.elo * CONFIDENCE / self.error if self.error else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A live rating beside the estimate of the same player."""
+
+    live: float
+    """The rating's mu as Elo above the mean of the pool."""
+    strength: Strength
+    disagrees: bool
+    """Whether they are further apart than ``DISAGREEMENT`` standard errors of their difference."""
+
+    @classmethod
+    def of(cls, rating: Rating, mean_mu: float, strength: Strength) -> Agreement:
+        """``mean_mu`` is that of the whole pool. Treats both errors as independent, which is cautious."""
+        live = (rating.mu - mean_mu) * ELO_A_POINT
+        error = math.hypot(rating.sigma * ELO_A_POINT, strength.error / CONFIDENCE)
+        return cls(live, strength, abs(live - strength.elo) > DISAGREEMENT * error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,11 @@ LADDER_TAU = 0.008
 NEW_VERSION_SIGMA = 3.0
 """A new version starts with its predecessor's mean, and with at least this standard deviation."""
 
+SETTLED_SIGMA = 1.5
+"""Reached after about 30 games between equals from an unknown strength, about 20 for a bot's new version."""
+SETTLED_GAMES = 60
+"""Against much weaker or stronger opponents sigma stays large after any number of games."""
+
 DEFAULT_DRAW_PROBABILITY = 0.10
 """On a ladder whose game is no longer registered."""
 
@@ -102,6 +107,11 @@ class Scale:
             )
             return white_mu, white_sigma, black_mu, black_sigma
         raise ValueError(f"a game without a result cannot be rated: {str(result)!r}")
+
+
+def is_provisional(sigma: float, games: int) -> bool:
+    """Whether a rating is still too uncertain for a rank: wider than plus or minus 3 ``SETTLED_SIGMA``."""
+    return sigma > SETTLED_SIGMA and games < SETTLED_GAMES
 
 
 def ladder_scale(ladder: str) -> Scale:

@@ -46,5 +46,10 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('ladder', 'one', 'other', 'first', 'second'), name='pair_outcome_once')],
             },
         ),
+        migrations.AddField(
+            model_name='turn',
+            name='pairs',
+            field=models.PositiveIntegerField(default=0),
+        ),
         migrations.RunSQL(COUNT_PAIRS, migrations.RunSQL.noop),
     ]

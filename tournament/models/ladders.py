@@ -15,7 +15,7 @@ from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament.arithmetic.estimates import PairTally
-from tournament.arithmetic.ratings import Rating
+from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
 from tournament.arithmetic.standings import Tally
 
 
@@ -75,6 +75,19 @@ class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
             .order_by("-conservative", "version_id")
         )
 
+    def settled(self) -> LadderRatingQuerySet:
+        """Without provisional ratings."""
+        return self.filter(models.Q(sigma__lte=SETTLED_SIGMA) | models.Q(games__gte=SETTLED_GAMES))
+
+    def table(self, ladder: str) -> LadderRatingQuerySet:
+        """Like ``leaderboard``, with the provisional ratings last, which have no place."""
+        provisional = models.Q(sigma__gt=SETTLED_SIGMA, games__lt=SETTLED_GAMES)
+        return (
+            self.leaderboard(ladder)
+            .annotate(last=models.Case(models.When(provisional, then=1), default=0))
+            .order_by("last", "-conservative", "version_id")
+        )
+
 
 class LadderRating(models.Model):
     """A version's latest rating on a ladder, and its counts of results."""
@@ -102,6 +115,10 @@ class LadderRating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.ladder_id} {self.version_id}: {self.conservative:.2f}"
+
+    @property
+    def is_provisional(self) -> bool:
+        return is_provisional(self.sigma, self.games)
 
 
 class PairScore(models.Model):

@@ -30,6 +30,7 @@ NO_TOKEN = (401, 401, 401, 401)
 EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "home": ("/", PUBLIC),
     "ladders": ("/ladders/", PUBLIC),
+    "overall": ("/ladders/overall/", PUBLIC),
     "ladder": ("/ladders/dogon-kulei/", PUBLIC),
     "ladder-records": ("/ladders/dogon-kulei/records.pgn", PUBLIC),
     "ladder-ratings": ("/ladders/dogon-kulei/ratings.csv", PUBLIC),

@@ -15,8 +15,8 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from engines.records import Record, RecordError
-from engines.rules.base import Result
+from engines.records import Record, RecordError, check_rules_version
+from engines.rules.base import OtherRules, Result
 from tournament.arithmetic.ratings import POINTS, Fold, Player, RatedGame, Standing, ladder_scale
 from tournament.models import BotVersion, Game, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
 from tournament.services.results.ratings import (
@@ -264,6 +264,10 @@ def rated_games(ladder: str, records: Iterable[Record | RecordError]) -> Iterato
 def read_rated_game(record: Record) -> RatedGame:
     """Convert a record for the fold; raises ``RebuildError``."""
     key, players = record.header("GameId"), []
+    try:
+        check_rules_version(record)
+    except OtherRules as error:
+        raise RebuildError(f"game {key!r}: {error}") from None
     for side in ("White", "Black"):
         number = record.header(f"{side}Version")
         if not number.isdecimal():
