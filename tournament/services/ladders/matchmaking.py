@@ -3,8 +3,8 @@
 The pairs of a ladder belong to a tournament without end, owned by the site. It starts with its first pair
 and is paused like any other. Pairs are made only when they can be played: while no game of the same or a
 higher priority waits, while the workers have almost nothing to do, and no faster than the site's settings
-allow. While a version's rating is provisional, extra pairs are made on its ladder without that last limit. They
-are drawn like all others, so most of them have such a version.
+allow. While a version's rating is provisional, extra pairs are made on its ladder without that last limit.
+They are drawn like all others, so most of them have such a version.
 
 The time of the next pair is stored in the database, so neither a restart nor a change of the clock makes a
 pair twice.

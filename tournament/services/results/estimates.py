@@ -30,14 +30,14 @@ def ladder_estimate(ladder: str) -> Estimate:
 
     On a ladder with many versions some of the latest games may be missing, for at most a few minutes.
     """
-    sequence = Ladder.objects.values_list("sequence", flat=True).get(pk=ladder)
-    stored = LadderEstimate.objects.filter(pk=ladder).defer("content").first()
-    if stored and stored.sequence != sequence and _count_versions(ladder) <= AT_ONCE:
-        stored = None
-    key = f"estimate-{ladder}-{stored.computed_at.isoformat() if stored else sequence}"
+    columns = ("sequence", "estimate__sequence", "estimate__computed_at")
+    sequence, of, computed_at = Ladder.objects.values_list(*columns).get(pk=ladder)
+    if of is not None and of != sequence and _count_versions(ladder) <= AT_ONCE:
+        of = None
+    key = f"estimate-{ladder}-{sequence if of is None else computed_at.isoformat()}"
     known: Estimate | None = cache.get(key)
     if known is None:
-        known = (_load(ladder) if stored else None) or compute(ladder)
+        known = (None if of is None else _load(ladder)) or compute(ladder)
         cache.set(key, known)
     return known
 

@@ -108,6 +108,7 @@ class _Rebuild:
             self._read_records(records, last)
         while self.until < last:
             self._read_games(last)
+            self.progress(self.ladder, self.until, last)
             if self.until >= last and self._last() - last > FEW:
                 last = self._last()
         try:
@@ -166,7 +167,6 @@ class _Rebuild:
             for sequence, game, pairing, white, black, result in columns.iterator(CHUNK)
         ]
         self._add(rows, until)
-        self.progress(self.ladder, self.until, last)
 
     def _read_records(self, records: Iterable[Record | RecordError], last: int) -> None:
         rows = _played_in(self.ladder, records)
