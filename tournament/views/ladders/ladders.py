@@ -18,7 +18,7 @@ from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.arithmetic.estimates import Agreement, Estimate
-from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating
+from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
 from tournament.models import BotVersion, Ladder, LadderRating
 from tournament.services.ladders.matchmaking import find_matchmaker
 from tournament.services.results.estimates import ladder_estimate
@@ -147,15 +147,16 @@ def _exported(request: HttpRequest, code: str) -> Iterator[dict[str, Any]]:
     A sample's owner is None, and so is the place of a provisional rating.
     """
     rows = LadderRating.objects.table(code).values_list(
-        "version_id", "last", "version__bot__name", "version__number", "version__bot__owner__username",
+        "version_id", "version__bot__name", "version__number", "version__bot__owner__username",
         "conservative", "mu", "sigma", "games", "wins", "draws", "losses", "version__bot__slug",
     )  # fmt: skip
     strengths = ladder_estimate(code).strengths
-    for place, (version, last, name, number, *values, slug) in enumerate(rows, start=1):
+    for place, (version, name, number, *values, slug) in enumerate(rows, start=1):
         page = request.build_absolute_uri(reverse("version", args=[slug, number]))
         found = strengths.get(version)
         elo = (found.elo, found.error) if found else (None, None)
-        row = (None if last else place, name, number, *values, *elo, page)
+        _, _, sigma, games, *_ = values[1:]
+        row = (None if is_provisional(sigma, games) else place, name, number, *values, *elo, page)
         yield dict(zip(EXPORTED, row, strict=True))
 
 
