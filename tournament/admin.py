@@ -288,6 +288,8 @@ admin.site.register(
         models.Ladder,
         models.LiveGame,
         models.Notice,
+        models.LadderEstimate,
+        models.PairOutcome,
         models.PairScore,
         models.Pairing,
         models.RatingEvent,

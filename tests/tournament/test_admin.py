@@ -23,6 +23,8 @@ WRITTEN_BY_THE_KEEPER = [
     models.GameLog,
     models.GameRecord,
     models.LadderRating,
+    models.LadderEstimate,
+    models.PairOutcome,
     models.PairScore,
     models.RatingEvent,
 ]

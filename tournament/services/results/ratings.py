@@ -63,7 +63,7 @@ class RatedRow(NamedTuple):
         return cls(sequence, game.pk, game.pairing_id, game.white_id, game.black_id, rated)
 
 
-class Score(NamedTuple):
+class RatedScore(NamedTuple):
     """Players and result of a game, by version ids."""
 
     white: int
@@ -80,7 +80,7 @@ class PairKey(NamedTuple):
     second: Result
 
 
-def pair_key(game: Score, return_game: Score) -> PairKey | None:
+def pair_key(game: RatedScore, return_game: RatedScore) -> PairKey | None:
     """Where both games of a pairing are counted; None if they are not one game with each colour."""
     if (game.white, game.black) != (return_game.black, return_game.white):
         return None
@@ -184,9 +184,9 @@ def _count_games(ladder: str, played: Sequence[RatedRow]) -> None:
 def _count_pairs(ladder: str, played: Sequence[RatedRow]) -> None:
     """Count the pairings of which these games are the last; a pairing is over only once."""
     known = Game.objects.filter(pairing__in={row.pairing for row in played}, rated=True).order_by("sequence")
-    games: dict[int, list[Score]] = defaultdict(list)
+    games: dict[int, list[RatedScore]] = defaultdict(list)
     for pairing, white, black, result in known.values_list("pairing", "white", "black", "result"):
-        games[pairing].append(Score(white, black, Result(result or "*")))
+        games[pairing].append(RatedScore(white, black, Result(result or "*")))
     keys = [pair_key(*scores) for scores in games.values() if len(scores) == GAMES_A_PAIR]
     rows = [
         {"ladder_id": ladder, **pair_columns(key), "count": count}

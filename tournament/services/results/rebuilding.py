@@ -21,7 +21,7 @@ from tournament.arithmetic.ratings import POINTS, Fold, Player, RatedGame, Stand
 from tournament.models import BotVersion, Game, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
 from tournament.services.results.ratings import (
     RESULT_COLUMNS,
-    Score,
+    RatedScore,
     pair_columns,
     pair_key,
     standing_columns,
@@ -216,7 +216,7 @@ class _Rebuild:
     def _pair_outcomes(self) -> dict[tuple[Any, ...], dict[str, Any]]:
         counts: Counter[tuple[Any, ...]] = Counter()
         for (game, return_game), count in self.both.items():
-            if key := pair_key(Score(*game), Score(*return_game)):
+            if key := pair_key(RatedScore(*game), RatedScore(*return_game)):
                 counts[tuple(pair_columns(key).values())] += count
         return {columns: {"count": count} for columns, count in counts.items()}
 
