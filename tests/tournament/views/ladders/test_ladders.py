@@ -189,6 +189,7 @@ def test_two_versions_of_a_ladder_are_compared_by_its_estimate(site: Site, clien
     for version in (site.white, site.black):
         rate(version, 20, games=80)
     PairScore.objects.create(ladder_id=OTHER, white=site.white, black=site.black, wins=30, losses=10)
+    PairScore.objects.create(ladder_id=OTHER, white=site.black, black=site.white, wins=10, losses=30)
     chosen = f"/ladders/{OTHER}/compare/?one={site.white.pk}&other={site.black.pk}"
     page = client.get(chosen, follow=True)
     (gap,) = page.context["gaps"]
@@ -211,5 +212,5 @@ def test_the_overall_table_has_the_settled_bots_with_their_ladders(site: Site, c
     for number, version in enumerate((site.white, site.black, add_version(None, "Cy"))):
         rate(version, 20 + number, games=80)
     rows = client.get("/ladders/overall/").context["rows"]
-    assert [(row.place, row.bot.name, row.score.coverage) for row in rows][0] == (1, "Cy", 1)
+    assert (rows[0].place, rows[0].bot.name, rows[0].score.coverage) == (1, "Cy", 1)
     assert len(rows) == 3
