@@ -146,7 +146,7 @@ def _exported(request: HttpRequest, code: str) -> Iterator[dict[str, Any]]:
 
     A sample's owner is None, and so is the place of a provisional rating.
     """
-    rows = LadderRating.objects.table(code).values_list(
+    rows: Any = LadderRating.objects.table(code).values_list(
         "version_id", "version__bot__name", "version__number", "version__bot__owner__username",
         "conservative", "mu", "sigma", "games", "wins", "draws", "losses", "version__bot__slug",
     )  # fmt: skip
