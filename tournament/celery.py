@@ -31,7 +31,7 @@ app.conf.beat_schedule = {
     "estimates": {
         "task": "tournament.estimates",
         "schedule": ESTIMATE_SECONDS,
-        "options": {"queue": "records", "expires": ESTIMATE_SECONDS},
+        "options": {"queue": "records", "expires": 2 * ESTIMATE_SECONDS},
     },
     "sweep": {
         "task": "tournament.sweep",

@@ -23,7 +23,7 @@ NOW = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 Deal = Callable[[], list[GameJob]]
 
 
-NAMES = ("record", "progress", "release", "news", "heartbeat", "trouble", "dispatch", "sweep")
+NAMES = ("record", "progress", "release", "news", "heartbeat", "trouble", "dispatch", "estimates", "sweep")
 
 
 def test_the_tasks_are_those_that_workers_and_beat_name() -> None:
