@@ -175,7 +175,7 @@ def _mark(instance: Instance, games: int) -> Mark:
 def _check() -> None:
     """Check that all games are recorded once, and rated like in a rebuild."""
     from tournament.models import Game, GameRecord, Tournament
-    from tournament.services.results.ratings import rebuild
+    from tournament.services.results.rebuilding import rebuild
 
     tournament = Tournament.objects.get()
     played = Game.objects.filter(state=Game.State.DONE, fault="none", plies__gte=LEAST_PLIES)

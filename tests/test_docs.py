@@ -28,7 +28,7 @@ from engines.bots import SAMPLE_BOTS
 from engines.records import Termination
 from engines.rules.registry import GAMES
 from tests.support.hostile.attacks import ATTACKS
-from tournament.arithmetic.matchmaker import SETTLED_GAMES, SETTLED_SIGMA
+from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA
 from tournament.embedded.options import DEFAULT_PORT, LOOPBACK, Options, export, parse_options
 from tournament.embedded.plan import ROOT, Address
 from tournament.embedded.processes.process import LOG_BYTES

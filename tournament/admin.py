@@ -372,6 +372,8 @@ admin.site.register(
         models.Ladder,
         models.LiveGame,
         models.Notice,
+        models.LadderEstimate,
+        models.PairOutcome,
         models.PairScore,
         models.Pairing,
         models.RatingEvent,

@@ -18,6 +18,7 @@ __all__ = ["app"]
 
 DISPATCH_SECONDS = 1.0
 SWEEP_SECONDS = 5.0
+ESTIMATE_SECONDS = 10.0
 
 use_keyring(SiteKeyring())
 app.conf.include = ["tournament.tasks"]  # not the workers' tasks: the site plays no games
@@ -28,6 +29,11 @@ app.conf.beat_schedule = {
         "task": "tournament.dispatch",
         "schedule": DISPATCH_SECONDS,
         "options": {"queue": "records", "expires": 5 * DISPATCH_SECONDS},
+    },
+    "estimates": {
+        "task": "tournament.estimates",
+        "schedule": ESTIMATE_SECONDS,
+        "options": {"queue": "records", "expires": 2 * ESTIMATE_SECONDS},
     },
     "sweep": {
         "task": "tournament.sweep",

@@ -60,6 +60,9 @@ from pathlib import Path
 import dj_database_url
 
 ROOT = Path(__file__).resolve().parent.parent
+# NumPy's threads would wait busily beside the games. Read when NumPy is imported, which happens later.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 DATA = Path(os.environ.get("DUARENA_DATA") or ROOT / "var").resolve()
 BUNDLES = Path(os.environ.get("DUARENA_BUNDLES") or DATA / "bundles").resolve()
 

@@ -19,6 +19,7 @@ from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
+from tournament.services.results.estimates import refresh_estimates
 from tournament.services.uploads import validation
 from workers.jobs import GameReport, Progress, Release
 from workers.service.compliance import ComplianceNews
@@ -81,6 +82,13 @@ def dispatch_games() -> None:
         calendar.tend()
         validation.assign_checks()
         dispatch.fill_buffer()
+
+
+@app.task(name="tournament.estimates")
+def estimates() -> None:
+    """Compute the ladders' estimates that are out of date."""
+    if _is_from_site():
+        refresh_estimates(timezone.now())
 
 
 @app.task(name="tournament.sweep")

@@ -12,7 +12,7 @@ from tournament.api.envelope import not_found
 from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, games, search
-from tournament.views.ladders import ladders, queue
+from tournament.views.ladders import ladders, overall, queue
 from tournament.views.people import accounts, acts, passwords, profiles, second_factor, sessions, tokens
 from tournament.views.site import documents, home, rules, site, workers
 from tournament.views.tournaments import organizing, tables, tournaments
@@ -24,7 +24,9 @@ handler429 = "tournament.views.errors.too_many_requests"
 urlpatterns = [
     path("", home.home, name="home"),
     path("ladders/", ladders.ladders, name="ladders"),
+    path("ladders/overall/", overall.overall, name="overall"),
     path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
+    path("ladders/<slug:code>/compare/", ladders.ladder_compare, name="ladder-compare"),
     path("ladders/<slug:code>/feed.atom", feeds.ladder_feed, name="ladder-feed"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),

@@ -93,7 +93,7 @@ def _ratings() -> Iterator[str]:
     """Ratings are equal to those rebuilt from the tables, and from the published records."""
     from tournament.models import GameRecord, RatingEvent
     from tournament.services.results.exact import exact_from_records, exact_from_tables
-    from tournament.services.results.ratings import rebuild
+    from tournament.services.results.rebuilding import rebuild
 
     events = RatingEvent.objects.values("game__key").annotate(count=Count("id")).exclude(count=2)
     for key, count in events.values_list("game__key", "count"):

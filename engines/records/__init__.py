@@ -13,7 +13,13 @@ from engines.records.build import (
     build_record,
 )
 from engines.records.clocks import CLOCK_FIELD, MARGIN_HEADERS, MARGIN_MS
-from engines.records.headers import SIDE_CONTROLS, Disagreement, side_controls, start_history
+from engines.records.headers import (
+    SIDE_CONTROLS,
+    Disagreement,
+    check_rules_version,
+    side_controls,
+    start_history,
+)
 from engines.records.model import (
     Fault,
     MoveNote,
@@ -50,6 +56,7 @@ __all__ = [
     "Source",
     "Termination",
     "build_record",
+    "check_rules_version",
     "clean_text",
     "find_disagreements",
     "format_note",

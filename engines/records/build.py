@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from engines.records.headers import FIRST_RULES
 from engines.records.model import Fault, Record, RecordMove, Termination
 from engines.records.writer import clean_text
 from engines.rules.base import Reason, Result
@@ -92,6 +93,7 @@ def build_record(
         ("Black", players.black or UNKNOWN),
         ("Result", str(outcome.result)),
         ("Game", settings.game),
+        ("RulesVersion", None if ladder.rules_version == FIRST_RULES else str(ladder.rules_version)),
         ("Termination", str(outcome.termination)),
         ("Reason", str(outcome.reason) if outcome.termination is Termination.RULES else None),
         ("Fault", str(outcome.fault)),

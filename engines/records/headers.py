@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engines.records.model import REQUIRED, Fault, Record, Termination
-from engines.rules.base import MAX_NUMBER, PositionError, Reason, Result, Side, UnknownGame, quote
+from engines.rules.base import MAX_NUMBER, OtherRules, PositionError, Reason, Result, Side, UnknownGame, quote
 from engines.rules.history import History
-from engines.rules.registry import find_game
+from engines.rules.registry import GAMES, find_game
 from engines.timecontrol import TimeControl, TimeControlError, parse_time_control
 
 SIDE_CONTROLS = ("WhiteTimeControl", "BlackTimeControl")
 """The headers of a game in which the players have different time controls."""
+
+FIRST_RULES = 1
+"""The version of the rules of records without the header RulesVersion."""
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 
@@ -33,12 +36,25 @@ class Disagreement:
 def start_history(record: Record) -> History:
     """The game of ``record`` before its first move, with the match rules it was played under.
 
-    Raises ``RulesError`` for an unknown game, or an invalid position or ply limit.
+    Raises ``RulesError`` for an unknown game, another version of its rules, or an invalid position or ply
+    limit.
     """
+    check_rules_version(record)
     game = find_game(record.header("Game"))
     start = game.position.parse(record.header("FEN")) if record.has("FEN") else None
     limit = record.header("PlyLimit")
     return History(game, start, int(limit) if _is_ply_limit(limit) else None)
+
+
+def check_rules_version(record: Record) -> None:
+    """Raises ``OtherRules`` for a game that was played by other rules than those of this program."""
+    stated = record.header("RulesVersion", str(FIRST_RULES))
+    game = GAMES.get(record.header("Game"))
+    if game is not None and stated != str(game.rules_version):
+        raise OtherRules(
+            f"the game was played by version {quote(stated)} of the rules of {game.name},"
+            f" and this program has version {game.rules_version}: it cannot be checked"
+        )
 
 
 def side_controls(record: Record) -> tuple[TimeControl, TimeControl]:
@@ -49,7 +65,15 @@ def side_controls(record: Record) -> tuple[TimeControl, TimeControl]:
 
 
 def check_headers(record: Record) -> Iterator[Disagreement]:
-    """All disagreements between headers, in the order of the headers."""
+    """All disagreements between headers, in the order of the headers.
+
+    For a game played by another version of the rules this is the only one.
+    """
+    try:
+        check_rules_version(record)
+    except OtherRules as error:
+        yield Disagreement("RulesVersion", str(error))
+        return
     for name in REQUIRED:
         if not record.has(name):
             yield Disagreement(name, f"header {name} is missing")

@@ -17,6 +17,7 @@ ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")
 HEADERS = (
     *ROSTER,
     "Game",
+    "RulesVersion",
     "Termination",
     "Reason",
     "Fault",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import count, islice
 
-from engines.records.headers import check_headers, start_history
+from engines.records.headers import FIRST_RULES, check_headers, start_history
 from engines.records.model import (
     HEADERS,
     Record,
@@ -97,6 +97,8 @@ def _check_spelling(record: Record, start: History) -> None:
         raise RecordError(f"header Date is {record.header('Date')!r}, not YYYY.MM.DD", field="Date")
     if record.has("FEN") and start.position == start.game.position.initial():
         raise RecordError("header FEN is the initial position: it must be left out", field="FEN")
+    if record.header("RulesVersion") == str(FIRST_RULES):
+        raise RecordError("header RulesVersion is 1: it must be left out", field="RulesVersion")
     if record.header("PlyLimit") == str(start.game.ply_limit):
         raise RecordError("header PlyLimit is the game's default: it must be left out", field="PlyLimit")
     if record.has("Reason") and record.header("Termination") != Termination.RULES:

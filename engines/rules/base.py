@@ -99,6 +99,10 @@ class UnknownGame(RulesError):
     """No ladder has this code."""
 
 
+class OtherRules(RulesError):
+    """A game that was played by another version of its rules."""
+
+
 class PositionError(RulesError):
     """A position string that is malformed, not canonical or impossible; names the field."""
 

@@ -34,6 +34,8 @@ class Variant:
     typical_plies: int
     score_unit: str = ""
     picture: tuple[str, ...] = ()
+    rules_version: int = 1
+    """Raised by a change after which some recorded games would be illegal or end otherwise."""
 
     @property
     def family(self) -> str:

@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
 from tournament.models import Game, LadderRating, RatingEvent
-from tournament.services.results.ratings import rebuild
+from tournament.services.results.rebuilding import rebuild
 
 LONG = "A bot with the longest name of all bots"
 PAGES = ("/bots/stone-age/", "/bots/stone-age/2/", "/bots/stone-age/against/greedy/", "/people/olga/")

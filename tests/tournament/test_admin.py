@@ -8,11 +8,13 @@ import pytest
 from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from tests.support.schedule import make_tournament, make_user, make_version, play_short
 from tournament import models
 from tournament.services.results import keeper
+from tournament.services.results.estimates import refresh_estimates
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
@@ -23,6 +25,8 @@ WRITTEN_BY_THE_KEEPER = [
     models.GameLog,
     models.GameRecord,
     models.LadderRating,
+    models.LadderEstimate,
+    models.PairOutcome,
     models.PairScore,
     models.RatingEvent,
 ]
@@ -38,6 +42,7 @@ def staff(client: Client, deal: Callable[[], list[GameJob]]) -> Client:
     for job in deal():
         for report in play_short(job):
             keeper.record(report)
+    refresh_estimates(timezone.now())
     client.force_login(user)
     return client
 

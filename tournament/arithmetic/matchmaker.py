@@ -17,8 +17,7 @@ Its opponent is drawn with weight q, TrueSkill's match quality (Herbrich, Minka,
 
 which is large for an opponent of similar strength with a certain rating: such a game gives most information.
 
-A bot is new until its sigma is at most ``SETTLED_SIGMA``, or it has ``SETTLED_GAMES`` rated games: against
-much weaker or stronger opponents sigma stays large after any number of games.
+A bot is new while its rating is provisional (``ratings.is_provisional``).
 
 **Longest wait.** With n bots, each bot with a possible opponent is in at least one of any 4 n + 4 pairs:
 after 2 n pairs it is overdue, and at most n - 1 overdue bots come before it, one in each of seven of ten
@@ -39,15 +38,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tournament.arithmetic.ratings import BETA, Rating
+from tournament.arithmetic.ratings import BETA, Rating, is_provisional
 
 UNIFORM = (3, 10)
 """This many of this many pairs are drawn uniformly, spread evenly over their numbers."""
 OVERDUE_ROUNDS = 2
 """A bot is overdue after this many pairs for each bot of the ladder."""
-SETTLED_SIGMA = 1.5
-"""Reached after about 30 games between equals from an unknown strength, about 20 for a bot's new version."""
-SETTLED_GAMES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +60,7 @@ class Candidate:
 
     @property
     def is_new(self) -> bool:
-        return self.rating.sigma > SETTLED_SIGMA and self.games < SETTLED_GAMES
+        return is_provisional(self.rating.sigma, self.games)
 
 
 @dataclass(frozen=True, slots=True)

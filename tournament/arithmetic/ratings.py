@@ -20,9 +20,9 @@ import functools
 import hashlib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import trueskill
 
@@ -36,12 +36,23 @@ LADDER_TAU = 0.008
 NEW_VERSION_SIGMA = 3.0
 """A new version starts with its predecessor's mean, and with at least this standard deviation."""
 
+SETTLED_SIGMA = 1.5
+"""Reached after about 30 games between equals from an unknown strength, about 20 for a bot's new version."""
+SETTLED_GAMES = 60
+"""Against much weaker or stronger opponents sigma stays large after any number of games."""
+
 DEFAULT_DRAW_PROBABILITY = 0.10
 """On a ladder whose game is no longer registered."""
 
 Player = tuple[str, int]
 """A bot's name and the number of its version: the identity of a player in records."""
 
+Numbers = tuple[float, float, float, float]
+"""mu and sigma of one player, then of the other."""
+
+_WHITE_WINS, _DRAW, _BLACK_WINS = Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS
+_exp, _erfc, _sqrt = math.exp, math.erfc, math.sqrt
+_TWO_BETA_2 = 2.0 * BETA * BETA
 _ROOT_2 = math.sqrt(2.0)
 _ROOT_2_PI = math.sqrt(2.0 * math.pi)
 _TAIL = 35.0
@@ -50,8 +61,7 @@ _NORMAL = NormalDist()
 _RANKS = {Result.WHITE_WINS: [0, 1], Result.BLACK_WINS: [1, 0], Result.DRAW: [0, 0]}
 
 
-@dataclass(frozen=True, slots=True)
-class Rating:
+class Rating(NamedTuple):
     """The estimate of a player's skill: mean and standard deviation."""
 
     mu: float = MU
@@ -79,31 +89,29 @@ class Scale:
 
     def rate(self, white: Rating, black: Rating, result: Result) -> tuple[Rating, Rating]:
         """Both ratings after one decided game; raises ``ValueError`` for ``*``."""
-        if result is Result.WHITE_WINS:
-            return self._win(white, black)
-        if result is Result.BLACK_WINS:
-            loser, winner = white, black
-            after_winner, after_loser = self._win(winner, loser)
-            return after_loser, after_winner
-        if result is Result.DRAW:
-            return self._draw(white, black)
+        numbers = self.step(white.mu, white.sigma, black.mu, black.sigma, result)
+        return Rating(*numbers[:2]), Rating(*numbers[2:])
+
+    def step(
+        self, white_mu: float, white_sigma: float, black_mu: float, black_sigma: float, result: Result
+    ) -> Numbers:
+        """The same for plain numbers, which a fold of millions of games needs: mu and sigma of both."""
+        drift = self.tau * self.tau
+        if result is _WHITE_WINS:
+            return _won(white_mu, white_sigma, black_mu, black_sigma, drift, self.margin)
+        if result is _DRAW:
+            return _drawn(white_mu, white_sigma, black_mu, black_sigma, drift, self.margin)
+        if result is _BLACK_WINS:
+            black_mu, black_sigma, white_mu, white_sigma = _won(
+                black_mu, black_sigma, white_mu, white_sigma, drift, self.margin
+            )
+            return white_mu, white_sigma, black_mu, black_sigma
         raise ValueError(f"a game without a result cannot be rated: {str(result)!r}")
 
-    def _win(self, winner: Rating, loser: Rating) -> tuple[Rating, Rating]:
-        s1, s2, c = self._spread(winner, loser)
-        v, w = _win_factors((winner.mu - loser.mu - self.margin) / c)
-        return _moved(winner, s1, c, v, w), _moved(loser, s2, c, -v, w)
 
-    def _draw(self, white: Rating, black: Rating) -> tuple[Rating, Rating]:
-        s1, s2, c = self._spread(white, black)
-        v, w = _draw_factors((white.mu - black.mu) / c, self.margin / c)
-        return _moved(white, s1, c, v, w), _moved(black, s2, c, -v, w)
-
-    def _spread(self, one: Rating, other: Rating) -> tuple[float, float, float]:
-        """Both variances after the drift, and the standard deviation of the difference in performance."""
-        s1 = one.sigma * one.sigma + self.tau * self.tau
-        s2 = other.sigma * other.sigma + self.tau * self.tau
-        return s1, s2, math.sqrt(2.0 * BETA * BETA + s1 + s2)
+def is_provisional(sigma: float, games: int) -> bool:
+    """Whether a rating is still too uncertain for a rank: wider than plus or minus 3 ``SETTLED_SIGMA``."""
+    return sigma > SETTLED_SIGMA and games < SETTLED_GAMES
 
 
 def ladder_scale(ladder: str) -> Scale:
@@ -140,19 +148,52 @@ def _package(scale: Scale) -> Any:
 # One game
 
 
-def _moved(before: Rating, variance: float, c: float, v: float, w: float) -> Rating:
-    share = variance / (c * c)
-    return Rating(before.mu + variance / c * v, math.sqrt(variance * (1.0 - share * w)))
+# Written out in full, because these two functions take half of a fold's time.
 
 
-def _win_factors(x: float) -> tuple[float, float]:
-    """v and w of a win: mean and variance shift of a normal truncated below, ``x`` the surprise."""
+def _won(
+    winner_mu: float, winner_sigma: float, loser_mu: float, loser_sigma: float, drift: float, margin: float
+) -> Numbers:
+    """Winner and loser after a decided game; ``drift`` is a variance."""
+    s1 = winner_sigma * winner_sigma + drift
+    s2 = loser_sigma * loser_sigma + drift
+    c = _sqrt(_TWO_BETA_2 + s1 + s2)
+    x = (winner_mu - loser_mu - margin) / c
     if x < -_TAIL:
-        shrink = _tail_shrink(-x)
-        v = -x / (1.0 - shrink)
-        return v, v * (-x * shrink / (1.0 - shrink))
-    v = _pdf(x) / _cdf(x)
-    return v, v * (v + x)
+        v, w = _far_win_factors(x)
+    else:
+        v = _exp(-x * x / 2.0) / _ROOT_2_PI / (_erfc(-x / _ROOT_2) / 2.0)
+        w = v * (v + x)
+    square = c * c
+    return (
+        winner_mu + s1 / c * v,
+        _sqrt(s1 * (1.0 - s1 / square * w)),
+        loser_mu - s2 / c * v,
+        _sqrt(s2 * (1.0 - s2 / square * w)),
+    )
+
+
+def _drawn(
+    white_mu: float, white_sigma: float, black_mu: float, black_sigma: float, drift: float, margin: float
+) -> Numbers:
+    s1 = white_sigma * white_sigma + drift
+    s2 = black_sigma * black_sigma + drift
+    c = _sqrt(_TWO_BETA_2 + s1 + s2)
+    v, w = _draw_factors((white_mu - black_mu) / c, margin / c)
+    square = c * c
+    return (
+        white_mu + s1 / c * v,
+        _sqrt(s1 * (1.0 - s1 / square * w)),
+        black_mu - s2 / c * v,
+        _sqrt(s2 * (1.0 - s2 / square * w)),
+    )
+
+
+def _far_win_factors(x: float) -> tuple[float, float]:
+    """v and w of a surprising win: mean and variance shift of a normal truncated at ``x``, far below 0."""
+    shrink = _tail_shrink(-x)
+    v = -x / (1.0 - shrink)
+    return v, v * (-x * shrink / (1.0 - shrink))
 
 
 def _draw_factors(t: float, e: float) -> tuple[float, float]:
@@ -211,19 +252,8 @@ class Standing:
     def games(self) -> int:
         return self.wins + self.draws + self.losses
 
-    def after(self, rating: Rating, points: float) -> Standing:
-        """This standing after one more game; ``points`` is 1, 0.5 or 0."""
-        return replace(
-            self,
-            rating=rating,
-            wins=self.wins + (points == 1.0),
-            draws=self.draws + (points == 0.5),
-            losses=self.losses + (points == 0.0),
-        )
 
-
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """The change of one player's rating by one game."""
 
     player: Player
@@ -231,8 +261,7 @@ class Change:
     after: Rating
 
 
-@dataclass(frozen=True, slots=True)
-class RatedGame:
+class RatedGame(NamedTuple):
     """One game to add to a fold: the players and the result."""
 
     white: Player
@@ -249,35 +278,75 @@ class Fold:
 
     def __init__(self, scale: Scale, standings: Mapping[Player, Standing] | None = None) -> None:
         self.scale = scale
-        self.standings: dict[Player, Standing] = dict(standings or {})
+        self._rows: dict[Player, _Row] = {}
         self._versions: dict[str, set[int]] = {}
-        for name, number in self.standings:
-            self._versions.setdefault(name, set()).add(number)
+        for player, standing in (standings or {}).items():
+            counts = [standing.wins, standing.draws, standing.losses]
+            self._rows[player] = _Row(*standing.rating, counts)
+            self._versions.setdefault(player[0], set()).add(player[1])
+
+    @property
+    def standings(self) -> dict[Player, Standing]:
+        """The whole table as it is now; a new one at each call."""
+        return {
+            player: Standing(Rating(row.mu, row.sigma), *row.counts) for player, row in self._rows.items()
+        }
 
     def add(self, game: RatedGame) -> tuple[Change, Change]:
         """Rate one more game; White's change first. Raises ``ValueError`` for a player against himself."""
-        if game.white == game.black:
-            raise ValueError(f"{game.white[0]!r} cannot be rated against itself")
-        white, black = self._standing(game.white), self._standing(game.black)
-        after_white, after_black = self.scale.rate(white.rating, black.rating, game.result)
-        points = POINTS[game.result]
-        self._store(game.white, white.after(after_white, points))
-        self._store(game.black, black.after(after_black, 1.0 - points))
+        white, black, result = game
+        before = self.step(white, black, result)
+        one, other = self._rows[white], self._rows[black]
         return (
-            Change(game.white, white.rating, after_white),
-            Change(game.black, black.rating, after_black),
+            Change(white, Rating(before[0], before[1]), Rating(one.mu, one.sigma)),
+            Change(black, Rating(before[2], before[3]), Rating(other.mu, other.sigma)),
         )
 
-    def _standing(self, player: Player) -> Standing:
-        if player in self.standings:
-            return self.standings[player]
-        name, number = player
-        rated = {other: self.standings[name, other].rating for other in self._versions.get(name, ())}
-        return Standing(first_rating(number, rated))
+    def step(self, white: Player, black: Player, result: Result) -> Numbers:
+        """Rate one more game; returns mu and sigma of both players before it. The faster form of ``add``."""
+        if white == black:
+            raise ValueError(f"{white[0]!r} cannot be rated against itself")
+        one = self._rows.get(white) or self._newcomer(white)
+        other = self._rows.get(black) or self._newcomer(black)
+        before = one.mu, one.sigma, other.mu, other.sigma
+        one.mu, one.sigma, other.mu, other.sigma = self.scale.step(*before, result)
+        place = _PLACES[result]
+        one.counts[place] += 1
+        other.counts[2 - place] += 1
+        if not one.is_known:
+            self._know(white, one)
+        if not other.is_known:
+            self._know(black, other)
+        return before
 
-    def _store(self, player: Player, standing: Standing) -> None:
-        self.standings[player] = standing
+    def rating(self, player: Player) -> tuple[float, float]:
+        """mu and sigma of a player who has a standing; raises ``KeyError``."""
+        row = self._rows[player]
+        return row.mu, row.sigma
+
+    def _newcomer(self, player: Player) -> _Row:
+        """The row with which a player starts; the table has it after its first game."""
+        name, number = player
+        rated = {other: Rating(*self.rating((name, other))) for other in self._versions.get(name, ())}
+        return _Row(*first_rating(number, rated), [0, 0, 0], is_known=False)
+
+    def _know(self, player: Player, row: _Row) -> None:
+        row.is_known = True
+        self._rows[player] = row
         self._versions.setdefault(player[0], set()).add(player[1])
+
+
+class _Row:
+    """A standing that changes in place: a new object for each game would take most of a fold's time."""
+
+    __slots__ = ("counts", "is_known", "mu", "sigma")
+
+    def __init__(self, mu: float, sigma: float, counts: list[int], *, is_known: bool = True) -> None:
+        self.mu = mu
+        self.sigma = sigma
+        self.counts = counts
+        """Wins, draws, losses."""
+        self.is_known = is_known
 
 
 def first_rating(number: int, rated: Mapping[int, Rating]) -> Rating:
@@ -292,6 +361,8 @@ def first_rating(number: int, rated: Mapping[int, Rating]) -> Rating:
     return Rating(parent.mu, max(NEW_VERSION_SIGMA, parent.sigma))
 
 
+_PLACES = {Result.WHITE_WINS: 0, Result.DRAW: 1, Result.BLACK_WINS: 2}
+"""Where a result is counted among White's wins, draws and losses."""
 POINTS: Mapping[Result, float] = {Result.WHITE_WINS: 1.0, Result.DRAW: 0.5, Result.BLACK_WINS: 0.0}
 """White's points."""
 

@@ -16,9 +16,9 @@ import django
 
 def main(files: list[str]) -> int:
     django.setup()
-    from tournament.models import LadderRating, PairScore, RatingEvent
+    from tournament.models import LadderRating, PairOutcome, PairScore, RatingEvent
 
-    for table in (RatingEvent, LadderRating, PairScore):
+    for table in (RatingEvent, LadderRating, PairScore, PairOutcome):
         table.objects.all().delete()
     for name in files:
         _rebuild(Path(name))
@@ -29,7 +29,7 @@ def main(files: list[str]) -> int:
 def _rebuild(path: Path) -> None:
     """Rebuild from one ladder's file, which is named after its code."""
     from engines.records import read_records
-    from tournament.services.results.ratings import rebuild_from_records
+    from tournament.services.results.rebuilding import rebuild_from_records
 
     with path.open(encoding="utf-8") as file:
         rebuild_from_records(path.stem, read_records(file, path.name))

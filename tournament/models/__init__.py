@@ -8,7 +8,14 @@ from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
 from tournament.models.exams import Exam
 from tournament.models.feeds import FeedEntry
 from tournament.models.games import Attempt, Game, GameLog, GameRecord, LiveGame
-from tournament.models.ladders import Ladder, LadderRating, PairScore, RatingEvent
+from tournament.models.ladders import (
+    Ladder,
+    LadderEstimate,
+    LadderRating,
+    PairOutcome,
+    PairScore,
+    RatingEvent,
+)
 from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, SlotUse
@@ -35,11 +42,13 @@ __all__ = [
     "Ignored",
     "Keeper",
     "Ladder",
+    "LadderEstimate",
     "LadderRating",
     "LiveGame",
     "Matchmaking",
     "Notice",
     "OwnerShare",
+    "PairOutcome",
     "PairScore",
     "Pairing",
     "RatingEvent",

@@ -1,6 +1,7 @@
 """Ladders: one for each game, with the rating of every version that played on it (``LadderRating``).
 
-``RatingEvent`` is one step of a rating; ``PairScore`` counts the results of two versions against each other.
+``RatingEvent`` is one step of a rating; ``PairScore`` and ``PairOutcome`` count the results of two versions
+against each other, by games and by pairs of games. ``LadderEstimate`` is computed from both.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from django.urls import reverse
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
-from tournament.arithmetic.ratings import Rating
+from tournament.arithmetic.estimates import PairTally
+from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
 from tournament.arithmetic.standings import Tally
 
 
@@ -73,6 +75,19 @@ class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
             .order_by("-conservative", "version_id")
         )
 
+    def settled(self) -> LadderRatingQuerySet:
+        """Without provisional ratings."""
+        return self.filter(models.Q(sigma__lte=SETTLED_SIGMA) | models.Q(games__gte=SETTLED_GAMES))
+
+    def table(self, ladder: str) -> LadderRatingQuerySet:
+        """Like ``leaderboard``, with the provisional ratings last, which have no place."""
+        provisional = models.Q(sigma__gt=SETTLED_SIGMA, games__lt=SETTLED_GAMES)
+        return (
+            self.leaderboard(ladder)
+            .annotate(last=models.Case(models.When(provisional, then=1), default=0))
+            .order_by("last", "-conservative", "version_id")
+        )
+
 
 class LadderRating(models.Model):
     """A version's latest rating on a ladder, and its counts of results."""
@@ -101,6 +116,10 @@ class LadderRating(models.Model):
     def __str__(self) -> str:
         return f"{self.ladder_id} {self.version_id}: {self.conservative:.2f}"
 
+    @property
+    def is_provisional(self) -> bool:
+        return is_provisional(self.sigma, self.games)
+
 
 class PairScore(models.Model):
     """Results of two versions against each other on a ladder, in rated games, by colours.
@@ -126,6 +145,61 @@ class PairScore(models.Model):
 
     def __str__(self) -> str:
         return f"{self.ladder_id} {self.white_id}-{self.black_id}: +{self.wins} ={self.draws} -{self.losses}"
+
+
+class PairOutcomeQuerySet(models.QuerySet["PairOutcome"]):
+    def tallies(self) -> list[PairTally]:
+        """For estimates; players are version ids."""
+        rows = self.values_list("one_id", "other_id", "first", "second", "count")
+        return [
+            PairTally(one, other, Result(first), Result(second), count)
+            for one, other, first, second, count in rows
+        ]
+
+
+class PairOutcome(models.Model):
+    """How many pairings of two versions had the same results in both games, both rated.
+
+    The games of a pairing have one opening, so their results depend on each other: the estimate needs them
+    together. ``one`` is the version with the lower id.
+    """
+
+    ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="pair_outcomes", db_index=False)
+    one = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    other = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    first = models.CharField(max_length=7)
+    """The result of the game in which ``one`` was White."""
+    second = models.CharField(max_length=7)
+    """The result of the game in which ``other`` was White."""
+    count = models.PositiveIntegerField(default=0)
+
+    objects = PairOutcomeQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["ladder", "one", "other", "first", "second"], name="pair_outcome_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.ladder_id} {self.one_id}-{self.other_id}: {self.first} {self.second}, {self.count}"
+
+
+class LadderEstimate(models.Model):
+    """A ladder's estimate of strengths, as the keeper computed it last."""
+
+    ladder = models.OneToOneField(Ladder, on_delete=models.CASCADE, primary_key=True, related_name="estimate")
+    sequence = models.BigIntegerField()
+    """The ladder's completion sequence of which it is; another number means that games came since."""
+    computed_at = models.DateTimeField()
+    cost_s = models.FloatField()
+    """Processor time of its computation, in seconds."""
+    content = models.BinaryField()
+    """See ``tournament.services.results.estimates``."""
+
+    def __str__(self) -> str:
+        return f"{self.ladder_id} #{self.sequence}"
 
 
 class RatingEvent(models.Model):

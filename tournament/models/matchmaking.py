@@ -117,6 +117,8 @@ class Turn(models.Model):
     version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
     pair = models.PositiveIntegerField()
     """The number of the version's latest pair, see ``Matchmaking.pairs_made``."""
+    pairs = models.PositiveIntegerField(default=0)
+    """How many pairs it was in."""
 
     class Meta:
         constraints: ClassVar = [

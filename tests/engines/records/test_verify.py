@@ -10,6 +10,7 @@ from engines.records import (
     Fault,
     MoveNote,
     Record,
+    RecordError,
     RecordMove,
     Termination,
     find_disagreements,
@@ -134,6 +135,34 @@ def test_a_move_left_out_or_added_disagrees(code: str) -> None:
 )
 def test_an_altered_header_disagrees(code: str, changes: dict[str, str | None]) -> None:
     assert verify_record(with_headers(finished_record(code), changes))
+
+
+def test_records_without_a_version_are_of_the_first_rules() -> None:
+    record = record_of("dogon-kulei", DOGON, termination=Termination.RESIGNATION)
+    assert not record.has("RulesVersion")
+    assert verify_record(with_headers(record, {"RulesVersion": "1"})) == []
+
+
+@pytest.mark.parametrize("version", ["2", "0", "x"])
+def test_a_game_of_another_version_of_the_rules_is_refused_by_one_sentence(version: str) -> None:
+    record = record_of("dogon-kulei", DOGON, termination=Termination.RESIGNATION)
+    other = with_headers(replace(record, moves=record.moves[::-1]), {"RulesVersion": version})
+    (sentence,) = verify_record(other)
+    assert sentence.startswith(f"the game was played by version {version!r} of the rules of Dogon kulei,")
+    assert sentence.endswith("and this program has version 1: it cannot be checked")
+    with pytest.raises(RecordError, match="this program has version 1"):
+        format_record(other)
+
+
+def test_a_record_names_a_later_version_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, "dogon-kulei", replace(GAMES["dogon-kulei"], rules_version=2))
+    record = record_of("dogon-kulei", DOGON, termination=Termination.RESIGNATION)
+    names = [name for name, _ in record.headers]
+    assert names[names.index("Game") + 1] == "RulesVersion"
+    assert record.header("RulesVersion") == "2"
+    assert verify_record(read_one(format_record(record))) == []
+    (old,) = verify_record(with_headers(record, {"RulesVersion": None}))
+    assert "version '1'" in old
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -171,6 +171,7 @@ def test_evidence_is_made_fit_for_a_line() -> None:
         ({"Fault": "white"}, "header Fault is 'white', but termination 'resignation' means 'none'"),
         ({"PlyCount": "5"}, "header PlyCount is '5', but there are 4 moves"),
         ({"PlyLimit": "0"}, "header PlyLimit is '0': not a number"),
+        ({"RulesVersion": "1"}, "header RulesVersion is 1: it must be left out"),
         ({"PlyLimit": "500"}, "header PlyLimit is the game's default: it must be left out"),
         ({"TimeControl": "fast"}, "header TimeControl: cannot read 'fast'"),
         ({"SetUp": "1"}, "header SetUp is '1'"),

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from engines.rules.base import Result
 from tournament.arithmetic.matchmaker import (
-    SETTLED_SIGMA,
     Candidate,
     DrawnPair,
     can_play,
@@ -24,7 +23,7 @@ from tournament.arithmetic.matchmaker import (
     log_quality,
     most_pairs_between,
 )
-from tournament.arithmetic.ratings import Rating, ladder_scale
+from tournament.arithmetic.ratings import SETTLED_SIGMA, Rating, ladder_scale
 
 RATINGS = st.builds(Rating, st.floats(-20, 70), st.floats(0.3, 9))
 OWNERS = st.one_of(st.none(), st.integers(1, 4))

@@ -46,8 +46,8 @@ def rate(number: int) -> None:
             mu=30.0 - place / 10,
             sigma=2.0,
             conservative=24.0 - place / 10,
-            games=3,
-            wins=2,
+            games=70,
+            wins=69,
             losses=1,
         )
 
@@ -65,7 +65,7 @@ def test_the_ladder_shows_elo_with_its_error_where_games_are_known(site: Site, c
     )
     PairScore.objects.create(ladder_id="dogon-kulei", white=site.white, black=site.black, wins=8, losses=2)
     rows = client.get("/ladders/dogon-kulei/").context["ranked"]
-    strengths = {row.rating.version: row.strength for row in rows}
+    strengths = {row.rating.version: row.agreement.strength for row in rows}
     assert strengths[site.white].elo > 0 > strengths[site.black].elo
     assert "<small>± " in page_of(client, "/ladders/dogon-kulei/")
 
@@ -109,8 +109,11 @@ def test_ladders_cost_the_same_queries_at_any_size(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     rate(30)
-    with django_assert_max_num_queries(6):
+    page_of(client, "/ladders/dualma/")  # computes the estimate, which is kept
+    with django_assert_max_num_queries(8):
         page_of(client, "/ladders/dualma/")
+    with django_assert_max_num_queries(2):
+        page_of(client, "/ladders/overall/")
     with django_assert_max_num_queries(1 + len(GAMES)):
         page_of(client, "/ladders/")
     with django_assert_max_num_queries(2):

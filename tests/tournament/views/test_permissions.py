@@ -34,7 +34,9 @@ NO_TOKEN = (401, 401, 401, 401)
 EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "home": ("/", PUBLIC),
     "ladders": ("/ladders/", PUBLIC),
+    "overall": ("/ladders/overall/", PUBLIC),
     "ladder": ("/ladders/dogon-kulei/", PUBLIC),
+    "ladder-compare": ("/ladders/dogon-kulei/compare/?one=0&other=0", (404, 404, 404, 404)),
     "ladder-records": ("/ladders/dogon-kulei/records.pgn", PUBLIC),
     "ladder-ratings": ("/ladders/dogon-kulei/ratings.csv", PUBLIC),
     "ladder-feed": ("/ladders/dogon-kulei/feed.atom", PUBLIC),

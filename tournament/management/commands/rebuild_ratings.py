@@ -12,9 +12,10 @@ from django.core.management.base import BaseCommand, CommandError
 from engines.records import Record, RecordError, read_records
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
+from tournament.embedded.console import Console, Count, draw_bar
 from tournament.services.results.agreement import TOLERANCE, check_ratings
 from tournament.services.results.exact import Exact, exact_from_records, exact_from_tables
-from tournament.services.results.ratings import RebuildError, Rebuilt, rebuild, rebuild_from_records
+from tournament.services.results.rebuilding import RebuildError, Rebuilt, rebuild, rebuild_from_records
 
 
 class Command(BaseCommand):
@@ -59,6 +60,10 @@ class Command(BaseCommand):
                     self.stdout.write(str(_exact(ladder, files)))
                 else:
                     self._report(self._rebuild(ladder, files))
+        except KeyboardInterrupt:
+            raise CommandError(
+                "stopped: the ratings of the ladder that was under way are unchanged"
+            ) from None
         except RebuildError as error:
             raise CommandError(f"{error} (--print shows the ratings without a database)") from None
         except (UnknownGame, OSError, UnicodeDecodeError) as error:
@@ -74,9 +79,13 @@ class Command(BaseCommand):
             raise CommandError("\n".join(wrong))
 
     def _rebuild(self, ladder: str, files: list[Path] | None) -> Rebuilt:
-        if files is None:
-            return rebuild(ladder)[0]
-        return rebuild_from_records(ladder, _records(files))
+        bar = ProgressBar(Console(self.stderr))  # type: ignore[arg-type]
+        try:
+            if files is None:
+                return rebuild(ladder, bar.show)[0]
+            return rebuild_from_records(ladder, _records(files), bar.show)
+        finally:
+            bar.end()
 
     def _report(self, rebuilt: Rebuilt) -> None:
         changed = "changed" if rebuilt.changed else "nothing changed"
@@ -85,6 +94,20 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"  {name} v{number}: mu {standing.rating.mu!r} sigma {standing.rating.sigma!r}"
             )
+
+
+class ProgressBar:
+    """The progress of a rebuild as one line on a terminal, and as lines at intervals elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def show(self, ladder: str, done: int, total: int) -> None:
+        filled = draw_bar(Count(done, total, 0))
+        self._console.progress(f"{filled} {ladder}: {done:,}/{total:,} games compared")
+
+    def end(self) -> None:
+        self._console.end_progress()
 
 
 def _exact(ladder: str, files: list[Path] | None) -> Exact:

@@ -3,7 +3,8 @@
 The pairs of a ladder belong to a tournament without end, owned by the site. It starts with its first pair
 and is paused like any other. Pairs are made only when they can be played: while no game of the same or a
 higher priority waits, while the workers have almost nothing to do, and no faster than the site's settings
-allow. A version that has been in no pair yet does not wait until the next one is due: it gets an extra pair.
+allow. While a version's rating is provisional, extra pairs are made on its ladder without that last limit.
+They are drawn like all others, so most of them have such a version.
 
 The time of the next pair is stored in the database, so neither a restart nor a change of the clock makes a
 pair twice.
@@ -23,7 +24,17 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from engines.rules.registry import GAMES
 from tournament import queues
 from tournament.arithmetic.matchmaker import draw_pairs
-from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Turn
+from tournament.arithmetic.ratings import SETTLED_GAMES
+from tournament.models import (
+    ActiveVersion,
+    Attempt,
+    BotVersion,
+    Game,
+    LadderRating,
+    Matchmaking,
+    Tournament,
+    Turn,
+)
 from tournament.models.matchmaking import LadderTerms
 from tournament.models.tournaments import GAMES_A_PAIR, TournamentQuerySet
 from tournament.services.dispatch import dispatch
@@ -41,6 +52,8 @@ CATCH_UP = datetime.timedelta(seconds=10)
 """Missed pairs are made up for this long only, so that a pause leads to no burst."""
 LOOK_AGAIN = datetime.timedelta(seconds=5)
 """The time until the next try when no two candidates may meet."""
+MOST_EARLY_PAIRS = SETTLED_GAMES
+"""A version gets no extra pairs after so many pairs, even if few of its games could be rated."""
 Kind, State = Tournament.Kind, Tournament.State
 
 
@@ -63,7 +76,7 @@ def tend_ladders(now: datetime.datetime) -> int:
                 made += 1
             else:
                 break
-    return made or _pair_newcomers(rows, now)
+    return made or _pair_provisional(rows, now)
 
 
 def find_matchmakers() -> list[Matchmaking]:
@@ -78,29 +91,38 @@ def find_matchmaker(ladder: str) -> Matchmaking:
     return found or Matchmaking(ladder_id=ladder)
 
 
-def _pair_newcomers(rows: Sequence[Matchmaking], now: datetime.datetime) -> int:
-    """Make a pair for a version that has been in none, if none is due soon; returns how many were made."""
+def _pair_provisional(rows: Sequence[Matchmaking], now: datetime.datetime) -> int:
+    """Make a pair on each ladder with a provisional rating where none is due soon; returns how many."""
     later = [row for row in rows if row.is_at_work and row.next_at and row.next_at > now + LOOK_AGAIN]
     if not later:
         return 0
-    paired = Turn.objects.filter(ladder=OuterRef("ladder"), version=OuterRef("version"))
-    active = ActiveVersion.objects.filter(enabled=True, version__state=BotVersion.State.VALID)
-    waiting = set(active.filter(~Exists(paired)).values_list("ladder", flat=True))
+    waiting = ladders_with_provisional([row.ladder_id for row in later])
     return sum(make_pair(row.pk, now, early=True) for row in later if row.pk in waiting)
+
+
+def ladders_with_provisional(ladders: Sequence[str]) -> set[str]:
+    """The ladders on which an active version may get extra pairs; one query."""
+    mine = {"ladder": OuterRef("ladder"), "version": OuterRef("version")}
+    settled = LadderRating.objects.settled().filter(**mine)
+    often = Turn.objects.filter(pairs__gte=MOST_EARLY_PAIRS, **mine)
+    active = ActiveVersion.objects.filter(
+        ladder__in=ladders, enabled=True, version__state=BotVersion.State.VALID
+    )
+    return set(active.filter(~Exists(settled), ~Exists(often)).values_list("ladder", flat=True))
 
 
 @transaction.atomic
 def make_pair(ladder: str, now: datetime.datetime, *, early: bool = False) -> bool:
     """Make a ladder's next pair, if it is due and there is room for it; False if not.
 
-    ``early``: also if it is not due, for a version that has been in no pair; the time of the next one stays.
+    ``early``: also if it is not due, for a version with a provisional rating; the time of the next one stays.
     """
     row = Matchmaking.objects.select_for_update().get(pk=ladder)
     if not (row.is_at_work if early else _is_due(row, now)) or not has_room(priority_of(row)):
         return False
     number = row.pairs_made + 1
     candidates = candidates_of([ladder])[ladder]
-    if early and all(candidate.last is not None for candidate in candidates):
+    if early and not ladders_with_provisional([ladder]):
         return False
     pairs = draw_pairs(candidates, number, 1, seed_of(ladder))
     if not pairs:
@@ -115,6 +137,7 @@ def make_pair(ladder: str, now: datetime.datetime, *, early: bool = False) -> bo
     store_pairings(tournament, [planned], GAMES_A_PAIR)
     for version in (pair.first, pair.second):
         Turn.objects.update_or_create(ladder_id=ladder, version_id=version, defaults={"pair": number})
+    Turn.objects.filter(ladder_id=ladder, pair=number).update(pairs=F("pairs") + 1)
     next_at = row.next_at
     if not early:
         next_at = max(next_at or now, now - CATCH_UP) + datetime.timedelta(seconds=row.interval_s)

@@ -15,7 +15,8 @@ from operator import itemgetter
 from engines.records import Record, RecordError
 from tournament.arithmetic.ratings import Change, Fold, Player, Rating, Standing, ladder_scale
 from tournament.models import LadderRating, RatingEvent
-from tournament.services.results.ratings import BATCH, player_of, rated_games
+from tournament.services.results.ratings import BATCH, player_of
+from tournament.services.results.rebuilding import rated_games
 
 
 @dataclass(frozen=True, slots=True)

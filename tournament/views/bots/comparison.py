@@ -14,8 +14,10 @@ from engines.rules.base import Side
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
+from tournament.arithmetic.estimates import Strength
 from tournament.arithmetic.standings import GameScore
-from tournament.models import Bot, BotVersion, PairScore
+from tournament.models import Bot, BotVersion, LadderRating, PairScore
+from tournament.services.results.estimates import ladder_estimate
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.games.scores import ScoreRow, joined, rated_filters, sum_pairs
 from tournament.views.paging import LAST_ID, is_whole
@@ -35,6 +37,22 @@ class LadderComparison:
     def superiority(self) -> float:
         """The likelihood in percent that the first bot is the better one."""
         return 100 * self.estimate.los
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatedGap:
+    """Two versions by the estimate of a ladder, from all its games, whether they have met or not."""
+
+    game: Rules
+    first: int
+    second: int
+    """The numbers of the versions."""
+    gap: Strength
+
+    @property
+    def superiority(self) -> float:
+        """The likelihood in percent that the first version is the stronger one."""
+        return 100 * self.gap.superiority
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +86,7 @@ def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
         "chosen_ladder": ladder,
         "games": GAMES.values(),
         "ladders": _compare(first, second, [ladder] if ladder else list(GAMES)),
+        "gaps": _gaps(first, second, [ladder] if ladder else list(GAMES)),
         "reversed": comparison_address(
             other, slug, ladder=ladder, version=second.number, opponent_version=first.number
         ),
@@ -128,6 +147,26 @@ def _compare(first: _Contestant, second: _Contestant, ladders: list[str]) -> lis
         )
         for code in met
     ]
+
+
+def _gaps(first: _Contestant, second: _Contestant, ladders: list[str]) -> list[EstimatedGap]:
+    """The chosen versions, else the latest rated ones, on the ladders on which both have played."""
+    rated = LadderRating.objects.filter(
+        ladder__in=ladders, version__in=[*first.chosen, *second.chosen]
+    ).order_by("version__number")
+    latest: dict[tuple[str, int], int] = {}
+    for code, bot, version in rated.values_list("ladder", "version__bot", "version"):
+        latest[code, bot] = version
+    gaps = []
+    for code in ladders:
+        one, other = latest.get((code, first.bot.pk)), latest.get((code, second.bot.pk))
+        if one is None or other is None:
+            continue
+        estimate = ladder_estimate(code)
+        if {one, other} <= estimate.strengths.keys():
+            gap = estimate.difference(one, other)
+            gaps.append(EstimatedGap(GAMES[code], first.versions[one], second.versions[other], gap))
+    return gaps
 
 
 def _comparison(code: str, scores: dict[Side, GameScore], filters: dict[str, object]) -> LadderComparison:

@@ -71,8 +71,11 @@ def format_moment(seconds: float) -> str:
     return "in about a minute" if seconds < 90 else f"in about {format_duration(seconds, words=True)}"
 
 
+_WITHOUT_LIMIT = "Bots with provisional ratings play more often."
+
+
 def describe_matchmaker(row: Matchmaking) -> str:
-    """One sentence: which games the ladder's matchmaker starts."""
+    """One or two sentences: which games the ladder's matchmaker starts."""
     if row.rate == 0:
         return "The matchmaker of this ladder is off: only games of tournaments are played."
     if row.is_paused:
@@ -81,11 +84,11 @@ def describe_matchmaker(row: Matchmaking) -> str:
     if not plies:
         return (
             f"While workers are idle, the matchmaker starts up to {games} an hour from the initial position"
-            f" with time control {row.terms.time_control}."
+            f" with time control {row.terms.time_control}. {_WITHOUT_LIMIT}"
         )
     return (
         f"While workers are idle, the matchmaker starts up to {games} an hour after {plies} random opening"
-        f" pl{pluralize(plies, 'y,ies')} with time control {row.terms.time_control}."
+        f" pl{pluralize(plies, 'y,ies')} with time control {row.terms.time_control}. {_WITHOUT_LIMIT}"
     )
 
 

@@ -6,34 +6,37 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Sum
+from django.contrib import messages
+from django.db.models import Avg, Count, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
-from tournament.arithmetic.estimates import Strength
-from tournament.models import Ladder, LadderRating
+from tournament import access
+from tournament.arithmetic.estimates import Agreement, Estimate
+from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
+from tournament.models import BotVersion, Ladder, LadderRating
 from tournament.services.ladders.matchmaking import find_matchmaker
-from tournament.services.results.ratings import ladder_estimate
+from tournament.services.results.estimates import ladder_estimate
 from tournament.views.feeds import feed_link
 from tournament.views.games.board import start_board
 from tournament.views.games.downloads import attached_csv, served_records
+from tournament.views.games.filters import comparison_address
 from tournament.views.games.record_files import ladder_file
 from tournament.views.ladders.forecasts import describe_matchmaker
 from tournament.views.ladders.ratings import RECENT, drawn_rows
-from tournament.views.paging import Page, numbered
+from tournament.views.paging import LAST_ID, Page, numbered, whole_number
 
 PAGE_SIZE = 100
 TOP = 5
-MOST_ESTIMATED = 50
-"""Versions with an estimate, which costs the cube of their number: about 0.3 s for 50, after each game."""
 EXPORTED = (
-    "place", "bot", "version", "owner", "rating", "mu", "sigma", "games", "wins", "draws", "losses", "page",
+    "place", "bot", "version", "owner", "rating", "mu", "sigma", "games", "wins", "draws", "losses",
+    "elo", "elo_error", "page",
 )  # fmt: skip
 """Columns of the CSV, and the keys of a row in the JSON."""
 
@@ -80,21 +83,46 @@ def ladders(request: HttpRequest) -> HttpResponse:
 def ladder(request: HttpRequest, code: str) -> HttpResponse:
     """The rating table of one ladder, with pages."""
     game = _find(code)
-    page = numbered(request, LadderRating.objects.leaderboard(code), PAGE_SIZE)
-    strengths = _strengths(code, page)
-    ranked = drawn_rows(code, page.rows, page.first, strengths)
+    page = numbered(request, LadderRating.objects.table(code), PAGE_SIZE)
+    estimate = ladder_estimate(code) if page.rows else None
+    ranked = drawn_rows(code, page.rows, page.first, _agreements(code, page, estimate))
     matchmaker = find_matchmaker(code)
     context = {
         "game": game,
         "page": page,
         "ranked": ranked,
-        "estimated": bool(strengths),
+        "estimate": estimate,
+        "provisional_width": 6 * SETTLED_SIGMA,
+        "settled_games": SETTLED_GAMES,
         "recent": RECENT,
         "matchmaking": describe_matchmaker(matchmaker),
         "tournament": matchmaker.tournament,
         "feed": feed_link(Ladder(code=code)),
     }
     return render(request, "ladder.html", context)
+
+
+@require_safe
+def ladder_compare(request: HttpRequest, code: str) -> HttpResponse:
+    """Go to the comparison of the versions with the ids ``one`` and ``other``, on this ladder."""
+    _find(code)
+    versions = access.visible_versions(request.user, BotVersion.objects.select_related("bot"))
+    first, second = (
+        get_object_or_404(versions, pk=whole_number(request, name, 0, most=LAST_ID))
+        for name in ("one", "other")
+    )
+    if first.bot_id == second.bot_id:
+        messages.error(request, "Choose two different bots.")
+        return redirect("ladder", code)
+    return redirect(
+        comparison_address(
+            first.bot.slug,
+            second.bot.slug,
+            ladder=code,
+            version=first.number,
+            opponent_version=second.number,
+        )
+    )
 
 
 @require_safe
@@ -116,14 +144,22 @@ def ladder_ratings(request: HttpRequest, code: str, kind: str) -> HttpResponse:
 
 
 def _exported(request: HttpRequest, code: str) -> Iterator[dict[str, Any]]:
-    """The rows of a download, the best first, with the keys of ``EXPORTED``; a sample's owner is None."""
-    rows = LadderRating.objects.leaderboard(code).values_list(
-        "version__bot__name", "version__number", "version__bot__owner__username",
+    """The rows of a download, the best first, with the keys of ``EXPORTED``.
+
+    A sample's owner is None, and so is the place of a provisional rating.
+    """
+    rows: Any = LadderRating.objects.table(code).values_list(
+        "version_id", "version__bot__name", "version__number", "version__bot__owner__username",
         "conservative", "mu", "sigma", "games", "wins", "draws", "losses", "version__bot__slug",
     )  # fmt: skip
-    for place, (name, number, *values, slug) in enumerate(rows, start=1):
+    strengths = ladder_estimate(code).strengths
+    for place, (version, name, number, *values, slug) in enumerate(rows, start=1):
         page = request.build_absolute_uri(reverse("version", args=[slug, number]))
-        yield dict(zip(EXPORTED, (place, name, number, *values, page), strict=True))
+        found = strengths.get(version)
+        elo = (found.elo, found.error) if found else (None, None)
+        _, _, sigma, games, *_ = values[1:]
+        row = (None if is_provisional(sigma, games) else place, name, number, *values, *elo, page)
+        yield dict(zip(EXPORTED, row, strict=True))
 
 
 def _sizes() -> dict[str, tuple[int, int]]:
@@ -136,11 +172,16 @@ def _sizes() -> dict[str, tuple[int, int]]:
     return {code: (bots, played // 2) for code, bots, played in counted}
 
 
-def _strengths(code: str, page: Page) -> dict[int, Strength]:
-    """Elo with error bars by version; empty for a long ladder, because the estimate would take too long."""
-    if page.previous or page.next or len(page.rows) > MOST_ESTIMATED:
+def _agreements(code: str, page: Page, estimate: Estimate | None) -> dict[int, Agreement]:
+    """The live ratings of a page beside the estimate, by version; one query."""
+    if estimate is None:
         return {}
-    return ladder_estimate(code).strengths
+    mean = LadderRating.objects.filter(ladder=code).aggregate(mean=Avg("mu"))["mean"]
+    return {
+        row.version_id: Agreement.of(Rating(row.mu, row.sigma), mean, estimate.strengths[row.version_id])
+        for row in page.rows
+        if row.version_id in estimate.strengths
+    }
 
 
 def _find(code: str) -> Rules:

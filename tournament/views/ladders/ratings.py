@@ -9,7 +9,7 @@ from django.db.models import F, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.safestring import SafeString
 
-from tournament.arithmetic.estimates import Strength
+from tournament.arithmetic.estimates import Agreement
 from tournament.models import LadderRating, RatingEvent
 from tournament.views.games.scores import ScoreRow, score_of_rating
 from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
@@ -20,12 +20,11 @@ RECENT = 24
 
 @dataclass(frozen=True, slots=True)
 class RatingRow:
-    """A row of a rating table; ``place`` counts from 1."""
+    """A row of a rating table."""
 
-    place: int
+    place: int | None
+    """None for a provisional rating in a ladder's table."""
     rating: LadderRating
-    strength: Strength | None = None
-    """The estimate that does not depend on the order of the games; None if it was not computed."""
 
     @property
     def uncertainty(self) -> float:
@@ -42,6 +41,8 @@ class RatingRow:
 class DrawnRow(RatingRow):
     """A row of a ladder's table with its drawings."""
 
+    agreement: Agreement | None
+    """Beside the estimate that does not depend on the order of the games; None if there is none."""
     interval: SafeString
     recent: SafeString
     shares: SafeString
@@ -53,16 +54,16 @@ def rated_rows(ratings: Iterable[LadderRating]) -> list[RatingRow]:
 
 
 def drawn_rows(
-    ladder: str, ratings: Collection[LadderRating], first: int, strengths: Mapping[int, Strength]
+    ladder: str, ratings: Collection[LadderRating], first: int, agreements: Mapping[int, Agreement]
 ) -> list[DrawnRow]:
-    """Rows of one ladder with their drawings, numbered from ``first``; ``strengths`` by version."""
+    """Rows of one ladder with their drawings, numbered from ``first``; ``agreements`` by version."""
     scale = RatingScale.of(ratings)
     recent = recent_ratings(ladder, [rating.version_id for rating in ratings])
     return [
         DrawnRow(
-            place,
+            None if rating.is_provisional else place,
             rating,
-            strengths.get(rating.version_id),
+            agreement=agreements.get(rating.version_id),
             interval=draw_interval(rating, scale),
             recent=draw_line(recent.get(rating.version_id, [])),
             shares=draw_results(rating),

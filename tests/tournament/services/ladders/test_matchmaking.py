@@ -48,10 +48,11 @@ from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
 from tournament.services.dispatch.attempts import give_back
 from tournament.services.dispatch.leases import keeper_started
+from tournament.services.ladders import matchmaking
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.ladders.matchmaking import make_pair, take_back_stale
 from tournament.services.results import keeper
-from tournament.services.results.ratings import rebuild
+from tournament.services.results.rebuilding import rebuild
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import (
     TournamentError,
@@ -72,8 +73,9 @@ HOUR = 3600 * SECOND
 
 
 @pytest.fixture(autouse=True)
-def an_hour_s_worth(settings: Settings) -> None:
-    """A pair a minute on each ladder, on two slots."""
+def an_hour_s_worth(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pair a minute on each ladder, on two slots, and an extra pair only for a version without any."""
+    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 1)
     settings.LADDER_GAMES = 120
     make_worker(slots=2)
 
@@ -202,6 +204,57 @@ def test_a_new_bot_speeds_nothing_up_but_its_own_first_pair(deal: Deal) -> None:
     early = [second for second in made if second % 60]
     assert regular == list(range(60, 600, 60))
     assert early in ([10], [10, 11])  # a pair that is drawn uniformly may be without it
+
+
+def play_for(deal: Deal, seconds: int) -> int:
+    """Let so many seconds pass, in which every game ends at once; returns how many pairs were made."""
+    made = 0
+    for second in range(1, seconds + 1):
+        made += tend(NOW + second * SECOND)
+        for job in deal():
+            play(job)
+    return made
+
+
+@pytest.fixture
+def early_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 60)
+
+
+@pytest.mark.usefixtures("early_pairs")
+def test_provisional_versions_play_on_idle_workers_without_the_limit(deal: Deal) -> None:
+    owned("Ada", "Bob")
+    assert 5 < play_for(deal, 20) < 15
+    assert not any(one.is_new for one in candidates_of([LADDER])[LADDER])
+    assert LadderRating.objects.filter(games__gt=10).count() == 2
+
+
+@pytest.mark.usefixtures("early_pairs")
+def test_settled_versions_keep_to_the_limit(deal: Deal) -> None:
+    for version in owned("Ada", "Bob"):
+        LadderRating.objects.create(
+            ladder_id=LADDER, version=version, mu=25, sigma=1.2, conservative=21.4, games=3, draws=3
+        )
+    assert play_for(deal, 20) == 1
+
+
+@pytest.mark.usefixtures("early_pairs")
+def test_extra_pairs_wait_while_a_game_of_a_tournament_waits(deal: Deal) -> None:
+    versions = owned("Ada", "Bob")
+    assert tend(NOW) == 1
+    for job in deal():
+        play(job)
+    make_tournament(versions=versions, pairs=6)
+    assert tend(NOW + SECOND) == 0
+
+
+def test_a_version_whose_games_are_never_rated_gets_no_endless_extra_pairs(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 3)
+    owned("Ada", "Bob")
+    assert play_for(deal, 20) == 3
+    assert set(Turn.objects.values_list("pairs", flat=True)) == {3}
 
 
 def test_a_bot_that_may_meet_nobody_yet_makes_no_pair(deal: Deal) -> None:

@@ -24,6 +24,7 @@ from tests.support.schedule import (
 from tournament.models import Attempt, Bot, Game
 from tournament.services.calendar import tend
 from tournament.services.dispatch.leases import keeper_started
+from tournament.services.ladders import matchmaking
 from tournament.services.ladders.queue import look
 from tournament.services.results import keeper
 from workers.jobs import GameJob
@@ -37,7 +38,8 @@ Player = tuple[str, int]
 
 
 @pytest.fixture(autouse=True)
-def two_slots(settings: Settings) -> None:
+def two_slots(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 1)  # the forecast leaves extra pairs out
     settings.LADDER_GAMES = 120
     make_worker(slots=2)
     keeper_started(timezone.now())

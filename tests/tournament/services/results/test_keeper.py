@@ -38,7 +38,7 @@ from tournament.models import (
     Tournament,
 )
 from tournament.services.results import keeper, storing
-from tournament.services.results.ratings import rebuild
+from tournament.services.results.rebuilding import rebuild
 from workers.game.referee import BOTH_UNABLE
 from workers.jobs import MAX_VOIDS, GameJob, GameReport, Release
 

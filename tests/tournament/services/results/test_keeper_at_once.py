@@ -12,7 +12,7 @@ from tests.support.threads import at_once
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
 from tournament.services.dispatch import dispatch
 from tournament.services.results import keeper, storing
-from tournament.services.results.ratings import rebuild
+from tournament.services.results.rebuilding import rebuild
 from tournament.services.schedule import rounds
 
 pytestmark = pytest.mark.django_db(transaction=True)

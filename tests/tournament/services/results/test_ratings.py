@@ -21,17 +21,13 @@ from engines.records import Record, RecordError, read_records
 from engines.rules.registry import GAMES
 from tests.support.schedule import make_tournament, make_user, make_version, play_short, start_validation
 from tournament.embedded.plan import ROOT
-from tournament.models import Game, GameRecord, LadderRating, PairScore, RatingEvent, Tournament
+from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
 from tournament.services.results import keeper
 from tournament.services.results.agreement import RatingCheck, check_ratings
+from tournament.services.results.estimates import ladder_estimate
 from tournament.services.results.exact import exact_from_records, exact_from_tables
-from tournament.services.results.ratings import (
-    RebuildError,
-    ladder_estimate,
-    rebuild,
-    rebuild_from_records,
-    tournament_table,
-)
+from tournament.services.results.ratings import tournament_table
+from tournament.services.results.rebuilding import RebuildError, rebuild, rebuild_from_records
 from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -42,7 +38,7 @@ LADDER, OTHER = "dogon-kulei", "duovallis"
 def table() -> dict[str, list[dict[str, Any]]]:
     """Everything ratings consist of, floats to the bit."""
     found = {}
-    for model in (RatingEvent, LadderRating, PairScore):
+    for model in (RatingEvent, LadderRating, PairScore, PairOutcome):
         rows = [dict(row) for row in model._default_manager.values()]
         for row in rows:
             row.pop("id")
@@ -101,7 +97,7 @@ def test_a_rebuild_from_the_games_changes_nothing(played: Tournament) -> None:
 
 def test_the_records_alone_give_the_same_bits_into_empty_tables(played: Tournament) -> None:
     before, records = table(), published()
-    for model in (RatingEvent, LadderRating, PairScore):
+    for model in (RatingEvent, LadderRating, PairScore, PairOutcome):
         model._default_manager.all().delete()
     assert all(rebuild_from_records(code, records).changed for code in (LADDER, OTHER))
     assert table() == before

@@ -15,8 +15,8 @@ from engines.rules.base import Side
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
-from tournament.models import Game, GameRecord, LadderRating, PairScore, RatingEvent, User
-from tournament.services.results.ratings import rebuild
+from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, User
+from tournament.services.results.rebuilding import rebuild
 from tournament.views.bots import recent
 from tournament.views.bots.results import MOST_OPPONENTS
 from tournament.views.games import search
@@ -28,7 +28,7 @@ PAGE = "/bots/stone-age/"
 @pytest.fixture
 def games(site: Site) -> list[Game]:
     """Games of two versions of White's bot on two ladders; none is rated between bots of one owner."""
-    for table in (LadderRating, RatingEvent, PairScore):
+    for table in (LadderRating, RatingEvent, PairScore, PairOutcome):
         table.objects.all().delete()
     Game.objects.filter(pk=site.played.pk).update(rated=False)
     walter = User.objects.create_user("walter")

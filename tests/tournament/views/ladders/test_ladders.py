@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from tests.support.filled_site import LADDER, Site, add_version
-from tournament.models import BotVersion, Game, LadderRating, RatingEvent
+from tournament.models import BotVersion, Game, LadderRating, PairScore, RatingEvent
 from tournament.views.ladders.drawings import (
     BAR_WIDTH,
     EDGE,
@@ -174,3 +174,43 @@ def test_the_ratings_can_be_downloaded_as_csv_and_json(site: Site, client: Clien
 @pytest.mark.parametrize("address", ["dualma/ratings.xml", "chess/ratings.csv", "dualma/ratings.pgn"])
 def test_ratings_of_another_kind_or_ladder_are_not_found(site: Site, client: Client, address: str) -> None:
     assert client.get(f"/ladders/{address}").status_code == 404
+
+
+def test_provisional_ratings_stand_below_the_others_without_a_place(site: Site, client: Client) -> None:
+    rate(site.white, 20, games=80)
+    rate(site.black, 40, games=10)
+    LadderRating.objects.filter(version=site.black, ladder=OTHER).update(sigma=2)
+    rows = client.get(f"/ladders/{OTHER}/").context["ranked"]
+    assert [(row.place, row.rating.version) for row in rows] == [(1, site.white), (None, site.black)]
+    assert "Provisional: the interval is wider than 9" in client.get(f"/ladders/{OTHER}/").content.decode()
+
+
+def test_two_versions_of_a_ladder_are_compared_by_its_estimate(site: Site, client: Client) -> None:
+    for version in (site.white, site.black):
+        rate(version, 20, games=80)
+    PairScore.objects.create(ladder_id=OTHER, white=site.white, black=site.black, wins=30, losses=10)
+    PairScore.objects.create(ladder_id=OTHER, white=site.black, black=site.white, wins=10, losses=30)
+    chosen = f"/ladders/{OTHER}/compare/?one={site.white.pk}&other={site.black.pk}"
+    page = client.get(chosen, follow=True)
+    (gap,) = page.context["gaps"]
+    assert gap.superiority > 90
+    assert f"{gap.superiority:.1f} %" in page.content.decode()
+    same = client.get(f"/ladders/{OTHER}/compare/?one={site.white.pk}&other={site.white.pk}", follow=True)
+    assert "Choose two different bots." in same.content.decode()
+
+
+def test_an_estimate_far_from_the_live_rating_is_marked(site: Site, client: Client) -> None:
+    rate(site.white, 10, games=80)
+    rate(site.black, 40, games=80)
+    PairScore.objects.create(ladder_id=OTHER, white=site.white, black=site.black, wins=300, losses=10)
+    page = client.get(f"/ladders/{OTHER}/")
+    assert all(row.agreement.disagrees for row in page.context["ranked"])
+    assert "White's advantage is" in page.content.decode().replace("&#x27;", "'")
+
+
+def test_the_overall_table_has_the_settled_bots_with_their_ladders(site: Site, client: Client) -> None:
+    for number, version in enumerate((site.white, site.black, add_version(None, "Cy"))):
+        rate(version, 20 + number, games=80)
+    rows = client.get("/ladders/overall/").context["rows"]
+    assert (rows[0].place, rows[0].bot.name, rows[0].score.coverage) == (1, "Cy", 1)
+    assert len(rows) == 3

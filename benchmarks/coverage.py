@@ -1,0 +1,136 @@
+"""Measures whether the 95 % intervals of the ladders' estimate hold the truth in 95 % of the cases.
+
+Pools of versions with known strengths play simulated pairs of games, from one opening with both colours.
+Either every game is independent, or both games of a pair share their opening's bias in favour of White. The
+exit code is 1 if the share of intervals that hold the truth is below 93 % or above 97 % in any row.
+
+    python -m benchmarks.coverage --pools 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import Final
+
+import numpy as np
+
+from engines.rules.base import Result
+from tournament.arithmetic.estimates import PairTally, Strength, estimate
+from workers.statistics import ELO
+
+LEAST: Final = 0.93
+MOST: Final = 0.97
+STRENGTH_ELO: Final = 150.0
+"""Standard deviation of the true strengths."""
+BIAS_ELO: Final = 150.0
+"""Standard deviation of the openings' bias, where pairs share one."""
+ADVANTAGE_ELO: Final = 35.0
+MARGIN: Final = 0.3
+"""Of draws, on the logistic scale: 15 % among equals."""
+POOLS: Final = ((6, 75), (10, 150), (10, 450), (20, 2_000), (40, 400))
+"""Versions and pairs of games of a pool."""
+HEAD: Final = (
+    "| versions | pairs | openings | differences | strengths | first move |\n"
+    "| ---: | ---: | --- | ---: | ---: | ---: |"
+)
+_RESULTS: Final = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Simulated pairs and the truth that they come from."""
+
+    truth: tuple[float, ...]
+    """Strengths in Elo."""
+    pairs: list[PairTally]
+
+
+@dataclass(slots=True)
+class Coverage:
+    """How many intervals hold the truth: of differences of two versions, of strengths, of the advantage."""
+
+    differences: float = 0.0
+    strengths: float = 0.0
+    advantages: float = 0.0
+    pools: int = 0
+
+    def add(self, pool: Pool) -> None:
+        players = range(len(pool.truth))
+        found = estimate(players, [], pool.pairs)
+        middle = mean(pool.truth)
+        self.differences += _share(
+            _holds(found.difference(one, other), pool.truth[one] - pool.truth[other])
+            for one in players
+            for other in range(one)
+        )
+        self.strengths += _share(_holds(found.strengths[one], pool.truth[one] - middle) for one in players)
+        self.advantages += _holds(found.advantage, ADVANTAGE_ELO)
+        self.pools += 1
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        return (
+            self.differences / self.pools,
+            self.strengths / self.pools,
+            self.advantages / self.pools,
+        )
+
+
+def simulate(source: np.random.Generator, versions: int, pairs: int, bias_elo: float) -> Pool:
+    """Random meetings; each opening has its bias for White in both games of its pair."""
+    truth = source.normal(0.0, STRENGTH_ELO, versions)
+    played = []
+    for _ in range(pairs):
+        one, other = source.choice(versions, 2, replace=False)
+        bias = ADVANTAGE_ELO + source.normal(0.0, bias_elo)
+        gap = truth[one] - truth[other]
+        first, second = (_play(source, (bias + side * gap) / ELO) for side in (1, -1))
+        played.append(PairTally(int(one), int(other), first, second))
+    return Pool(tuple(map(float, truth)), played)
+
+
+def measure(versions: int, pairs: int, bias_elo: float, pools: int, seed: int = 1) -> Coverage:
+    """The coverage over so many pools."""
+    source, found = np.random.default_rng(seed), Coverage()
+    for _ in range(pools):
+        found.add(simulate(source, versions, pairs, bias_elo))
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser("python -m benchmarks.coverage", description=__doc__.partition("\n")[0])
+    parser.add_argument("--pools", type=int, default=200, help="simulated for each row (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="default %(default)s")
+    options = parser.parse_args(arguments)
+    print(HEAD, flush=True)
+    all_right = True
+    for versions, pairs in POOLS:
+        for name, bias in (("independent", 0.0), ("shared bias", BIAS_ELO)):
+            shares = measure(versions, pairs, bias, options.pools, options.seed).shares
+            cells = (versions, f"{pairs:,}", name, *(f"{share:.1%}" for share in shares))
+            print(f"| {' | '.join(map(str, cells))} |", flush=True)
+            # One interval of the first move a pool: too few for a verdict.
+            all_right = all_right and all(LEAST <= share <= MOST for share in shares[:2])
+    return 0 if all_right else 1
+
+
+def _play(source: np.random.Generator, lead: float) -> Result:
+    """One result, by the model's probabilities; ``lead`` is White's, on the logistic scale."""
+    wins, loses = (1.0 / (1.0 + np.exp(MARGIN - sign * lead)) for sign in (1, -1))
+    return _RESULTS[int(np.searchsorted([wins, 1.0 - loses], source.random(), side="right"))]
+
+
+def _holds(found: Strength, truth: float) -> bool:
+    return abs(found.elo - truth) <= found.error
+
+
+def _share(held: Iterable[bool]) -> float:
+    return mean(map(float, held))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,83 @@
+"""The stored estimates: what they are computed from, when they are renewed, and what pages get."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from engines.rules.base import Result
+from tests.support.schedule import make_version
+from tournament.models import Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
+from tournament.services.results import estimates
+from tournament.services.results.estimates import compute, ladder_estimate, refresh_estimates
+
+pytestmark = pytest.mark.django_db
+LADDER = "duploline"
+NOW = timezone.now()
+
+
+@pytest.fixture
+def players() -> tuple[int, int]:
+    """Two versions with ten games, of which eight are four pairs with both games won by the first."""
+    one, other = (make_version(name) for name in ("Ada", "Bob"))
+    for version in (one, other):
+        LadderRating.objects.create(ladder_id=LADDER, version=version, mu=25, sigma=2, conservative=19)
+    PairScore.objects.create(ladder_id=LADDER, white=one, black=other, wins=5)
+    PairScore.objects.create(ladder_id=LADDER, white=other, black=one, losses=4, wins=1)
+    PairOutcome.objects.create(
+        ladder_id=LADDER,
+        one=one,
+        other=other,
+        first=str(Result.WHITE_WINS),
+        second=str(Result.BLACK_WINS),
+        count=4,
+    )
+    Ladder.objects.filter(pk=LADDER).update(sequence=10)
+    return one.pk, other.pk
+
+
+def test_a_game_counts_once_in_a_pair_or_alone(players: tuple[int, int]) -> None:
+    found = compute(LADDER)
+    assert found.games == 10
+    assert found.opening_spread > 0
+    assert found.difference(*players).elo > 0
+
+
+def test_the_stored_estimate_is_the_computed_one(players: tuple[int, int]) -> None:
+    assert refresh_estimates(NOW) == 1
+    cache.clear()
+    found, computed = ladder_estimate(LADDER), compute(LADDER)
+    assert found.strengths == computed.strengths
+    assert found.superiority(*players) == pytest.approx(computed.superiority(*players), abs=1e-5)
+
+
+def test_an_estimate_is_renewed_after_new_games_and_a_wait(players: tuple[int, int]) -> None:
+    assert refresh_estimates(NOW) == 1
+    assert refresh_estimates(NOW + datetime.timedelta(hours=1)) == 0
+    Ladder.objects.filter(pk=LADDER).update(sequence=11)
+    assert refresh_estimates(NOW + datetime.timedelta(seconds=1)) == 0
+    assert refresh_estimates(NOW + datetime.timedelta(hours=1)) == 1
+    assert LadderEstimate.objects.get().sequence == 11
+
+
+def test_a_long_ladder_shows_the_stored_estimate_and_a_short_one_the_latest(
+    players: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refresh_estimates(NOW)
+    old = ladder_estimate(LADDER).strengths
+    PairScore.objects.filter(white=players[0]).update(wins=9)
+    Ladder.objects.filter(pk=LADDER).update(sequence=14)
+    monkeypatch.setattr(estimates, "AT_ONCE", 1)
+    assert ladder_estimate(LADDER).strengths == old
+    monkeypatch.setattr(estimates, "AT_ONCE", 2)
+    assert ladder_estimate(LADDER).strengths[players[0]].elo > old[players[0]].elo
+
+
+def test_a_stored_form_of_another_version_of_the_program_is_computed_again(players: tuple[int, int]) -> None:
+    refresh_estimates(NOW)
+    LadderEstimate.objects.update(content=b"{}\n")
+    cache.clear()
+    assert ladder_estimate(LADDER).strengths == compute(LADDER).strengths

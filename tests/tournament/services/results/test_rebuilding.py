@@ -1,0 +1,177 @@
+"""Rebuilding beside the live tables: games that come meanwhile, a kill, another rebuild."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, connections
+from django.db.models import F
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from tests.support.schedule import FakeBroker, make_tournament, make_version, play_short
+from tests.tournament.services.results.test_ratings import table
+from tournament.embedded.plan import ROOT
+from tournament.models import Game, Ladder, LadderRating, PairOutcome, RatingEvent
+from tournament.services.results import keeper, rebuilding
+from tournament.services.results.rebuilding import RebuildError, rebuild
+from workers.jobs import GameJob
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+Deal = Callable[[], list[GameJob]]
+LADDER = "dogon-kulei"
+KILLED = """
+import os, signal, django
+django.setup()
+from tournament.services.results import rebuilding, shadow
+shadow.Shadow.apply = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+rebuilding.rebuild("dogon-kulei")
+"""
+
+
+def schedule(games: int = 3) -> None:
+    make_tournament(
+        versions=[make_version(f"Bot {n}", games=[LADDER]) for n in range(games)],
+        ladders=[LADDER],
+        pairs=2,
+        opening_plies=2,
+    )
+
+
+def play(deal: Deal, most: int = 1000) -> None:
+    while most and (jobs := deal()):
+        for job in jobs:
+            for report in play_short(job):
+                keeper.record(report)
+
+
+def spoil() -> None:
+    RatingEvent.objects.filter(sequence__gt=2).update(mu_after=F("mu_after") + 1)
+    LadderRating.objects.update(mu=99, wins=0)
+    PairOutcome.objects.update(count=F("count") + 1)
+
+
+def test_games_recorded_during_a_rebuild_are_in_it_once(deal: Deal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are rated live from the wrong ratings, and then once more by the rebuild from the right ones."""
+    monkeypatch.setattr(rebuilding, "CHUNK", 2)
+    monkeypatch.setattr(rebuilding, "FEW", 0)
+    schedule(4)
+    first = deal()
+    for report in play_short(first[0]):
+        keeper.record(report)
+    spoil()
+    late = [report for job in first[1:] for report in play_short(job)]
+    seen = []
+
+    def record_more(ladder: str, done: int, total: int) -> None:
+        seen.append((done, total))
+        if late:
+            keeper.record(late.pop())
+
+    rebuilt = rebuild(LADDER, record_more)[0]
+    assert rebuilt.changed
+    assert not late
+    assert len(seen) > 2
+    assert rebuilt.games == Game.objects.filter(rated=True).count() > 2
+    assert RatingEvent.objects.count() == 2 * rebuilt.games
+    stored = table()
+    assert not rebuild(LADDER)[0].changed
+    for model in (RatingEvent, LadderRating, PairOutcome):
+        model._default_manager.all().delete()
+    rebuild(LADDER)
+    assert table() == stored
+
+
+@pytest.mark.django_db(transaction=True)
+def test_other_connections_write_while_a_rebuild_compares(
+    queues: FakeBroker, deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rebuilding, "CHUNK", 2)
+    schedule()
+    play(deal)
+    spoil()
+    written: list[int] = []
+
+    def write() -> None:
+        try:
+            written.append(Ladder.objects.filter(pk="dualma").update(sequence=F("sequence") + 1))
+        finally:
+            connections.close_all()
+
+    def look(ladder: str, done: int, total: int) -> None:
+        thread = threading.Thread(target=write)
+        thread.start()
+        thread.join()
+
+    assert rebuild(LADDER, look)[0].changed
+    assert len(written) >= 3
+    assert set(written) == {1}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rebuild_that_is_killed_has_changed_nothing(deal: Deal) -> None:
+    schedule()
+    play(deal)
+    spoil()
+    before = table()
+    if connection.vendor != "sqlite":
+        pytest.skip("the other process opens the test's file")
+    environment = {
+        **os.environ,
+        "DATABASE_URL": f"sqlite:///{connection.settings_dict['NAME']}",
+        "DJANGO_SETTINGS_MODULE": "tournament.settings",
+    }
+    ended = subprocess.run((sys.executable, "-c", KILLED), cwd=ROOT, env=environment, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert table() == before
+    assert rebuild(LADDER)[0].changed
+    assert table() != before
+
+
+def test_another_rebuild_at_the_same_time_leaves_the_tables_as_they_are(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule()
+    play(deal)
+    spoil()
+
+    def interfere(ladder: str, done: int, total: int) -> None:
+        RatingEvent.objects.filter(sequence=3).delete()
+
+    with pytest.raises(RebuildError, match="another rebuild changed the ratings"):
+        rebuild(LADDER, interfere)
+    assert LadderRating.objects.filter(mu=99).count() == LadderRating.objects.count() > 0
+
+
+def test_pairs_are_counted_live_as_a_rebuild_and_the_migration_count_them(deal: Deal) -> None:
+    schedule(4)
+    play(deal)
+    live = table()["PairOutcome"]
+    assert sum(row["count"] for row in live) > 3
+    migration = importlib.import_module("tournament.migrations.0015_pair_outcomes")
+    PairOutcome.objects.all().delete()
+    with connection.cursor() as cursor:
+        cursor.execute(migration.COUNT_PAIRS)
+    assert table()["PairOutcome"] == live
+    PairOutcome.objects.all().delete()
+    assert rebuild(LADDER)[0].changed
+    assert table()["PairOutcome"] == live
+
+
+def test_the_command_shows_its_progress(
+    deal: Deal, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    schedule()
+    play(deal)
+    progress = StringIO()
+    call_command("rebuild_ratings", "--ladder", LADDER, stdout=StringIO(), stderr=progress)
+    count = Ladder.objects.get(pk=LADDER).sequence
+    assert f"{LADDER}: {count}/{count} games compared" in progress.getvalue()

@@ -1,0 +1,102 @@
+"""The estimate of each ladder's strengths: computed by the record keeper while games come, read by pages.
+
+It is stored with the ladder's completion sequence, which changes with every recorded game, and kept in this
+process's cache under that number.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import time
+
+import numpy as np
+from django.core.cache import cache
+from django.db.models import Q
+
+from tournament.arithmetic.estimates import Estimate, PairTally, estimate
+from tournament.arithmetic.standings import Tally
+from tournament.models import BotVersion, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
+
+AT_ONCE = 60
+"""Versions of a ladder for which a page computes an estimate that is missing or old: takes 0.02 s."""
+LEAST_WAIT = datetime.timedelta(seconds=10)
+WAIT_FACTOR = 60.0
+"""The keeper waits this many times the cost before it computes an estimate again: 2 % of its time."""
+
+
+def ladder_estimate(ladder: str) -> Estimate:
+    """Strengths with error bars from the rated games of a ladder, by version id.
+
+    On a ladder with many versions some of the latest games may be missing, for at most a few minutes.
+    """
+    columns = ("sequence", "estimate__sequence", "estimate__computed_at")
+    sequence, of, computed_at = Ladder.objects.values_list(*columns).get(pk=ladder)
+    if of is not None and of != sequence and _count_versions(ladder) <= AT_ONCE:
+        of = None
+    key = f"estimate-{ladder}-{sequence if of is None else computed_at.isoformat()}"
+    known: Estimate | None = cache.get(key)
+    if known is None:
+        known = (None if of is None else _load(ladder)) or compute(ladder)
+        cache.set(key, known)
+    return known
+
+
+def refresh_estimates(now: datetime.datetime) -> int:
+    """Compute and store the estimates that are out of date and due; returns how many."""
+    known = {row.pk: row for row in LadderEstimate.objects.defer("content")}
+    refreshed = 0
+    for ladder in Ladder.objects.filter(sequence__gt=0).order_by("code"):
+        row = known.get(ladder.pk)
+        if row is None or (row.sequence != ladder.sequence and _due_at(row) <= now):
+            begun = time.process_time()
+            content = _dump(compute(ladder.pk))
+            LadderEstimate.objects.update_or_create(
+                ladder=ladder,
+                defaults={
+                    "sequence": ladder.sequence,
+                    "computed_at": now,
+                    "cost_s": time.process_time() - begun,
+                    "content": content,
+                },
+            )
+            refreshed += 1
+    return refreshed
+
+
+def _due_at(row: LadderEstimate) -> datetime.datetime:
+    return row.computed_at + max(LEAST_WAIT, WAIT_FACTOR * datetime.timedelta(seconds=row.cost_s))
+
+
+def _count_versions(ladder: str) -> int:
+    return LadderRating.objects.filter(ladder_id=ladder).count()
+
+
+def compute(ladder: str) -> Estimate:
+    """The estimate from the counts of results as they are now."""
+    scores = PairScore.objects.filter(ladder_id=ladder)
+    played = Q(pk__in=scores.values("white")) | Q(pk__in=scores.values("black"))
+    players = BotVersion.objects.filter(played).order_by("pk").values_list("pk", flat=True)
+    pairs = PairOutcome.objects.filter(ladder_id=ladder).tallies()
+    return estimate(list(players), [*scores.tallies(), *_taken_out(pairs)], pairs)
+
+
+def _taken_out(pairs: list[PairTally]) -> list[Tally]:
+    """Minus the games of complete pairs, so that only single games are left of all games."""
+    firsts = [Tally(pair.one, pair.other, pair.first, -pair.count) for pair in pairs]
+    return firsts + [Tally(pair.other, pair.one, pair.second, -pair.count) for pair in pairs]
+
+
+def _dump(found: Estimate) -> bytes:
+    """A line of JSON, then the covariance as numbers of four bytes."""
+    return json.dumps(found.to_json()).encode() + b"\n" + found.covariance.astype("<f4").tobytes()
+
+
+def _load(ladder: str) -> Estimate | None:
+    """None if the stored form is of another version of this program."""
+    content = LadderEstimate.objects.values_list("content", flat=True).get(pk=ladder)
+    head, _, numbers = bytes(content).partition(b"\n")
+    try:
+        return Estimate.from_json(json.loads(head), np.frombuffer(numbers, "<f4").astype(np.float64))
+    except (KeyError, TypeError, ValueError):
+        return None

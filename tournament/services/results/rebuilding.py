@@ -1,0 +1,280 @@
+"""Rebuilds the rating tables of ``models.ladders`` from the recorded games, or from published records alone.
+
+The games are rated again and compared with the stored tables while the site continues. What differs is
+kept aside (``shadow``) and stored in one short transaction under the ladder's lock, with the games that were
+recorded in the meantime. A rebuild that ends early has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from engines.records import Record, RecordError, check_rules_version
+from engines.rules.base import OtherRules, Result
+from tournament.arithmetic.ratings import POINTS, Fold, Player, RatedGame, Standing, ladder_scale
+from tournament.models import BotVersion, Game, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
+from tournament.services.results.ratings import (
+    RESULT_COLUMNS,
+    RatedScore,
+    pair_columns,
+    pair_key,
+    standing_columns,
+)
+from tournament.services.results.records import NOT_RATED
+from tournament.services.results.shadow import InterferenceError, Shadow, replace_rows
+
+CHUNK = 5_000
+"""Games that are read, rated and compared together."""
+FEW = 500
+"""New games of a running site that may be left for the transaction."""
+RESULTS = {str(result): result for result in POINTS}
+
+Progress = Callable[[str, int, int], None]
+"""Receives the ladder, how many of its games are compared, and how many there are."""
+
+
+_Row = tuple[int, int, int, int, int, Player, Player, Result]
+"""A rated game: its sequence, its id, its pairing's, the versions' ids, the players, the result."""
+
+
+class RebuildError(ValueError):
+    """Records that do not fit the site's tables; the text is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """The outcome of a rebuild of one ladder."""
+
+    ladder: str
+    games: int
+    """Number of rated games."""
+    changed: bool
+    """Whether the rebuild changed the tables."""
+    standings: Mapping[Player, Standing]
+
+
+def _silent(ladder: str, done: int, total: int) -> None:
+    """Progress that nobody looks at."""
+
+
+def rebuild(ladder: str | None = None, progress: Progress = _silent) -> list[Rebuilt]:
+    """Rebuild the tables of one ladder, or of all, from the recorded games in the database.
+
+    Raises ``RebuildError`` if another rebuild changed the same ladder at the same time.
+    """
+    codes = [ladder] if ladder else list(Ladder.objects.values_list("code", flat=True))
+    return [_Rebuild(code, progress).run(None) for code in codes]
+
+
+def rebuild_from_records(
+    ladder: str, records: Iterable[Record | RecordError], progress: Progress = _silent
+) -> Rebuilt:
+    """Rebuild one ladder's tables from published records alone, in completion sequence.
+
+    Skips records of other ladders; games recorded after the start of the rebuild come from the database.
+    Raises ``RebuildError`` for an unreadable record, for one out of sequence, and for one whose game or
+    player is not in the database; then nothing is changed.
+    """
+    return _Rebuild(ladder, progress).run(records)
+
+
+class _Rebuild:
+    """One ladder's tables while they are computed again."""
+
+    def __init__(self, ladder: str, progress: Progress) -> None:
+        self.ladder = ladder
+        self.progress = progress
+        self.fold = Fold(ladder_scale(ladder))
+        self.shadow = Shadow(ladder)
+        self.games = 0
+        self.until = 0
+        """The sequence number up to which games are rated and compared."""
+        self.versions: dict[Player, int] = {}
+        self.scores: dict[tuple[int, int, Result], int] = {}
+        self.both: dict[tuple[tuple[int, int, Result], tuple[int, int, Result]], int] = {}
+        """How many pairings had these two games, in the order in which they were rated."""
+        self.half: dict[int, tuple[int, int, Result]] = {}
+        """The first rated game of each pairing whose second has not come yet."""
+
+    def run(self, records: Iterable[Record | RecordError] | None) -> Rebuilt:
+        last = self._last()
+        if records is not None:
+            self._read_records(records, last)
+        while self.until < last:
+            self._read_games(last)
+            self.progress(self.ladder, self.until, last)
+            if self.until >= last and self._last() - last > FEW:
+                last = self._last()
+        try:
+            with transaction.atomic():
+                changed = self._finish()
+        except (IntegrityError, InterferenceError):
+            raise RebuildError(
+                f"{self.ladder}: another rebuild changed the ratings at the same time, so nothing is changed"
+            ) from None
+        self.shadow.drop()
+        return Rebuilt(self.ladder, self.games, changed, self.fold.standings)
+
+    def _last(self) -> int:
+        return Ladder.objects.values_list("sequence", flat=True).get(pk=self.ladder)
+
+    def _finish(self) -> bool:
+        """Add the latest games and store everything, under the ladder's lock; whether anything changed."""
+        ladder = Ladder.objects.select_for_update().get(pk=self.ladder)
+        while self.until < ladder.sequence:
+            self._read_games(ladder.sequence)
+        changed = self.shadow.differs
+        if changed:
+            self.shadow.apply()
+        tables = [
+            replace_rows(LadderRating, self.ladder, ("version_id",), self._ratings()),
+            replace_rows(PairScore, self.ladder, ("white_id", "black_id"), self._pair_scores()),
+            replace_rows(
+                PairOutcome, self.ladder, ("one_id", "other_id", "first", "second"), self._pair_outcomes()
+            ),
+        ]
+        if changed := changed or any(tables):
+            LadderEstimate.objects.filter(pk=self.ladder).delete()
+        return changed
+
+    # Rating and comparing
+
+    def _read_games(self, last: int) -> None:
+        """The next rated games of the database, at most up to the sequence number ``last``."""
+        until = min(self.until + CHUNK, last)
+        games = Game.objects.filter(
+            ladder_id=self.ladder, sequence__gt=self.until, sequence__lte=until, rated=True
+        ).order_by("sequence")
+        columns = games.values_list("sequence", "id", "pairing_id", "white_id", "black_id", "result")
+        players = _players()
+        rows = [
+            (
+                sequence or 0,
+                game,
+                pairing,
+                white,
+                black,
+                players[white],
+                players[black],
+                RESULTS[result or ""],
+            )
+            for sequence, game, pairing, white, black, result in columns.iterator(CHUNK)
+        ]
+        self._add(rows, until)
+
+    def _read_records(self, records: Iterable[Record | RecordError], last: int) -> None:
+        rows = _played_in(self.ladder, records)
+        while chunk := list(islice(rows, CHUNK)):
+            self._add(chunk, chunk[-1][0])
+            self.progress(self.ladder, self.until, last)
+        if self.until < last:
+            self._add([], last)
+
+    def _add(self, rows: Sequence[_Row], until: int) -> None:
+        """Rate games and compare their events with those stored; the next call continues after ``until``."""
+        expected: dict[tuple[int, int], tuple[int, float, float, float, float]] = {}
+        step, rating, versions, scores = self.fold.step, self.fold.rating, self.versions, self.scores
+        for sequence, game, pairing, white, black, one, other, result in rows:
+            mu, sigma, other_mu, other_sigma = step(one, other, result)
+            expected[sequence, white] = (game, mu, sigma, *rating(one))
+            expected[sequence, black] = (game, other_mu, other_sigma, *rating(other))
+            versions[one], versions[other] = white, black
+            score = white, black, result
+            scores[score] = scores.get(score, 0) + 1
+            self._pair(pairing, score)
+        self.games += len(rows)
+        self.shadow.compare(expected, self.until, until)
+        self.until = until
+
+    def _pair(self, pairing: int, score: tuple[int, int, Result]) -> None:
+        first = self.half.pop(pairing, None)
+        if first is None:
+            self.half[pairing] = score
+        else:
+            both = first, score
+            self.both[both] = self.both.get(both, 0) + 1
+
+    # The tables without history
+
+    def _ratings(self) -> dict[tuple[Any, ...], dict[str, Any]]:
+        standings = self.fold.standings.items()
+        return {(self.versions[player],): standing_columns(standing) for player, standing in standings}
+
+    def _pair_scores(self) -> dict[tuple[Any, ...], dict[str, Any]]:
+        wanted: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for (white, black, result), count in self.scores.items():
+            columns = wanted.setdefault((white, black), dict.fromkeys(RESULT_COLUMNS.values(), 0))
+            columns[RESULT_COLUMNS[result]] += count
+        return wanted
+
+    def _pair_outcomes(self) -> dict[tuple[Any, ...], dict[str, Any]]:
+        counts: Counter[tuple[Any, ...]] = Counter()
+        for (game, return_game), count in self.both.items():
+            if key := pair_key(RatedScore(*game), RatedScore(*return_game)):
+                counts[tuple(pair_columns(key).values())] += count
+        return {columns: {"count": count} for columns, count in counts.items()}
+
+
+def _players() -> dict[int, Player]:
+    rows = BotVersion.objects.order_by().values_list("pk", "bot__name", "number")
+    return {pk: (name, number) for pk, name, number in rows}
+
+
+def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[_Row]:
+    """The rated games of records; ids come from the database, results from the records alone."""
+    versions = {player: pk for pk, player in _players().items()}
+    games, last = rated_games(code, records), 0
+    while chunk := list(islice(games, 500)):
+        known = Game.objects.by_completion(code).filter(key__in=[key for key, _ in chunk])
+        columns = known.values_list("key", "sequence", "id", "pairing_id")
+        rows = {key: (sequence or 0, game, pairing) for key, sequence, game, pairing in columns}
+        for key, rated in chunk:
+            for player in (rated.white, rated.black):
+                if player not in versions:
+                    raise RebuildError(f"game {key!r}: the site has no {player[0]!r} version {player[1]}")
+            if key not in rows:
+                raise RebuildError(f"game {key!r}: the site has recorded no such game of {code!r}")
+            sequence, game, pairing = rows[key]
+            if sequence <= last:
+                raise RebuildError(
+                    f"game {key!r}: the records are not in the order in which games were rated"
+                )
+            last = sequence
+            yield (sequence, game, pairing, versions[rated.white], versions[rated.black], *rated)
+
+
+def rated_games(ladder: str, records: Iterable[Record | RecordError]) -> Iterator[tuple[str, RatedGame]]:
+    """The rated games of a ladder with their keys, from the records alone.
+
+    Raises ``RebuildError`` at the first record that cannot be read or rated.
+    """
+    for record in records:
+        if isinstance(record, RecordError):
+            raise RebuildError(str(record))
+        if record.header("Game") == ladder and NOT_RATED not in record.headers:
+            yield record.header("GameId"), read_rated_game(record)
+
+
+def read_rated_game(record: Record) -> RatedGame:
+    """Convert a record for the fold; raises ``RebuildError``."""
+    key, players = record.header("GameId"), []
+    try:
+        check_rules_version(record)
+    except OtherRules as error:
+        raise RebuildError(f"game {key!r}: {error}") from None
+    for side in ("White", "Black"):
+        number = record.header(f"{side}Version")
+        if not number.isdecimal():
+            raise RebuildError(f"game {key!r}: {side}Version {number!r} is not a number")
+        players.append((record.header(side), int(number)))
+    if record.result not in POINTS:
+        raise RebuildError(f"game {key!r}: a rated game without a result")
+    if players[0] == players[1]:
+        raise RebuildError(f"game {key!r}: {players[0][0]!r} plays itself, which is never rated")
+    return RatedGame(players[0], players[1], record.result)
