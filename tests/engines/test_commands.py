@@ -235,6 +235,7 @@ def test_a_file_without_a_game_is_no_success(capsys: pytest.CaptureFixture[str],
         (bz2.compress(b"[Event]"), "bzip2"),
         (b"PK\x03\x04..", "zip"),
     ],
+    ids=["zstd", "gzip", "xz", "bzip2", "zip"],
 )
 def test_a_compressed_file_is_named_as_such(
     data: bytes, form: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
