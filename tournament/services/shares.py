@@ -39,6 +39,11 @@ def used_today(owner: User, now: datetime.datetime) -> float:
     return use.seconds / HOUR if use else 0.0
 
 
+def used_by_owner(now: datetime.datetime) -> dict[int | None, float]:
+    """Seconds of slots used today, by user; users who have used none are missing."""
+    return dict(SlotUse.objects.filter(day=now.date()).values_list("owner", "seconds"))
+
+
 def exhausted(now: datetime.datetime) -> set[int]:
     """Users who have used up today's hours; staff has no limit, and 0 in the settings is none."""
     if not settings.SLOT_HOURS:

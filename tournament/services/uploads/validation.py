@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import datetime
 import uuid
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator
 from functools import partial
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from engines.visible import visible, visible_lines
@@ -23,6 +24,7 @@ from tournament.services.dispatch import workers
 from tournament.services.dispatch.batches import engine_spec
 from tournament.services.dispatch.slots import slots_of
 from tournament.services.schedule.tournaments import create_validation, start
+from tournament.services.shares import charge, used_by_owner
 from tournament.services.uploads import availability as uploads
 from workers.service.compliance import (
     MAX_LOG,
@@ -65,14 +67,31 @@ def assign_checks() -> int:
     open_checks = Exam.objects.filter(ended_at__isnull=True)
     for name in open_checks.filter(assigned__in=free).values_list("assigned", flat=True):
         free[name] -= 1
+    turns = _turns(open_checks, timezone.now())
     sent = 0
-    for exam in open_checks.filter(assigned="").select_related("version__bot").order_by("sent_at"):
-        name = max(free, key=free.__getitem__, default="")
-        if not name or free[name] <= 0:
+    while (name := max(free, key=free.__getitem__, default="")) and free[name] > 0:
+        if (exam := next(turns, None)) is None:
             break
         free[name] -= 1
         sent += _send_check(exam, name)
     return sent
+
+
+def _turns(open_checks: QuerySet[Exam], now: datetime.datetime) -> Iterator[Exam]:
+    """The checks that wait: owners take turns, the one first whose bots have used the least time today."""
+    waiting = list(open_checks.filter(assigned="").select_related("version__bot").order_by("sent_at"))
+    running = Counter(open_checks.exclude(assigned="").values_list("version__bot__owner", flat=True))
+    used = used_by_owner(now)
+
+    def rank(exam: Exam) -> tuple[int, float, datetime.datetime]:
+        owner = exam.version.bot.owner_id
+        return running[owner], used.get(owner, 0.0), exam.sent_at
+
+    while waiting:
+        exam = min(waiting, key=rank)
+        waiting.remove(exam)
+        running[exam.version.bot.owner_id] += 1
+        yield exam
 
 
 @transaction.atomic
@@ -158,6 +177,8 @@ def _open_check(exam_id: str) -> Exam | None:
 def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
     exam.end, exam.ended_at, exam.why = end, now, why
     exam.save()
+    if exam.assigned:
+        charge({exam.version.bot.owner_id: (now - exam.sent_at).total_seconds()}, now)
     version = exam.version
     if end == Exam.End.DONE:
         _conclude(version, exam.findings)

@@ -31,6 +31,7 @@ from tournament.services.dispatch.batches import engine_spec
 from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.dispatch.recalls import take_back_stranded
 from tournament.services.results import keeper
+from tournament.services.shares import charge
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
 from workers.game.referee import BOTH_UNABLE
@@ -257,6 +258,30 @@ def test_a_check_waits_for_a_worker_and_goes_to_one_with_a_free_slot(
     make_worker(name="checker 2", queue="validation", slots=1)
     assert (validation.assign_checks(), validation.assign_checks()) == (1, 0)
     assert second.exams.get().assigned == "checker 2"
+
+
+def test_owners_take_turns_whoever_has_uploaded_more(
+    queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    ada, bob, cy = (make_user(name) for name in ("ada", "bob", "cy"))
+    charge({bob.pk: 60.0}, timezone.now())
+    Worker.objects.update(slots=2)
+    checks = {}
+    for owner, name in ((ada, "A1"), (ada, "A2"), (ada, "A3"), (bob, "B1"), (cy, "C1")):
+        version = make_version(name, owner=owner, state=BotVersion.State.WAITING)
+        exam = validation.begin(version, timezone.now())
+        assert exam is not None
+        checks[str(exam.pk)] = name
+    order: list[str] = []
+    while len(order) < len(checks):
+        with django_capture_on_commit_callbacks(execute=True):
+            assert validation.assign_checks()
+        order += [checks[job.exam] for job in queues.exams]
+        queues.exams.clear()
+        for exam in Exam.objects.filter(ended_at__isnull=True).exclude(assigned=""):
+            Exam.objects.filter(pk=exam.pk).update(sent_at=exam.sent_at - timedelta(seconds=30))
+            validation.record_news(news(exam.version, ComplianceEnding.REFUSED, why="bad"), timezone.now())
+    assert order == ["A1", "C1", "A2", "B1", "A3"]
 
 
 def test_news_of_a_check_counts_only_from_the_worker_it_was_sent_to(submit: Submit) -> None:
