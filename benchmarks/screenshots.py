@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from tests.support.browsers import find_chromium, started_browser
 from tests.support.jobs import wait_until
@@ -28,12 +28,14 @@ from tournament.embedded.plan import ROOT
 READY_S: Final = 600.0
 FIRST: Final = "/tournaments/first-round-robin/"
 """The tournament of the sample bots that a new site plays."""
+MISSING: Final = "/nowhere/"
+"""A page that is not there: Chromium reports its status as an error."""
 ADDRESSES: Final = (
     "/", "/ladders/", "/ladders/dualma/", "/tournaments/", FIRST, "/queue/", "/bots/", "/bots/alphabeta/",
     "/bots/alphabeta/1/", "/bots/alphabeta/against/greedy/", "/version-tests/", "/games/",
     "/games/{duovallis}/", "/games/{dualma}/", "/games/{dogon-gagara}/", "/games/{duploline}/",
     "/games/{dualma}/embed/", "/rules/", "/rules/duovallis/", "/kit/", "/protocol/", "/records/",
-    "/formats/", "/workers/", "/about/", "/log-in/", "/sign-up/", "/nowhere/",
+    "/formats/", "/workers/", "/about/", "/log-in/", "/sign-up/", MISSING,
 )  # fmt: skip
 """``{code}`` stands for Alphabeta's longest game on a ladder."""
 THUMBNAIL: Final = 280
@@ -140,6 +142,12 @@ def _shoot(
     )
     page = context.new_page()
     errors: list[str] = []
+
+    def listen(said: ConsoleMessage) -> None:
+        if said.type == "error" and not page.url.endswith(MISSING):
+            errors.append(f"{setting.name} {page.url}: {said.text}")
+
+    page.on("console", listen)
     page.on("pageerror", lambda error: errors.append(f"{setting.name} {page.url}: {error}"))
     for number, address in enumerate(addresses):
         page.goto(address)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.apps import AppConfig
-from django.contrib.staticfiles.apps import StaticFilesConfig
+from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
 
@@ -16,6 +15,9 @@ class TournamentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        # No page uses the extensions of htmx, and they import files that are not there.
+        files: Any = apps.get_app_config("staticfiles")
+        files.ignore_patterns = [*files.ignore_patterns, "ext"]
         post_migrate.connect(_create_ladders, sender=self)
 
 
@@ -24,9 +26,3 @@ def _create_ladders(using: str, **_: Any) -> None:
     from tournament.models import Ladder
 
     Ladder.objects.using(using).ensure()
-
-
-class CollectedFiles(StaticFilesConfig):
-    """Django's static files, without the extensions of htmx: no page uses them, and they import no files."""
-
-    ignore_patterns = [*StaticFilesConfig.ignore_patterns, "ext"]  # noqa: RUF012

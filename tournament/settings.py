@@ -147,7 +147,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "tournament.apps.CollectedFiles",
+    "django.contrib.staticfiles",
     "django_htmx",
     "allauth",
     "allauth.account",
@@ -183,7 +183,12 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["tournament.moments", "tournament.sentences", "tournament.static_files"],
+            "builtins": [
+                "tournament.views.moments",
+                "tournament.sentences",
+                "tournament.static_files",
+                "tournament.views.games.endings",
+            ],
         },
     }
 ]

@@ -21,6 +21,7 @@ from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
 from tournament.services.results.estimates import refresh_estimates
 from tournament.services.uploads import validation
+from tournament.services.uploads.availability import QUEUES
 from workers.jobs import GameReport, Progress, Release
 from workers.service.compliance import ComplianceNews
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
@@ -64,7 +65,8 @@ def news(message: Any) -> None:
 @app.task(name="tournament.heartbeat")
 def heartbeat(message: Any) -> None:
     """Receives a worker's heartbeat."""
-    if parsed := _read(Heartbeat, message):
+    parsed = _read(Heartbeat, message)
+    if parsed and parsed.queue in QUEUES:  # it becomes part of a queue's name
         validation.receive_heartbeat(parsed, timezone.now())
 
 

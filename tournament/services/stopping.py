@@ -47,4 +47,4 @@ def stop_jobs(jobs: Mapping[uuid.UUID, str]) -> None:
     for job, worker in jobs.items():
         by_worker.setdefault(worker, []).append(str(job))
     for worker, stop in by_worker.items():
-        transaction.on_commit(partial(queues.send_command, Command(worker, stop=tuple(stop))))
+        transaction.on_commit(partial(queues.send_command, Command(worker, stop=tuple(stop))), robust=True)

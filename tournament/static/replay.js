@@ -76,7 +76,7 @@ function control(element) {
 
 // These controls are hidden in every fragment, because they do nothing without this file.
 function showControls() {
-  panel().querySelectorAll("[data-keys], .autoplay").forEach((part) => { part.hidden = false; });
+  panel().querySelectorAll("[data-keys], [data-copy], .autoplay").forEach((part) => { part.hidden = false; });
   const button = panel().querySelector("[data-autoplay]");
   button.setAttribute("aria-pressed", String(timer !== 0));
   button.textContent = timer ? "Pause" : "Play";
@@ -117,6 +117,7 @@ function requestedPly() {
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SLIDE_MS = 300;
 const SOW_MS = 600; // a whole sowing, however many stones
+const within = (duration) => (timer ? Math.min(duration, 0.6 * pause) : duration); // before the next move of autoplay
 
 function animate() {
   if (still.matches) return;
@@ -124,13 +125,13 @@ function animate() {
   for (const piece of panel().querySelectorAll("[data-from]")) {
     const [x, y] = piece.dataset.from.split(" ");
     const slide = [{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }];
-    piece.animate(slide, { duration: SLIDE_MS, easing: "ease-in-out" });
+    piece.animate(slide, { duration: within(SLIDE_MS), easing: "ease-in-out" });
   }
-  panel().querySelectorAll("[data-new]").forEach((piece) => piece.animate(appear, SLIDE_MS));
+  panel().querySelectorAll("[data-new]").forEach((piece) => piece.animate(appear, within(SLIDE_MS)));
   const changes = [...panel().querySelectorAll("[data-order]")];
   const most = Math.max(1, ...changes.map((change) => Number(change.dataset.order)));
   for (const change of changes) {
-    const delay = (Number(change.dataset.order) / most) * SOW_MS;
+    const delay = (Number(change.dataset.order) / most) * within(SOW_MS);
     change.animate(appear, { duration: 120, delay, fill: "backwards" });
   }
 }

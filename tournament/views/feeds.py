@@ -107,7 +107,10 @@ class _TournamentFeed(_SubjectFeed):
 
 class _PersonFeed(_SubjectFeed):
     def get_object(self, request: HttpRequest, name: str) -> User:
-        return get_object_or_404(User, username=name)
+        person = get_object_or_404(User, username=name) if name.isprintable() else None
+        if person is None or not access.may_see_profile(access.PUBLIC, person):
+            raise Http404("no such person")
+        return person
 
 
 def _served(feed: _SubjectFeed) -> Any:

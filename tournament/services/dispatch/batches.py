@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from engines.timecontrol import format_time_control, parse_time_control
 from tournament import queues
 from tournament.models import Attempt, BotVersion, Game, Pairing, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
@@ -31,6 +32,8 @@ BATCH_SECONDS = 2.0
 """Target duration of a batch: short, so that a worker soon gets another and a pause soon takes effect."""
 LONG_SECONDS = 10.0
 """A batch that takes longer is sent only to a free slot: no other batch shall wait behind it."""
+UNTIMED_GAME_SECONDS = 60.0
+"""What a game without a clock is expected to take between players without recent games."""
 MAX_PAIRS = 64
 MOST_READ = 10_000
 """Most waiting games of a tournament that are read at once."""
@@ -53,7 +56,7 @@ def cut_batches(tournament: int, time_control: str, most: int) -> Iterator[GameB
     """
     meetings = _waiting_meetings(tournament, most * MAX_PAIRS * GAMES_A_PAIR)
     known = cache(lambda ladder: seconds_by_version(ladder, time_control))
-    guess = cache(lambda ladder: guess_seconds([ladder], time_control))
+    guess = cache(lambda ladder: _guess(ladder, time_control))
     pairs: list[int] = []
     taken = 0.0
     for pairing, (ladder, *players) in meetings.items():
@@ -68,6 +71,18 @@ def cut_batches(tournament: int, time_control: str, most: int) -> Iterator[GameB
         taken += seconds
     if pairs:
         yield GameBatch(tournament, tuple(sorted(pairs, key=meetings.__getitem__)), taken)
+
+
+def _guess(ladder: str, time_control: str) -> float:
+    """Seconds of a game between players without recent games.
+
+    Limits of nodes or depth do not count, because a bot may take any time for them: games without a clock
+    are expected to be long.
+    """
+    control = parse_time_control(time_control)
+    if not control.is_timed:
+        return UNTIMED_GAME_SECONDS
+    return guess_seconds([ladder], format_time_control(replace(control, nodes=None, depth=None)))
 
 
 def _waiting_meetings(tournament: int, games: int) -> dict[int, tuple[str, int, int]]:

@@ -106,7 +106,7 @@ def _open_attempts(queue: str) -> QuerySet[Attempt]:
 def _next_batches(queue: str, most: int) -> Iterator[GameBatch]:
     """Batches of the running tournaments by priority; within one priority the owners share the slots."""
     now = timezone.now()
-    shares = slot_shares(_open_attempts(queue), slots_at_work(), now)
+    shares = slot_shares(_open_attempts(queue), slots_at_work(queue), now)
     ranks = _waiting_by_owner(queue, most, exhausted(now))
     dismiss_owners()
     for rank in sorted(ranks, reverse=True):

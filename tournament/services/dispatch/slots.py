@@ -16,9 +16,9 @@ def slots_of(workers: Iterable[Worker]) -> int:
     return sum(max(0, worker.slots - worker.held) for worker in given)
 
 
-def slots_at_work() -> int:
-    """Slots of all workers of the games queue that are up."""
-    return slots_of(Worker.objects.up().filter(queue=queues.GAMES))
+def slots_at_work(queue: str = queues.GAMES) -> int:
+    """Slots of all workers of a queue that are up."""
+    return slots_of(Worker.objects.up().filter(queue=queue))
 
 
 def slots_expected() -> int:

@@ -72,14 +72,18 @@ def slot_shares(open_attempts: QuerySet[Attempt], slots: int, now: datetime.date
 
 
 def admit_owners(waiting: Collection[int], shares: SlotShares) -> None:
-    """Note who has games to play. An owner who had none until now starts with what the least served has."""
+    """Note who has games to play. An owner who had none until now starts with what the least served has.
+
+    If nobody had any, all start alike: neither unused time nor long use is remembered.
+    """
     active = set(OwnerShare.objects.filter(is_active=True).values_list("owner", flat=True))
-    level = min((shares.used[owner] for owner in active & set(waiting)), default=0.0)
+    highest = max(shares.used.values(), default=0.0)
+    level = min((shares.used[owner] for owner in active & set(waiting)), default=highest)
     for owner in set(waiting) - active:
-        missing = max(0.0, level - shares.used[owner])
+        missing = level - shares.used[owner]
         share, _ = OwnerShare.objects.get_or_create(owner=owner)
         OwnerShare.objects.filter(pk=share.pk).update(is_active=True, served=F("served") + missing)
-        shares.used[owner] += missing
+        shares.used[owner] = level
 
 
 def dismiss_owners() -> None:

@@ -193,4 +193,6 @@ def _take_back(worker: Worker) -> None:
 
 def _send_admission(worker: Worker) -> None:
     admission = Admission(worker.run, not worker.why, worker.why)
-    transaction.on_commit(partial(queues.send_command, Command(worker.name, admission=admission)))
+    transaction.on_commit(
+        partial(queues.send_command, Command(worker.name, admission=admission)), robust=True
+    )

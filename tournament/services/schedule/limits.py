@@ -63,12 +63,12 @@ def check_running(tournament: Tournament) -> None:
     owner = tournament.owner
     if owner is None or owner.is_staff or tournament.kind == Tournament.Kind.VALIDATION:
         return
-    public = Tournament.objects.public().filter(owner=owner, state__in=[State.RUNNING, State.ANNOUNCED])
-    running = public.count()
+    states = [State.RUNNING, State.PAUSED, State.ANNOUNCED]
+    running = Tournament.objects.public().filter(owner=owner, state__in=states).count()
     if running >= settings.MAX_RUNNING:
         raise TournamentError(
-            f"state: {running} of your tournaments run or are announced, and {settings.MAX_RUNNING} are the "
-            "most: wait until one ends"
+            f"state: {running} of your tournaments run, are paused or announced, and {settings.MAX_RUNNING} "
+            "are the most: wait until one ends"
         )
 
 

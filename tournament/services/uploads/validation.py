@@ -80,7 +80,8 @@ def assign_checks() -> int:
 def _turns(open_checks: QuerySet[Exam], now: datetime.datetime) -> Iterator[Exam]:
     """The checks that wait: owners take turns, the one first whose bots have used the least time today."""
     waiting = list(open_checks.filter(assigned="").select_related("version__bot").order_by("sent_at"))
-    running = Counter(open_checks.exclude(assigned="").values_list("version__bot__owner", flat=True))
+    owners = open_checks.exclude(assigned="").values_list("version__bot__owner", flat=True)
+    running: Counter[int | None] = Counter(owners)
     used = used_by_owner(now)
 
     def rank(exam: Exam) -> tuple[int, float, datetime.datetime]:

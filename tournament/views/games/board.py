@@ -12,6 +12,7 @@ import resvg_py
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from django.utils.cache import patch_cache_control
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
@@ -24,6 +25,8 @@ from tournament.models import BotVersion, Game, GameRecord, LiveGame
 from tournament.views.games.replay import BoardStep, Replay, format_clock, replay_of
 from tournament.views.paging import LAST_ID, whole_number
 
+PICTURE_S = 24 * 3600
+"""How long caches may keep the picture of a recorded game."""
 PNG_WIDTH = 800
 
 
@@ -66,7 +69,7 @@ def load_replay(game: Game) -> tuple[Replay, LiveGame | None, bool]:
 def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The board after ``ply`` moves as an SVG file; a ply beyond the end shows the end."""
     drawn = draw_board(_at(request, pk, ply), flip=_is_flipped(request), style=svg.STYLE)
-    return HttpResponse(drawn, content_type="image/svg+xml")
+    return _cached(HttpResponse(drawn, content_type="image/svg+xml"), pk)
 
 
 @require_safe
@@ -74,7 +77,15 @@ def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The same as PNG, in the light colours, for link previews."""
     drawn = draw_board(_at(request, pk, ply), flip=_is_flipped(request), style=svg.flat_style())
     png = resvg_py.svg_to_bytes(svg_string=drawn, width=PNG_WIDTH, background="#f3f1ec")
-    return HttpResponse(bytes(png), content_type="image/png")
+    return _cached(HttpResponse(bytes(png), content_type="image/png"), pk)
+
+
+def _cached(response: HttpResponse, pk: int) -> HttpResponse:
+    """The picture; caches may keep that of a recorded game which everybody may see."""
+    game = Game.objects.select_related("tournament").get(pk=pk)
+    if game.state == Game.State.DONE and access.may_see_tournament(access.PUBLIC, game.tournament):
+        patch_cache_control(response, public=True, max_age=PICTURE_S)
+    return response
 
 
 def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGame | None) -> dict[str, Any]:

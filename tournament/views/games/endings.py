@@ -1,11 +1,15 @@
-"""Sentences that say how a game ended."""
+"""Sentences that say how a game ended; the filter ``ending`` has the short form, for lists."""
 
 from __future__ import annotations
+
+from django import template
 
 from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
 from engines.rules.registry import ENDINGS
 from tournament.models import Game
+
+register = template.Library()
 
 FORFEITS = {
     Termination.ILLEGAL_MOVE: "its move was illegal",
@@ -37,6 +41,16 @@ def ending_sentence(game: Game) -> str:
     if game.result is None:
         return f"{_STATES[Game.State(game.state)]}."
     return f"{_RESULTS[Result(game.result)]}: {_why(game)}."
+
+
+@register.filter("ending")
+def ending_clause(game: Game) -> str:
+    """Why the game ended, without its result; empty before its end."""
+    if not game.termination:
+        return ""
+    if (termination := Termination(game.termination)) in FORFEITS:
+        return f"{game.fault.title()}: {FORFEITS[termination]}"
+    return _why(game)
 
 
 def fault_sentence(game: Game) -> str:

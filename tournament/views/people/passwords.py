@@ -13,6 +13,7 @@ from django.forms import Form
 from django.http import HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import pluralize
 from django.urls import reverse_lazy
+from django.views.decorators.cache import never_cache
 
 from tournament.models import User
 from tournament.services.accounts import throttles
@@ -115,15 +116,15 @@ class PasswordAgain(account_views.ReauthenticateView):
     extra_context = {"title": "Enter your password again", "button": "Continue"}  # noqa: RUF012
 
 
-password_change = login_required(
-    takes_get_and_post(rate_limit(action="change_password")(PasswordChange.as_view()))
+password_change = never_cache(
+    login_required(takes_get_and_post(rate_limit(action="change_password")(PasswordChange.as_view())))
 )
 reset_request = takes_get_and_post(ResetRequest.as_view())
 reset_sent = takes_get_and_post(ResetSent.as_view())
 reset = takes_get_and_post(Reset.as_view())
-email = login_required(takes_get_and_post(Email.as_view()))
+email = never_cache(login_required(takes_get_and_post(Email.as_view())))
 email_confirm = takes_get_and_post(ConfirmEmail.as_view())
-password_again = login_required(takes_get_and_post(PasswordAgain.as_view()))
+password_again = never_cache(login_required(takes_get_and_post(PasswordAgain.as_view())))
 
 
 def _revoke(form: Form, user: User) -> str:

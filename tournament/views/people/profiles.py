@@ -52,8 +52,9 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
         "games": _recent_games(request, person),
         "most_versions": MOST_VERSIONS,
         "all_games": games_address(owner=person.username),
-        "feed": feed_link(person),
     }
+    if access.may_see_profile(access.PUBLIC, person):
+        context["feed"] = feed_link(person)
     return render(request, "person.html", context)
 
 

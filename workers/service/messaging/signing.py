@@ -129,7 +129,9 @@ class Signer:
         if not hmac.compare_digest(_mac(envelope, key), envelope.mac.encode("ascii", "replace").decode()):
             raise RefusedMessage("forged", f"its signature is not that of {envelope.sender[:80]!r}")
         if envelope.expires < now:
-            raise RefusedMessage("expired", f"it expired {now - envelope.expires:.0f} s ago")
+            raise RefusedMessage("expired", "it came after its time")
+        if envelope.expires > now + MOST_LIFETIME_SECONDS + COMMAND_LIFETIME_SECONDS:
+            raise RefusedMessage("malformed", "it would be valid for too long")
         return envelope
 
     def refuse_replay(self, envelope: Envelope, task: str, now: float) -> None:

@@ -103,6 +103,27 @@ def test_a_newcomer_shares_the_slots_with_one_who_has_played_for_long(
 
 
 @pytest.mark.django_db
+def test_long_use_in_the_past_is_no_debt_to_a_new_account(users: tuple[User, User], deal: Deal) -> None:
+    ada, bob = users
+    charge({ada.pk: 30_000.0}, timezone.now())
+    tournament_of(bob, "young")
+    finish(deal(), timezone.now())
+    tournament_of(ada, "returned")
+    shared = owners(deal())
+    assert min(shared["young"], shared["returned"]) > 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("time_control", ["depth=1", "nodes=1", "5000+0;nodes=1"])
+def test_a_limit_of_nodes_or_depth_does_not_make_games_of_strangers_short(
+    users: tuple[User, User], deal: Deal, time_control: str
+) -> None:
+    ada, _ = users
+    tournament_of(ada, "sleeper", time_control)
+    assert owners(deal()) == {"sleeper": 3}
+
+
+@pytest.mark.django_db
 def test_monstrous_games_leave_a_slot_free(users: tuple[User, User], deal: Deal) -> None:
     ada, bob = users
     monster = tournament_of(ada, "monster", "999999+999999")

@@ -64,7 +64,7 @@ def test_drafts_and_running_tournaments_are_limited(user: User, settings: Settin
     third = make_tournament(owner=user, running=False, name="Three")
     for begin in (start, announce):
         Tournament.objects.filter(pk=second.pk).update(starts_at="2099-01-01T00:00Z")
-        with pytest.raises(TournamentError, match=r"^state: 1 of your tournaments run or are announced"):
+        with pytest.raises(TournamentError, match=r"^state: 1 of your tournaments run, are paused"):
             begin(second)
     cancel(first)
     start(third)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from workers.service.messaging import signing
 from workers.service.messaging.signing import (
     COMMANDS,
     RECORDS,
@@ -76,6 +77,16 @@ def test_a_changed_envelope_is_refused(field: str) -> None:
     changes: dict[str, object] = {"expires": round(NOW) + 1, "sender": WEST, "recipient": "games"}
     changed = sealed(worker(EAST), RECORDS).to_json() | {field: changes.get(field, "other")}
     assert refusal(site(), changed, str(changed["recipient"])) == "forged"
+
+
+@pytest.mark.parametrize(
+    ("expires", "kind"), [(-(10**400), "expired"), (10**400, "malformed"), (0, "expired")]
+)
+def test_a_worker_cannot_choose_how_long_its_messages_are_valid(expires: int, kind: str) -> None:
+    """Not even a number that no clock holds stops the reader."""
+    unsigned = replace(sealed(worker(EAST), RECORDS), expires=expires, mac="")
+    told = replace(unsigned, mac=signing._mac(unsigned, KEYS[EAST]))
+    assert refusal(site(), told.to_json(), RECORDS) == kind
 
 
 def test_no_key_opens_another_worker_s_messages() -> None:

@@ -8,8 +8,8 @@ import re
 import pytest
 from django.utils import timezone
 
-from tournament.moments import show_moment
 from tournament.settings import ROOT
+from tournament.views.moments import show_moment
 
 MOMENT = datetime.datetime(2021, 3, 7, 8, 5, 9, tzinfo=datetime.UTC)
 
