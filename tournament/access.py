@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from tournament.models import Bot, BotVersion, FeedEntry, Game, GameLog, GameRecord, Tournament, User
 from tournament.models.tournaments import UNLISTED, TournamentQuerySet
 
+State = Tournament.State
 Visitor = User | AnonymousUser
 PUBLIC = AnonymousUser()
 """The visitor for what is the same for everybody."""
@@ -40,7 +41,7 @@ def public_entries(entries: QuerySet[FeedEntry]) -> QuerySet[FeedEntry]:
     """Those of ``entries`` that everybody may see; feeds are the same for all readers."""
     return entries.filter(
         Q(version__isnull=True) | Q(version__state__in=BotVersion.VALIDATED),
-        Q(tournament__isnull=True) | ~Q(tournament__state=Tournament.State.DRAFT),
+        Q(tournament__isnull=True) | ~(Q(tournament__state=State.DRAFT) | Q(tournament__is_discarded=True)),
     )
 
 
@@ -49,7 +50,8 @@ def visible_tournaments(user: Visitor) -> TournamentQuerySet:
     tournaments = Tournament.objects.exclude(kind__in=UNLISTED)
     if user.is_staff:
         return tournaments
-    return tournaments.filter(~Q(state=Tournament.State.DRAFT) | Q(owner__isnull=False, owner=user.pk))
+    private = Q(state=State.DRAFT) | Q(is_discarded=True)
+    return tournaments.filter(~private | Q(owner__isnull=False, owner=user.pk))
 
 
 def visible_version_tests() -> TournamentQuerySet:
@@ -62,8 +64,8 @@ def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
     games = games.exclude(tournament__kind=Tournament.Kind.VALIDATION)
     if user.is_staff:
         return games
-    drafts = Q(tournament__state=Tournament.State.DRAFT)
-    return games.filter(~drafts | Q(tournament__owner__isnull=False, tournament__owner=user.pk))
+    private = Q(tournament__state=State.DRAFT) | Q(tournament__is_discarded=True)
+    return games.filter(~private | Q(tournament__owner__isnull=False, tournament__owner=user.pk))
 
 
 def public_records(ladder: str) -> QuerySet[GameRecord]:
@@ -74,8 +76,10 @@ def public_records(ladder: str) -> QuerySet[GameRecord]:
 
 def may_see_tournament(user: Visitor, tournament: Tournament) -> bool:
     """Also whether its games may be seen."""
-    private = tournament.kind == Tournament.Kind.VALIDATION or tournament.state == Tournament.State.DRAFT
-    return not private or _is_owner(user, tournament.owner_id)
+    is_draft = tournament.state == State.DRAFT or tournament.is_discarded
+    return not (is_draft or tournament.kind == Tournament.Kind.VALIDATION) or _is_owner(
+        user, tournament.owner_id
+    )
 
 
 def may_see_profile(user: Visitor, person: User) -> bool:

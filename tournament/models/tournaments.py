@@ -61,6 +61,8 @@ class Tournament(models.Model):
     """Null: it belongs to the site."""
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.ROUND_ROBIN)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    is_discarded = models.BooleanField(default=False)
+    """Cancelled as a draft, which nobody but its owner has seen."""
     state_reason = models.TextField(blank=True)
     """One sentence for its page, if the state needs an explanation."""
     rated = models.BooleanField(default=True)

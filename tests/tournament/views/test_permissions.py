@@ -18,8 +18,9 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from tests.support.filled_site import LADDER, STDERR, Site, add_version
-from tests.support.schedule import make_test
+from tests.support.schedule import make_event, make_test
 from tournament.models import Exam, Notice, Token, Tournament, Worker
+from tournament.services.schedule.tournaments import cancel
 
 VISITORS = ("anonymous", "another", "owner", "staff")
 PUBLIC = (200, 200, 200, 200)
@@ -144,6 +145,7 @@ SAME = {"account_login": "log-in", "account_signup": "sign-up"}
 """Second names, by which allauth knows an address."""
 
 ALSO = {
+    "a draft that was cancelled": ("/tournaments/{discarded}/", PRIVATE),
     "a draft's feed": ("/tournaments/{draft}/feed.atom", (404, 404, 404, 404)),
     "a validation's feed": ("/tournaments/{validation}/feed.atom", (404, 404, 404, 404)),
     "a refused bot": ("/bots/hopeless/", PRIVATE),
@@ -315,6 +317,7 @@ def address_of(site: Site, template: str) -> str:
     tested = _version_test(site)
     return template.format(
         tested=tested.slug,
+        discarded=_discarded(site).slug,
         tested_game=tested.games.earliest("id").pk,
         draft=site.draft.slug,
         running=site.running.slug,
@@ -330,6 +333,14 @@ def address_of(site: Site, template: str) -> str:
         session=_session(site).pk,
         notice=Notice.objects.get_or_create(user=site.owner, version=site.white, text="Hear this")[0].pk,
     )
+
+
+def _discarded(site: Site) -> Tournament:
+    found = Tournament.objects.filter(is_discarded=True).first()
+    if found is None:
+        found = make_event(Tournament.Kind.ROUND_ROBIN, owner=site.owner, running=False, name="Never begun")
+        cancel(found)
+    return found
 
 
 def _version_test(site: Site) -> Tournament:

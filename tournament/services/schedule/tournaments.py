@@ -245,7 +245,8 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
         pk=tournament.pk, state__in=[State.DRAFT, State.ANNOUNCED, State.RUNNING, State.PAUSED]
     )
     was_draft = alive.filter(state=State.DRAFT).exists()
-    if not alive.update(state=State.CANCELLED, finished_at=now, state_reason=reason):
+    ended = {"state": State.CANCELLED, "is_discarded": was_draft, "finished_at": now, "state_reason": reason}
+    if not alive.update(**ended):
         tournament.refresh_from_db()
         raise TournamentError(f"state: {tournament.name!r} is {tournament.state} already")
     cancel_open_games(tournament, now)

@@ -41,6 +41,7 @@ def games(request: HttpRequest) -> HttpResponse:
         "comparison": _comparison(form) if page.rows else "",
         "page": page,
         "filters": urlencode(filters),
+        "from_here": f"&{urlencode({'after': after})}" if (after := request.GET.get("after")) else "",
         "is_filtered": any(name != "sort" for name in filters),
         "most_exported": MOST_EXPORTED,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import html
 import io
 import json
 import random
@@ -285,3 +286,15 @@ def test_a_cell_of_a_crosstable_leads_to_its_games(games: list[Game], client: Cl
         and game.tournament.slug == "autumn"
         for game in Game.objects.filter(pk__in=found)
     )
+
+
+def test_a_download_begins_with_the_games_of_the_shown_page(
+    games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "PAGE_SIZE", 5)
+    first = client.get("/games/?sort=oldest")
+    second = client.get(f"/games/{first.context['page'].next}")
+    (address,) = re.findall(r'href="(/games/games.csv[^"]*)"', second.content.decode())
+    rows = client.get(html.unescape(address)).content.decode().splitlines()[1:]
+    shown = [game.pk for game in second.context["page"].rows]
+    assert [int(row.split(",")[0]) for row in rows[: len(shown)]] == shown
