@@ -49,6 +49,18 @@ class SignedMessage(virtual.Message):
 class HardenedQoS(redis.QoS):
     """Unacknowledged messages, of which those that cannot be read are dropped."""
 
+    def ack(self, delivery_tag: Any) -> None:
+        """Acknowledge a message. If the broker does not hear it, the next messages are taken all the same.
+
+        Kombu would count the message as being handled for ever, and a process that takes one message at a
+        time would take no other.
+        """
+        try:
+            super().ack(delivery_tag)
+        except self.channel.connection_errors:  # type: ignore[attr-defined]
+            virtual.QoS.ack(self, delivery_tag)
+            raise
+
     def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:
         try:
             super().restore_by_tag(tag, client=client, leftmost=leftmost)

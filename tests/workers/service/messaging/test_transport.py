@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kombu.transport import virtual
 
 from tests.support.brokers import (
     TEST_KEY,
@@ -30,7 +31,7 @@ from workers.service.messaging.signing import (
     WorkerKeyring,
     own_queue,
 )
-from workers.service.messaging.transport import MOST_SET_ASIDE, SET_ASIDE, clean_message
+from workers.service.messaging.transport import MOST_SET_ASIDE, SET_ASIDE, HardenedQoS, clean_message
 
 
 def decoded(item: bytes) -> object:
@@ -182,3 +183,22 @@ def test_engines_see_neither_the_key_nor_the_token(
         environments = [Path(f"/proc/{pid}/environ").read_bytes() for pid in engines]
     assert environments
     assert not [text for text in environments if b"DUARENA" in text or TEST_KEY.hex().encode() in text]
+
+
+def test_a_message_whose_acknowledgement_is_lost_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Away:
+        connection_errors = (ConnectionError,)
+        do_restore = False
+
+    def is_away(*_: object) -> None:
+        raise ConnectionError("reset by peer")
+
+    qos = HardenedQoS(Away(), prefetch_count=1)
+    monkeypatch.setattr(qos, "_remove_from_indices", is_away)
+    virtual.QoS.append(qos, object(), "tag")
+    assert not qos.can_consume()
+    with pytest.raises(ConnectionError):
+        qos.ack("tag")
+    assert qos.can_consume()
