@@ -9,7 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 from engines.rules.base import Result
 from tests.e2e.log_ins import log_in
 from tests.support.filled_site import LADDER, Site, add_version
-from tests.support.schedule import FakeBroker, make_test, play_short
+from tests.support.schedule import FakeBroker, make_test, make_workers, play_short
 from tournament.models import Tournament, VersionTest
 from tournament.services.dispatch import dispatch
 from tournament.services.results import keeper
@@ -21,7 +21,7 @@ from workers.jobs import GameJob, JobGame
 def broker(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
     """Queues without a Redis."""
     fake = FakeBroker()
-    for name in ("send_jobs", "clear_games", "queue_length"):
+    for name in ("send_jobs", "clear_queue", "queue_length", "send_command"):
         monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
     return fake
 
@@ -32,6 +32,7 @@ def candidate_leads(job: GameJob, game: JobGame) -> Result:
 
 def play(broker: FakeBroker, rounds: int) -> None:
     """Record what the dispatcher sends, so many times."""
+    make_workers()
     for _ in range(rounds):
         dispatch.fill_buffer()
         for job in broker.take():
