@@ -208,7 +208,9 @@ def state_on(page: str) -> str:
 def rated_games(page: str) -> int:
     """The number of rated games on all ladders, from the ratings on a version's page."""
     counts = re.findall(
-        r'class="num rating">[-\d.]+</td>\s*<td class="num quiet">[\d.]+</td>\s*<td class="num">(\d+)<', page
+        r'class="num rating">[-\d.]+</td>\s*<td class="num quiet">[\d.]+</td>\s*'
+        r'<td class="num">(?:<a [^>]+>)?(\d+)<',
+        page,
     )
     return sum(map(int, counts))
 

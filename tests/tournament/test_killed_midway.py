@@ -20,6 +20,7 @@ from tests.support.schedule import make_event, make_user, make_version, make_wor
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, Matchmaking, Pairing, Tournament, Turn
 from tournament.services.calendar import tend
+from tournament.services.ladders import matchmaking
 from tournament.services.results import keeper
 from workers.jobs import GameJob
 
@@ -96,11 +97,12 @@ def test_a_round_is_sent_out_though_its_maker_is_killed_after_making_it(deal: De
     [("draw_pairs", AFTER), ("store_pairings", AFTER), ("find_rivals", BEFORE)],
 )
 def test_a_ladder_s_pair_is_made_once_though_the_matchmaker_is_killed(
-    deal: Deal, settings: Settings, function: str, first: str
+    deal: Deal, settings: Settings, monkeypatch: pytest.MonkeyPatch, function: str, first: str
 ) -> None:
     settings.LADDER_GAMES = 60
     make_worker()
     versions = [make_version(name, owner=make_user(name.lower())) for name in ("Ada", "Bob")]
+    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 1)
     Matchmaking.objects.ensure()
     tend_and_die("matchmaking", function, first)
     assert not Game.objects.exists()

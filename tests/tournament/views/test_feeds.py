@@ -128,8 +128,10 @@ def test_an_announced_tournament_is_followed_to_its_end(client: Client) -> None:
 
 def test_a_cancelled_draft_stays_private(client: Client) -> None:
     ada = make_user()
+    make_version("Stone Age", owner=ada)  # a page of a person with nothing public is not found
     cancel(make_tournament(owner=ada, name="Spring", running=False))
     assert titles(client, "/people/ada/feed.atom") == []
+    assert not FeedEntry.objects.filter(tournament__name="Spring").exists()
 
 
 def test_a_validation_is_in_no_feed(site: Site, client: Client) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import datetime
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 
 from django.db import transaction
@@ -92,11 +93,16 @@ def find_matchmaker(ladder: str) -> Matchmaking:
 
 
 def _pair_provisional(rows: Sequence[Matchmaking], now: datetime.datetime) -> int:
-    """Make a pair on each ladder with a provisional rating where none is due soon; returns how many."""
+    """Make a pair on each ladder with a provisional rating where none is due soon; returns how many.
+
+    The ladders with the fewest open games come first, so that none takes all slots.
+    """
     later = [row for row in rows if row.is_at_work and row.next_at and row.next_at > now + LOOK_AGAIN]
     if not later:
         return 0
     waiting = ladders_with_provisional([row.ladder_id for row in later])
+    open_now = Counter(open_games().values_list("ladder", flat=True))
+    later.sort(key=lambda row: open_now[row.ladder_id])
     return sum(make_pair(row.pk, now, early=True) for row in later if row.pk in waiting)
 
 

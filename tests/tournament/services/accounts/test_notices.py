@@ -55,7 +55,7 @@ def test_an_owner_is_told_the_first_sentence_of_a_refusal() -> None:
 
 def test_a_repeated_message_of_a_check_tells_once() -> None:
     version = make_version("Ada", owner=make_user(), state=BotVersion.State.VALIDATING)
-    Exam.objects.create(version=version, sent_at=timezone.now())
+    Exam.objects.create(version=version, sent_at=timezone.now(), assigned="checker")
     fault = Found("legal moves", "", "illegal move 'x'", "read it", is_grave=True)
     message = news(version, ComplianceEnding.DONE, fault)
     for _ in range(2):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core import mail
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -146,8 +147,7 @@ def test_where_there_is_a_mail_server_an_owner_with_an_address_hears_by_mail(
 ) -> None:
     settings.EMAIL_HOST, settings.SITE = "mail.example", "https://site.example"
     owner = make_user()
-    owner.email = "ada@example.org"
-    owner.save()
+    EmailAddress.objects.create(user=owner, email="ada@example.org", verified=True, primary=True)
     version = make_version("Ada", owner=owner)
     with django_capture_on_commit_callbacks(execute=True):
         lose(version, 3)

@@ -407,6 +407,7 @@ def test_a_tournament_that_starts_comes_before_the_pairs_that_are_queued(
 ) -> None:
     keeper_started()
     settings.LADDER_GAMES = 100_000
+    settings.LADDER_TIME_CONTROL = "0.1+0"  # short games: two are queued for each slot
     versions = owned("Ada", "Bob")
     tend(NOW)
     tend(NOW + SECOND)
