@@ -25,8 +25,8 @@ PR_SET_CHILD_SUBREAPER = 36
 
 REAPER = b"duarena-reaper"
 """The name of the process that removes what a killed worker leaves: see ``workers.reaper``."""
-REAPER_SECONDS = 2.5
-"""How long it may take; the lock of the data folder waits longer."""
+REAPER_SECONDS = 10.0
+"""How long it may take on a busy machine; it usually needs some milliseconds."""
 PAUSE_SECONDS = 0.01
 
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 GRACE_S = 3.0
+"""How long a supervisor that is stopping may take."""
+GRACE_KILLED_S = 12.0
 """How long the guards of a killed supervisor may take to end its processes."""
 
 
@@ -27,7 +29,7 @@ def instance_lock(data: Path, *, grace_s: float | None = None) -> Iterator[int]:
     data.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds password hashes and bots' logs
     descriptor = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _acquire(descriptor, data, time.monotonic() + (GRACE_S if grace_s is None else grace_s))
+        _acquire(descriptor, data, grace_s)
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         yield descriptor
@@ -35,16 +37,22 @@ def instance_lock(data: Path, *, grace_s: float | None = None) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, data: Path, deadline: float) -> None:
+def _acquire(descriptor: int, data: Path, grace_s: float | None) -> None:
+    begin = time.monotonic()
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            if time.monotonic() >= deadline:
-                holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip() or "unknown"
+            holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+            grace = GRACE_S if _is_running(holder) else GRACE_KILLED_S
+            if time.monotonic() >= begin + (grace if grace_s is None else grace_s):
                 raise AlreadyRunning(
-                    f"an instance is already running on {data} (process {holder}): stop that one first,"
-                    " or choose another folder with --data"
+                    f"an instance is already running on {data} (process {holder or 'unknown'}): stop that one"
+                    " first, or choose another folder with --data"
                 ) from None
             time.sleep(0.1)
+
+
+def _is_running(process: str) -> bool:
+    return process.isdigit() and Path("/proc", process).exists()
