@@ -31,7 +31,7 @@ def bare_environment() -> dict[str, str]:
 class SiteData:
     """A site's data folder with its tables, and the environment of the processes that work on it."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, *, migrate: bool = True) -> None:
         own = {
             "DUARENA_DATA": str(data),
             "DUARENA_BUNDLES": str(data / "bundles"),
@@ -39,7 +39,8 @@ class SiteData:
         }
         self.environment = {**bare_environment(), **own}
         self.data = data
-        self.manage("migrate", "-v0")
+        if migrate:
+            self.manage("migrate", "-v0")
 
     def manage(self, *words: str) -> str:
         command = (sys.executable, "manage.py", *words)

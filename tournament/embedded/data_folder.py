@@ -14,6 +14,8 @@ MARKER = ".duarena"
 """The first file that is written into a data folder."""
 EARLIER = (("lock", "secret_key"), ("lock", "db.sqlite3"), ("secret_key", "db.sqlite3"))
 """What a data folder of an earlier version, or of ``manage.py``, has: one of these."""
+RESTORING = ".restoring"
+"""The folder in it while a backup is restored."""
 DEMO = "demo"
 """The folder of the demonstration lies in the site's, which may not have been used yet."""
 
@@ -34,6 +36,11 @@ def check_data_folder(folder: Path) -> None:
         return
     if not names:
         return
+    if RESTORING in names:
+        raise ForeignFolder(
+            f"a restore into {str(folder)!r} was interrupted: repeat `manage.py restore FILE`, or choose"
+            " another folder with --data"
+        )
     marked = folder / DEMO if names == [DEMO] else folder
     markers = next((kind for kind in ((MARKER,), *EARLIER) if _are_files(marked, kind)), ())
     if not markers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from engines.records import Record, RecordError, read_records
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
-from tournament.embedded.console import Console, Count, draw_bar
+from tournament.embedded.console import Console
 from tournament.services.results.agreement import TOLERANCE, check_ratings
 from tournament.services.results.exact import Exact, exact_from_records, exact_from_tables
 from tournament.services.results.rebuilding import RebuildError, Rebuilt, rebuild, rebuild_from_records
@@ -79,13 +80,14 @@ class Command(BaseCommand):
             raise CommandError("\n".join(wrong))
 
     def _rebuild(self, ladder: str, files: list[Path] | None) -> Rebuilt:
-        bar = ProgressBar(Console(self.stderr))  # type: ignore[arg-type]
+        console = Console(self.stderr)  # type: ignore[arg-type]
+        show = partial(console.show_step, unit="games compared")
         try:
             if files is None:
-                return rebuild(ladder, bar.show)[0]
-            return rebuild_from_records(ladder, _records(files), bar.show)
+                return rebuild(ladder, show)[0]
+            return rebuild_from_records(ladder, _records(files), show)
         finally:
-            bar.end()
+            console.end_progress()
 
     def _report(self, rebuilt: Rebuilt) -> None:
         changed = "changed" if rebuilt.changed else "nothing changed"
@@ -94,20 +96,6 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"  {name} v{number}: mu {standing.rating.mu!r} sigma {standing.rating.sigma!r}"
             )
-
-
-class ProgressBar:
-    """The progress of a rebuild as one line on a terminal, and as lines at intervals elsewhere."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def show(self, ladder: str, done: int, total: int) -> None:
-        filled = draw_bar(Count(done, total, 0))
-        self._console.progress(f"{filled} {ladder}: {done:,}/{total:,} games compared")
-
-    def end(self) -> None:
-        self._console.end_progress()
 
 
 def _exact(ladder: str, files: list[Path] | None) -> Exact:
