@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,6 +22,7 @@ from benchmarks.soak.processes import Orphans, ServiceProcess
 from benchmarks.soak.relay import Relay
 from benchmarks.soak.terms import POSTGRESQL, Terms
 from tests.support.postgres import running_postgres
+from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
 from tournament.embedded.options import Options, export
 from tournament.embedded.plan import Address, services
@@ -101,7 +103,7 @@ def running_site(terms: Terms, folder: Path) -> Iterator[Site]:
         network = stack.enter_context(Network(terms.workers)) if terms.hosts else None
         orphans = Orphans()
         _set_environment(terms, folder)
-        open_database()
+        open_database(folder, Console(sys.stdout))
         store, client = _start_redis(folder, network)
         stack.callback(store.kill)
         relay = None if network else stack.enter_context(_relay(terms, folder))

@@ -63,7 +63,7 @@ class ArchiveWriter:
 
     def __init__(self, file: BinaryIO, about: About, *, packed: bool) -> None:
         more: dict[str, Any] = {"compresslevel": LEVEL} if packed else {}
-        self._tar = tarfile.open(fileobj=file, mode="w:gz" if packed else "w", **more)
+        self._tar = tarfile.open(fileobj=file, mode="w:gz" if packed else "w", **more)  # noqa: SIM115
         self._digests: dict[str, str] = {}
         self.add(ABOUT, json.dumps(asdict(about), indent=1).encode())
 

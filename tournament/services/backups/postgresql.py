@@ -22,10 +22,10 @@ def dump(folder: Path, progress: Progress) -> None:
         columns = _columns()
         for number, (table, names) in enumerate(columns.items()):
             progress("copying the tables", number, len(columns))
-            with (folder / f"{table}{ENDING}").open("wb") as file:
-                with cursor.copy(f"COPY {_quoted(table)} ({_list(names)}) TO STDOUT") as copy:
-                    for chunk in copy:
-                        file.write(chunk)
+            sql = f"COPY {_quoted(table)} ({_list(names)}) TO STDOUT"
+            with (folder / f"{table}{ENDING}").open("wb") as file, cursor.copy(sql) as copy:
+                for chunk in copy:
+                    file.write(chunk)
     progress("copying the tables", len(columns), len(columns))
     (folder / COLUMNS).write_text(json.dumps(columns, indent=1))
 
@@ -40,15 +40,15 @@ def load(folder: Path, progress: Progress) -> None:
     present = _columns()
     for table, names in columns.items():
         if missing := set(names) - set(present.get(table, ())):
-            raise BackupError(f"the database has no column {sorted(missing)[0]!r} in the table {table!r}")
+            raise BackupError(f"the database has no column {min(missing)!r} in the table {table!r}")
     with connection.cursor() as cursor:
         cursor.execute(f"TRUNCATE {_list(present)}")
         for number, (table, names) in enumerate(columns.items()):
             progress("filling the tables", number, len(columns))
-            with (folder / f"{table}{ENDING}").open("rb") as file:
-                with cursor.copy(f"COPY {_quoted(table)} ({_list(names)}) FROM STDIN") as copy:
-                    while chunk := file.read(CHUNK_BYTES):
-                        copy.write(chunk)
+            sql = f"COPY {_quoted(table)} ({_list(names)}) FROM STDIN"
+            with (folder / f"{table}{ENDING}").open("rb") as file, cursor.copy(sql) as copy:
+                while chunk := file.read(CHUNK_BYTES):
+                    copy.write(chunk)
         _advance_sequences(cursor)
     progress("filling the tables", len(columns), len(columns))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 from django.conf import settings
@@ -56,14 +57,27 @@ def restore_backup(path: Path, progress: Progress) -> About:
     _place_bundles(draft / BUNDLES)
     _place_key(draft / SECRET_KEY)
     if about.vendor == "sqlite":
-        connection.close()
-        os.replace(draft / DATABASE / sqlite.NAME, database_file())
+        _place_database(draft)
     else:
         # Not the command, which also creates the rows that every site has.
         MigrationExecutor(connection).migrate(list(about.migrations.items()))
         postgresql.load(draft / DATABASE, progress)
     shutil.rmtree(draft)
     return about
+
+
+def restore_database(path: Path) -> None:
+    """Replace a SQLite database by the one in a backup; nothing may use it. Raises as ``extract``."""
+    with tempfile.TemporaryDirectory(prefix=".restore-", dir=database_file().parent) as folder:
+        extract(path, Path(folder), lambda *_: None)
+        _place_database(Path(folder))
+
+
+def _place_database(draft: Path) -> None:
+    connection.close()
+    for ending in ("-wal", "-shm"):  # of the database that is replaced
+        database_file().with_name(database_file().name + ending).unlink(missing_ok=True)
+    os.replace(draft / DATABASE / sqlite.NAME, database_file())
 
 
 def _clear(folder: Path) -> None:

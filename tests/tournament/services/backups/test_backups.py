@@ -33,7 +33,8 @@ queues.send_command = lambda command: None
 versions = [make_version(name, owner=make_user(name.lower())) for name in ("Ada", "Bob", "Eve")]
 for version in versions:
     sha256 = store_bundle(settings.BUNDLES, pack_bundle({"bot.toml": b'[bot]\\nname = "A"\\nversion = "1"\\n'
-        b'command = ["python3", "main.py"]\\ngames = ["duploline"]\\n', "main.py": version.bot.name.encode()}))
+        b'command = ["python3", "main.py"]\\ngames = ["duploline"]\\n',
+        "main.py": version.bot.name.encode()}))
     Bundle.objects.get_or_create(sha256=sha256, defaults={"size": 1})
     version.bundle_id = sha256
     version.save()
@@ -166,7 +167,8 @@ def test_the_ratings_of_a_restored_site_rebuild_to_the_bit_and_its_tournament_go
     before = rows(restored)
     said = restored.manage("rebuild_ratings")
     (rated,) = restored.ask("SELECT count(DISTINCT game_id) FROM tournament_ratingevent")[0]
-    assert f"duploline: {rated} rated games, nothing changed" in said and rated
+    assert f"duploline: {rated} rated games, nothing changed" in said
+    assert rated
     assert rows(restored) == before
     assert restored.run(GO_ON) == "finished 18 18\n"
 
@@ -265,10 +267,10 @@ def test_a_damaged_or_foreign_file_is_refused_and_leaves_the_folder_usable(
     restored = place(tmp_path)
     beside = set(tmp_path.iterdir())
     for sentence, content in files.items():
-        file = tmp_path / "given"
-        file.write_bytes(content)
-        assert sentence in (said := fails(restored, "restore", str(file))), said
-        assert set(tmp_path.iterdir()) <= beside | {file, restored.data}
+        given = tmp_path / "given"
+        given.write_bytes(content)
+        assert sentence in (said := fails(restored, "restore", str(given))), said
+        assert set(tmp_path.iterdir()) <= beside | {given, restored.data}
     restored.manage("restore", str(backup))
     assert rows(restored) == rows(site)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -29,10 +28,10 @@ def site_on(address: str, data: Path, *, migrate: bool = False) -> SiteData:
 
 
 @pytest.fixture
-def site(postgres: str, tmp_path: Path) -> Iterator[SiteData]:
+def site(postgres: str, tmp_path: Path) -> SiteData:
     made = site_on(new_database(postgres, "site"), tmp_path / "site", migrate=True)
     made.run(FILL)
-    yield made
+    return made
 
 
 def rows(site: SiteData) -> dict[str, list[tuple[object, ...]]]:
