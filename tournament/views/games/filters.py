@@ -131,7 +131,7 @@ class GameSearchForm(forms.Form):
                 *((str(number), f"{points} for the candidate") for number, points in enumerate(PAIR_POINTS)),
             ]
         ),
-        help_text="Of a version test, the tournament.",
+        help_text="Of a version test, named as the tournament.",
     )
     rated = forms.ChoiceField(required=False, choices=_choices([("yes", "yes"), ("no", "no")]))
     min_sequence = forms.IntegerField(
