@@ -316,6 +316,4 @@ class EnterForm(forms.Form):
     def __init__(self, *args: Any, user: User, without: Sequence[int] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         bots: Any = self.fields["bot"]
-        valid = Bot.objects.filter(versions__state=BotVersion.State.VALID).exclude(pk__in=without)
-        own = valid if user.is_staff else valid.filter(owner=user)
-        bots.queryset = own.distinct().order_by("name_key")
+        bots.queryset = access.enterable_bots(user).exclude(pk__in=without)

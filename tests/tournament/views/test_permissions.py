@@ -36,12 +36,16 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "home": ("/", PUBLIC),
     "ladders": ("/ladders/", PUBLIC),
     "overall": ("/ladders/overall/", PUBLIC),
+    "overall-scores": ("/ladders/overall/scores.csv", PUBLIC),
     "ladder": ("/ladders/dogon-kulei/", PUBLIC),
     "ladder-compare": ("/ladders/dogon-kulei/compare/?one=0&other=0", (404, 404, 404, 404)),
     "ladder-records": ("/ladders/dogon-kulei/records.pgn", PUBLIC),
     "ladder-ratings": ("/ladders/dogon-kulei/ratings.csv", PUBLIC),
     "ladder-feed": ("/ladders/dogon-kulei/feed.atom", PUBLIC),
     "bots": ("/bots/", PUBLIC),
+    "bots-files": ("/bots/bots.csv", PUBLIC),
+    "bot-ratings": ("/bots/stone-age/ratings.csv", PUBLIC),
+    "bot-results": ("/bots/stone-age/results.json", PUBLIC),
     "bot-feed": ("/bots/stone-age/feed.atom", PUBLIC),
     "bot": ("/bots/stone-age/", PUBLIC),
     "version": ("/bots/stone-age/1/", PUBLIC),
@@ -49,17 +53,21 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "bot-activity": ("POST /bots/stone-age/activity/", (403, 404, 302, 302)),
     "bot-compare": ("/bots/stone-age/compare/?with=nobody", (302, 302, 302, 302)),
     "bot-comparison": ("/bots/stone-age/against/brivalb/", PUBLIC),
+    "comparison-results": ("/bots/stone-age/against/brivalb/results.csv", PUBLIC),
+    "comparison-estimates": ("/bots/stone-age/against/brivalb/estimates.json", PUBLIC),
     "bundle": ("/bots/stone-age/1/bundle.zip", PRIVATE),
     "version-validate": ("POST /bots/stone-age/1/validate/", (403, 404, 302, 302)),
     "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (403, 404, 404, 302)),
     "upload": ("/upload/", LOG_IN),
     "queue": ("/queue/", PUBLIC),
     "tournaments": ("/tournaments/", PUBLIC),
+    "tournaments-files": ("/tournaments/tournaments.csv", PUBLIC),
     "tournament-new": ("/tournaments/new/", LOG_IN),
     "tournament": ("/tournaments/{draft}/", PRIVATE),
     "tournament-records": ("/tournaments/{draft}/records.pgn", PRIVATE),
     "tournament-standings": ("/tournaments/{draft}/standings.csv", PRIVATE),
     "tournament-crosstable": ("/tournaments/{draft}/crosstable.json", PRIVATE),
+    "tournament-pairings": ("/tournaments/{staged}/pairings.csv", PRIVATE),
     "tournament-feed": ("/tournaments/{running}/feed.atom", PUBLIC),
     "person-feed": ("/people/olga/feed.atom", PUBLIC),
     "tournament-start": ("POST /tournaments/{draft}/start/", (403, 404, 302, 302)),
@@ -72,6 +80,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-enter": ("POST /tournaments/{running}/enter/", (403, 302, 302, 302)),
     "tournament-leave": ("POST /tournaments/{running}/leave/stone-age/", (403, 404, 302, 302)),
     "version-tests": ("/version-tests/", PUBLIC),
+    "version-tests-files": ("/version-tests/version-tests.csv", PUBLIC),
+    "version-test-pairs": ("/version-tests/{tested}/pairs.csv", PUBLIC),
     "version-test-new": ("/version-tests/new/", LOG_IN),
     "version-test": ("/version-tests/{tested}/", PUBLIC),
     "version-test-ratios": ("/version-tests/{tested}/ratios.json", PUBLIC),
@@ -107,6 +117,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "account_reset_password_from_key": ("/password-reset/1-wrong/", PUBLIC),
     "log-out": ("POST /log-out/", (302, 302, 302, 302)),
     "person": ("/people/olga/", PUBLIC),
+    "person-ratings": ("/people/olga/ratings.csv", PUBLIC),
     "account": ("/account/", LOG_IN),
     "notices-read": ("POST /account/notices/read/", (403, 302, 302, 302)),
     "notice-read": ("POST /account/notices/{notice}/", (403, 404, 302, 404)),
@@ -153,6 +164,14 @@ ALSO = {
     "a refused bot's comparison": ("/bots/hopeless/against/stone-age/", PRIVATE),
     "a comparison with a refused bot": ("/bots/stone-age/against/hopeless/", PRIVATE),
     "a refused bot's ratings": ("/bots/hopeless/ratings/dogon-kulei.json", PRIVATE),
+    "a refused bot's table of ratings": ("/bots/hopeless/ratings.csv", PRIVATE),
+    "a refused bot's results": ("/bots/hopeless/results.csv", (404, 404, 404, 404)),
+    "a refused bot's compared results": ("/bots/hopeless/against/stone-age/results.csv", PRIVATE),
+    "a comparison with a refused bot's results": ("/bots/stone-age/against/hopeless/results.csv", PRIVATE),
+    "a refused bot's estimates": ("/bots/stone-age/against/hopeless/estimates.csv", PRIVATE),
+    "a person's ratings with nothing to show": ("/people/stan/ratings.csv", (404, 404, 404, 200)),
+    "pairings of a round robin": ("/tournaments/{running}/pairings.csv", (404, 404, 404, 404)),
+    "a tournament's pairs as a version test": ("/version-tests/{running}/pairs.csv", (404, 404, 404, 404)),
     "a refused bot's feed": ("/bots/hopeless/feed.atom", (404, 404, 404, 404)),
     "a refused version of a bot": ("/bots/brivalb/2/", (404, 200, 404, 200)),
     "a running tournament": ("/tournaments/{running}/", PUBLIC),
@@ -317,6 +336,7 @@ def address_of(site: Site, template: str) -> str:
     tested = _version_test(site)
     return template.format(
         tested=tested.slug,
+        staged=_staged(site).slug,
         discarded=_discarded(site).slug,
         tested_game=tested.games.earliest("id").pk,
         draft=site.draft.slug,
@@ -341,6 +361,14 @@ def _discarded(site: Site) -> Tournament:
         found = make_event(Tournament.Kind.ROUND_ROBIN, owner=site.owner, running=False, name="Never begun")
         cancel(found)
     return found
+
+
+def _staged(site: Site) -> Tournament:
+    found = Tournament.objects.filter(kind=Tournament.Kind.SWISS, state=Tournament.State.DRAFT).first()
+    versions = [site.white, site.black]
+    return found or make_event(
+        Tournament.Kind.SWISS, owner=site.owner, running=False, name="Swiss draft", versions=versions
+    )
 
 
 def _version_test(site: Site) -> Tournament:

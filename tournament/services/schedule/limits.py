@@ -11,6 +11,7 @@ from django.conf import settings
 
 from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
+from tournament import access
 from tournament.models import Tournament, User
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.schedule.terms import TournamentError, TournamentTerms, meetings, players_of
@@ -22,7 +23,7 @@ State = Tournament.State
 
 def check_limits(owner: User | None, terms: TournamentTerms) -> None:
     """Check a new draft of this owner; raises ``TournamentError``."""
-    if owner is None or owner.is_staff:
+    if owner is None or not access.has_limits(owner):
         return
     check_game_length(owner, terms.ladders, terms.time_control, terms.ply_limit)
     players = players_of(terms.versions, terms.ladders).values()
@@ -39,7 +40,7 @@ def check_game_length(
     owner: User | None, ladders: Sequence[str], time_control: str, ply_limit: int | None = None
 ) -> None:
     """Check the longest game that these terms allow; raises ``TournamentError``."""
-    if owner is None or owner.is_staff:
+    if owner is None or not access.has_limits(owner):
         return
     minutes = max(longest_seconds(code, time_control, ply_limit) for code in ladders) / MINUTE
     if 0 < settings.MAX_GAME_MINUTES < minutes:
@@ -52,7 +53,7 @@ def check_game_length(
 
 def check_games(owner: User | None, games: int) -> None:
     """Check the number of games of one tournament; raises ``TournamentError``."""
-    if owner is not None and not owner.is_staff and games > settings.MAX_TOURNAMENT_GAMES:
+    if owner is not None and access.has_limits(owner) and games > settings.MAX_TOURNAMENT_GAMES:
         raise TournamentError(
             f"pairs: {games} games are too many, a tournament of yours holds {settings.MAX_TOURNAMENT_GAMES}"
         )
@@ -61,7 +62,7 @@ def check_games(owner: User | None, games: int) -> None:
 def check_running(tournament: Tournament) -> None:
     """Check that the owner of a draft may start or announce one more; raises ``TournamentError``."""
     owner = tournament.owner
-    if owner is None or owner.is_staff or tournament.kind == Tournament.Kind.VALIDATION:
+    if owner is None or not access.has_limits(owner) or tournament.kind == Tournament.Kind.VALIDATION:
         return
     states = [State.RUNNING, State.PAUSED, State.ANNOUNCED]
     running = Tournament.objects.public().filter(owner=owner, state__in=states).count()

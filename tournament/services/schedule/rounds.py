@@ -9,7 +9,6 @@ A halted game is over: it counts half a point for both, so that the next round d
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import transaction
@@ -26,11 +25,10 @@ from tournament.services.schedule.pairings import (
     store_pairings,
 )
 from tournament.services.schedule.publishing import tell_rounds
+from tournament.services.schedule.steps import take_steps
 from workers.pairing.knockout import draw_bracket, pairs_due
 from workers.pairing.results import MeetingResult
 from workers.pairing.swiss import swiss_round
-
-log = logging.getLogger("tournament.rounds")
 
 Pairs = list[tuple[int, int, int]]
 """Pairs to play as (first, second, number of the pair in their meeting, from 0); players are seeds."""
@@ -39,13 +37,7 @@ Pairs = list[tuple[int, int, int]]
 def advance_all() -> int:
     """Take every step that is due; returns how many. A tournament that raises does not stop the others."""
     waiting = Tournament.objects.running().filter(kind__in=STAGED, games_done=F("games_total"))
-    taken = 0
-    for pk in waiting.order_by("id").values_list("id", flat=True):
-        try:
-            taken += advance(pk)
-        except Exception:
-            log.exception("tournament %d: its next round cannot be made", pk)
-    return taken
+    return take_steps(waiting, advance)
 
 
 @transaction.atomic

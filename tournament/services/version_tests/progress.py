@@ -8,7 +8,6 @@ verdict. When the test is over, its games that are not recorded yet are cancelle
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from tournament.services.schedule.pairings import (
     pairing_seed,
     store_pairings,
 )
+from tournament.services.schedule.steps import take_steps
 from tournament.services.schedule.terms import TournamentError
 from workers.sequential import SequentialTest
 
@@ -41,8 +41,6 @@ MOST_LEFT_OUT = 10
 """A test is stopped when so many of its pairs could not be played."""
 Kind, State, Outcome = Tournament.Kind, Tournament.State, VersionTest.Outcome
 
-log = logging.getLogger("tournament.version_tests")
-
 
 def tend_tests() -> int:
     """Take every step that is due; returns how many. A test that raises does not stop the others."""
@@ -50,13 +48,7 @@ def tend_tests() -> int:
     due = running.filter(
         Q(version_test__games_seen__isnull=True) | ~Q(version_test__games_seen=F("games_done"))
     )
-    taken = 0
-    for pk in due.order_by("id").values_list("id", flat=True):
-        try:
-            taken += advance(pk)
-        except Exception:
-            log.exception("version test %d cannot continue", pk)
-    return taken
+    return take_steps(due, advance)
 
 
 @transaction.atomic

@@ -19,7 +19,6 @@ from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
 from tournament.arithmetic.standings import GameScore
 from tournament.models import BotVersion, GameRecord, RatingEvent
-from tournament.views.games.endings import FORFEITS
 from tournament.views.games.filters import NO_OPENING, games_address
 from tournament.views.games.replay import format_seconds
 from tournament.views.games.scores import ScoreRow
@@ -68,9 +67,9 @@ class FrequentOpenings:
 
 @dataclass(frozen=True, slots=True)
 class ForfeitRow:
-    """How many games were forfeited for one cause; ``address`` lists them."""
+    """How many games were forfeited in one way; ``address`` lists them."""
 
-    cause: str
+    termination: Termination
     games: int
     address: str
 
@@ -140,11 +139,11 @@ def openings_of(latest: Latest, filters: Mapping[str, object]) -> FrequentOpenin
 
 
 def forfeits_of(latest: Latest, filters: Mapping[str, object]) -> list[ForfeitRow]:
-    """The forfeits by cause, the most frequent first."""
+    """The forfeits by termination, the most frequent first."""
     causes = Counter(game.cause for game in latest.games if game.cause)
     chosen = {**filters, "min_sequence": latest.first, "fault": "bot"}
     return [
-        ForfeitRow(FORFEITS.get(Termination(cause), cause), count, games_address(**chosen, termination=cause))
+        ForfeitRow(Termination(cause), count, games_address(**chosen, termination=cause))
         for cause, count in causes.most_common()
     ]
 

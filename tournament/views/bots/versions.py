@@ -21,7 +21,7 @@ from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
 from tournament.views.bots.bots import games_of, ratings_of
 from tournament.views.bots.next_steps import checks_before, next_steps_of
-from tournament.views.bots.results import results_of
+from tournament.views.bots.results import asks_for_all, results_of
 from tournament.views.games.endings import ending_sentence
 from tournament.views.games.filters import games_address
 from tournament.views.paging import LAST_ID
@@ -29,6 +29,8 @@ from tournament.views.polling import unchanged
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.unsent import takes_form
 from workers.service.compliance import Found
+
+State = BotVersion.State
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +85,14 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context = {
         "version": version,
         "manages": manages,
-        "polls": version.state == BotVersion.State.VALIDATING,
+        "polls": version.state == State.VALIDATING,
         "seen": seen,
         "report": report_of(exam) if exam else None,
         "validation": _validation_games(validation) if validation and manages else [],
         "next_steps": next_steps_of(version, request.user, exam, timezone.now()),
-        "can_validate": manages and version.state == BotVersion.State.WAITING and uploads.look().are_run,
-        "can_test": manages and version.state == BotVersion.State.VALID,
-        "can_reinstate": request.user.is_staff and version.state == BotVersion.State.WITHDRAWN,
+        "can_validate": manages and version.state == State.WAITING and uploads.look().are_run,
+        "can_test": manages and version.state == State.VALID,
+        "can_reinstate": access.may_reinstate(request.user) and version.state == State.WITHDRAWN,
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/version_state.html", context | {"out_of_band": True})
@@ -98,7 +100,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context |= {
         "options": sorted(version.options.items()),
         "ratings": ratings,
-        "results": results_of(request, version.bot, ratings, version),
+        "results": results_of(request, version.bot, ratings, version, all_opponents=asks_for_all(request)),
         "page": games_of(request, [version]),
         "all_games": games_address(bot=slug, version=number),
     }
@@ -141,7 +143,7 @@ def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> H
 def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """Let a withdrawn version play again; only for staff."""
     version = _find(request, slug, number)
-    if not request.user.is_staff:
+    if not access.may_reinstate(request.user):
         raise Http404("staff only")
     if reinstate(version):
         record_act(request.user, "let it play again", f"version {version}", version.get_absolute_url())

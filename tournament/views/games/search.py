@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import F, Q
@@ -15,12 +13,12 @@ from django.views.decorators.http import require_safe
 
 from tournament import access
 from tournament.models import Game, GameRecord
-from tournament.views.games.downloads import PGN_TYPE, attached, attached_csv
+from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
+from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address
 from tournament.views.paging import LAST_ID, Page, is_whole
 
 PAGE_SIZE = 50
-MOST_EXPORTED = 1000
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 COLUMNS = (
@@ -61,11 +59,7 @@ def games_export(request: HttpRequest, kind: str) -> HttpResponse:
         sentences = "\n".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
         return HttpResponse(f"{sentences}\n", content_type="text/plain; charset=utf-8", status=400)
     found = _found(request, form, MOST_EXPORTED)
-    response = EXPORTS[kind](request, found.rows)
-    if found.next:
-        address = request.build_absolute_uri(f"{request.path}{found.next}")
-        response["Link"] = f'<{address}>; rel="next"'
-    return response
+    return with_next(request, EXPORTS[kind](request, found.rows), found)
 
 
 def _found(request: HttpRequest, form: GameSearchForm, size: int) -> Page:
@@ -132,8 +126,8 @@ def _query(filters: dict[str, str]) -> str:
     return f"?{urlencode(filters)}" if filters else "?"
 
 
-def _values(request: HttpRequest, game: Game) -> dict[str, Any]:
-    values = (
+def _values(request: HttpRequest, game: Game) -> tuple[object, ...]:
+    return (
         game.pk,
         game.ladder_id,
         game.tournament.slug,
@@ -148,10 +142,9 @@ def _values(request: HttpRequest, game: Game) -> dict[str, Any]:
         game.fault,
         game.plies,
         game.rated,
-        game.finished_at.isoformat() if game.finished_at else None,
+        as_text(game.finished_at),
         request.build_absolute_uri(game.get_absolute_url()),
     )
-    return dict(zip(COLUMNS, values, strict=True))
 
 
 def _csv(request: HttpRequest, games: list[Game]) -> HttpResponse:
@@ -159,7 +152,8 @@ def _csv(request: HttpRequest, games: list[Game]) -> HttpResponse:
 
 
 def _json_lines(request: HttpRequest, games: list[Game]) -> HttpResponse:
-    lines: Iterator[str] = (f"{json.dumps(_values(request, game), ensure_ascii=False)}\n" for game in games)
+    values = (dict(zip(COLUMNS, _values(request, game), strict=True)) for game in games)
+    lines = (f"{json.dumps(value, ensure_ascii=False)}\n" for value in values)
     return attached("".join(lines), "games.jsonl", "application/jsonl; charset=utf-8")
 
 

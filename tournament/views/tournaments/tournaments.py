@@ -21,8 +21,10 @@ from tournament.models.games import GameQuerySet
 from tournament.sentences import isolated
 from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.terms import MAX_ROUNDS
+from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records
+from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import tournament_file
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.polling import here, unchanged
@@ -65,7 +67,11 @@ class FilterChoice:
 def tournaments(request: HttpRequest) -> HttpResponse:
     """All tournaments this user may see, newest first."""
     rows = access.visible_tournaments(request.user).select_related("owner")
-    return render(request, "tournaments.html", {"page": by_id(request, rows, PAGE_SIZE)})
+    context = {
+        "page": by_id(request, rows, PAGE_SIZE),
+        "files": [table_links("Tournaments", "tournaments-files")],
+    }
+    return render(request, "tournaments.html", context)
 
 
 @require_safe
@@ -105,6 +111,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "crosses": crosses(
             tournament, tables, with_meetings=is_full or not is_large, round_number=shown_round
         ),
+        "all_games": games_address(tournament=slug),
         "filters": filters,
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
         # The index orders the games of each state by id, but not the games of all states.
@@ -153,7 +160,7 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
         "resumes": tournament.state == State.PAUSED,
         "cancels": not (tournament.is_over or tournament.is_endless),
         "extends": began and (tournament.has_cycles or tournament.kind == Tournament.Kind.SWISS),
-        "prioritizes": user.is_staff and not tournament.is_over,
+        "prioritizes": access.may_set_priority(user) and not tournament.is_over,
         "control_form": ControlForm(initial={"priority": tournament.priority, "more": 1}),
     }
     if waits and entered:

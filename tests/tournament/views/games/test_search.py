@@ -111,6 +111,9 @@ FILTERS: list[tuple[dict[str, object], Check]] = [
         ),
     ),
     ({"termination": Termination.TIME}, lambda game: game.termination == Termination.TIME),
+    ({"termination": Reason.NO_MOVE}, lambda game: game.reason == Reason.NO_MOVE),
+    ({"termination": Termination.RULES}, lambda game: game.termination == Termination.RULES),
+    ({"termination": Reason.FOUR_RINGS}, lambda game: False),
     ({"fault": "either"}, lambda game: game.fault in {"white", "black"}),
     ({"fault": "none"}, lambda game: game.fault == "none"),
     (
@@ -210,6 +213,9 @@ def test_a_list_of_games_needs_no_sorting_of_all(games: list[Game], client: Clie
         ("min_plies=x", "Enter a whole number"),
         ("since=yesterday", "Enter a valid date"),
         ("ladder=chess", "Select a valid choice"),
+        ("termination=no-moves", "Select a valid choice"),
+        ("pair=counted", "A pair needs a version test"),
+        ("tournament=autumn&pair=5", "Select a valid choice"),
     ],
 )
 def test_a_filter_that_cannot_be_used_is_refused_beside_its_field(
