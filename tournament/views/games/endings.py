@@ -38,6 +38,8 @@ _STATES = {
 
 def ending_sentence(game: Game) -> str:
     """One sentence: the result and its reason, or why there is no result yet."""
+    if _is_walkover(game):
+        return f"{game.fault.title()} loses without playing: {game.evidence}."
     if game.result is None:
         return f"{_STATES[Game.State(game.state)]}."
     return f"{_RESULTS[Result(game.result)]}: {_why(game)}."
@@ -46,11 +48,18 @@ def ending_sentence(game: Game) -> str:
 @register.filter("ending")
 def ending_clause(game: Game) -> str:
     """Why the game ended, without its result; empty before its end."""
+    if _is_walkover(game):
+        return f"{game.fault.title()}: it is withdrawn"
     if not game.termination:
         return ""
     if (termination := Termination(game.termination)) in FORFEITS:
         return f"{game.fault.title()}: {FORFEITS[termination]}"
     return _why(game)
+
+
+def _is_walkover(game: Game) -> bool:
+    """Whether a withdrawn version lost it without playing."""
+    return game.state == Game.State.HALTED and game.fault in {Fault.WHITE, Fault.BLACK}
 
 
 def fault_sentence(game: Game) -> str:
