@@ -33,7 +33,7 @@ log = logging.getLogger("tournament.calendar")
 def tend(now: datetime.datetime | None = None) -> int:
     """Do everything that is due; returns the number of steps taken."""
     now = now or timezone.now()
-    steps = _close_due(now) + _start_due(now) + _take_steps() + advance_all() + tend_tests()
+    steps = _close_due(now) + _start_due(now) + advance_all() + _take_steps() + tend_tests()
     return steps + tend_ladders(now)  # last: ladder games use the workers that are still idle
 
 

@@ -51,6 +51,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "bot-comparison": ("/bots/stone-age/against/brivalb/", PUBLIC),
     "bundle": ("/bots/stone-age/1/bundle.zip", PRIVATE),
     "version-validate": ("POST /bots/stone-age/1/validate/", (403, 404, 302, 302)),
+    "version-withdraw": ("POST /bots/stone-age/1/withdraw/", (403, 404, 302, 302)),
     "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (403, 404, 404, 302)),
     "upload": ("/upload/", LOG_IN),
     "queue": ("/queue/", PUBLIC),
