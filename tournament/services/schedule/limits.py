@@ -31,11 +31,12 @@ class LimitError(TournamentError):
 
 
 def lock_account(user: int | None) -> None:
-    """Lock the row of a user, before any tournament's; part of the caller's transaction.
+    """Lock the row of a user, before any tournament's; part of the caller's transaction. None is the site.
 
     Rows that refer to the user can still be inserted: the record keeper charges time while it is locked.
     """
-    list(User.objects.select_for_update(no_key=True).filter(pk=user).values_list("pk"))
+    if user is not None:
+        User.objects.select_for_update(no_key=True).get(pk=user)
 
 
 def check_limits(owner: User | None, terms: TournamentTerms) -> None:

@@ -142,6 +142,7 @@ def _cancel(step: ScheduleStep) -> bool:
 
 def _withdraw(step: ScheduleStep) -> bool:
     """End some open games of the version, in a transaction for each tournament."""
+    assert step.version_id is not None
     version = BotVersion.objects.select_related("bot").get(pk=step.version_id)
     if version.state != BotVersion.State.WITHDRAWN or give_to_opponents(version, GAMES_A_STEP):
         ScheduleStep.objects.filter(pk=step.pk).delete()
@@ -150,6 +151,7 @@ def _withdraw(step: ScheduleStep) -> bool:
 
 def _begin(step: ScheduleStep) -> Tournament | None:
     """The step's tournament, locked, and the step deleted; None if it was taken or dropped meanwhile."""
+    assert step.tournament_id is not None
     tournament = Tournament.objects.select_for_update().get(pk=step.tournament_id)
     taken, _ = ScheduleStep.objects.filter(pk=step.pk).delete()
     return tournament if taken else None
@@ -178,9 +180,12 @@ def _unpacked(text: str) -> list[PlannedPairing]:
 
 def _queue(tournament: Tournament, parts: Sequence[str]) -> None:
     """Add a step for each text of pairings."""
-    for number, text in enumerate(parts, start=1):
-        games = GAMES_A_STEP if number < len(parts) else GAMES_A_PAIR * len(_unpacked(text))
-        tournament.steps.create(kind=Kind.STORE, pairings=text, games=games)
+    last = GAMES_A_PAIR * len(_unpacked(parts[-1]))
+    games = [GAMES_A_STEP] * (len(parts) - 1) + [last]
+    ScheduleStep.objects.bulk_create(
+        ScheduleStep(tournament=tournament, kind=Kind.STORE, pairings=text, games=count)
+        for text, count in zip(parts, games, strict=True)
+    )
 
 
 def _insert(tournament: Tournament, text: str) -> None:

@@ -82,7 +82,9 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if tournament.is_version_test:
         return redirect(tournament)
     unmade = games_to_make(tournament)
-    seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}-{unmade}"
+    seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}"
+    if unmade:
+        seen += f"-{unmade}"
     if unchanged(request, seen):
         return HttpResponse(status=204)
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
