@@ -7,13 +7,14 @@ after a fifth of a second instead of a second.
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import os
 import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -25,7 +26,9 @@ BEAT_S: Final = 0.2
 TIMEOUT_S: Final = 60.0
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    argparse.ArgumentParser(prog="python -m benchmarks.schedules", description=__doc__).parse_args(words)
     with tempfile.TemporaryDirectory(prefix="duarena-schedules-") as folder:
         os.environ |= {"DUARENA_DATA": folder, "DJANGO_SETTINGS_MODULE": "tournament.settings"}
         _set_up()

@@ -23,7 +23,7 @@ def photograph(page: Page, name: str) -> None:
         return
     for scheme in ("light", "dark"):
         for width in (1280, 390):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 900})
             page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{scheme}.png", full_page=True)
     page.emulate_media(color_scheme="light")
