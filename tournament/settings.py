@@ -240,16 +240,18 @@ ACCOUNT_PREVENT_ENUMERATION = "strict"
 """Nobody learns from the site who has an address, and nobody can block another's address."""
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_RATE_LIMITS = {
-    # The first five are counted by tournament.services.accounts.throttles, the others by allauth.
+    # The first six are counted by tournament.services.accounts.throttles, the others by allauth.
     "password_from_address": "30/5m/key",
     "password_here": "5/5m/key",
     "password_elsewhere": "40/1h/key",
     "password_device": "10/5m/key",
     "sign_up": "30/1h/key",
+    "mail": "3/1h/key,6/1d/key",  # of one kind to one mailbox, whoever asks for them
     "login": None,
     "signup": None,
     "login_failed": "5/5m/key",  # codes of the second factor
-    "reset_password": "10/1h/ip,3/1h/key",
+    "reset_password": "10/1h/ip,3/1h/key,6/1d/key",
+    "confirm_email": "1/3m/key,6/1d/key",
     "reset_password_from_key": "20/5m/ip",
     "change_password": "10/5m/user",
     "manage_email": "10/5m/user",

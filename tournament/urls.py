@@ -56,6 +56,7 @@ urlpatterns = [
     path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),
     path("bots/<slug:slug>/<int:number>/bundle.zip", versions.bundle, name="bundle"),
     path("bots/<slug:slug>/<int:number>/validate/", versions.version_validate, name="version-validate"),
+    path("bots/<slug:slug>/<int:number>/withdraw/", versions.version_withdraw, name="version-withdraw"),
     path("bots/<slug:slug>/<int:number>/reinstate/", versions.version_reinstate, name="version-reinstate"),
     path("upload/", bots.upload, name="upload"),
     path("tournaments/", tournaments.tournaments, name="tournaments"),

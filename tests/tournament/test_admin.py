@@ -135,3 +135,17 @@ def test_tournaments_are_made_by_the_site_s_form_and_never_deleted(staff: Client
     tournament = models.Tournament.objects.earliest("id")
     address = reverse("admin:tournament_tournament_delete", args=[tournament.pk])
     assert staff.post(address, {"post": "yes"}).status_code == 403
+
+
+def test_a_version_withdrawn_in_the_administration_plays_no_more(staff: Client) -> None:
+    version = make_version("Ada", owner=make_user())
+    address = reverse("admin:tournament_botversion_change", args=[version.pk])
+    fields = {"notes": "", "forfeits": 0, "state_reason": "it floods"}
+    assert staff.post(address, {**fields, "state": "withdrawn"}).status_code == 302
+    version.refresh_from_db()
+    assert (version.state, version.state_reason) == ("withdrawn", "it floods")
+    assert not version.activities.exists()
+    assert models.ScheduleStep.objects.filter(version=version).exists()
+    assert staff.post(address, {**fields, "state": "valid"}).status_code == 302
+    version.refresh_from_db()
+    assert (version.state, version.activities.exists()) == ("valid", True)

@@ -16,12 +16,14 @@ AGAIN = (
     "services/uploads/test_submission.py",
     "services/dispatch/test_batches.py",
     "services/schedule/test_rounds.py",
+    "services/schedule/test_limits_at_once.py",
+    "services/schedule/test_steps.py",
     "services/version_tests/test_progress.py",
     "services/version_tests/test_progress_at_once.py",
     "views/version_tests/test_version_tests.py",
 )
 """Concurrent double delivery, every kind of report, the effects of a void, bulk claims, rounds made once,
-pairs of version tests counted once.
+limits passed by one of several requests, large schedules in steps, pairs of version tests counted once.
 """
 
 

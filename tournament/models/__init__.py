@@ -20,6 +20,7 @@ from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, SlotUse
 from tournament.models.site import Ignored, Keeper
+from tournament.models.steps import ScheduleStep
 from tournament.models.tournaments import Entry, Pairing, Tournament
 from tournament.models.version_tests import CountedPair, VersionTest
 from tournament.models.workers import Worker, WorkerKey
@@ -52,6 +53,7 @@ __all__ = [
     "PairScore",
     "Pairing",
     "RatingEvent",
+    "ScheduleStep",
     "SlotUse",
     "Token",
     "Tournament",

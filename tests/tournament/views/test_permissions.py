@@ -57,6 +57,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "comparison-estimates": ("/bots/stone-age/against/brivalb/estimates.json", PUBLIC),
     "bundle": ("/bots/stone-age/1/bundle.zip", PRIVATE),
     "version-validate": ("POST /bots/stone-age/1/validate/", (403, 404, 302, 302)),
+    "version-withdraw": ("POST /bots/stone-age/1/withdraw/", (403, 404, 302, 302)),
     "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (403, 404, 404, 302)),
     "upload": ("/upload/", LOG_IN),
     "queue": ("/queue/", PUBLIC),

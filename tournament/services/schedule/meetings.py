@@ -1,12 +1,14 @@
 """The results of the rounds so far in a Swiss or a knock-out, from one grouped query.
 
-A halted game is over: it counts half a point for both, so that the next round does not wait for it.
+A halted game is over: it counts half a point for both, so that the next round does not wait for it. A game
+of a withdrawn version counts for its opponent (``counted_result``).
 """
 
 from __future__ import annotations
 
 from django.db.models import Count
 
+from engines.records import Fault
 from engines.rules.base import Result
 from tournament.models import Game, Tournament
 from workers.pairing.knockout import Length
@@ -14,6 +16,12 @@ from workers.pairing.results import MeetingResult
 
 POINTS = {Result.WHITE_WINS: (1.0, 0.0), Result.DRAW: (0.5, 0.5), Result.BLACK_WINS: (0.0, 1.0)}
 GIVEN_UP = (0.5, 0.5)
+_LOST_BY: dict[str, Result] = {Fault.WHITE: Result.BLACK_WINS, Fault.BLACK: Result.WHITE_WINS}
+
+
+def counted_result(result: str | None, fault: str) -> Result:
+    """The result that counts in a table: of a game lost without being played the opponent's win."""
+    return Result(result) if result else _LOST_BY.get(fault, Result.UNDECIDED)
 
 
 def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
@@ -25,12 +33,14 @@ def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
     points: dict[tuple[str, int, int, int], list[float]] = {}
     rows = (
         tournament.games.order_by()
-        .values_list("ladder_id", "pairing__round", "white_id", "black_id", "result", "state")
+        .values_list("ladder_id", "pairing__round", "white_id", "black_id", "result", "fault", "state")
         .annotate(Count("id"))
     )
-    for code, number, white, black, result, state, count in rows.order_by("ladder_id", "pairing__round"):
+    rows = rows.order_by("ladder_id", "pairing__round")
+    for code, number, white, black, result, fault, state, count in rows:
         first, second = sorted((places[code][white], places[code][black]))
-        made = POINTS[Result(result)] if result else GIVEN_UP if state == Game.State.HALTED else (0.0, 0.0)
+        is_over = result or state == Game.State.HALTED
+        made = POINTS.get(counted_result(result, fault), GIVEN_UP) if is_over else (0.0, 0.0)
         mine, theirs = made if places[code][white] == first else made[::-1]
         sums = points.setdefault((code, number, first, second), [0.0, 0.0])
         sums[0] += count * mine

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from django.db.models import Count, Q
 
-from engines.rules.base import Result
 from tournament.arithmetic import standings
 from tournament.arithmetic.standings import Crosstable, Order, Tally, crosstable
 from tournament.models import BotVersion, Game, Tournament
-from tournament.services.schedule.meetings import match_length, played_meetings
+from tournament.services.schedule.meetings import counted_result, match_length, played_meetings
 from workers.pairing.knockout import KnockoutMatch, draw_bracket, rounds_survived
 from workers.pairing.results import MeetingResult, find_byes
 
@@ -79,10 +78,10 @@ def _table(
 
 
 def _tallies(tournament: Tournament) -> dict[str, list[Tally]]:
-    """Results by ladder, counted in the database; halted games count as ``*``."""
+    """Results by ladder, counted in the database; halted games without a fault count as ``*``."""
     over = tournament.games.filter(Q(result__isnull=False) | Q(state=Game.State.HALTED))
-    grouped = over.order_by().values_list("ladder", "white", "black", "result")
+    grouped = over.order_by().values_list("ladder", "white", "black", "result", "fault")
     tallies: dict[str, list[Tally]] = {}
-    for ladder, white, black, result, count in grouped.annotate(Count("id")):
-        tallies.setdefault(ladder, []).append(Tally(white, black, Result(result or "*"), count))
+    for ladder, white, black, result, fault, count in grouped.annotate(Count("id")):
+        tallies.setdefault(ladder, []).append(Tally(white, black, counted_result(result, fault), count))
     return tallies

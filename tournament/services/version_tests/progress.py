@@ -22,6 +22,7 @@ from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.dispatch.batches import BATCH_SECONDS, MAX_PAIRS
 from tournament.services.dispatch.durations import seconds_by_version
 from tournament.services.dispatch.slots import slots_expected
+from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.schedule.meetings import POINTS
 from tournament.services.schedule.pairings import (
@@ -31,7 +32,6 @@ from tournament.services.schedule.pairings import (
     pairing_seed,
     store_pairings,
 )
-from tournament.services.schedule.steps import take_steps
 from tournament.services.schedule.terms import TournamentError
 from workers.sequential import SequentialTest
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
@@ -16,8 +17,10 @@ from engines.records import Fault
 from tournament import access
 from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
 from tournament.services.accounts.acts import record_act
-from tournament.services.results.withdrawal import reinstate
+from tournament.services.bots.publishing import BY_OWNER, BY_STAFF
+from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.uploads import availability as uploads
+from tournament.services.uploads.stopping import stop_validation
 from tournament.services.uploads.validation import begin
 from tournament.views.bots.bots import games_of, ratings_of
 from tournament.views.bots.next_steps import checks_before, next_steps_of
@@ -92,6 +95,8 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "next_steps": next_steps_of(version, request.user, exam, timezone.now()),
         "can_validate": manages and version.state == State.WAITING and uploads.look().are_run,
         "can_test": manages and version.state == State.VALID,
+        "can_withdraw": manages and version.state == State.VALID,
+        "can_stop": manages and version.state in {State.WAITING, State.VALIDATING},
         "can_reinstate": access.may_reinstate(request.user) and version.state == State.WITHDRAWN,
     }
     if "HX-Request" in request.headers:
@@ -136,6 +141,30 @@ def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> H
         messages.error(
             request, "Only a waiting version can be validated, and only if this site runs uploads."
         )
+    return redirect(version)
+
+
+@takes_form("Withdraw the version")
+def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
+    """Withdraw a valid version, or stop the validation of one that is not valid yet."""
+    version = _find(request, slug, number)
+    if not access.may_edit_bot(request.user, version.bot):
+        raise Http404(f"no version {number} of this user")
+    is_owner = version.bot.owner_id == request.user.pk
+    who = "its owner" if is_owner else "the site's staff"
+    with transaction.atomic():
+        if withdraw(version, f"{who} withdrew it", BY_OWNER if is_owner else BY_STAFF):
+            done, deed = "The version is withdrawn. Its games are stopped.", "withdrew it"
+        elif stop_validation(version, f"{who} stopped its validation", timezone.now()):
+            done, deed = "The validation is stopped, and the version refused.", "stopped its validation"
+        else:
+            done = deed = ""
+        if deed and not is_owner:
+            record_act(request.user, deed, f"version {version}", version.get_absolute_url())
+    if done:
+        messages.success(request, done)
+    else:
+        messages.error(request, "The version is refused or withdrawn already.")
     return redirect(version)
 
 

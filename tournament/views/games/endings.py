@@ -78,6 +78,8 @@ _STATES = {
 
 def ending_sentence(game: Game) -> str:
     """One sentence: the result and its reason, or why there is no result yet."""
+    if _is_walkover(game):
+        return f"{game.fault.title()} loses without playing: {game.evidence}."
     if game.result is None:
         return f"{_STATES[Game.State(game.state)]}."
     return f"{_RESULTS[Result(game.result)]}: {_why(game)}."
@@ -92,6 +94,8 @@ def ending_word(code: str) -> str:
 @register.filter
 def ending(game: Game) -> str:
     """The short form of a game's ending; empty before its end."""
+    if _is_walkover(game):
+        return "withdrawn"
     code = game.reason or game.termination
     return ending_word(code) if code else ""
 
@@ -99,11 +103,18 @@ def ending(game: Game) -> str:
 @register.filter
 def ending_clause(game: Game) -> str:
     """Why the game ended, without its result; empty before its end."""
+    if _is_walkover(game):
+        return f"{game.fault.title()}: it is withdrawn"
     if not game.termination:
         return ""
     if (termination := Termination(game.termination)) in FORFEITS:
         return f"{game.fault.title()}: {FORFEITS[termination]}"
     return _why(game)
+
+
+def _is_walkover(game: Game) -> bool:
+    """Whether a withdrawn version lost it without playing."""
+    return game.state == Game.State.HALTED and game.fault in {Fault.WHITE, Fault.BLACK}
 
 
 def fault_sentence(game: Game) -> str:

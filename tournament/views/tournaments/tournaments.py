@@ -19,6 +19,7 @@ from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Game, Tournament
 from tournament.models.games import GameQuerySet
 from tournament.sentences import isolated
+from tournament.services.schedule.steps import games_to_make
 from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.terms import MAX_ROUNDS
 from tournament.views.exports import table_links
@@ -86,7 +87,10 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     tournament = find_tournament(request, slug)
     if tournament.is_version_test:
         return redirect(tournament)
+    unmade = games_to_make(tournament)
     seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}"
+    if unmade:
+        seen += f"-{unmade}"
     if unchanged(request, seen):
         return HttpResponse(status=204)
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
@@ -100,6 +104,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
+        "unmade": unmade,
         "winners": winners(tournament, tables),
         "is_large": is_large and tournament.has_cycles,
         "is_full": is_full,

@@ -166,7 +166,7 @@ def test_a_tournament_without_games_has_neither_an_estimate_nor_a_bar(
     site.draft.games.all().delete()
     Tournament.objects.filter(pk=site.draft.pk).update(games_total=0)
     page = as_user(site.owner).get(site.draft.get_absolute_url())
-    assert page.context["progress"] == "No games yet."
+    assert page.context["progress"] == "The games are made at the start."
     text = page.content.decode()
     assert "No games: fewer than two of the bots play the same ladder." in text
     assert "0 games" not in text
