@@ -363,6 +363,7 @@ admin.site.register(
         models.ActiveVersion,
         models.Allowance,
         models.Bundle,
+        models.Correction,
         models.CountedPair,
         models.Entry,
         models.FeedEntry,
@@ -381,6 +382,7 @@ admin.site.register(
         models.SlotUse,
         models.Turn,
         models.VersionTest,
+        models.WorkerName,
     ],
     ReadOnlyAdmin,
 )

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.django_db
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "tournament"]
 WRITTEN_BY_THE_KEEPER = [
     models.Attempt,
+    models.Correction,
     models.Game,
     models.GameLog,
     models.GameRecord,

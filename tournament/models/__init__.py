@@ -7,7 +7,7 @@ rows at once, or one whose message may be delivered twice, is a service (``tourn
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
 from tournament.models.exams import Exam
 from tournament.models.feeds import FeedEntry
-from tournament.models.games import Attempt, Game, GameLog, GameRecord, LiveGame
+from tournament.models.games import Attempt, Correction, Game, GameRecord, LiveGame
 from tournament.models.ladders import (
     Ladder,
     LadderEstimate,
@@ -16,13 +16,14 @@ from tournament.models.ladders import (
     PairScore,
     RatingEvent,
 )
+from tournament.models.logs import GameLog
 from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, SlotUse
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
 from tournament.models.version_tests import CountedPair, VersionTest
-from tournament.models.workers import Worker, WorkerKey
+from tournament.models.workers import Worker, WorkerKey, WorkerName
 
 __all__ = [
     "Act",
@@ -32,6 +33,7 @@ __all__ = [
     "Bot",
     "BotVersion",
     "Bundle",
+    "Correction",
     "CountedPair",
     "Entry",
     "Exam",
@@ -60,4 +62,5 @@ __all__ = [
     "VersionTest",
     "Worker",
     "WorkerKey",
+    "WorkerName",
 ]

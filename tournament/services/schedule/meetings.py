@@ -1,9 +1,12 @@
 """The results of the rounds so far in a Swiss or a knock-out, from one grouped query.
 
-A halted game is over: it counts half a point for both, so that the next round does not wait for it.
+A halted game is over: it counts half a point for both, so that the next round does not wait for it. An
+annulled game is over and counts no points.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from django.db.models import Count
 
@@ -23,21 +26,28 @@ def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
     """
     places = {code: {pk: place for place, pk in enumerate(ids, 1)} for code, ids in tournament.seeds.items()}
     points: dict[tuple[str, int, int, int], list[float]] = {}
+    annulled: Counter[tuple[str, int, int, int]] = Counter()
     rows = (
         tournament.games.order_by()
-        .values_list("ladder_id", "pairing__round", "white_id", "black_id", "result", "state")
+        .values_list("ladder_id", "pairing__round", "white_id", "black_id", "result", "state", "annulled")
         .annotate(Count("id"))
     )
-    for code, number, white, black, result, state, count in rows.order_by("ladder_id", "pairing__round"):
+    for code, number, white, black, result, state, is_annulled, count in rows.order_by(
+        "ladder_id", "pairing__round"
+    ):
         first, second = sorted((places[code][white], places[code][black]))
         made = POINTS[Result(result)] if result else GIVEN_UP if state == Game.State.HALTED else (0.0, 0.0)
         mine, theirs = made if places[code][white] == first else made[::-1]
         sums = points.setdefault((code, number, first, second), [0.0, 0.0])
+        if is_annulled:
+            annulled[code, number, first, second] += count
+            continue
         sums[0] += count * mine
         sums[1] += count * theirs
     met: dict[str, list[MeetingResult]] = {}
-    for (code, number, first, second), (mine, theirs) in points.items():
-        met.setdefault(code, []).append(MeetingResult(number, first, second, mine, theirs))
+    for key, (mine, theirs) in points.items():
+        code, *meeting = key
+        met.setdefault(code, []).append(MeetingResult(*meeting, mine, theirs, annulled[key]))
     return met
 
 

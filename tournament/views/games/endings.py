@@ -40,7 +40,8 @@ def ending_sentence(game: Game) -> str:
     """One sentence: the result and its reason, or why there is no result yet."""
     if game.result is None:
         return f"{_STATES[Game.State(game.state)]}."
-    return f"{_RESULTS[Result(game.result)]}: {_why(game)}."
+    annulled = " The game is annulled." if game.annulled else ""
+    return f"{_RESULTS[Result(game.result)]}: {_why(game)}.{annulled}"
 
 
 @register.filter("ending")

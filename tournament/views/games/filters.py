@@ -114,6 +114,7 @@ class GameSearchForm(forms.Form):
     tournament = forms.SlugField(required=False, max_length=200, help_text="As in its address.")
     round = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
     rated = forms.ChoiceField(required=False, choices=_choices([("yes", "yes"), ("no", "no")]))
+    annulled = forms.ChoiceField(required=False, choices=_choices([("yes", "yes"), ("no", "no")]))
     min_sequence = forms.IntegerField(
         required=False,
         label="From number",
@@ -167,6 +168,8 @@ class GameSearchForm(forms.Form):
             games = games.filter(fault__in=FAULTS[values["fault"]])
         if values["rated"]:
             games = games.filter(rated=values["rated"] == "yes")
+        if values["annulled"]:
+            games = games.filter(annulled=values["annulled"] == "yes")
         if values["opening"]:
             games = games.filter(pairing__in=_pairings(values["opening"]))
         if values["bot"]:

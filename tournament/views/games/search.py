@@ -25,7 +25,7 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 COLUMNS = (
     "id", "ladder", "tournament", "round", "white", "white_version", "black", "black_version", "result",
-    "termination", "reason", "fault", "plies", "rated", "finished", "page",
+    "termination", "reason", "fault", "plies", "rated", "finished", "page", "annulled",
 )  # fmt: skip
 """Of the CSV, and the keys of the JSON lines."""
 
@@ -150,6 +150,7 @@ def _values(request: HttpRequest, game: Game) -> dict[str, Any]:
         game.rated,
         game.finished_at.isoformat() if game.finished_at else None,
         request.build_absolute_uri(game.get_absolute_url()),
+        game.annulled,
     )
     return dict(zip(COLUMNS, values, strict=True))
 

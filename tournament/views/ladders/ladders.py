@@ -91,6 +91,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "game": game,
         "page": page,
         "ranked": ranked,
+        "outdated": Ladder.objects.outdated().filter(pk=code),
         "estimate": estimate,
         "provisional_width": 6 * SETTLED_SIGMA,
         "settled_games": SETTLED_GAMES,
