@@ -132,7 +132,8 @@ def _change(
 ) -> int:
     """Change the games whose ``annulled`` has this value, a chunk a transaction; returns how many."""
     changed = last = 0
-    waiting = games.filter(annulled=annulled).order_by("pk").values_list("pk", flat=True)
+    recorded = games.filter(sequence__isnull=False, annulled=annulled)
+    waiting = recorded.order_by("pk").values_list("pk", flat=True)
     while pks := list(waiting.filter(pk__gt=last)[:CHUNK]):
         last = pks[-1]
         changed += _change_chunk(pks, annulled, store, now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,6 +25,7 @@ from tests.support.schedule import (
     make_user,
     make_version,
     play_short,
+    start_validation,
 )
 from tournament.models import (
     Act,
@@ -43,14 +45,16 @@ from tournament.models import (
 from tournament.models.games import GameQuerySet
 from tournament.services import annulments
 from tournament.services.annulments import Selection, annul, take_back
+from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper, rebuilding
 from tournament.services.results.corrections import RebuildError, published_corrections, read_corrections
 from tournament.services.results.estimates import compute
 from tournament.services.results.exact import exact_from_records, exact_from_tables
 from tournament.services.results.ratings import tournament_table
 from tournament.services.results.rebuilding import rebuild, rebuild_from_records, rebuild_outdated
+from tournament.services.results.recomputing import Recomputer
+from tournament.services.schedule.rounds import advance_all
 from tournament.services.schedule.tables import tables_of
-from tournament.services.schedule.tournaments import start
 from tournament.services.version_tests.progress import tend_tests
 from tournament.views.games.downloads import attached_csv
 from workers.jobs import GameJob, JobGame
@@ -369,7 +373,218 @@ def test_a_rebuild_that_cannot_be_stored_leaves_the_ladder_outdated(
 # Tournaments
 
 
-def stronger_wins(job: GameJob, game: JobGame) -> Result:
-    numbers = [int(engine.name.split()[-1]) for engine in job.engines]
-    white, black = numbers[game.white], numbers[1 - game.white]
+def first_entered_wins(job: GameJob, game: JobGame) -> Result:
+    names = [engine.name for engine in job.engines]
+    white, black = names[game.white], names[1 - game.white]
     return Result.WHITE_WINS if white < black else Result.BLACK_WINS
+
+
+def play_round(deal: Deal, result_of: Callable[[GameJob, JobGame], Result]) -> None:
+    for job in deal():
+        for report in play_short(job, result_of):
+            keeper.record(report)
+
+
+def test_a_swiss_keeps_its_rounds_and_pairs_the_next_without_annulled_games(deal: Deal) -> None:
+    event = make_event(Tournament.Kind.SWISS, bots=4, opening_plies=2)
+    advance_all()
+    play_round(deal, first_entered_wins)
+    annul(event.games.filter(pairing__round=1), REASON, timezone.now())
+    advance_all()
+    paired = event.pairings.filter(round=2).count()
+    assert (event.pairings.filter(round=1).count(), paired) == (2, 2)
+    play_round(deal, first_entered_wins)
+    advance_all()
+    play_round(deal, first_entered_wins)
+    advance_all()
+    event.refresh_from_db()
+    assert (event.state, event.games_done, event.games_total) == (Tournament.State.FINISHED, 12, 12)
+    (table,) = tables_of(event, [entry.version for entry in event.entries.all()])
+    assert sum(row.points for row in table.crosstable.rows) == 8
+
+
+def test_a_knock_out_goes_on_with_the_winners_that_are_paired(deal: Deal) -> None:
+    event = make_event(Tournament.Kind.KNOCK_OUT, bots=4, opening_plies=2, extra_pairs=1)
+    advance_all()
+    play_round(deal, lambda job, game: other(first_entered_wins(job, game)))
+    advance_all()
+    finalists = set(event.pairings.filter(round=2).values_list("first", "second"))
+    annul(event.games.filter(pairing__round=1), REASON, timezone.now())
+    advance_all()
+    play_round(deal, first_entered_wins)
+    advance_all()
+    event.refresh_from_db()
+    assert event.state == Tournament.State.FINISHED
+    assert set(event.pairings.filter(round=2).values_list("first", "second")) == finalists
+    assert event.games.count() == 6, "no game is played again"
+    annul(event.games.all(), REASON, timezone.now())
+    (table,) = tables_of(event, [entry.version for entry in event.entries.all()])
+    (final,) = table.bracket[-1]
+    assert (final.winner, final.by_last_resort) == (min(final.first or 0, final.second or 0), True)
+
+
+def other(result: Result) -> Result:
+    return Result.BLACK_WINS if result is Result.WHITE_WINS else Result.WHITE_WINS
+
+
+def test_games_of_a_running_tournament_are_not_played_again(deal: Deal) -> None:
+    event = make_tournament(bots=3)
+    first, *others = deal()
+    keeper.record_all(list(play_short(first)))
+    assert annul(event.games.all(), REASON, timezone.now()) == 2
+    keeper.record_all([report for job in others for report in play_short(job)])
+    assert deal() == []
+    event.refresh_from_db()
+    assert (event.state, event.games_done, event.games_total) == (Tournament.State.FINISHED, 6, 6)
+    (table,) = tables_of(event, [entry.version for entry in event.entries.all()])
+    assert table.crosstable.games == 4
+
+
+def test_validations_are_never_annulled(deal: Deal) -> None:
+    start_validation(make_version("Ada"))
+    play(deal)
+    assert Game.objects.done().exists()
+    assert annul(Selection(Game.objects.earliest("pk")).games(), REASON, timezone.now()) == 0
+
+
+# Version tests
+
+
+def candidate_wins(_: GameJob, game: JobGame) -> Result:
+    return Result.WHITE_WINS if game.white == 0 else Result.BLACK_WINS
+
+
+def play_test(deal: Deal, tournament: Tournament) -> VersionTest:
+    while jobs := deal():
+        keeper.record_all([report for job in jobs for report in play_short(job, candidate_wins)])
+        tend_tests()
+    tournament.refresh_from_db()
+    return VersionTest.objects.get(pk=tournament.pk)
+
+
+@pytest.fixture
+def decided(settings: Settings, deal: Deal) -> VersionTest:
+    settings.SLOTS = 1
+    keeper_started()
+    return play_test(deal, make_test(make_user()))
+
+
+def test_a_decided_version_test_is_counted_again_without_the_pairs_of_annulled_games(
+    decided: VersionTest,
+) -> None:
+    assert decided.outcome == VersionTest.Outcome.H1
+    before = (decided.counts, decided.ratio, decided.looked_at, list(decided.counted.values_list("ratio")))
+    pairs = sum(decided.counts)
+    game = Game.objects.filter(pairing__round=1, number=2)
+    annul(game, REASON, timezone.now())
+    test = VersionTest.objects.get(pk=decided.pk)
+    assert sum(test.counts) in {pairs - 1, pairs}, "a later pair may take its place"
+    assert not test.counted.filter(number=1).exists()
+    annul(Game.objects.filter(pairing__round__gt=2), REASON, timezone.now())
+    test = VersionTest.objects.get(pk=decided.pk)
+    assert (test.outcome, sum(test.counts)) == (VersionTest.Outcome.STOPPED, 1)
+    assert "staff annulled games" in test.tournament.state_reason
+    assert test.tournament.state == Tournament.State.FINISHED
+    take_back(Game.objects.all(), timezone.now())
+    test = VersionTest.objects.get(pk=decided.pk)
+    assert (test.counts, test.ratio, test.looked_at, list(test.counted.values_list("ratio"))) == before
+    assert (test.outcome, test.tournament.state_reason) == (VersionTest.Outcome.H1, "")
+
+
+def test_a_running_version_test_goes_on_after_an_annulment(settings: Settings, deal: Deal) -> None:
+    settings.SLOTS = 1
+    keeper_started()
+    tournament = make_test(make_user())
+    first, *others = deal()
+    keeper.record_all(list(play_short(first, candidate_wins)))
+    tend_tests()
+    annul(Game.objects.filter(pairing__round=1), REASON, timezone.now())
+    test = VersionTest.objects.get(pk=tournament.pk)
+    assert (sum(test.counts), test.left_out, test.is_over) == (0, 0, False)
+    keeper.record_all([report for job in others for report in play_short(job, candidate_wins)])
+    test = play_test(deal, tournament)
+    assert test.outcome == VersionTest.Outcome.H1
+    assert not test.counted.filter(number=1).exists()
+
+
+# Selections and the command
+
+
+def test_the_games_of_a_worker_in_a_period_are_chosen(deal: Deal) -> None:
+    make_tournament(bots=4)
+    play(deal)
+    worker = WorkerName.objects.get()
+    assert worker.name == "host"
+    assert Selection(worker=worker).games().count() == 12
+    assert Selection(worker=WorkerName.objects.create(name="other")).games().count() == 0
+    second = datetime.timedelta(seconds=1)
+    ended = Game.objects.earliest("pk").finished_at
+    assert ended is not None
+    assert Selection(worker=worker, since=ended, until=ended + second).games().count() == 12
+    assert Selection(worker=worker, since=ended + second).games().count() == 0
+    assert Selection(worker=worker, until=ended).games().count() == 0
+
+
+def run(*words: str) -> str:
+    output = StringIO()
+    call_command("annul", *words, stdout=output)
+    return output.getvalue()
+
+
+def test_the_command_previews_annuls_and_takes_back(deal: Deal) -> None:
+    make_tournament(bots=3)
+    play(deal)
+    period = ("--worker=host", "--since=2026-01-01", "--until=2026-02-01T00:00")
+    assert run(*period, "--preview").startswith(
+        "6 games would be annulled: the games of worker host from 2026"
+    )
+    assert not Correction.objects.exists()
+    assert "6 games annulled" in run(*period, f"--reason={REASON}")
+    assert "6 games count again" in run(*period, "--take-back")
+    key = Game.objects.earliest("pk").key
+    assert f"1 games annulled: game {key}" in run(f"--game={key}", f"--reason={REASON}")
+    assert [(act.actor_name, act.deed) for act in Act.objects.order_by("pk")] == [
+        ("manage.py annul", f"annulled 6 games: {REASON}"),
+        ("manage.py annul", "took the annulment of 6 games back"),
+        ("manage.py annul", f"annulled 1 games: {REASON}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--game=nothing", "--reason=x"), "no recorded game 'nothing'"),
+        (("--game=7", "--reason=x"), "no recorded game '7'"),
+        (("--worker=nobody", "--reason=x"), "no worker 'nobody' has recorded a game"),
+        (("--game=1", "--since=2026-01-01"), "--since and --until need --worker"),
+        (("--worker=host",), "--reason is missing"),
+        ((), "one of the arguments --game --worker is required"),
+    ],
+)
+def test_the_command_says_what_is_wrong(deal: Deal, words: tuple[str, ...], sentence: str) -> None:
+    WorkerName.objects.create(name="host")
+    with pytest.raises(CommandError, match=sentence):
+        run(*words)
+
+
+@pytest.mark.parametrize("more", [{"check": True}, {}])
+def test_the_list_belongs_to_records(more: dict[str, bool]) -> None:
+    with pytest.raises(CommandError, match="belongs to --from-records"):
+        call_command("rebuild_ratings", annulled=Path("annulled.csv"), **more)
+
+
+# In the record keeper
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_thread_rebuilds_outdated_ladders_one_at_a_time(deal: Deal) -> None:
+    make_tournament(bots=3)
+    play(deal)
+    recomputer = Recomputer()
+    assert not recomputer.start_if_due(), "nothing is annulled"
+    annul(Game.objects.all(), REASON, timezone.now())
+    assert recomputer.start_if_due()
+    recomputer.wait()
+    assert not LadderRating.objects.exists()
+    assert not Ladder.objects.outdated().exists()
+    assert not recomputer.start_if_due()

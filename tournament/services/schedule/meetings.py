@@ -52,4 +52,6 @@ def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
 
 
 def match_length(tournament: Tournament) -> Length:
-    return Length(tournament.pairs, tournament.extra_pairs)
+    """Of a knock-out; a match that annulments leave level after the end gets no extra pairs."""
+    is_played = tournament.state in {Tournament.State.FINISHED, Tournament.State.HALTED}
+    return Length(tournament.pairs, 0 if is_played else tournament.extra_pairs)
