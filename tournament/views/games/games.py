@@ -15,7 +15,6 @@ from engines.rules.registry import find_game
 from tournament import access
 from tournament.models import (
     BotVersion,
-    Correction,
     Game,
     GameLog,
     GameRecord,
@@ -78,7 +77,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "recorded": recorded,
         "logs": _logs(request, game),
         "logs_kept": _logs_kept(request, game),
-        "correction": Correction.objects.filter(pk=game.pk).first(),
+        "correction": getattr(game, "correction", None),
         "outdated": [game.ladder] if game.ladder.is_outdated else [],
         "annuls": game.result is not None and not is_validation and access.may_annul(request.user),
     }
