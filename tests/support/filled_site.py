@@ -40,7 +40,7 @@ from tournament.models import (
     Tournament,
     User,
 )
-from tournament.models.logs import pack_log
+from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.rounds import advance_all

@@ -133,7 +133,7 @@ class Store:
 
 def test_a_redis_that_is_down_at_the_end_is_waited_for(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store()
-    monkeypatch.setattr(site.time, "sleep", lambda _: None)
+    monkeypatch.setattr("time.sleep", lambda _: None)
     parts: Any = (Path(), store, store, None, None, store, store, [], None)
     assert list(Site(*parts).drain()) == []
     assert (store.answers, store.restarts) == ([], 12)

@@ -5,6 +5,7 @@ rows at once, or one whose message may be delivered twice, is a service (``tourn
 """
 
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
+from tournament.models.compressed import GameLog
 from tournament.models.exams import Exam
 from tournament.models.feeds import FeedEntry
 from tournament.models.games import Attempt, Correction, Game, GameRecord, LiveGame
@@ -16,7 +17,6 @@ from tournament.models.ladders import (
     PairScore,
     RatingEvent,
 )
-from tournament.models.logs import GameLog
 from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, SlotUse

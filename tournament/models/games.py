@@ -11,6 +11,7 @@ from django.urls import reverse
 from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
 from tournament.arithmetic.standings import Tally
+from tournament.models.compressed import CompressedTextField
 
 
 def _choices(values: type[Result] | type[Reason] | type[Termination] | type[Fault]) -> list[tuple[str, str]]:
@@ -163,7 +164,7 @@ class GameRecord(models.Model):
     """A game's record as published; in a table of its own so that lists never load it."""
 
     game = models.OneToOneField(Game, on_delete=models.CASCADE, primary_key=True, related_name="record")
-    text = models.TextField()
+    text: models.Field[str, str] = CompressedTextField()
     """One PGN game, ending in a newline."""
 
     def __str__(self) -> str:

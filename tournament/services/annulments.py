@@ -11,6 +11,7 @@ import datetime
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -110,6 +111,7 @@ def _rows(games: GameQuerySet) -> list[_GameRow]:
     """In the order of completion."""
     columns = ("pk", "key", "ladder_id", "tournament_id", "fingerprint", "annulled", "rated")
     more = ("correction__was_rated", "tournament__rated", "tournament__kind")
+    rows: Any = games.order_by("sequence").values_list(*columns, *more)
     return [
         _GameRow(
             *values,
@@ -117,9 +119,7 @@ def _rows(games: GameQuerySet) -> list[_GameRow]:
             rated if was_rated is None else was_rated,
             is_rated and kind != Tournament.Kind.VALIDATION,
         )
-        for *values, rated, was_rated, is_rated, kind in games.order_by("sequence").values_list(
-            *columns, *more
-        )
+        for *values, rated, was_rated, is_rated, kind in rows
     ]
 
 

@@ -80,7 +80,8 @@ def _sessions(now: datetime.datetime) -> int:
 
 def _cache_entries(now: datetime.datetime) -> int:
     """Django deletes an expired entry only when it is asked for, or when there are very many."""
-    table = connection.ops.quote_name(settings.CACHES["shared"]["LOCATION"])
+    shared: Any = settings.CACHES["shared"]
+    table = connection.ops.quote_name(shared["LOCATION"])
     chosen = f"SELECT cache_key FROM {table} WHERE expires < %s ORDER BY expires LIMIT {CHUNK}"
     with connection.cursor() as cursor:
         cursor.execute(

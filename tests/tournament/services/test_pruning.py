@@ -23,7 +23,7 @@ from tests.support.schedule import (
     start_validation,
 )
 from tournament.models import Attempt, Game, GameLog, Notice
-from tournament.models.logs import pack_log, unpack_log
+from tournament.models.compressed import pack_log, unpack_log
 from tournament.services import pruning
 from tournament.services.pruning import prune
 from tournament.services.results import keeper

@@ -24,7 +24,7 @@ from tournament.models import (
     PairScore,
     User,
 )
-from tournament.models.logs import pack_log
+from tournament.models.compressed import pack_log
 from tournament.views.site.documents import render_markdown
 
 MANIFEST = (

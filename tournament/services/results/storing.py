@@ -29,7 +29,7 @@ from tournament.models import (
     Tournament,
     WorkerName,
 )
-from tournament.models.logs import is_kept_long, pack_log
+from tournament.models.compressed import compress_text, is_kept_long, pack_log
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import RatedRow, player_of, rate
@@ -203,7 +203,7 @@ def _result_of(entry: _Entry, worker: int) -> dict[str, Any]:
 
 
 def _store_records(entries: Sequence[_Entry]) -> None:
-    rows = ({"game_id": entry.arrival.game.pk, "text": _published(entry)} for entry in entries)
+    rows = ({"game_id": entry.arrival.game.pk, "text": compress_text(_published(entry))} for entry in entries)
     insert_rows(GameRecord, rows)
 
 

@@ -46,8 +46,9 @@ def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
         sums[1] += count * theirs
     met: dict[str, list[MeetingResult]] = {}
     for key, (mine, theirs) in points.items():
-        code, *meeting = key
-        met.setdefault(code, []).append(MeetingResult(*meeting, mine, theirs, annulled[key]))
+        code, number, first, second = key
+        result = MeetingResult(number, first, second, mine, theirs, annulled[key])
+        met.setdefault(code, []).append(result)
     return met
 
 

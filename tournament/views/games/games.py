@@ -22,7 +22,7 @@ from tournament.models import (
     RatingEvent,
     Tournament,
 )
-from tournament.models.logs import days_kept, is_kept_long
+from tournament.models.compressed import days_kept, is_kept_long
 from tournament.security import FRAMABLE_POLICY
 from tournament.views.games.board import board_context, find_game_for, load_replay
 from tournament.views.games.chart import chart_values

@@ -15,7 +15,7 @@ from pytest_django import Settings
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.schedule import make_worker
 from tournament.models import BotVersion, Exam, Game, GameLog, LadderRating, Tournament
-from tournament.models.logs import pack_log
+from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate, switch
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.schedule.tournaments import start
