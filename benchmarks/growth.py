@@ -1,9 +1,9 @@
 """Measures how many bytes each table of the database takes for a million games.
 
 It makes a database in a temporary folder, plays random games of all ladders with comments and logs like those
-of the sample bots, and has the record keeper's functions store them. Prints the bytes of each table with its
-indexes, scaled to a million games, twice: after the games, and after everything is pruned that is not kept
-for good. Small tables look larger than they are, because a page of the database is 4 or 8 KiB.
+of the sample bots, and has the record keeper's functions store them. Prints by how many bytes each table with
+its indexes grew in the second half of the games, scaled to a million games: with logs and attempts, and after
+everything is pruned that is not kept for good. Tables that grow with the number of bots are left out by that.
 
     python -m benchmarks.growth --games 20000 --database postgresql
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workers.jobs import GameJob, GameReport, JobGame
 
 MILLION: Final = 1_000_000
-BOTS: Final = 20
+BOTS: Final = 12
 MESSAGE: Final = 50
 """Reports that are stored together."""
 TIME_CONTROL: Final = "5+0.05"
@@ -45,7 +45,7 @@ HEAD: Final = "| table | content, MB | indexes, MB | together, MB |\n| --- | ---
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.growth", description=__doc__.partition("\n")[0])
-    parser.add_argument("--games", type=int, default=2_000, help="played (default %(default)s)")
+    parser.add_argument("--games", type=int, default=2_640, help="played (default %(default)s)")
     parser.add_argument("--database", choices=(SQLITE, POSTGRESQL), default=SQLITE)
     options = parser.parse_args(arguments)
     with ExitStack() as stack:
@@ -57,35 +57,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stack.enter_context(running_postgres()) if postgres else f"sqlite:///{Path(folder, 'db.sqlite3')}"
         )
         open_database()
-        games = fill(options.games)
-        print(*describe_machine(), f"\n{options.database}, {games:,} games", sep="\n")
-        _print("with logs and attempts", games)
+        play(options.games // 2, seed=1)
         _prune()
-        _print("kept for good", games)
+        before = _sizes()
+        games = play(options.games // 2, seed=2)
+        print(*describe_machine(), f"\n{options.database}, {games:,} games after as many", sep="\n")
+        _print("with logs and attempts", before, games)
+        _prune()
+        _print("kept for good", before, games)
     return 0
 
 
-def fill(games: int) -> int:
-    """Schedule about this many games and store their reports; returns how many."""
+def play(games: int, seed: int) -> int:
+    """Play a round robin of about this many games; returns how many."""
     from engines.rules.registry import GAMES
     from tests.support.schedule import make_tournament, make_version
-    from tournament.models import Game, Tournament
+    from tournament.models import Bot, BotVersion, Game, Tournament
     from tournament.services.schedule.tournaments import start
 
     codes = list(GAMES)
-    versions = [make_version(f"Bot {number}", games=codes) for number in range(1, BOTS + 1)]
-    pairs = max(1, round(games / (len(codes) * BOTS * (BOTS - 1))))
+    for number in range(Bot.objects.count(), BOTS):
+        make_version(f"Bot {number + 1}", games=codes)
     event = make_tournament(
-        versions=versions,
+        versions=list(BotVersion.objects.order_by("pk")),
         ladders=codes,
-        pairs=pairs,
+        pairs=max(1, round(games / (len(codes) * BOTS * (BOTS - 1)))),
         opening_plies=OPENING_PLIES,
         time_control=TIME_CONTROL,
         running=False,
+        seed=seed,
     )
     Tournament.objects.filter(pk=event.pk).update(ply_limit=PLY_LIMIT)
     start(Tournament.objects.get(pk=event.pk))
-    waiting = list(Game.objects.order_by("id").values_list("pk", flat=True)[:games])
+    waiting = list(Game.objects.filter(tournament=event).order_by("id").values_list("pk", flat=True))
     for first in range(0, len(waiting), MESSAGE):
         _play(waiting[first : first + MESSAGE])
     return len(waiting)
@@ -119,11 +123,11 @@ def _report(game: Game, attempt: object) -> GameReport:
     """A random game with the comments and the lines of engines that search for a tenth of a second."""
     from dataclasses import replace
 
-    from tests.support.schedule import play
+    from tests.support.schedule import play as play_one
     from workers.jobs import BOOK
 
     job, row = _job_of(game, attempt)
-    report = play(job, row)
+    report = play_one(job, row)
     dice = random.Random(game.key)
     tokens = [token for token, _ in report.moves]
     moves = [
@@ -196,18 +200,26 @@ def _prune() -> None:
         cursor.execute("VACUUM FULL" if connection.vendor == "postgresql" else "VACUUM")
 
 
-def _print(title: str, games: int) -> None:
+def _sizes() -> dict[str, tuple[int, int]]:
+    """The bytes of each table, and of its indexes."""
     from tournament.services.sizes import table_sizes
 
-    sizes = table_sizes()
-    total = sum(size.total for size in sizes)
+    return {size.name: (size.content, size.indexes) for size in table_sizes()}
+
+
+def _print(title: str, before: dict[str, tuple[int, int]], games: int) -> None:
+    """The growth of the tables since ``before``, by this number of games."""
     scale = MILLION / games / 1e6
+    grown = {
+        name: [scale * (now - then) for now, then in zip(sizes, before[name], strict=True)]
+        for name, sizes in _sizes().items()
+    }
+    total = sum(map(sum, grown.values()))
     print(f"\n{title}, for a million games\n", HEAD, sep="\n")
-    for size in sizes:
-        if size.total >= SHOWN * total:
-            cells = (size.content * scale, size.indexes * scale, size.total * scale)
-            print(f"| `{size.name}` | {' | '.join(f'{cell:,.0f}' for cell in cells)} |")
-    print(f"| all, {total / games:,.0f} bytes a game | | | {total * scale:,.0f} |")
+    for name, cells in sorted(grown.items(), key=lambda item: -sum(item[1])):
+        if sum(cells) >= SHOWN * total:
+            print(f"| `{name}` | {cells[0]:,.0f} | {cells[1]:,.0f} | {sum(cells):,.0f} |")
+    print(f"| all | | | {total:,.0f} |")
 
 
 if __name__ == "__main__":
