@@ -146,6 +146,16 @@ def may_see_acts(user: Visitor) -> bool:
     return user.is_staff
 
 
+def may_annul(user: Visitor) -> bool:
+    """Whether the user may annul recorded games and take annulments back."""
+    return user.is_staff
+
+
+def may_see_storage(user: Visitor) -> bool:
+    """Whether the user may see how much space each table takes."""
+    return user.is_staff
+
+
 def may_lend_bundles(user: Visitor) -> bool:
     """Whether the user may have tokens with which workers on other hosts fetch all bundles."""
     return user.is_staff

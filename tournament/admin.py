@@ -375,6 +375,7 @@ admin.site.register(
         models.ActiveVersion,
         models.Allowance,
         models.Bundle,
+        models.Correction,
         models.CountedPair,
         models.Entry,
         models.FeedEntry,
@@ -394,6 +395,7 @@ admin.site.register(
         models.SlotUse,
         models.Turn,
         models.VersionTest,
+        models.WorkerName,
     ],
     ReadOnlyAdmin,
 )

@@ -19,6 +19,8 @@ __all__ = ["app"]
 DISPATCH_SECONDS = 1.0
 SWEEP_SECONDS = 5.0
 ESTIMATE_SECONDS = 10.0
+RECOMPUTE_SECONDS = 5.0
+PRUNE_SECONDS = 30.0
 
 use_keyring(SiteKeyring())
 app.conf.include = ["tournament.tasks"]  # not the workers' tasks: the site plays no games
@@ -34,6 +36,16 @@ app.conf.beat_schedule = {
         "task": "tournament.estimates",
         "schedule": ESTIMATE_SECONDS,
         "options": {"queue": "records", "expires": 2 * ESTIMATE_SECONDS},
+    },
+    "recompute": {
+        "task": "tournament.recompute",
+        "schedule": RECOMPUTE_SECONDS,
+        "options": {"queue": "records", "expires": 2 * RECOMPUTE_SECONDS},
+    },
+    "prune": {
+        "task": "tournament.prune",
+        "schedule": PRUNE_SECONDS,
+        "options": {"queue": "records", "expires": PRUNE_SECONDS},
     },
     "sweep": {
         "task": "tournament.sweep",

@@ -39,6 +39,8 @@ DUARENA_PROXY           the address of the reverse proxy whose X-Forwarded-For a
                         believed, or ``*``; default none
 DUARENA_STATIC          folder of the static files with hashed names that ``manage.py collectstatic`` writes;
                         default none: they are served from the packages under their own names
+DUARENA_LOG_DAYS        days for which the engines' logs of games are kept; default 30
+DUARENA_FAULT_LOG_DAYS  days for those of forfeits and of validations; default 180
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
 DUARENA_RECORDS         folder of the files of records for downloads; default in the data folder
 DUARENA_MAIL_HOST       a mail server (host or host:port); default none: mail is printed on the site's console
@@ -122,6 +124,8 @@ MAX_CONNECTIONS_PER_ADDRESS = int(os.environ.get("DUARENA_MAX_CONNECTIONS_PER_AD
 MAX_UPLOADS = int(os.environ.get("DUARENA_MAX_UPLOADS") or 16)
 MAX_UPLOADS_PER_ADDRESS = int(os.environ.get("DUARENA_MAX_UPLOADS_PER_ADDRESS") or 4)
 PROXY = os.environ.get("DUARENA_PROXY", "").strip()
+LOG_DAYS = int(os.environ.get("DUARENA_LOG_DAYS") or 30)
+FAULT_LOG_DAYS = int(os.environ.get("DUARENA_FAULT_LOG_DAYS") or 180)
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 
 EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")

@@ -18,8 +18,10 @@ from tournament.celery import app
 from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
 from tournament.services.dispatch.leases import keeper_started
+from tournament.services.pruning import prune
 from tournament.services.results import keeper
 from tournament.services.results.estimates import refresh_estimates
+from tournament.services.results.recomputing import Recomputer
 from tournament.services.uploads import validation
 from tournament.services.uploads.availability import QUEUES
 from workers.jobs import GameReport, Progress, Release
@@ -27,6 +29,8 @@ from workers.service.compliance import ComplianceNews
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
 from workers.service.messaging.signing import SITE
 from workers.service.messaging.transport import message_set_aside
+
+_recomputer = Recomputer()
 
 Message = TypeVar("Message", GameReport, Progress, Release, ComplianceNews, Heartbeat, Trouble)
 
@@ -91,6 +95,20 @@ def estimates() -> None:
     """Compute the ladders' estimates that are out of date."""
     if _is_from_site():
         refresh_estimates(timezone.now())
+
+
+@app.task(name="tournament.recompute")
+def recompute() -> None:
+    """Rebuild the ratings of ladders of which games were annulled, in a thread of its own."""
+    if _is_from_site():
+        _recomputer.start_if_due()
+
+
+@app.task(name="tournament.prune")
+def prune_tables() -> None:
+    """Delete a few rows of which the time is over."""
+    if _is_from_site():
+        prune(timezone.now())
 
 
 @app.task(name="tournament.sweep")

@@ -15,7 +15,7 @@ from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, overall, queue
 from tournament.views.people import accounts, acts, passwords, profiles, second_factor, sessions, tokens
-from tournament.views.site import documents, home, rules, site, workers
+from tournament.views.site import annulments, documents, home, rules, site, storage, workers
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
 from tournament.views.version_tests import tables as test_tables
@@ -111,6 +111,7 @@ urlpatterns = [
     path("kit/", documents.kit, name="kit"),
     path("protocol/", documents.protocol, name="protocol"),
     path("records/", documents.records, name="records"),
+    path("records/annulled.<slug:kind>", annulments.corrections, name="corrections"),
     path("formats/", documents.formats, name="formats"),
     path("workers/", workers.workers, name="workers"),
     path("workers/<int:pk>/quarantine/", workers.worker_quarantine, name="worker-quarantine"),
@@ -147,6 +148,8 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("staff/log/", acts.staff_log, name="staff-log"),
+    path("staff/annul/", annulments.annulments, name="annulments"),
+    path("staff/storage/", storage.storage, name="storage"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
     path("api/", api_bots.about, name="api-about"),

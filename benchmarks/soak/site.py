@@ -78,14 +78,27 @@ class Site:
         (self.folder / "redis").mkdir()
 
     def drain(self) -> Iterator[str]:
-        """Wait until the record keeper has processed all messages."""
+        """Wait until the record keeper has processed all messages and rebuilt the ratings of all ladders."""
         deadline = time.monotonic() + DRAIN_S
-        while waiting := self.client.llen("records"):
+        while left := self._left():
             if time.monotonic() > deadline:
-                yield f"the record keeper has left {waiting} messages"
+                yield f"at the end: {left}"
                 return
             self.restart_dead()
             time.sleep(0.1)
+
+    def _left(self) -> str:
+        """What the record keeper has left to do; empty if nothing. Redis may have been killed just now."""
+        from tournament.models import Ladder
+
+        try:
+            waiting = self.client.llen("records")
+        except redis.RedisError as error:
+            return f"Redis does not answer: {error}"
+        if waiting:
+            return f"the record keeper has left {waiting} messages"
+        outdated = list(Ladder.objects.outdated().values_list("code", flat=True))
+        return f"the ratings are not rebuilt: {', '.join(outdated)}" if outdated else ""
 
     def stop(self) -> Iterator[str]:
         """Stop all processes, the workers first; yields a sentence for each that did not end."""

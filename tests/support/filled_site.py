@@ -40,6 +40,7 @@ from tournament.models import (
     Tournament,
     User,
 )
+from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.rounds import advance_all
@@ -183,7 +184,7 @@ def finish(game: Game, sequence: int = 1) -> None:
     GameRecord.objects.create(game=game, text=format_record(record))
     for side, stderr in STDERR.items():
         GameLog.objects.create(
-            game=game, side=side, stderr=f"{stderr} {HOSTILE}", lines=f"< id name {HOSTILE}\n"
+            game=game, side=side, content=pack_log(f"{stderr} {HOSTILE}", f"< id name {HOSTILE}\n")
         )
     for version in (game.white, game.black):
         LadderRating.objects.get_or_create(

@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.support.schedule import make_tournament, make_user, make_version, play_short
 from tournament import models
+from tournament.services.annulments import annul
 from tournament.services.results import keeper
 from tournament.services.results.estimates import refresh_estimates
 from workers.jobs import GameJob
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.django_db
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "tournament"]
 WRITTEN_BY_THE_KEEPER = [
     models.Attempt,
+    models.Correction,
     models.Game,
     models.GameLog,
     models.GameRecord,
@@ -42,6 +44,7 @@ def staff(client: Client, deal: Callable[[], list[GameJob]]) -> Client:
     for job in deal():
         for report in play_short(job):
             keeper.record(report)
+    annul(models.Game.objects.filter(number=1), "The clock was wrong.", timezone.now())
     refresh_estimates(timezone.now())
     client.force_login(user)
     return client

@@ -15,8 +15,9 @@ from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
 from tournament.embedded.console import Console
 from tournament.services.results.agreement import TOLERANCE, check_ratings
+from tournament.services.results.corrections import Corrections, RebuildError, read_corrections
 from tournament.services.results.exact import Exact, exact_from_records, exact_from_tables
-from tournament.services.results.rebuilding import RebuildError, Rebuilt, rebuild, rebuild_from_records
+from tournament.services.results.rebuilding import Rebuilt, rebuild, rebuild_from_records
 
 
 class Command(BaseCommand):
@@ -35,6 +36,12 @@ class Command(BaseCommand):
             help="published records, each ladder's in completion sequence, instead of the database's games",
         )
         parser.add_argument(
+            "--annulled",
+            type=Path,
+            metavar="FILE",
+            help="with --from-records: the published list of annulled games, CSV or JSON",
+        )
+        parser.add_argument(
             "--print",
             action="store_true",
             help="change nothing: print the exact ratings of the tables, or with --from-records those"
@@ -51,16 +58,19 @@ class Command(BaseCommand):
         files: list[Path] | None = options["from_records"]
         if options["check"] and (files or options["print"]):
             raise CommandError("--check reads the stored ratings: it goes with --ladder only")
+        if options["annulled"] and not files:
+            raise CommandError("--annulled belongs to --from-records: the database knows its annulled games")
         try:
+            corrections = _corrections(options["annulled"])
             ladders = [find_game(options["ladder"]).code] if options["ladder"] else list(GAMES)
             if options["check"]:
                 self._check(ladders)
                 return
             for ladder in ladders:
                 if options["print"]:
-                    self.stdout.write(str(_exact(ladder, files)))
+                    self.stdout.write(str(_exact(ladder, files, corrections)))
                 else:
-                    self._report(self._rebuild(ladder, files))
+                    self._report(self._rebuild(ladder, files, corrections))
         except KeyboardInterrupt:
             raise CommandError(
                 "stopped: the ratings of the ladder that was under way are unchanged"
@@ -79,13 +89,13 @@ class Command(BaseCommand):
         if wrong := [str(check) for check in checks if not check.agrees]:
             raise CommandError("\n".join(wrong))
 
-    def _rebuild(self, ladder: str, files: list[Path] | None) -> Rebuilt:
+    def _rebuild(self, ladder: str, files: list[Path] | None, corrections: Corrections) -> Rebuilt:
         console = Console(self.stderr)  # type: ignore[arg-type]
         show = partial(console.show_step, unit="games compared")
         try:
             if files is None:
                 return rebuild(ladder, show)[0]
-            return rebuild_from_records(ladder, _records(files), show)
+            return rebuild_from_records(ladder, _records(files), show, corrections)
         finally:
             console.end_progress()
 
@@ -98,8 +108,14 @@ class Command(BaseCommand):
             )
 
 
-def _exact(ladder: str, files: list[Path] | None) -> Exact:
-    return exact_from_tables(ladder) if files is None else exact_from_records(ladder, _records(files))
+def _exact(ladder: str, files: list[Path] | None, corrections: Corrections) -> Exact:
+    if files is None:
+        return exact_from_tables(ladder)
+    return exact_from_records(ladder, _records(files), corrections)
+
+
+def _corrections(path: Path | None) -> Corrections:
+    return read_corrections(path.read_text("utf-8"), str(path)) if path else {}
 
 
 def _records(files: list[Path]) -> Iterator[Record | RecordError]:

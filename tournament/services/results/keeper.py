@@ -245,7 +245,7 @@ def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredR
     if worker is not None:
         judge(worker, now)  # may discount this void from its game
     if halt_after_voids(attempt.game, evidence, hopeless=hopeless):
-        store_logs([(attempt.game, report)])
+        store_logs([(attempt.game, report)], now)
     return GivenBack(evidence)
 
 

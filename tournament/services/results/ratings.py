@@ -215,7 +215,7 @@ def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]
     in whatever order they finished.
     """
     games = (
-        Game.objects.done()
+        Game.objects.counted()
         .filter(tournament=tournament, ladder_id=ladder)
         .exclude(white_id=F("black_id"))
         .order_by("id")

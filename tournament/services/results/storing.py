@@ -19,7 +19,17 @@ from engines.records import Fault, Record, clean_text, format_record
 from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
 from tournament.arithmetic.ratings import fingerprint
-from tournament.models import Attempt, Game, GameLog, GameRecord, Ladder, LiveGame, Tournament
+from tournament.models import (
+    Attempt,
+    Game,
+    GameLog,
+    GameRecord,
+    Ladder,
+    LiveGame,
+    Tournament,
+    WorkerName,
+)
+from tournament.models.compressed import compress_text, is_kept_long, pack_log
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import RatedRow, player_of, rate
@@ -28,6 +38,7 @@ from tournament.services.results.withdrawal import count_forfeits
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.shares import charge
 from workers.jobs import GameReport
+from workers.service.messaging.heartbeat import name_of
 
 MAX_WORKER = 120
 MAX_LOG = 256 * 1024
@@ -75,7 +86,7 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
         return {}
     _store_results(entries)
     _store_records(entries)
-    store_logs((entry.arrival.game, entry.arrival.report) for entry in entries)
+    store_logs(((entry.arrival.game, entry.arrival.report) for entry in entries), now)
     _close(entries, now)
     for code in sorted(ladders):
         mine = [entry for entry in entries if entry.arrival.game.ladder_id == code]
@@ -91,14 +102,15 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
     return {entry.arrival.game.pk: entry.sequence for entry in entries}
 
 
-def store_logs(reports: Iterable[tuple[Game, GameReport]]) -> None:
+def store_logs(reports: Iterable[tuple[Game, GameReport]], now: datetime.datetime) -> None:
     """Store the logs of both engines of each game."""
     rows = (
         {
             "game_id": game.pk,
             "side": side.value,
-            "stderr": visible_lines(log.stderr, MAX_LOG),
-            "lines": visible_lines(log.lines, MAX_LOG),
+            "content": pack_log(visible_lines(log.stderr, MAX_LOG), visible_lines(log.lines, MAX_LOG)),
+            "kept_long": is_kept_long(report.fault, game.tournament.kind),
+            "stored_at": now,
         }
         for game, report in reports
         for side, log in ((GameLog.Side.WHITE, report.white), (GameLog.Side.BLACK, report.black))
@@ -153,7 +165,8 @@ def _fingerprint(arrival: Arrival) -> str:
 
 def _store_results(entries: Sequence[_Entry]) -> None:
     """One statement for all: building it for each game through Django costs more than executing it."""
-    rows = [(_result_of(entry), _condition_of(entry)) for entry in entries]
+    workers = WorkerName.objects.ids(_worker_of(entry) for entry in entries)
+    rows = [(_result_of(entry, workers[_worker_of(entry)]), _condition_of(entry)) for entry in entries]
     if (stored := update_rows(Game, rows, also="result IS NULL")) != len(entries):
         raise DatabaseError(f"{stored} of {len(entries)} results could be stored, all is undone")
 
@@ -163,7 +176,11 @@ def _condition_of(entry: _Entry) -> dict[str, Any]:
     return {"id": attempt.game_id, "attempt": attempt.pk, "state": Game.State.CLAIMED}
 
 
-def _result_of(entry: _Entry) -> dict[str, Any]:
+def _worker_of(entry: _Entry) -> str:
+    return visible(name_of(entry.arrival.report.worker), MAX_WORKER)
+
+
+def _result_of(entry: _Entry, worker: int) -> dict[str, Any]:
     """The columns that the end of a game sets, always in the same order."""
     report = entry.arrival.report
     return {
@@ -181,11 +198,12 @@ def _result_of(entry: _Entry) -> dict[str, Any]:
         "fingerprint": entry.mark,
         "started_at": parse_time(report.started),
         "finished_at": parse_time(report.finished),
+        "played_by": worker,
     }
 
 
 def _store_records(entries: Sequence[_Entry]) -> None:
-    rows = ({"game_id": entry.arrival.game.pk, "text": _published(entry)} for entry in entries)
+    rows = ({"game_id": entry.arrival.game.pk, "text": compress_text(_published(entry))} for entry in entries)
     insert_rows(GameRecord, rows)
 
 

@@ -1,10 +1,13 @@
 """The results of the rounds so far in a Swiss or a knock-out, from one grouped query.
 
 A halted game is over: it counts half a point for both, so that the next round does not wait for it. A game
-of a withdrawn version counts for its opponent (``counted_result``).
+of a withdrawn version counts for its opponent (``counted_result``). An annulled game is over and counts no
+points.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from django.db.models import Count
 
@@ -31,25 +34,35 @@ def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
     """
     places = {code: {pk: place for place, pk in enumerate(ids, 1)} for code, ids in tournament.seeds.items()}
     points: dict[tuple[str, int, int, int], list[float]] = {}
+    annulled: Counter[tuple[str, int, int, int]] = Counter()
     rows = (
         tournament.games.order_by()
-        .values_list("ladder_id", "pairing__round", "white_id", "black_id", "result", "fault", "state")
+        .values_list(
+            *("ladder_id", "pairing__round", "white_id", "black_id", "result", "fault", "state", "annulled")
+        )
         .annotate(Count("id"))
     )
     rows = rows.order_by("ladder_id", "pairing__round")
-    for code, number, white, black, result, fault, state, count in rows:
+    for code, number, white, black, result, fault, state, is_annulled, count in rows:
         first, second = sorted((places[code][white], places[code][black]))
         is_over = result or state == Game.State.HALTED
         made = POINTS.get(counted_result(result, fault), GIVEN_UP) if is_over else (0.0, 0.0)
         mine, theirs = made if places[code][white] == first else made[::-1]
         sums = points.setdefault((code, number, first, second), [0.0, 0.0])
+        if is_annulled:
+            annulled[code, number, first, second] += count
+            continue
         sums[0] += count * mine
         sums[1] += count * theirs
     met: dict[str, list[MeetingResult]] = {}
-    for (code, number, first, second), (mine, theirs) in points.items():
-        met.setdefault(code, []).append(MeetingResult(number, first, second, mine, theirs))
+    for key, (mine, theirs) in points.items():
+        code, number, first, second = key
+        result = MeetingResult(number, first, second, mine, theirs, annulled[key])
+        met.setdefault(code, []).append(result)
     return met
 
 
 def match_length(tournament: Tournament) -> Length:
-    return Length(tournament.pairs, tournament.extra_pairs)
+    """Of a knock-out; a match that annulments leave level after the end gets no extra pairs."""
+    is_played = tournament.state in {Tournament.State.FINISHED, Tournament.State.HALTED}
+    return Length(tournament.pairs, 0 if is_played else tournament.extra_pairs)

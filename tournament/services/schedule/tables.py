@@ -78,8 +78,11 @@ def _table(
 
 
 def _tallies(tournament: Tournament) -> dict[str, list[Tally]]:
-    """Results by ladder, counted in the database; halted games without a fault count as ``*``."""
-    over = tournament.games.filter(Q(result__isnull=False) | Q(state=Game.State.HALTED))
+    """Results by ladder, counted in the database, without annulled games.
+
+    Halted games without a fault count as ``*``.
+    """
+    over = tournament.games.filter(Q(result__isnull=False, annulled=False) | Q(state=Game.State.HALTED))
     grouped = over.order_by().values_list("ladder", "white", "black", "result", "fault")
     tallies: dict[str, list[Tally]] = {}
     for ladder, white, black, result, fault, count in grouped.annotate(Count("id")):

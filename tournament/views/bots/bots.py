@@ -78,6 +78,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     for version in versions:
         version.bot = bot
     ratings = ratings_of(versions)
+    rated_ladders = list({row.rating.ladder_id: row.rating.ladder for row in ratings}.values())
     context = {
         "bot": bot,
         "manages": access.may_edit_bot(request.user, bot),
@@ -85,7 +86,8 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         "versions": versions,
         "tested": next((one for one in versions if one.state == BotVersion.State.VALID), None),
         "ratings": ratings,
-        "rated_ladders": list({row.rating.ladder_id: row.rating.ladder for row in ratings}.values()),
+        "rated_ladders": rated_ladders,
+        "outdated": [ladder for ladder in rated_ladders if ladder.is_outdated],
         "files": [table_links("Ratings", "bot-ratings", slug)] if ratings else [],
         "results": results_of(request, bot, ratings, all_opponents=asks_for_all(request)),
         "page": games_of(request, versions),

@@ -82,7 +82,8 @@ def ending_sentence(game: Game) -> str:
         return f"{game.fault.title()} loses without playing: {game.evidence}."
     if game.result is None:
         return f"{_STATES[Game.State(game.state)]}."
-    return f"{_RESULTS[Result(game.result)]}: {_why(game)}."
+    annulled = " The game is annulled." if game.annulled else ""
+    return f"{_RESULTS[Result(game.result)]}: {_why(game)}.{annulled}"
 
 
 @register.filter

@@ -134,6 +134,7 @@ class GameSearchForm(forms.Form):
         help_text="Of a version test, named as the tournament.",
     )
     rated = forms.ChoiceField(required=False, choices=_choices([("yes", "yes"), ("no", "no")]))
+    annulled = forms.ChoiceField(required=False, choices=_choices([("yes", "yes"), ("no", "no")]))
     min_sequence = forms.IntegerField(
         required=False,
         label="From number",
@@ -191,6 +192,8 @@ class GameSearchForm(forms.Form):
             games = games.filter(fault__in=FAULTS[values["fault"]])
         if values["rated"]:
             games = games.filter(rated=values["rated"] == "yes")
+        if values["annulled"]:
+            games = games.filter(annulled=values["annulled"] == "yes")
         if values["opening"]:
             games = games.filter(pairing__in=_pairings(values["opening"]))
         if values["pair"]:

@@ -13,7 +13,16 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.base import Side
 from engines.rules.registry import find_game
 from tournament import access
-from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame, RatingEvent
+from tournament.models import (
+    BotVersion,
+    Game,
+    GameLog,
+    GameRecord,
+    LiveGame,
+    RatingEvent,
+    Tournament,
+)
+from tournament.models.compressed import days_kept, is_kept_long
 from tournament.security import FRAMABLE_POLICY
 from tournament.views.games.board import board_context, find_game_for, load_replay
 from tournament.views.games.chart import chart_values
@@ -51,6 +60,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "seen": seen,
         "chart": chart_values(replay, since),
     }
+    is_validation = game.tournament.kind == Tournament.Kind.VALIDATION
     if htmx:
         context["ply"] = None  # the page marks the move that it shows
         rows = replay.rows(since)
@@ -66,6 +76,10 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "ended_by_rules": ended_by_rules(game),
         "recorded": recorded,
         "logs": _logs(request, game),
+        "logs_kept": _logs_kept(request, game),
+        "correction": getattr(game, "correction", None),
+        "outdated": [game.ladder] if game.ladder.is_outdated else [],
+        "annuls": game.result is not None and not is_validation and access.may_annul(request.user),
     }
     return render(request, "game.html", context)
 
@@ -159,5 +173,16 @@ def _score(game: Game, score: int | None) -> str:
 
 def _logs(request: HttpRequest, game: Game) -> list[GameLog]:
     """The logs this user may see; no others are read."""
-    sides = [side for side in GameLog.Side.values if access.may_see_log(request.user, game, side)]
+    sides = _visible_sides(request, game)
     return list(GameLog.objects.filter(game=game, side__in=sides).order_by("-side")) if sides else []
+
+
+def _visible_sides(request: HttpRequest, game: Game) -> list[str]:
+    return [side for side in GameLog.Side.values if access.may_see_log(request.user, game, side)]
+
+
+def _logs_kept(request: HttpRequest, game: Game) -> int:
+    """For how many days the logs of a recorded game are kept; 0 if this user may see none."""
+    if game.result is None or not _visible_sides(request, game):
+        return 0
+    return days_kept(kept_long=is_kept_long(game.fault, game.tournament.kind))

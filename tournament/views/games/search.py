@@ -23,7 +23,7 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 COLUMNS = (
     "id", "ladder", "tournament", "round", "white", "white_version", "black", "black_version", "result",
-    "termination", "reason", "fault", "plies", "rated", "finished", "page",
+    "termination", "reason", "fault", "plies", "rated", "finished", "page", "annulled",
 )  # fmt: skip
 """Of the CSV, and the keys of the JSON lines."""
 
@@ -144,6 +144,7 @@ def _values(request: HttpRequest, game: Game) -> tuple[object, ...]:
         game.rated,
         as_text(game.finished_at),
         request.build_absolute_uri(game.get_absolute_url()),
+        game.annulled,
     )
 
 

@@ -93,6 +93,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "page": page,
         "ranked": ranked,
         "rival": _best_rival(page.rows),
+        "outdated": Ladder.objects.outdated().filter(pk=code),
         "estimate": estimate,
         "provisional_width": 6 * SETTLED_SIGMA,
         "settled_games": SETTLED_GAMES,

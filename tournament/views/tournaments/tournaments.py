@@ -16,7 +16,7 @@ from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import ControlForm, EnterForm
-from tournament.models import Bot, BotVersion, Game, Tournament
+from tournament.models import Bot, BotVersion, Correction, Game, Tournament
 from tournament.models.games import GameQuerySet
 from tournament.sentences import isolated
 from tournament.services.schedule.steps import games_to_make
@@ -53,7 +53,7 @@ FILTERS = {
 BEGUN = [CLAIMED, DONE, HALTED]
 
 
-State = Tournament.State
+State, Effect = Tournament.State, Correction.Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if tournament.is_version_test:
         return redirect(tournament)
     unmade = games_to_make(tournament)
-    seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}"
+    seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}-{tournament.revision}"
     if unmade:
         seen += f"-{unmade}"
     if unchanged(request, seen):
@@ -126,9 +126,15 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "pieces/tournament_live.html", context)
     bots = [version.bot for version in versions]
     context |= {"terms": describe_terms(tournament), **_controls(request, tournament, bots)}
+    context["annulled"] = count_annulled(tournament)
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.is_endless:
         context["feed"] = feed_link(tournament)
     return render(request, "tournament.html", context)
+
+
+def count_annulled(tournament: Tournament) -> int:
+    """How many of its games are annulled; a query only if some were."""
+    return tournament.games.filter(correction__effect=Effect.ANNULLED).count() if tournament.revision else 0
 
 
 def players_of(tournament: Tournament) -> list[BotVersion]:

@@ -23,7 +23,7 @@ from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
 from tournament.views.polling import unchanged
 from tournament.views.tournaments.meetings import format_points
-from tournament.views.tournaments.tournaments import find_tournament
+from tournament.views.tournaments.tournaments import count_annulled, find_tournament
 
 PAGE_SIZE = 50
 POINTS = 400
@@ -80,7 +80,7 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
     """The course of a test and its terms; the response to htmx is the part that changes, or 204."""
     tournament = find_version_test(request, slug)
     test = tournament.version_test
-    seen = f"{tournament.state}-{tournament.games_done}-{test.looked_at}"
+    seen = f"{tournament.state}-{tournament.games_done}-{test.looked_at}-{tournament.revision}"
     if unchanged(request, seen):
         return HttpResponse(status=204)
     is_fragment = "HX-Request" in request.headers
@@ -102,6 +102,7 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
         "game": GAMES[ladder],
         "versions": versions,
         "games_address": games_address(tournament=tournament.slug),
+        "annulled": count_annulled(tournament),
         "stops": not test.is_over and access.may_edit_tournament(request.user, tournament),
     }
     return render(request, "version_test.html", context)

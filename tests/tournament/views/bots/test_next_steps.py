@@ -15,6 +15,7 @@ from pytest_django import Settings
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.schedule import make_worker
 from tournament.models import BotVersion, Exam, Game, GameLog, LadderRating, Tournament
+from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate, switch
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.schedule.tournaments import start
@@ -129,7 +130,7 @@ def test_the_owner_of_a_waiting_version_sees_its_place(site: Site, as_user: LogI
 def test_a_refused_version_says_what_to_do_and_shows_the_newest_log_first(site: Site, as_user: LogIn) -> None:
     start(site.validation)
     for game in site.validation.games.order_by("id"):
-        GameLog.objects.create(game=game, side="white", stderr=f"log of {game.pk}", lines="")
+        GameLog.objects.create(game=game, side="white", content=pack_log(f"log of {game.pk}", ""))
     BotVersion.objects.filter(pk=site.white.pk).update(state="refused", state_reason="it never answered")
     Exam.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now())
     text = text_of(as_user(site.owner))
