@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.machine import describe_machine
 from benchmarks.soak.terms import POSTGRESQL, SQLITE
 from tests.support.postgres import running_postgres
+from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ["DATABASE_URL"] = (
             stack.enter_context(running_postgres()) if postgres else f"sqlite:///{Path(folder, 'db.sqlite3')}"
         )
-        open_database()
+        open_database(Path(folder), Console(sys.stderr))
         play(options.games // 2, seed=1)
         _prune()
         before = _sizes()

@@ -12,6 +12,7 @@ import os
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
 
 from tournament.keyring import SiteKeyring
+from tournament.services.results.received import SiteMemory
 from workers.service.celery import app, use_keyring
 
 __all__ = ["app"]
@@ -22,7 +23,7 @@ ESTIMATE_SECONDS = 10.0
 RECOMPUTE_SECONDS = 5.0
 PRUNE_SECONDS = 30.0
 
-use_keyring(SiteKeyring())
+use_keyring(SiteKeyring(), SiteMemory())
 app.conf.include = ["tournament.tasks"]  # not the workers' tasks: the site plays no games
 app.conf.task_routes = {**(app.conf.task_routes or {}), "tournament.*": {"queue": "records"}}
 # Runs that a stopped keeper missed are not repeated: each run does everything that is due.

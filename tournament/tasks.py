@@ -141,8 +141,8 @@ def _read(kind: type[Message], message: Any) -> Message | None:
 
 
 @message_set_aside.connect
-def _count_set_aside(kind: str, **_: Any) -> None:
-    keeper.count_ignored(kind)
+def _count_set_aside(kind: str, number: int, **_: Any) -> None:
+    keeper.count_ignored(kind, number)
 
 
 @worker_ready.connect

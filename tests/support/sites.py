@@ -74,10 +74,13 @@ class LonelySite(SiteData):
 
 
 @contextmanager
-def running_lonely_site(data: Path, port: int) -> Iterator[LonelySite]:
-    """The processes of ``./arena up`` except the workers."""
+def running_lonely_site(data: Path, port: int, *, redis_server: Path | None = None) -> Iterator[LonelySite]:
+    """The processes of ``./arena up`` except the workers; ``redis_server`` is the program of its Redis."""
     address = Address("127.0.0.1", find_port("127.0.0.1", port))
-    with running_redis() as socket, Supervisor(logs=data / "logs", folder=ROOT, say=print) as supervisor:
+    with (
+        running_redis(redis_server) as socket,
+        Supervisor(logs=data / "logs", folder=ROOT, say=print) as supervisor,
+    ):
         site = LonelySite(data, address, broker_url(socket))
         site.manage("collectstatic", "--no-input", "-v0")
         for service in services(address, workers=1, data=data):

@@ -8,12 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import redis
 from celery import current_task
 from kombu import Connection, Queue
 
+from tests.support.brokers import running_redis
 from tests.support.schedule import FakeBroker, make_tournament, play_short, word_of
+from tournament.embedded.processes.redis_server import broker_url
 from tournament.models import Game, Ignored, Keeper, LiveGame
-from tournament.queues import queue_length, send_jobs, send_sweep
+from tournament.queues import clear_queue, queue_length, send_jobs, send_sweep
 from workers.jobs import GameJob, Release
 
 pytest.importorskip("workers.service.celery")
@@ -140,12 +143,10 @@ def test_jobs_and_sweeps_go_to_their_queues(deal: Deal, monkeypatch: pytest.Monk
 
 
 def test_the_length_of_a_queue_is_its_number_of_waiting_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    connection = Connection("memory://")
-    monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection("memory://"))
-    assert queue_length("test-length") == 0
-    with connection.SimpleQueue("test-length") as queue:
-        queue.put({"a": 1})
-        queue.put({"a": 2})
+    with running_redis() as socket, redis.Redis(unix_socket_path=str(socket)) as client:
+        monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection(broker_url(socket)))
+        assert queue_length("test-length") == 0
+        client.lpush("test-length", "1", "2")
         assert queue_length("test-length") == 2
-        queue.get(block=False).ack()
-        assert queue_length("test-length") == 1
+        clear_queue("test-length")
+        assert queue_length("test-length") == 0

@@ -20,7 +20,7 @@ from tournament.models.ladders import (
 from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, SlotUse
-from tournament.models.site import Ignored, Keeper
+from tournament.models.site import Ignored, Keeper, ReceivedMessage
 from tournament.models.steps import ScheduleStep
 from tournament.models.tournaments import Entry, Pairing, Tournament
 from tournament.models.version_tests import CountedPair, VersionTest
@@ -55,6 +55,7 @@ __all__ = [
     "PairScore",
     "Pairing",
     "RatingEvent",
+    "ReceivedMessage",
     "ScheduleStep",
     "SlotUse",
     "Token",

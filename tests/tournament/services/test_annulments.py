@@ -56,7 +56,7 @@ from tournament.services.results.recomputing import Recomputer
 from tournament.services.schedule.rounds import advance_all
 from tournament.services.schedule.tables import tables_of
 from tournament.services.version_tests.progress import tend_tests
-from tournament.views.games.downloads import attached_csv
+from tournament.views.exports import attached_csv
 from workers.jobs import GameJob, JobGame
 
 pytestmark = pytest.mark.django_db
@@ -314,7 +314,7 @@ def test_a_game_that_repeats_an_annulled_one_counts_until_that_counts_again(deal
     corrections = read_corrections(
         attached_csv(
             ("GameId", "effect"),
-            ({"GameId": row["GameId"], "effect": row["effect"]} for row in published_corrections()),
+            ((row["GameId"], row["effect"]) for row in published_corrections()),
             "x",
         ).content.decode(),
         "x",

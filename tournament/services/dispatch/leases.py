@@ -28,8 +28,8 @@ from tournament import queues
 from tournament.models import Attempt, Exam, Keeper, Worker
 from tournament.services.dispatch.attempts import give_back
 from tournament.services.dispatch.recalls import take_back_stranded
-from tournament.services.dispatch.workers import sweep_workers
-from workers.service.messaging.signing import own_queue
+from tournament.services.dispatch.workers import replace_queues, sweep_workers
+from workers.service.messaging.signing import COMMANDS, own_queue
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 """Workers send progress every few seconds, so a lease expires only after several missed messages."""
@@ -101,11 +101,16 @@ def _update_keeper(now: datetime) -> Keeper:
     keeper.seen_at = now
     keeper.save(update_fields=["up_since", "seen_at"])
     for worker in Worker.objects.up():
-        _note_whether_empty(worker, now)
+        try:
+            _look_at_queues(worker, now)
+        except queues.QueueBroken as broken:
+            replace_queues(worker, str(broken), now)
     return keeper
 
 
-def _note_whether_empty(worker: Worker, now: datetime) -> None:
+def _look_at_queues(worker: Worker, now: datetime) -> None:
+    """Note whether the worker has taken all its jobs; raises ``QueueBroken``."""
+    queues.queue_length(own_queue(COMMANDS, worker.name))
     length = queues.queue_length(own_queue(worker.queue, worker.name))
     since = None if length else worker.empty_since or now
     if since != worker.empty_since:

@@ -16,13 +16,14 @@ from django.db.models import F, Q
 
 from engines.visible import visible
 from tournament import queues
-from tournament.models import Attempt, Game, Worker
+from tournament.models import Attempt, Game, Ignored, Worker
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.dispatch.recalls import take_back_from
 from workers.game.referee import BOTH_UNABLE
 from workers.sandbox.policy import NOT_RUN
 from workers.service.messaging.commands import Admission, Command
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
+from workers.service.messaging.signing import COMMANDS, own_queue
 from workers.service.slots import MOST_SLOTS
 
 LOST_AFTER = datetime.timedelta(seconds=20)
@@ -117,6 +118,17 @@ def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
     notify_staff(worker, f"The worker {worker} is quarantined: {why}. It gets no games until it is released.")
     _take_back(worker)
     _send_admission(worker)
+
+
+def replace_queues(worker: Worker, why: str, now: datetime.datetime) -> None:
+    """Delete the queues of a worker, of which one cannot be used, and quarantine it: its host did that."""
+    with transaction.atomic():
+        Ignored.objects.count_more("broken queue", now)
+    record_trouble(Trouble(f"{worker.name}/", why), now)
+    for kind in (queues.GAMES, queues.VALIDATION, COMMANDS):
+        queues.clear_queue(own_queue(kind, worker.name))
+    if not worker.is_quarantined:
+        quarantine(worker, why, now)
 
 
 @transaction.atomic

@@ -201,10 +201,10 @@ def _open_attempt(
     return attempt
 
 
-def count_ignored(reason: str) -> None:
-    """Count a message that has no effect."""
+def count_ignored(reason: str, number: int = 1) -> None:
+    """Count messages that have no effect."""
     with transaction.atomic():
-        models.Ignored.objects.count_one(reason, timezone.now())
+        models.Ignored.objects.count_more(reason, timezone.now(), number)
 
 
 def _ignore(reason: str) -> IgnoredReport:

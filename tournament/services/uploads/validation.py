@@ -137,7 +137,7 @@ def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     """Process a message about a check; False if the check is unknown, over or another worker's."""
     exam = _open_check(news.exam)
     if exam is None or exam.assigned != name_of(news.worker):
-        models.Ignored.objects.count_one("foreign", now)
+        models.Ignored.objects.count_more("foreign", now)
         return False
     exam.heard_at = now
     exam.worker = visible(news.worker, MAX_WORKER)

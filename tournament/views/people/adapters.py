@@ -22,6 +22,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from tournament.models import User
+from tournament.server.addresses import plain_address
 from tournament.services.accounts import throttles
 from tournament.services.accounts.devices import known_device, remember_device
 
@@ -145,6 +146,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         messages.error(request, "This account is closed.")
         return redirect("log-in")
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """The client's address, by which allauth counts (of IPv6 its network of 64 bits)."""
+        return plain_address(super().get_client_ip(request))
 
     def is_ajax(self, request: HttpRequest) -> bool:
         """All answers are pages."""
