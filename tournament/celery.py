@@ -46,7 +46,7 @@ app.conf.beat_schedule = {
     "prune": {
         "task": "tournament.prune",
         "schedule": PRUNE_SECONDS,
-        "options": {"queue": "records", "expires": PRUNE_SECONDS},
+        "options": {"queue": "records", "expires": 2 * PRUNE_SECONDS},
     },
     "sweep": {
         "task": "tournament.sweep",

@@ -72,7 +72,7 @@ def keep(page: Page, name: str) -> None:
     if not folder:
         return
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 900})
             page.screenshot(path=Path(folder, f"{name}-{scheme}-{width}.png"))

@@ -32,12 +32,13 @@ Deal = Callable[[], list[GameJob]]
 def sender(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Who has signed the messages of a test: the last of them, and the site its own."""
     names = ["host"]
-    ours = {"tournament.sweep", "tournament.dispatch", "tournament.estimates"}
+    ours = {f"tournament.{name}" for name in FROM_THE_SITE}
     monkeypatch.setattr(tasks, "verified_sender", lambda: "site" if current_task.name in ours else names[-1])
     return names
 
 
-NAMES = ("record", "progress", "release", "news", "heartbeat", "trouble", "dispatch", "estimates", "sweep")
+FROM_THE_SITE = ("dispatch", "estimates", "recompute", "prune", "sweep")
+NAMES = ("record", "progress", "release", "news", "heartbeat", "trouble", *FROM_THE_SITE)
 
 
 def test_the_tasks_are_those_that_workers_and_beat_name() -> None:
@@ -63,8 +64,10 @@ def test_a_game_travels_through_its_messages(deal: Deal) -> None:
     assert Game.objects.filter(state="claimed").count() == 1
 
 
-@pytest.mark.parametrize("task", [tasks.sweep, tasks.dispatch_games])
-def test_only_the_site_itself_starts_a_sweep_or_the_dispatcher(
+@pytest.mark.parametrize(
+    "task", [tasks.sweep, tasks.dispatch_games, tasks.recompute, tasks.prune_tables, tasks.estimates]
+)
+def test_only_the_site_itself_starts_what_beat_asks_for(
     task: Callable[[], None], deal: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "verified_sender", lambda: "host")
@@ -73,6 +76,17 @@ def test_only_the_site_itself_starts_a_sweep_or_the_dispatcher(
     assert dict(Ignored.objects.values_list("reason", "count")) == {"foreign": 1}
     assert not Keeper.objects.exists()
     assert set(Game.objects.values_list("state", flat=True)) == {"waiting"}
+
+
+def test_beat_has_old_rows_pruned_and_outdated_ratings_rebuilt(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[str] = []
+    monkeypatch.setattr(tasks._recomputer, "start_if_due", lambda: called.append("rebuild"))
+    monkeypatch.setattr(tasks, "prune", lambda now: called.append("prune"))
+    tasks.recompute()
+    tasks.prune_tables()
+    assert called == ["rebuild", "prune"]
 
 
 def test_a_message_that_names_another_worker_than_its_sender_is_foreign(

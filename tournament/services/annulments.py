@@ -112,15 +112,22 @@ def _rows(games: GameQuerySet) -> list[_GameRow]:
     columns = ("pk", "key", "ladder_id", "tournament_id", "fingerprint", "annulled", "rated")
     more = ("correction__was_rated", "tournament__rated", "tournament__kind")
     rows: Any = games.order_by("sequence").values_list(*columns, *more)
-    return [
-        _GameRow(
-            *values,
-            rated,
-            rated if was_rated is None else was_rated,
-            is_rated and kind != Tournament.Kind.VALIDATION,
-        )
-        for *values, rated, was_rated, is_rated, kind in rows
-    ]
+    return [_row(*row) for row in rows]
+
+
+def _row(*values: Any) -> _GameRow:
+    pk, key, ladder, tournament, mark, annulled, rated, was_rated, is_rated, kind = values
+    return _GameRow(
+        pk=pk,
+        key=key,
+        ladder=ladder,
+        tournament=tournament,
+        mark=mark,
+        annulled=annulled,
+        rated=rated,
+        was_rated=rated if was_rated is None else was_rated,
+        in_rated_tournament=is_rated and kind != Tournament.Kind.VALIDATION,
+    )
 
 
 def _change(
