@@ -14,15 +14,12 @@ taken is in its memory alone. If it is lost there, the site's lease ends and the
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import logging
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from queue import Empty
 from typing import Any
 
@@ -30,6 +27,7 @@ from celery.utils.dispatch import Signal
 from kombu.transport import TRANSPORT_ALIASES, redis, virtual
 from kombu.utils.json import dumps
 
+from workers.service.messaging.cleaning import clean_message, parse_json
 from workers.service.messaging.replays import Received
 from workers.service.messaging.signing import MOST_BYTES, SITE, RefusedMessage, Signer
 
@@ -44,10 +42,6 @@ MOST_AT_ONCE = 1000
 CLOCK_SECONDS = 60.0
 _WRONG_TYPE = "WRONGTYPE"
 """The beginning of Redis's error for a command on a key of another type."""
-_EMBEDDED = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
-_TASK = re.compile(r"(tournament|workers)\.[a-z_]{1,40}")
-"""Not the tasks of Celery itself, which every app has."""
-_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 log = logging.getLogger("workers.service.messaging.transport")
 
@@ -183,8 +177,8 @@ class HardenedChannel(redis.Channel):
         if len(item) > MOST_BYTES:
             raise RefusedMessage("malformed", f"it has {len(item)} bytes, more than {MOST_BYTES}")
         now = self.broker_time()
-        envelope = self.signer.open(_parse(item), queue, now)
-        message = clean_message(_parse(envelope.signed), queue)
+        envelope = self.signer.open(parse_json(item), queue, now)
+        message = clean_message(parse_json(envelope.signed), queue)
         headers = message["headers"]
         received = self.signer.received(envelope, headers.get("task", ""), headers.get("id", ""), now)
         if envelope.sender != SITE and headers:
@@ -358,75 +352,3 @@ def use_hardened_transport() -> None:
     """Use this transport for all ``redis://`` addresses of this process."""
     for alias in ("redis", "rediss"):
         TRANSPORT_ALIASES[alias] = f"{__name__}:HardenedTransport"
-
-
-def clean_message(message: object, queue: str) -> dict[str, Any]:
-    """A message of a queue reduced to what ``send_task`` sets; raises ``RefusedMessage``."""
-    match message:
-        case {
-            "body": str(body),
-            "content-type": "application/json",
-            "content-encoding": "utf-8",
-            "headers": dict(headers),
-            "properties": {"delivery_tag": str(tag), "delivery_info": dict(info), "body_encoding": "base64"},
-        } if _NAME.fullmatch(tag):
-            pass
-        case _:
-            raise RefusedMessage("malformed", "it has not the form of a message")
-    content = _decode(body)
-    return {
-        "body": body,
-        "content-type": "application/json",
-        "content-encoding": "utf-8",
-        "headers": _clean_headers(headers, content) if headers else {},
-        "properties": {
-            "delivery_tag": tag,
-            "delivery_info": {
-                "exchange": "",
-                "routing_key": queue,
-                "redelivered": info.get("redelivered") is True,
-            },
-            "body_encoding": "base64",
-            "priority": 0,
-        },
-    }
-
-
-def _decode(body: str) -> object:
-    try:
-        text = base64.b64decode(body, validate=True)
-    except ValueError:
-        raise RefusedMessage("malformed", "its body is not base64") from None
-    return _parse(text)
-
-
-def _parse(text: str | bytes) -> object:
-    try:
-        content: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RefusedMessage("malformed", f"its text is not JSON: {str(error)[:80]}") from None
-    return content
-
-
-def _clean_headers(headers: dict[str, Any], content: object) -> dict[str, Any]:
-    match headers, content:
-        case {"task": str(task), "id": str(name)}, [list(arguments), dict(named), dict(embedded)] if (
-            len(arguments) <= 1
-            and not named
-            and embedded == _EMBEDDED
-            and _TASK.fullmatch(task)
-            and _NAME.fullmatch(name)
-        ):
-            return {"lang": "py", "task": task, "id": name, "retries": 0, "expires": _expiry(headers)}
-        case _:
-            raise RefusedMessage("malformed", "it is not a task with one argument")
-
-
-def _expiry(headers: dict[str, Any]) -> str | None:
-    expires = headers.get("expires")
-    if expires is None:
-        return None
-    try:
-        return datetime.fromisoformat(expires).isoformat()
-    except (TypeError, ValueError):
-        raise RefusedMessage("malformed", "the time when it expires is not a time") from None

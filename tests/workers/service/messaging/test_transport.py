@@ -26,6 +26,7 @@ from tests.support.jobs import BadBundles, job_of, processes_with, wait_until
 from tests.support.malformed import EMBEDDED, MALFORMED, raw_message
 from workers.commands.start import worker_name
 from workers.service.messaging import transport
+from workers.service.messaging.cleaning import clean_message
 from workers.service.messaging.commands import Command
 from workers.service.messaging.replays import RecentMessages
 from workers.service.messaging.signing import (
@@ -39,7 +40,6 @@ from workers.service.messaging.signing import (
 from workers.service.messaging.transport import (
     MOST_SET_ASIDE,
     HardenedQoS,
-    clean_message,
     message_set_aside,
     options_of,
     set_aside_key,
