@@ -1,7 +1,6 @@
 """Every page of the site in a browser: axe's findings, errors in the console, widths and weights.
 
-The addresses are those of `tests.tournament.views.test_permissions`, which fails for an address it does not
-know; Django's own administration is left out.
+The addresses are those of `tests.support.addresses`; Django's own administration is left out.
 """
 
 from __future__ import annotations
@@ -21,10 +20,8 @@ from django.urls import URLPattern
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response
 from pytest_django.live_server_helper import LiveServer
 
-from tests.support.filled_site import LADDER, Site, add_version, decide_games
-from tests.support.schedule import make_event
-from tests.tournament.views.test_permissions import CASES, EXPECTED, address_of
-from tournament.models import Tournament
+from tests.support.addresses import EXPECTED, all_addresses
+from tests.support.filled_site import Site
 from tournament.urls import urlpatterns
 
 MOST_BYTES: Final = 60 * 1024
@@ -36,13 +33,6 @@ RUN_AXE: Final = """async (tags) => {
     (node) => `${rule.id} ${node.target}: ${node.html.slice(0, 120)}`));
 }"""
 SCROLLS: Final = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-EVENTS: Final = {
-    Tournament.Kind.ROUND_ROBIN: "All",
-    Tournament.Kind.GAUNTLET: "Duel",
-    Tournament.Kind.SWISS: "Open",
-    Tournament.Kind.KNOCK_OUT: "Cup",
-}
-"""Names of finished tournaments of each format, with wide tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +121,7 @@ def addresses(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
     known = {pattern.name for pattern in urlpatterns if isinstance(pattern, URLPattern)}
     assert known <= EXPECTED.keys()
     monkeypatch.setattr(settings, "BUNDLES", tmp_path)
-    bots = [add_version(site.owner, f"The bot with a long name {number}") for number in range(1, 13)]
-    for kind, name in EVENTS.items():
-        event = make_event(kind, versions=bots, ladders=[LADDER], name=name, owner=site.owner)
-        decide_games(event)
-    paths = [address_of(site, address) for address, _ in CASES.values() if not address.startswith("POST ")]
-    return [*dict.fromkeys(paths), *(f"/tournaments/{name.lower()}/" for name in EVENTS.values())]
+    return all_addresses(site)
 
 
 @pytest.mark.slow
