@@ -15,7 +15,7 @@ from django.utils.html import format_html
 register = template.Library()
 
 FORMS = ("full", "seconds", "clock", "brief", "day")
-"""``seconds`` adds seconds, ``clock`` leaves out today's date, ``brief`` the current year, ``day`` has no time.
+"""``seconds`` adds seconds, ``clock`` leaves out today's date, ``brief`` this year; ``day`` has no time.
 
 The first three have room for UTC beside the local time; a column of the others names the zone in its heading.
 """
