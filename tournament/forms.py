@@ -156,7 +156,7 @@ def _moment(label: str, help_text: str) -> forms.DateTimeField:
         label=f"{label} (UTC)",
         required=False,
         help_text=help_text,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "data-utc": ""}, format="%Y-%m-%dT%H:%M"),
     )
 
 

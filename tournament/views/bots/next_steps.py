@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 
+from django.utils.html import format_html
+
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access, queues
@@ -12,6 +14,7 @@ from tournament.models import ActiveVersion, BotVersion, Exam, Game, LadderRatin
 from tournament.services.dispatch.slots import slots_of
 from tournament.services.ladders.queue import look
 from tournament.views.ladders.forecasts import NEVER_S, NextGame, format_moment, next_games_of
+from tournament.views.moments import show_moment
 
 MOST_MEASURED = 20
 """Latest compliance checks from whose durations the waiting time is estimated."""
@@ -25,6 +28,7 @@ class LadderStep:
 
     game: Rules
     text: str
+    """May hold a ``<time>`` element."""
     is_active: bool
     """Whether this version plays there."""
     playing: Game | None = None
@@ -37,7 +41,7 @@ class LadderStep:
 
 @dataclass(frozen=True, slots=True)
 class NextSteps:
-    """Sentences about the queue, and what happens on each ladder."""
+    """Sentences about the queue, with ``<time>`` elements, and what happens on each ladder."""
 
     sentences: list[str]
     ladders: list[LadderStep]
@@ -70,13 +74,6 @@ def checks_before(exam: Exam) -> int:
     return Exam.objects.filter(ended_at__isnull=True, sent_at__lt=exam.sent_at).count()
 
 
-def format_time(now: datetime.datetime, seconds: float) -> str:
-    """A time of day in UTC, to the minute: ``14:05``; with the date if it is another day."""
-    moment = (now + datetime.timedelta(seconds=seconds)).astimezone(datetime.UTC)
-    is_today = moment.date() == now.astimezone(datetime.UTC).date()
-    return f"{moment:%H:%M}" if is_today else f"{moment.day} {moment:%B %H:%M}"
-
-
 def _ladder_steps(version: BotVersion, user: access.Visitor, now: datetime.datetime) -> list[LadderStep]:
     rows = version.bot.activities.select_related("version__bot")
     active = {row.ladder_id: row for row in rows}
@@ -96,9 +93,12 @@ def _ladder_steps(version: BotVersion, user: access.Visitor, now: datetime.datet
 def _expected(game: Rules, which: str, found: NextGame, now: datetime.datetime) -> LadderStep:
     if found.game is not None or found.trouble or found.seconds == NEVER_S:
         return LadderStep(game, f"The {which} game: {found.full_text}", is_active=True, playing=found.game)
-    at = format_time(now, found.seconds)
-    text = f"The {which} ladder game is likely at about {at} UTC"
+    text = format_html("The {} ladder game is likely at about {}", which, _time(now, found.seconds))
     return LadderStep(game, text, is_active=True, note=found.text)
+
+
+def _time(now: datetime.datetime, seconds: float) -> str:
+    return show_moment(now + datetime.timedelta(seconds=seconds), "clock")
 
 
 def _elsewhere(game: Rules, active: ActiveVersion | None) -> LadderStep:
@@ -128,8 +128,8 @@ def _queued(exam: Exam, now: datetime.datetime) -> list[str]:
     if not slots:
         return [place, "No worker validates bots at the moment."]
     wait_s = before // slots * _mean_check_s()
-    at, moment = format_time(now, wait_s), format_moment(wait_s)
-    return [place, f"Its check is likely to begin at about {at} UTC, {moment}."]
+    sentence = "Its check is likely to begin at about {}, {}."
+    return [place, format_html(sentence, _time(now, wait_s), format_moment(wait_s))]
 
 
 def _mean_check_s() -> float:

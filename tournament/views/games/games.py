@@ -32,11 +32,18 @@ from tournament.views.games.replay import Replay
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import unchanged
 
+LIVE_PLIES = 200
+"""Of a longer running game the list of moves begins so many plies before the end; its page has htmx too."""
+PLIES_BEFORE = 20
+"""How many plies such a list shows before the ply in the address."""
+
 
 @require_safe
 @vary_on_headers("HX-Request")
 def game(request: HttpRequest, pk: int) -> HttpResponse:
     """The replay at ``?ply=n`` (default: the last), with the board turned by ``flip=1``.
+
+    The list of a long running game begins later, unless ``moves=all`` is given.
 
     The response to htmx is the board alone. With the parameters ``seen`` and ``since`` it is the moves after
     ply ``since``, 204 if nothing has changed, or a request to reload the page if the game is over.
@@ -67,8 +74,10 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         context["replaced_rows"] = [row for row in rows if row.begins_by(since)]
         context["new_rows"] = [row for row in rows if not row.begins_by(since)]
         return render(request, "pieces/moves_new.html", context)
+    before = _plies_left_out(request, replay, context["ply"]) if _is_running(game) else 0
     context |= {
-        "rows": replay.rows(),
+        "rows": replay.rows(before),
+        "plies_left_out": before,
         "white_score": _score(game, game.white_score),
         "black_score": _score(game, game.black_score),
         "fault": fault_sentence(game),
@@ -152,6 +161,13 @@ def _rating_changes(game: Game) -> dict[str, RatingEvent]:
 def _is_running(game: Game) -> bool:
     """Whether moves may still come."""
     return game.state in {Game.State.WAITING, Game.State.CLAIMED}
+
+
+def _plies_left_out(request: HttpRequest, replay: Replay, ply: int) -> int:
+    """How many plies come before the first move of the list."""
+    if request.GET.get("moves") == "all":
+        return 0
+    return max(0, min(replay.plies - LIVE_PLIES, ply - PLIES_BEFORE))
 
 
 def _headline(game: Game, replay: Replay, live: LiveGame | None) -> str:
