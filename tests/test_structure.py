@@ -39,7 +39,7 @@ LAYERS = {
         {"results", "uploads", "ladders", "version_tests"},
         {"dispatch"},
         {"schedule"},
-        {"bots", "accounts", "feeds", "bulk", "stopping", "shares"},
+        {"bots", "accounts", "feeds", "bulk", "stopping", "shares", "locks"},
     ],
 }
 """From the top down. A module imports only from its own layer or from one below."""

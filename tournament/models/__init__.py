@@ -18,7 +18,7 @@ from tournament.models.ladders import (
 )
 from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
-from tournament.models.shares import OwnerShare, SlotUse
+from tournament.models.shares import OwnerShare, PreemptedGame, SlotUse
 from tournament.models.site import Ignored, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament
 from tournament.models.version_tests import CountedPair, VersionTest
@@ -51,6 +51,7 @@ __all__ = [
     "PairOutcome",
     "PairScore",
     "Pairing",
+    "PreemptedGame",
     "RatingEvent",
     "SlotUse",
     "Token",

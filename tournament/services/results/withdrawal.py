@@ -14,6 +14,7 @@ from engines.records import Fault
 from tournament.models import Attempt, BotVersion, Game, Tournament
 from tournament.services.bots.activity import activate, deactivate
 from tournament.services.bots.publishing import tell_forfeiting, tell_reinstated, tell_withdrawn
+from tournament.services.locks import lock_tournaments
 from tournament.services.stopping import end_attempts
 
 
@@ -84,7 +85,7 @@ def _stop_ladder_games(version: int) -> None:
         game__tournament__kind=Tournament.Kind.LADDER,
     )
     ladders = set(mine.values_list("game__tournament", flat=True))
-    list(Tournament.objects.select_for_update().filter(pk__in=ladders).order_by("pk"))
+    lock_tournaments(ladders)
     end_attempts(mine.filter(game__tournament__in=ladders), Attempt.End.RELEASED, timezone.now())
 
 
