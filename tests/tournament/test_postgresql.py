@@ -17,14 +17,13 @@ AGAIN = (
     "services/dispatch/test_batches.py",
     "services/dispatch/test_dispatch.py",
     "services/dispatch/test_lock_order.py",
-    "services/dispatch/test_preemption.py",
     "services/schedule/test_rounds.py",
     "services/version_tests/test_progress.py",
     "services/version_tests/test_progress_at_once.py",
     "views/version_tests/test_version_tests.py",
 )
-"""Concurrent double delivery, every kind of report, the effects of a void, bulk claims, the order of locks, jobs
-that are ended for others, rounds made once, pairs of version tests counted once.
+"""Concurrent double delivery, every kind of report, the effects of a void, bulk claims, the order of locks,
+rounds made once, pairs of version tests counted once.
 """
 
 

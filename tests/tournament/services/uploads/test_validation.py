@@ -304,7 +304,7 @@ def test_a_check_takes_a_slot_from_validation_games(submit: Submit, deal: Deal) 
     start_validation(second)
     assert deal() == []
     pass_exam(first)
-    assert len(deal()) == 1
+    assert len(deal()) == 2
 
 
 def test_who_has_used_up_today_s_validations_waits_until_tomorrow(
