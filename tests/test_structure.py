@@ -41,7 +41,8 @@ LAYERS = {
         {"dispatch"},
         {"schedule"},
         {
-            *("bots", "accounts", "feeds", "bulk", "stopping", "shares", "backups", "pruning", "sizes"),
+            *("bots", "accounts", "feeds", "bulk", "stopping", "shares", "locks"),
+            *("backups", "pruning", "sizes"),
         },
     ],
 }

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from django.db import transaction
 from kombu import Queue
 
 from workers.service.messaging.commands import Command
@@ -28,6 +29,18 @@ VALIDATION = "validation"
 """The kinds of workers."""
 
 log = logging.getLogger("tournament.queues")
+
+
+def send_on_commit(send: Callable[..., None], *arguments: object) -> None:
+    """Call a function of this module when the transaction is committed.
+
+    A failure is logged, and prevents no other call after the same transaction.
+    """
+
+    def send_now() -> None:  # not a partial: Django's log of a failure needs a name
+        send(*arguments)
+
+    transaction.on_commit(send_now, robust=True)
 
 
 def send_jobs(jobs: Sequence[GameJob], queue: str) -> None:

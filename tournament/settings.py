@@ -28,6 +28,8 @@ DUARENA_MAX_TOURNAMENT_GAMES  most games of a tournament of an ordinary user; de
 DUARENA_MAX_RUNNING     tournaments of an ordinary user that may run or be announced at once; default 5
 DUARENA_MAX_DRAFTS      drafts of an ordinary user; default 10
 DUARENA_SLOT_HOURS      hours of slots that the tournaments of a user may use a day; default 12, 0 is no limit
+DUARENA_VALIDATION_HOURS  hours of slots that the validations of a user's bots may use a day; default 1,
+                        0 is no limit
 DUARENA_FREE_SLOTS      slots that games of over half a minute leave free where there are several; default 1
 DUARENA_MAX_TESTS       version tests of one account that may run at once; default 2
 DUARENA_MAX_TEST_GAMES  most games of a version test; default 20000
@@ -116,6 +118,7 @@ MAX_TOURNAMENT_GAMES = int(os.environ.get("DUARENA_MAX_TOURNAMENT_GAMES") or 20_
 MAX_RUNNING = int(os.environ.get("DUARENA_MAX_RUNNING") or 5)
 MAX_DRAFTS = int(os.environ.get("DUARENA_MAX_DRAFTS") or 10)
 SLOT_HOURS = float(os.environ.get("DUARENA_SLOT_HOURS") or 12)
+VALIDATION_HOURS = float(os.environ.get("DUARENA_VALIDATION_HOURS") or 1)
 FREE_SLOTS = int(os.environ.get("DUARENA_FREE_SLOTS") or 1)
 MAX_TESTS = int(os.environ.get("DUARENA_MAX_TESTS") or 2)
 MAX_TEST_GAMES = int(os.environ.get("DUARENA_MAX_TEST_GAMES") or 20_000)

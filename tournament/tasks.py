@@ -83,11 +83,14 @@ def trouble(message: Any) -> None:
 
 @app.task(name="tournament.dispatch")
 def dispatch_games() -> None:
-    """Do what is due first, so that the games it makes are sent at once."""
+    """Do what is due first, so that the games it makes are sent at once.
+
+    Validation games come before further checks, so that a validation that has begun is soon over.
+    """
     if _is_from_site():
         calendar.tend()
-        validation.assign_checks()
         dispatch.fill_buffer()
+        validation.assign_checks()
 
 
 @app.task(name="tournament.estimates")

@@ -19,7 +19,7 @@ from tournament.models.ladders import (
 )
 from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
-from tournament.models.shares import OwnerShare, SlotUse
+from tournament.models.shares import OwnerShare, PreemptedGame, SlotUse
 from tournament.models.site import Ignored, Keeper, ReceivedMessage
 from tournament.models.steps import ScheduleStep
 from tournament.models.tournaments import Entry, Pairing, Tournament
@@ -54,6 +54,7 @@ __all__ = [
     "PairOutcome",
     "PairScore",
     "Pairing",
+    "PreemptedGame",
     "RatingEvent",
     "ReceivedMessage",
     "ScheduleStep",

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from tests.support.addresses import EXPECTED, address_of
 from tests.support.filled_site import LADDER, Site, go_live, round_robin
-from tests.tournament.views.test_permissions import EXPECTED, address_of
 from tournament.models import FeedEntry, Notice, Tournament, User
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw

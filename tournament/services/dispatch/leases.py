@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -29,6 +30,7 @@ from tournament.models import Attempt, Exam, Keeper, Worker
 from tournament.services.dispatch.attempts import give_back
 from tournament.services.dispatch.recalls import take_back_stranded
 from tournament.services.dispatch.workers import replace_queues, sweep_workers
+from tournament.services.locks import in_order
 from workers.service.messaging.signing import COMMANDS, own_queue
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
@@ -47,13 +49,14 @@ class Swept:
     idle: frozenset[str]
 
 
+@transaction.atomic
 def renew(jobs: Collection[uuid.UUID], now: datetime) -> int:
     """Grant or renew the leases of all games of these jobs; returns how many.
 
     One worker plays a job, so one message covers it.
     """
     attempts = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
-    return attempts.update(lease_until=now + LEASE)
+    return in_order(attempts).update(lease_until=now + LEASE)
 
 
 def keeper_started(now: datetime | None = None) -> None:
@@ -124,8 +127,11 @@ def _is_idle(worker: Worker, settled: datetime) -> bool:
 
 def _shorten_leases(now: datetime) -> None:
     """Shorten leases from a clock that was ahead; they would last too long by the difference."""
-    Attempt.objects.filter(ended_at__isnull=True, lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
-    Attempt.objects.filter(ended_at__isnull=True, sent_at__gt=now).update(sent_at=now)
+    alive = Attempt.objects.filter(ended_at__isnull=True)
+    with transaction.atomic():
+        in_order(alive.filter(lease_until__gt=now + LEASE)).update(lease_until=now + LEASE)
+    with transaction.atomic():
+        in_order(alive.filter(sent_at__gt=now)).update(sent_at=now)
     Worker.objects.filter(seen_at__gt=now).update(seen_at=now)
     Exam.objects.filter(ended_at__isnull=True, sent_at__gt=now).update(sent_at=now)
     Exam.objects.filter(ended_at__isnull=True, heard_at__gt=now).update(heard_at=now)

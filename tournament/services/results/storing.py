@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models.functions import Coalesce
 
 from engines.records import Fault, Record, clean_text, format_record
@@ -31,12 +31,13 @@ from tournament.models import (
 )
 from tournament.models.compressed import compress_text, is_kept_long, pack_log
 from tournament.services.bulk import insert_rows, update_rows
+from tournament.services.locks import lock, lock_tournaments
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import RatedRow, player_of, rate
 from tournament.services.results.records import parse_time, without_rating
 from tournament.services.results.withdrawal import count_forfeits
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.shares import charge
+from tournament.services.shares import PlayedTime, charge_games
 from workers.jobs import GameReport
 from workers.service.messaging.heartbeat import name_of
 
@@ -77,10 +78,9 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
 
     A game that is missing in the answer has another attempt by now, or none: its result came too late.
     """
-    ladders = {
-        ladder.pk: ladder for ladder in _locked(Ladder, {arrival.game.ladder_id for arrival in arrivals})
-    }
-    _locked(Tournament, {arrival.game.tournament_id for arrival in arrivals})
+    codes = {arrival.game.ladder_id for arrival in arrivals}
+    ladders = {ladder.pk: ladder for ladder in lock(Ladder.objects.filter(pk__in=codes))}
+    lock_tournaments({arrival.game.tournament_id for arrival in arrivals})
     entries = _enter(_still_wanted(arrivals), ladders)
     if not entries:
         return {}
@@ -125,11 +125,6 @@ def may_be_rated(game: Game) -> bool:
         return False
     white, black = game.white.bot, game.black.bot
     return white.pk != black.pk and (white.owner_id is None or white.owner_id != black.owner_id)
-
-
-def _locked(model: Any, keys: set[Any]) -> list[Any]:
-    """Lock the rows in the order of their keys, as all transactions do."""
-    return list(model.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
 
 
 def _still_wanted(arrivals: Sequence[Arrival]) -> list[Arrival]:
@@ -217,6 +212,8 @@ def _published(entry: _Entry) -> str:
 
 def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
     """End the attempts with a result and delete the live games."""
+    if connection.features.has_select_for_update:
+        lock(Attempt.objects.filter(pk__in=[entry.arrival.attempt.pk for entry in entries]).only("pk"))
     attempts: dict[str, list[Any]] = defaultdict(list)
     for entry in entries:
         attempts[visible(entry.arrival.report.worker, MAX_WORKER)].append(entry.arrival.attempt.pk)
@@ -229,13 +226,14 @@ def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
 
 def _charge_owners(entries: Sequence[_Entry], now: datetime.datetime) -> None:
     """Charge the durations that the worker reports, at most the time since the games were sent."""
-    seconds: dict[int | None, float] = defaultdict(float)
+    times = []
     for entry in entries:
         attempt, report = entry.arrival.attempt, entry.arrival.report
         played = (parse_time(report.finished) - parse_time(report.started)).total_seconds()
         waited = (now - attempt.sent_at).total_seconds()
-        seconds[attempt.game.tournament.owner_id] += min(max(0.0, played), waited)
-    charge(seconds, now)
+        tournament = attempt.game.tournament
+        times.append(PlayedTime(tournament.kind, tournament.owner_id, min(max(0.0, played), waited)))
+    charge_games(times, now)
 
 
 def _rated_row(entry: _Entry) -> RatedRow:

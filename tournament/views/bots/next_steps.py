@@ -13,6 +13,8 @@ from tournament import access, queues
 from tournament.models import ActiveVersion, BotVersion, Exam, Game, LadderRating, Worker
 from tournament.services.dispatch.slots import slots_of
 from tournament.services.ladders.queue import look
+from tournament.services.shares import hours_a_day, used_today
+from tournament.services.uploads.validation import is_delayed
 from tournament.views.ladders.forecasts import NEVER_S, NextGame, format_moment, next_games_of
 from tournament.views.moments import show_moment
 
@@ -63,7 +65,7 @@ def next_steps_of(
     if manages and version.state == BotVersion.State.WAITING:
         return NextSteps(_waiting(version), [])
     if manages and exam is not None and version.state == BotVersion.State.VALIDATING:
-        return NextSteps(_queued(exam, now), [])
+        return NextSteps(_delayed(version, now) or _queued(exam, now), [])
     return None
 
 
@@ -115,6 +117,19 @@ def _waiting(version: BotVersion) -> list[str]:
     return [
         f"This is number {before + 1} of the versions that wait.",
         "Its validation begins as soon as this site runs uploads, the versions before it first.",
+    ]
+
+
+def _delayed(version: BotVersion, now: datetime.datetime) -> list[str]:
+    """Empty unless the owner's validations have used up the time of today."""
+    owner = version.bot.owner
+    if owner is None or not is_delayed(version, now):
+        return []
+    used = round(used_today(owner, now, is_validation=True), 1)
+    most = hours_a_day(is_validation=True)
+    return [
+        f"Validations of this owner's bots have used {used:g} of {most:g} slot-hours today (UTC).",
+        "This validation waits until tomorrow (UTC), when it continues by itself.",
     ]
 
 

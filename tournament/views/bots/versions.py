@@ -21,7 +21,7 @@ from tournament.services.bots.publishing import BY_OWNER, BY_STAFF
 from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.stopping import stop_validation
-from tournament.services.uploads.validation import begin
+from tournament.services.uploads.validation import begin, is_delayed
 from tournament.views.bots.bots import games_of, ratings_of
 from tournament.views.bots.next_steps import checks_before, next_steps_of
 from tournament.views.bots.results import asks_for_all, results_of
@@ -213,7 +213,10 @@ def _seen(version: BotVersion, exam: Exam | None) -> str:
         return f"{version.state}-{done}"
     progress = int(exam.heard_at is not None) + exam.unpacked
     before = checks_before(exam)
-    return f"{version.state}-{done}-{exam.pk.hex[:8]}-{progress}-{len(exam.found)}-{before}-{exam.end}"
+    delayed = int(is_delayed(version, timezone.now()))
+    return (
+        f"{version.state}-{done}-{exam.pk.hex[:8]}-{progress}-{len(exam.found)}-{before}-{exam.end}-{delayed}"
+    )
 
 
 def _find(request: HttpRequest, slug: str, number: int) -> BotVersion:

@@ -19,6 +19,7 @@ from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate, switch
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.schedule.tournaments import start
+from tournament.services.shares import charge
 
 LogIn = Callable[..., Client]
 SECOND = datetime.timedelta(seconds=1)
@@ -75,6 +76,20 @@ def test_the_owner_sees_which_version_is_active_instead(site: Site, as_user: Log
     assert "v1 is active here instead" in text_of(owner, newer.get_absolute_url())
     switch(site.white.bot, LADDER, on=False)
     assert "You have switched this bot off here" in text_of(owner)
+
+
+def test_the_owner_sees_that_today_s_time_for_validations_is_used_up(
+    site: Site, as_user: LogIn, settings: Settings
+) -> None:
+    settings.VALIDATION_HOURS = 1
+    mine = add_version(site.owner, "Stone Age", [LADDER], state="validating")
+    queue_check(mine)
+    owner, address = as_user(site.owner), mine.get_absolute_url()
+    used_up = "have used 1.5 of 1 slot-hours today (UTC). This validation waits until tomorrow (UTC)"
+    assert used_up not in text_of(owner, address)
+    charge({site.owner.pk: 5400.0}, timezone.now(), is_validation=True)
+    assert used_up in text_of(owner, address)
+    assert used_up not in text_of(as_user(site.rival), address)
 
 
 def test_the_owner_sees_the_place_in_the_queue_for_validation(site: Site, as_user: LogIn) -> None:
