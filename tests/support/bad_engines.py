@@ -79,6 +79,20 @@ def many(text: str) -> bool:
     return False
 
 
+def wide(count: str) -> bool:
+    """Write a line of about ``count`` bytes."""
+    say(f"info string {'x' * int(count)}\\n")
+    return False
+
+
+def pieces(text: str) -> bool:
+    """Write ``text`` in the pieces between its ``|``, with a pause after each."""
+    for piece in text.split("|"):
+        say(piece)
+        time.sleep(0.005)
+    return False
+
+
 def leave(code: str) -> bool:
     os._exit(int(code))
 
@@ -320,7 +334,7 @@ def age(_: str) -> bool:
 WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
-        lazy, also, only, many, leave, die, hang, resist, stop, limit, late, wait, flood, drip,
+        lazy, also, only, many, wide, pieces, leave, die, hang, resist, stop, limit, late, wait, flood, drip,
         complain, close, shut, multiply, escape, dig, note, attack, look, spin, burn, take, share, crowd,
         fill, narrow, tire, whim, age,
     )

@@ -289,11 +289,10 @@ class UgiPlayer:
     def _read_answer(self, process: EngineProcess, asked: Pending, deadline_ns: int) -> EngineMove:
         """Send the question and read up to the move, which ends the engine's turn."""
         earlier: list[bytes] = []
-        lines = process.ask(asked, deadline_ns)
-        while (found := _first_move(lines)) is None:
+        answer = process.ask(asked, deadline_ns)
+        while (found := _first_move(lines := next(answer))) is None:
             self._log.received(b"\n".join(lines), process.arrived_ns)
             earlier += lines
-            lines = process.read_lines(deadline_ns)
         index, move = found
         self._log.received(b"\n".join(lines[: index + 1]), process.arrived_ns)
         process.put_back(lines[index + 1 :])
