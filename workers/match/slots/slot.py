@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from engines.records import Fault
@@ -100,24 +101,28 @@ class SlotWorker:
         """Play a batch. A fault is written at once and ends the batch: the match may withdraw the engine."""
         reap_orphans({*RUNNING, REAPER.pid or 0})
         begun = written = time.monotonic()
-        held: list[SlotGame] = []
+        held: list[_PlayedGame] = []
         try:
             for assignment in batch:
                 is_faulty = False
                 for game in self._games(assignment):
                     held.append(game)
-                    is_faulty = is_faulty or game.fault != Fault.NONE
+                    is_faulty = is_faulty or game.finished.played.fault is not Fault.NONE
                     now = time.monotonic()
                     if is_faulty or now > written + HELD_SECONDS:
                         written = now
-                        _write(held, is_over=False)
+                        self._write_games(held, is_over=False)
                         held = []
                 if is_faulty or time.monotonic() > begun + LONG_SECONDS:
                     break
         finally:
-            _write(held, is_over=True)
+            self._write_games(held, is_over=True)
 
-    def _games(self, assignment: Assignment) -> Iterator[SlotGame]:
+    def _write_games(self, held: Sequence[_PlayedGame], *, is_over: bool) -> None:
+        """Write records and results. Many together, because their code is then in the processor's cache."""
+        _write([game.message(self._records) for game in held], is_over=is_over)
+
+    def _games(self, assignment: Assignment) -> Iterator[_PlayedGame]:
         job, terms = assignment.job, assignment.terms
         engines = self._engines.take(job, terms.restart, terms.ready_seconds)
         runner = GameRunner(
@@ -133,26 +138,34 @@ class SlotWorker:
             begun = time.monotonic()
             self._engines.begin_game()
             finished = runner.play(game)
-            record = self._records.text(assignment, finished)
-            yield _slot_game(assignment, finished, record, time.monotonic() - begun)
+            yield _PlayedGame(assignment, finished, time.monotonic() - begun)
 
 
-def _slot_game(assignment: Assignment, finished: FinishedGame, record: str, seconds: float) -> SlotGame:
-    played = finished.played
-    has_logs = assignment.terms.keeps_lines or played.fault is not Fault.NONE
-    return SlotGame(
-        key=finished.game.key,
-        record=record,
-        result=played.result,
-        termination=played.termination,
-        fault=played.fault,
-        evidence=played.evidence,
-        chosen=played.kept.count_chosen(),
-        white=finished.white() if has_logs else NO_LOG,
-        black=finished.black() if has_logs else NO_LOG,
-        ms=round(seconds * 1000),
-        line=line_of(assignment.fen, played.kept.tokens),
-    )
+@dataclass(frozen=True, slots=True)
+class _PlayedGame:
+    """A finished game that was not written yet."""
+
+    assignment: Assignment
+    finished: FinishedGame
+    seconds: float
+
+    def message(self, records: RecordWriter) -> SlotGame:
+        assignment, finished = self.assignment, self.finished
+        played = finished.played
+        has_logs = assignment.terms.keeps_lines or played.fault is not Fault.NONE
+        return SlotGame(
+            key=finished.game.key,
+            record=records.text(assignment, finished),
+            result=played.result,
+            termination=played.termination,
+            fault=played.fault,
+            evidence=played.evidence,
+            chosen=played.kept.count_chosen(),
+            white=finished.white() if has_logs else NO_LOG,
+            black=finished.black() if has_logs else NO_LOG,
+            ms=round(self.seconds * 1000),
+            line=line_of(assignment.fen, played.kept.tokens),
+        )
 
 
 def _read_batches() -> Iterator[Sequence[Assignment]]:
@@ -163,7 +176,9 @@ def _read_batches() -> Iterator[Sequence[Assignment]]:
             yield tuple(batches.read(values))
 
 
-def _write(games: list[SlotGame], *, is_over: bool, introduced: tuple[IntroducedEngine, ...] = ()) -> None:
+def _write(
+    games: Sequence[SlotGame], *, is_over: bool, introduced: tuple[IntroducedEngine, ...] = ()
+) -> None:
     news = SlotNews(tuple(games), is_over, introduced)
     data = write_news(news)
     while data:
