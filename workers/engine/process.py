@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from engines.records import Termination
-from workers.engine.launch import Launch
+from workers.engine.launch import Launch, is_untouched
 from workers.engine.processor_time import CHECK_NS, ProcessorTime, WaitingEngines
 from workers.exit_status import exit_sentence, signal_sentence
 from workers.game.fastpath.conversation import Conversation
@@ -112,8 +112,7 @@ class EngineProcess:
         except BaseException:
             if self._sandboxed is not None:
                 self._sandboxed.end()
-            remove_scratch(launch.scratch)
-            reaper.forget(launch.scratch)
+            drop_scratch(launch.scratch, reaper)
             raise
         try:
             self._watch()
@@ -284,17 +283,21 @@ class EngineProcess:
         except EngineFault:
             return
 
-    def kill(self) -> None:
-        """Kill the engine and its process group at once. May be repeated."""
+    def kill(self, *, keep_scratch: bool = False) -> str | None:
+        """Kill the engine and its process group at once. May be repeated.
+
+        With ``keep_scratch`` the scratch folder is kept for the next start if the engine has left nothing in
+        it; then returns it. It remains registered with the reaper until ``drop_scratch``.
+        """
         if self._killed:
-            return
+            return None
         self._kill_group()
         self._drain_stderr()
         os.close(self._exit)
         self._poll.close()
-        self._end()
+        return self._end(keep_scratch)
 
-    def _end(self) -> None:
+    def _end(self, keep_scratch: bool = False) -> str | None:
         self._killed = True
         if self._processor_time is not None:
             self._processor_time.close()
@@ -307,11 +310,16 @@ class EngineProcess:
             end_strays(self._launch.scratch)
         for stream in _streams(self._popen):
             stream.close()
-        remove_scratch(self._launch.scratch)
+        scratch = self._launch.scratch
+        is_kept = keep_scratch and is_untouched(self._launch)
         # The process is reaped last: only then may the kernel give its number to another process.
-        self._reaper.forget(self._launch.scratch)
+        if is_kept:
+            self._reaper.watch(scratch)  # without the process group
+        else:
+            drop_scratch(scratch, self._reaper)
         self._popen.wait()
         RUNNING.discard(self._popen.pid)
+        return scratch if is_kept else None
 
     def _call_on_wait(self, now_ns: int) -> None:
         """Call ``on_wait`` and schedule the next call, also while the engine keeps writing."""
@@ -440,6 +448,12 @@ class Ends:
         left_out = self.size - len(self._first) - len(last)
         gap = b"\n[... %d bytes left out ...]\n" % left_out if left_out else b""
         return bytes(self._first + gap + last)
+
+
+def drop_scratch(scratch: str, reaper: Reaper = REAPER) -> None:
+    """Remove the scratch folder of an engine that has ended."""
+    remove_scratch(scratch)
+    reaper.forget(scratch)
 
 
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:

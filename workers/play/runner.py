@@ -67,16 +67,17 @@ class WorkerContext:
             return fetch_bundle(spec.bundle, store=self.store, cache=self.cache)
         return None if spec.directory is None else Path(spec.directory)
 
-    def plan(self, spec: EngineSpec) -> Launch:
+    def plan(self, spec: EngineSpec, scratch: str | None = None) -> Launch:
         """Plan a start of an engine. A bundle is started by the command of its own manifest.
 
+        ``scratch`` is its scratch folder of an earlier start, or None.
         Raises ``Refused`` if the policy does not run it, and the errors of ``folder_of``.
         """
         sandbox = self.sandbox_for(spec)
         folder = self.folder_of(spec)
         if spec.bundle is not None and folder is not None:
             spec = replace(spec, command=read_manifest(folder).command)
-        return plan_launch(spec, folder, sandbox)
+        return plan_launch(spec, folder, sandbox, scratch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +145,12 @@ class PooledEngine:
         stderr, conversation = self.player.take_stderr(), self.player.conversation
         return lambda: SideLog(stderr=stderr, lines=conversation.text())
 
-    def close(self) -> None:
-        """End the engine: send ``quit``, then kill it. It starts again with its next game."""
-        self.player.close()
+    def close(self, *, restarts: bool = False) -> None:
+        """End the engine: send ``quit``, then kill it. It starts again with its next game.
+
+        ``restarts``: that is soon, and its scratch folder may be kept.
+        """
+        self.player.close(restarts=restarts)
 
     def kill(self) -> None:
         """Kill the engine at once. It starts again with its next game."""
@@ -154,7 +158,7 @@ class PooledEngine:
 
     def _plan(self) -> Launch:
         try:
-            return self._worker.plan(self._spec)
+            return self._worker.plan(self._spec, self.player.scratch)
         except Refused as refused:
             raise Void(str(refused)) from None
         except (OSError, ValueError) as error:
