@@ -19,9 +19,11 @@ AGAIN = (
     "services/version_tests/test_progress.py",
     "services/version_tests/test_progress_at_once.py",
     "views/version_tests/test_version_tests.py",
+    "services/test_annulments.py",
+    "services/test_pruning.py",
 )
 """Concurrent double delivery, every kind of report, the effects of a void, bulk claims, rounds made once,
-pairs of version tests counted once.
+pairs of version tests counted once, annulments, pruning.
 """
 
 
