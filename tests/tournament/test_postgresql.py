@@ -23,10 +23,12 @@ AGAIN = (
     "services/version_tests/test_progress.py",
     "services/version_tests/test_progress_at_once.py",
     "views/version_tests/test_version_tests.py",
+    "services/test_annulments.py",
+    "services/test_pruning.py",
 )
 """Concurrent double delivery, every kind of report, the effects of a void, bulk claims, the order of locks,
 rounds made once, limits passed by one of several requests, large schedules in steps, pairs of version tests
-counted once.
+counted once, annulments, pruning.
 """
 
 

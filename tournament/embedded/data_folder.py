@@ -10,12 +10,12 @@ import os
 import stat
 from pathlib import Path
 
+from tournament.services.backups import RESTORING
+
 MARKER = ".duarena"
 """The first file that is written into a data folder."""
 EARLIER = (("lock", "secret_key"), ("lock", "db.sqlite3"), ("secret_key", "db.sqlite3"))
 """What a data folder of an earlier version, or of ``manage.py``, has: one of these."""
-RESTORING = ".restoring"
-"""The folder in it while a backup is restored."""
 DEMO = "demo"
 """The folder of the demonstration lies in the site's, which may not have been used yet."""
 

@@ -18,9 +18,8 @@ from django.db.migrations.loader import MigrationLoader
 
 from engines import __version__
 from engines.files import atomic_file
-from tournament.embedded.data_folder import MARKER, RESTORING
 from tournament.models import Bot, Ladder, Tournament, User
-from tournament.services.backups import postgresql, sqlite
+from tournament.services.backups import RESTORING, postgresql, sqlite
 from tournament.services.backups.archive import (
     BUNDLES,
     DATABASE,
@@ -32,7 +31,7 @@ from tournament.services.backups.archive import (
 )
 from tournament.services.backups.writing import applied_migrations, database_file
 
-OWN = {RESTORING, MARKER, "secret_key", "lock"}
+OWN = {RESTORING, "secret_key", "lock"}
 """What a data folder may have that has no site yet."""
 
 
