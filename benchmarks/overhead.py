@@ -22,7 +22,6 @@ from typing import Final
 
 from benchmarks.machine import describe_machine
 from benchmarks.runs import (
-    BLOCKS,
     ROOT,
     Bench,
     Broken,
@@ -35,9 +34,10 @@ from benchmarks.runs import (
 )
 from engines.rules.registry import GAMES
 
-ROUNDS: Final = 3
+ROUNDS: Final = 5
 """The number of measurements of each kind, in turn; medians are printed."""
-LEAST_GAMES: Final = 2 * (BLOCKS + 1)
+LEAST_GAMES: Final = 220
+"""Fewer games are reported in too few groups."""
 INFOS: Final = 10
 """Lines of ``info`` before an answer, in the part that measures them."""
 START_GAMES: Final = 110

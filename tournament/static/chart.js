@@ -1,9 +1,3 @@
-// The chart below a replay's board: both engines' scores, and their time or nodes, in step with the board.
-//
-// The values are part of the page (#chart-values); in a live game more come with every new move. uPlot draws them.
-// Events on document: "replay:shown" {ply} moves the marker, "replay:more" {values} appends plies,
-// and a click sends "replay:show" {ply}.
-
 import { axisOptions, colourOf, drawVertical, loadPlots, onSchemeChange } from "./plots.js";
 
 const SERIES = ["white", "black", "white_time", "black_time", "white_nodes", "black_nodes"];

@@ -1,8 +1,3 @@
-// Times in the visitor's time zone, in the same formats as the server's UTC (moments.py).
-//
-// Where a form has room, UTC stands beside the local time; elsewhere it is in the tooltip, and the heading of the
-// column and the foot of the page name the zone.
-
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const PLACE = ZONE.startsWith("Etc/") ? ZONE : ZONE.split("/").pop().replaceAll("_", " ");
@@ -33,7 +28,7 @@ export function localText(moment, form) {
 }
 
 // "CET", or "UTC-5" where the zone has no short name.
-function zoneName(moment) {
+export function zoneName(moment) {
   const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts(moment);
   return parts.find((part) => part.type === "timeZoneName").value.replace("GMT", "UTC");
 }
@@ -64,24 +59,10 @@ function nameZone(element) {
   element.title = ZONE;
 }
 
-// Below a field that takes UTC, the local time of what is entered.
-function explainField(field) {
-  const shown = document.createElement("output");
-  shown.className = "help";
-  field.after(shown);
-  const explain = () => {
-    const moment = new Date(`${field.value}Z`);
-    shown.textContent = Number.isNaN(moment.getTime()) ? "" : `${localText(moment, "full")} ${zoneName(moment)}`;
-  };
-  field.addEventListener("input", explain);
-  explain();
-}
-
 function localize() {
   document.querySelectorAll("time[data-form]:not([title])").forEach(localizeTime);
   if (ZONE !== "UTC") document.querySelectorAll("[data-zone]:not([title])").forEach(nameZone);
 }
 
 localize();
-document.querySelectorAll("input[data-utc]").forEach(explainField);
 document.addEventListener("htmx:load", localize); // new parts of a page that polls

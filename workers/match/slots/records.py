@@ -47,9 +47,11 @@ class RecordWriter:
 
     def __init__(self, sandbox: str) -> None:
         self._sandbox = sandbox
-        self._terms: PairTerms | None = None
-        self._patterns: dict[int, str] = {}
-        """For each index of White's engine the headers under ``_terms``, ``%s`` for each different one."""
+        self._patterns: dict[tuple[int, int], tuple[str, PairTerms]] = {}
+        """By the ``id`` of terms, which are kept here, and the index of White's engine: the headers.
+
+        They have ``%s`` for the line of each different one.
+        """
 
     def text(self, assignment: Assignment, finished: FinishedGame) -> str:
         """The record of a game.
@@ -60,14 +62,13 @@ class RecordWriter:
         played, white = finished.played, finished.game.white
         if played.fault is not Fault.NONE or played.evidence or assignment.fen is not None:
             return format_record(build_match_record(assignment, finished, self._sandbox))
-        if self._terms is not assignment.terms:
-            self._terms, self._patterns = assignment.terms, {}
-        pattern = self._patterns.get(white)
-        if pattern is None:
+        key = id(assignment.terms), white
+        if key not in self._patterns:
             record = build_match_record(assignment, finished, self._sandbox)
             text = format_record(record)
-            self._patterns[white] = _pattern_of(record)
+            self._patterns[key] = _pattern_of(record), assignment.terms
             return text
+        pattern, _ = self._patterns[key]
         moves = format_moves(played.kept.tokens, played.kept.comments(), played.result)
         return f"{pattern % _different_lines(assignment, finished)}\n{moves}"
 

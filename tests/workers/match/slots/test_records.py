@@ -16,6 +16,7 @@ from workers.game.fastpath.comments import NEVER
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import PlayedGame
 from workers.jobs import EngineSpec, JobGame, SideLog
+from workers.match.slots import records
 from workers.match.slots.messages import Assignment, PairTerms
 from workers.match.slots.records import RecordWriter, build_match_record
 from workers.play.pool import RestartMode
@@ -84,3 +85,18 @@ def test_a_comment_of_an_opening_move_is_the_word_book() -> None:
     kept = played_game(2).kept
     assert (kept.comments()[:3], kept.count_chosen()) == ([BOOK, BOOK, "0.000s"], len(LINE) - 2)
     assert [move.book for move in kept.records()[:3]] == [True, True, False]
+
+
+def test_the_whole_writer_is_needed_once_for_each_colour_of_each_terms(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checked: list[object] = []
+    monkeypatch.setattr(records, "format_record", checked.append)
+    writer, swapped = RecordWriter(""), replace(TERMS, margins_ms=(70, 50))
+    for number in range(20):
+        for terms in (TERMS, swapped):
+            game = JobGame(f"dogon-kulei/{number}/1/1", "", number % 2)
+            writer.text(
+                Assignment(terms, "1", (game,)), FinishedGame(game, GAMES[0], DATE, DATE, SideLog, SideLog)
+            )
+    assert len(checked) == 4
