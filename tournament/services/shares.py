@@ -16,6 +16,7 @@ from typing import NamedTuple
 from django.conf import settings
 from django.db.models import F, Q
 
+from tournament import access
 from tournament.models import Attempt, Exam, OwnerShare, SlotUse, Tournament, User
 
 SITE = 0
@@ -91,7 +92,7 @@ def exhausted(now: datetime.datetime, *, is_validation: bool = False) -> set[int
 def is_exhausted(owner: User, now: datetime.datetime, *, is_validation: bool = False) -> bool:
     """Whether this user is one of those whom ``exhausted`` returns."""
     most = hours_a_day(is_validation=is_validation)
-    if not most or owner.is_staff:
+    if not most or not access.has_limits(owner):
         return False
     return used_today(owner, now, is_validation=is_validation) >= most
 

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("tournament", "0035_schedule_steps"),
+        ("tournament", "0017_schedule_steps"),
     ]
 
     operations = [

@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tournament', '0050_compressed_texts'),
+        ('tournament', '0021_compressed_texts'),
     ]
 
     operations = [

@@ -52,7 +52,7 @@ def run(schema_editor, sql, rows):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tournament', '0050_played_by'),
+        ('tournament', '0020_played_by'),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tournament', '0038_received_messages'),
+        ('tournament', '0018_received_messages'),
     ]
 
     operations = [

@@ -17,7 +17,7 @@ UPDATE tournament_game SET played_by_id = (
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tournament', '0050_annulments'),
+        ('tournament', '0019_annulments'),
     ]
 
     operations = [
