@@ -147,6 +147,9 @@ def restarted_keeper(site: LonelySite) -> Iterator[None]:
     old = keeper_of(site)
     words = Path(f"/proc/{old}/cmdline").read_bytes().split(b"\0")[:-1]
     os.kill(old, signal.SIGKILL)
+    # Until its connection is closed it may still be given a message, which is lost with it.
+    assert wait_until(lambda: not Path(f"/proc/{old}").exists(), PATIENCE_SECONDS)
+    assert wait_until(lambda: keepers_waiting(site) == 0, PATIENCE_SECONDS)
     with (site.data / "logs" / "keeper.log").open("ab") as log:
         process = subprocess.Popen(words, cwd=ROOT, env=site.environment, stdout=log, stderr=log)
     try:
@@ -154,6 +157,12 @@ def restarted_keeper(site: LonelySite) -> Iterator[None]:
     finally:
         process.kill()
         process.wait()
+
+
+def keepers_waiting(site: LonelySite) -> int:
+    """Connections that wait for a message in a queue."""
+    with redis.Redis(unix_socket_path=socket_of(site)) as owner:
+        return sum(client["cmd"] == "brpop" for client in owner.client_list())
 
 
 def keeper_of(site: LonelySite) -> int:
