@@ -130,7 +130,10 @@ def addresses(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("visitor", ["guest", "owner", "staff"])
+@pytest.mark.parametrize(
+    "visitor",
+    ["guest", *(pytest.param(visitor, marks=pytest.mark.thorough) for visitor in ("owner", "staff"))],
+)
 def test_every_page_is_accessible_and_small_and_reports_no_error(
     site: Site, addresses: list[str], browser: Browser, live_server: LiveServer, visitor: str
 ) -> None:

@@ -26,7 +26,7 @@ from tests.support.processes import command_line
 from tests.support.sites import LonelySite, running_lonely_site
 from tests.workers.service.messaging.test_redis_rules import FORBIDDEN, OTHER_TYPES, allowed
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough  # two minutes; test_hostile_broker.py has the messages
 FLOOD = 20_000
 HUGE_BYTES = 70 * 1024 * 1024
 
