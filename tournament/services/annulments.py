@@ -19,6 +19,7 @@ from django.db.models import F
 from tournament.models import Correction, Game, Ladder, Tournament, WorkerName
 from tournament.models.games import GameQuerySet
 from tournament.services.bulk import insert_rows
+from tournament.services.locks import lock, lock_tournaments
 from tournament.services.version_tests.progress import recount
 
 CHUNK = 500
@@ -155,8 +156,8 @@ def _change_chunk(
     ladders = sorted(set(chosen.values_list("ladder_id", flat=True)))
     tournaments = sorted(set(chosen.values_list("tournament_id", flat=True)))
     # Locked in the order in which the record keeper locks them.
-    list(Ladder.objects.select_for_update().filter(pk__in=ladders).order_by("pk"))
-    events = list(Tournament.objects.select_for_update().filter(pk__in=tournaments).order_by("pk"))
+    lock(Ladder.objects.filter(pk__in=ladders))
+    events = lock_tournaments(tournaments)
     rows = _rows(chosen.all())
     store(rows)
     for code in ladders:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
@@ -21,7 +21,7 @@ from tournament.models.games import MAX_REASON
 from tournament.services.accounts.acts import record_act
 from tournament.services.annulments import Selection, annul, take_back
 from tournament.services.results.corrections import COLUMNS, LIST, published_corrections
-from tournament.views.exports import attached_csv
+from tournament.views.exports import served_table
 from tournament.views.paging import LAST_ID
 from tournament.views.requests import AuthenticatedRequest, takes_get_and_post
 from tournament.views.unsent import entered, login_required
@@ -167,8 +167,5 @@ def _do(
 @require_safe
 def corrections(request: HttpRequest, kind: str) -> HttpResponse:
     """The list of annulled games as ``csv`` or ``json``, with the repeats that count in their place."""
-    if kind == "csv":
-        return attached_csv(COLUMNS, (tuple(row.values()) for row in published_corrections()), "annulled.csv")
-    if kind == "json":
-        return JsonResponse({LIST: list(published_corrections())})
-    raise Http404(f"no annulled games as {kind!r}")
+    rows = (tuple(row.values()) for row in published_corrections())
+    return served_table(kind, LIST, COLUMNS, rows, file="annulled")
