@@ -29,12 +29,23 @@ Deal = Callable[[], list[GameJob]]
 def sender(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Who has signed the messages of a test: the last of them, and the site its own."""
     names = ["host"]
-    ours = {"tournament.sweep", "tournament.dispatch", "tournament.estimates"}
+    ours = {f"tournament.{word}" for word in ("sweep", "dispatch", "estimates", "pages")}
     monkeypatch.setattr(tasks, "verified_sender", lambda: "site" if current_task.name in ours else names[-1])
     return names
 
 
-NAMES = ("record", "progress", "release", "news", "heartbeat", "trouble", "dispatch", "estimates", "sweep")
+NAMES = (
+    "record",
+    "progress",
+    "release",
+    "news",
+    "heartbeat",
+    "trouble",
+    "dispatch",
+    "estimates",
+    "pages",
+    "sweep",
+)
 
 
 def test_the_tasks_are_those_that_workers_and_beat_name() -> None:

@@ -16,11 +16,11 @@ from tournament.models.ladders import (
     PairScore,
     RatingEvent,
 )
-from tournament.models.matchmaking import Matchmaking, Turn
+from tournament.models.matchmaking import Matchmaking, QueueForecast, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, SlotUse
 from tournament.models.site import Ignored, Keeper
-from tournament.models.tournaments import Entry, Pairing, Tournament
+from tournament.models.tournaments import Entry, Pairing, Tournament, TournamentTables
 from tournament.models.version_tests import CountedPair, VersionTest
 from tournament.models.workers import Worker, WorkerKey
 
@@ -51,10 +51,12 @@ __all__ = [
     "PairOutcome",
     "PairScore",
     "Pairing",
+    "QueueForecast",
     "RatingEvent",
     "SlotUse",
     "Token",
     "Tournament",
+    "TournamentTables",
     "Turn",
     "User",
     "VersionTest",

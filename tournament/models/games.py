@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.urls import reverse
@@ -20,6 +20,23 @@ def _choices(values: type[Result] | type[Reason] | type[Termination] | type[Faul
 def reason_choices() -> list[tuple[str, str]]:
     """A function, so that a reason of a new game needs no migration."""
     return _choices(Reason)
+
+
+class Forfeited(models.Func):
+    """Whether a game was forfeited, as a condition for ``filter``.
+
+    In constants, because SQLite uses the indexes of forfeits only for the text of their condition.
+    """
+
+    template = "%(expressions)s IN ('white', 'black')"
+    output_field = models.BooleanField()
+
+    def __init__(self, fault: str = "fault", **more: Any) -> None:
+        super().__init__(fault, **more)
+
+
+FORFEITED = models.Q(fault__in=["white", "black"])
+"""The same as the condition of an index."""
 
 
 class GameQuerySet(models.QuerySet["Game"]):
@@ -131,6 +148,9 @@ class Game(models.Model):
             models.Index(fields=["ladder", "fingerprint"], name="game_fingerprint"),
             models.Index(fields=["finished_at", "id"], name="game_finished"),
             models.Index(fields=["plies", "id"], name="game_length"),
+            models.Index(fields=["tournament", "id"], condition=FORFEITED, name="forfeit_of_tournament"),
+            models.Index(fields=["ladder", "sequence"], condition=FORFEITED, name="forfeit_on_ladder"),
+            models.Index(fields=["finished_at", "id"], condition=FORFEITED, name="forfeit_finished"),
         ]
 
     def __str__(self) -> str:
@@ -158,7 +178,7 @@ class GameLog(models.Model):
         WHITE = "white", "white"
         BLACK = "black", "black"
 
-    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="logs")
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="logs", db_index=False)
     side = models.CharField(max_length=5, choices=Side.choices)
     stderr = models.TextField(blank=True)
     lines = models.TextField(blank=True)

@@ -20,6 +20,7 @@ from engines.records import Fault, Termination
 from engines.rules.base import Result, Side
 from engines.rules.registry import GAMES
 from tournament.models import BotVersion, Game, Pairing
+from tournament.models.games import Forfeited
 
 MAX_PLIES = 2**31 - 1
 LAST_NUMBER = 2**63 - 1
@@ -165,6 +166,8 @@ class GameSearchForm(forms.Form):
             games = games.filter(RESULTS[values["result"]])
         if values["fault"] in FAULTS:
             games = games.filter(fault__in=FAULTS[values["fault"]])
+        if not values["bot"] and self._is_of_forfeits():  # a bot's games have an index of their own
+            games = games.filter(Forfeited())
         if values["rated"]:
             games = games.filter(rated=values["rated"] == "yes")
         if values["opening"]:
@@ -172,6 +175,11 @@ class GameSearchForm(forms.Form):
         if values["bot"]:
             games = games.filter(self._played_by_bot())
         return games
+
+    def _is_of_forfeits(self) -> bool:
+        values = self.cleaned_data
+        terminates = values["termination"] and Termination(values["termination"]).is_forfeit
+        return bool(terminates) or values["fault"] in {"either", "white", "black"}
 
     def _played_by_bot(self) -> Q:
         """The condition for the bot's games. It names the ids of versions, because indexes have them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tournament.models import BotVersion
 from tournament.services.schedule.tables import StandingsTable
@@ -50,15 +51,18 @@ class MeetingAddresses:
     ladder: str
 
     def between(self, one: BotVersion, other: BotVersion, round_number: int | None = None) -> str:
-        return games_address(
-            tournament=self.tournament,
-            ladder=self.ladder,
-            round=round_number,
-            bot=one.bot.slug,
-            version=one.number,
-            opponent=other.bot.slug,
-            opponent_version=other.number,
+        """A large table has ten thousand of them; slugs and numbers need no escaping."""
+        beginning = _games_of(self.tournament, self.ladder, round_number)
+        return (
+            f"{beginning}&bot={one.bot.slug}&version={one.number}"
+            f"&opponent={other.bot.slug}&opponent_version={other.number}"
         )
+
+
+@lru_cache
+def _games_of(tournament: str, ladder: str, round_number: int | None) -> str:
+    """The address of the list of games of one ladder of a tournament, or of one round there."""
+    return games_address(tournament=tournament, ladder=ladder, round=round_number)
 
 
 def swiss_round(table: StandingsTable, addresses: MeetingAddresses, number: int) -> list[RoundOf]:

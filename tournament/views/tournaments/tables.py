@@ -12,9 +12,10 @@ from django.views.decorators.http import require_safe
 
 from tournament.arithmetic.standings import GameScore, StandingsRow
 from tournament.models import BotVersion, Tournament
-from tournament.services.schedule.tables import StandingsTable, tables_of
+from tournament.services.schedule.stored_tables import shown_tables
+from tournament.services.schedule.tables import StandingsTable
 from tournament.views.games.downloads import attached_csv
-from tournament.views.tournaments.places import ranked_rows, ratings_in
+from tournament.views.tournaments.places import ranked_rows
 from tournament.views.tournaments.tournaments import find_tournament, players_of
 
 Line = dict[str, object]
@@ -33,7 +34,8 @@ CROSSTABLE = ("ladder", "bot", "version", "opponent", "opponent_version", "point
 def standings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The standings, the best first."""
     tournament = _with_tables(request, slug)
-    lines = [line for table in _tables(request, tournament) for line in _standings(tournament, table)]
+    tables = _tables(request, tournament, with_meetings=False)
+    lines = [line for table in tables for line in _standings(tournament, table)]
     return _answer(tournament, "standings", kind, STANDINGS, lines)
 
 
@@ -41,7 +43,8 @@ def standings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 def crosstable(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The result of each player against each opponent."""
     tournament = _with_tables(request, slug)
-    lines = [line for table in _tables(request, tournament) for line in _crosstable(tournament, table)]
+    tables = _tables(request, tournament, with_meetings=True)
+    lines = [line for table in tables for line in _crosstable(tournament, table)]
     return _answer(tournament, "crosstable", kind, CROSSTABLE, lines)
 
 
@@ -52,23 +55,23 @@ def _with_tables(request: HttpRequest, slug: str) -> Tournament:
     return tournament
 
 
-def _tables(request: HttpRequest, tournament: Tournament) -> list[StandingsTable]:
+def _tables(request: HttpRequest, tournament: Tournament, *, with_meetings: bool) -> list[StandingsTable]:
     ladder = request.GET.get("ladder", "")
     if ladder and ladder not in tournament.ladders:
         raise Http404(f"no ladder {ladder!r} in tournament {tournament.slug!r}")
-    return [table for table in tables_of(tournament, players_of(tournament)) if ladder in {"", table.ladder}]
+    tables = shown_tables(tournament, players_of(tournament), with_meetings=with_meetings)
+    return [table for table in tables if ladder in {"", table.ladder}]
 
 
 def _standings(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:
-    ratings = ratings_in(tournament, table.ladder)
     challenger, ranked = ranked_rows(tournament.kind, table)
     if challenger is not None:
-        yield _standing(table, challenger, None, ratings)
+        yield _standing(table, challenger, None)
     for rank, row in ranked:
-        yield _standing(table, row, rank, ratings)
+        yield _standing(table, row, rank)
 
 
-def _standing(table: StandingsTable, row: StandingsRow, rank: int | None, ratings: dict[int, float]) -> Line:
+def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Line:
     values = (
         table.ladder,
         rank,
@@ -80,7 +83,7 @@ def _standing(table: StandingsTable, row: StandingsRow, rank: int | None, rating
         row.sonneborn_berger,
         row.matches,
         row.performance,
-        ratings.get(row.player),
+        table.ratings.get(row.player),
     )
     return dict(zip(STANDINGS, values, strict=True))
 

@@ -17,9 +17,9 @@ from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Game, Tournament
-from tournament.models.games import GameQuerySet
+from tournament.models.games import Forfeited, GameQuerySet
 from tournament.sentences import isolated
-from tournament.services.schedule.tables import tables_of
+from tournament.services.schedule.stored_tables import find_stored, shown_tables
 from tournament.services.schedule.terms import MAX_ROUNDS
 from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records
@@ -35,13 +35,12 @@ PAGE_SIZE = 50
 GAMES_A_PAGE = 50
 MOST_CROSSED = 40
 """Most bots for which all meetings are shown by default; with 200 bots the page has 3 MB."""
-FORFEITS = Q(fault__in=["white", "black"])
 WAITING, CLAIMED, DONE, HALTED = Game.State.WAITING, Game.State.CLAIMED, Game.State.DONE, Game.State.HALTED
 FILTERS = {
     "white": ("White won", [DONE], Q(result=Result.WHITE_WINS)),
     "black": ("Black won", [DONE], Q(result=Result.BLACK_WINS)),
     "draw": ("drawn", [DONE], Q(result=Result.DRAW)),
-    "forfeit": ("forfeited", [DONE], FORFEITS),
+    "forfeit": ("forfeited", [DONE], Q(Forfeited())),
     "all": ("all", list(Game.State), Q()),
     "open": ("not yet played", [WAITING, CLAIMED], Q()),
     "halted": ("given up", [HALTED], Q()),
@@ -80,7 +79,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     tournament = find_tournament(request, slug)
     if tournament.is_version_test:
         return redirect(tournament)
-    seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}"
+    seen = _seen(tournament)
     if unchanged(request, seen):
         return HttpResponse(status=204)
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
@@ -90,7 +89,12 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     shown = games.filter(state__in=states).with_players().select_related("live")
     is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
-    tables = [] if tournament.is_endless else tables_of(tournament, versions)
+    with_meetings = is_full or not is_large
+    tables = (
+        []
+        if tournament.is_endless
+        else shown_tables(tournament, versions, with_meetings=with_meetings and not tournament.is_staged)
+    )
     context = {
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
@@ -102,9 +106,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "seen": seen,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
-        "crosses": crosses(
-            tournament, tables, with_meetings=is_full or not is_large, round_number=shown_round
-        ),
+        "crosses": crosses(tournament, tables, with_meetings=with_meetings, round_number=shown_round),
         "filters": filters,
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
         # The index orders the games of each state by id, but not the games of all states.
@@ -117,6 +119,13 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.is_endless:
         context["feed"] = feed_link(tournament)
     return render(request, "tournament.html", context)
+
+
+def _seen(tournament: Tournament) -> str:
+    """Changes with the games and with the stored tables, which may lag behind them."""
+    stored = find_stored(tournament)
+    of = f"-{stored.games_done}" if stored else ""
+    return f"{tournament.state}-{tournament.games_done}-{tournament.games_total}{of}"
 
 
 def players_of(tournament: Tournament) -> list[BotVersion]:
@@ -171,7 +180,9 @@ def tournament_records(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 def find_tournament(request: HttpRequest, slug: str) -> Tournament:
     """The tournament, if it exists and this user may see it."""
-    tournament = get_object_or_404(Tournament.objects.select_related("owner"), slug=slug)
+    tables = ("tables__standings", "tables__meetings")
+    known = Tournament.objects.select_related("owner", "tables").defer(*tables)
+    tournament = get_object_or_404(known, slug=slug)
     if not access.may_see_tournament(request.user, tournament):
         raise Http404(f"no tournament {slug!r}")
     return tournament

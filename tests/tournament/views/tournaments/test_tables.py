@@ -18,7 +18,7 @@ from tests.support.filled_site import LADDER, Site, add_version, decide_games, r
 from tests.support.schedule import make_event, make_worker
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.schedule.tournaments import cancel, pause, start
-from tournament.views.tournaments import places, tables
+from tournament.views.tournaments import tables
 
 Kind = Tournament.Kind
 State = Tournament.State
@@ -252,13 +252,3 @@ def test_a_file_costs_the_same_queries_at_any_size(
     decide_games(cup)
     with django_assert_max_num_queries(5):
         assert client.get(f"/tournaments/{cup.slug}/{name}.json").status_code == 200
-
-
-def test_ratings_of_a_very_large_tournament_are_left_out(
-    bots: list[BotVersion], client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(places, "MOST_FOLDED", 1)
-    cup = event(Kind.ROUND_ROBIN, bots)
-    decide_games(cup)
-    rows = read_csv(client, f"/tournaments/{cup.slug}/standings.csv")
-    assert {row["rating"] for row in rows} == {""}
