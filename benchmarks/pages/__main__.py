@@ -80,7 +80,7 @@ def _database(options: argparse.Namespace, folder: str) -> Iterator[str]:
 def _fill(games: int) -> None:
     from django.core.management import call_command
 
-    from benchmarks.pages.site import SiteFiller, plan_of, refresh_clocks, speed_up
+    from benchmarks.pages.site import SiteFiller, plan_of, speed_up
     from tournament.models import Game
 
     call_command("migrate", verbosity=0)
@@ -89,7 +89,6 @@ def _fill(games: int) -> None:
         speed_up()
         SiteFiller(plan_of(games), show=lambda line: print(f"- {line}", flush=True)).fill()
         print(f"- filled in {time.monotonic() - begun:.0f} s")
-    refresh_clocks()
 
 
 def _measure(requests: int, only: re.Pattern[str]) -> int:

@@ -202,6 +202,6 @@ def games_in_parts(
     request: HttpRequest, versions: Sequence[BotVersion]
 ) -> tuple[QuerySet[Game], list[QuerySet[Game]]]:
     """The same games, and their parts for ``by_id``: an index orders those of each version and colour."""
-    games = access.visible_games(request.user, Game.objects.done().with_players())
+    games = access.visible_games(request.user, Game.objects.done().listed())
     parts = [games.filter(**{side: version}) for version in versions for side in ("white", "black")]
     return games.filter(Q(white__in=versions) | Q(black__in=versions)), parts

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from django.utils.safestring import SafeString, mark_safe
+
 from tournament.models import BotVersion
 from tournament.services.schedule.tables import StandingsTable
 from tournament.views.games.filters import games_address
+from tournament.views.links import link_version
 from workers.pairing.knockout import KnockoutMatch
 from workers.pairing.results import MeetingResult, find_byes
 
@@ -20,6 +23,16 @@ class MeetingSide:
     seed: int | None
     points: str
     tone: str
+
+    @property
+    def drawn(self) -> SafeString:
+        """As HTML: a page has hundreds."""
+        who = '<span class="quiet">to be decided</span>'
+        if self.version is not None:
+            rank = "" if self.seed is None else self.seed
+            who = f'<span class="rank">{rank}</span> {link_version(self.version)}'
+        # Safe: the link is, the rest are numbers and our classes.
+        return mark_safe(f'<span class="side {self.tone}">\n{who}\n<b>{self.points}</b>\n</span>')
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,23 @@ class CrossRow:
         return mark_safe("".join(map(_draw_cell, self.cells)))  # safe: numbers, classes, our addresses
 
     @property
+    def totals(self) -> SafeString:
+        """The cells after the meetings: points, criteria, games, performance, rating."""
+        return _draw_totals(self, self.points)
+
+    @property
+    def totals_of(self) -> SafeString:
+        """The same with the number of games after the points."""
+        return _draw_totals(self, f"{self.points} of {self.of}")
+
+    @property
+    def totals_against(self) -> SafeString:
+        """The same with a link to the games of the first cell, if it has one."""
+        points = f"{self.points} of {self.of}"
+        address = self.cells[0].address if self.cells and self.cells[0] else ""
+        return _draw_totals(self, _link(address, points) if address else points)
+
+    @property
     def name(self) -> str:
         return isolated(self.version)
 
@@ -159,9 +176,31 @@ def _draw_cell(cell: CrosstableCell | None) -> str:
         return '<td class="quiet">·</td>\n'
     text = f'{points}<span class="unseen"> of {games}</span>'
     if cell.address:
-        text = f'<a href="{cell.address.replace("&", "&amp;")}">{text}</a>'
+        text = _link(cell.address, text)
     of = f"of {games} game" if games == 1 else f"of {games} games"
     return f'<td class="{cell.tone}" title="{of}">{text}</td>\n'
+
+
+def _link(address: str, text: str) -> str:
+    return f'<a href="{address.replace("&", "&amp;")}">{text}</a>'
+
+
+def _draw_totals(row: CrossRow, points: str) -> SafeString:
+    score = row.score
+    games = "\n".join(
+        f'<span class="{kind}">{count}</span>'
+        for kind, count in (("win", score.wins), ("draw", score.draws), ("loss", score.losses))
+    )
+    if score.given_up:
+        title = "not played: half a point for each player"
+        games += f'\n<span class="quiet" title="{title}">+{score.given_up}</span>'
+    if row.byes:
+        title = "a bye earns all points of a meeting"
+        games += f'\n<span class="quiet" title="{title}">{row.byes} bye{"" if row.byes == 1 else "s"}</span>'
+    performance = "" if row.performance is None else f"{row.performance:+d}"
+    rating = "" if row.rating is None else f"{row.rating:.2f}"
+    cells = "".join(f"<td>{text}</td>\n" for text in (*row.criteria, games, performance, rating))
+    return mark_safe(f'<td class="total">{points}</td>\n{cells}')  # safe: numbers and our addresses
 
 
 def _criterion(row: StandingsRow, criterion: Criterion) -> str:

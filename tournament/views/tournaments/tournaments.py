@@ -86,7 +86,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(headers={"HX-Refresh": "true"})
     versions = players_of(tournament)
     filters, states, games = _filtered(request, tournament)
-    shown = games.filter(state__in=states).with_players().select_related("live")
+    shown = games.filter(state__in=states).listed()
     is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
     with_meetings = is_full or not is_large

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import datetime
+import html
 import io
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -252,3 +254,14 @@ def test_a_file_costs_the_same_queries_at_any_size(
     decide_games(cup)
     with django_assert_max_num_queries(5):
         assert client.get(f"/tournaments/{cup.slug}/{name}.json").status_code == 200
+
+
+def test_a_cell_of_a_crosstable_leads_to_exactly_its_games(bots: list[BotVersion], client: Client) -> None:
+    cup = event(Kind.ROUND_ROBIN, bots)
+    decide_games(cup)
+    page = client.get(f"/tournaments/{cup.slug}/").content.decode()
+    cells = re.findall(r'<td class="(?:win|draw|loss)" title="of 2 games"><a href="([^"]+)">', page)
+    assert len(cells) == len(bots) * (len(bots) - 1)
+    rows = client.get(html.unescape(cells[0])).context["page"].rows
+    assert {game.tournament.slug for game in rows} == {cup.slug}
+    assert len(rows) == 2
