@@ -89,8 +89,7 @@ class SiteFacts:
         """From the database."""
         facts = cls()
         valid = BotVersion.objects.valid().order_by("pk")
-        columns = ("bot__slug", "number", "bot__owner__username")
-        for slug, number, owner in valid.values_list(*columns):
+        for slug, number, owner in valid.values_list("bot__slug", "number", "bot__owner__username"):
             facts.bots.append((slug, number))
             if owner == OWNER:
                 facts.own.append((slug, number))

@@ -120,7 +120,8 @@ class BulkPlay:
         waiting = tournament.games.filter(state=Game.State.WAITING).order_by("id")
         columns = ("id", "key", "ladder", "white", "black", "pairing__round", "pairing__opening",
                    "pairing__seed")  # fmt: skip
-        for row in list(waiting.values_list(*columns)[:most]):
+        rows: list[Any] = list(waiting.values_list(*columns)[:most])
+        for row in rows:
             _, _, ladder, white, black, _, opening, _ = row
             sample = self.samples.choose(
                 ladder, opening, self._result(white, black), forfeit=self.source.random() < FORFEITS
@@ -129,7 +130,8 @@ class BulkPlay:
             self.now += self.step
             seconds = datetime.timedelta(milliseconds=50 * len(sample.moves) + self.source.randrange(2000))
             worker = self.source.choice(WORKERS)
-            yield PlayedGame(*row, sample, self.now - seconds, self.now, worker, not self._count % LOGGED)
+            ending = (sample, self.now - seconds, self.now, worker, not self._count % LOGGED)
+            yield PlayedGame._make((*row, *ending))
 
     def play(self, tournament: Tournament, most: int | None = None) -> int:
         """Play and store; returns the number of games."""
