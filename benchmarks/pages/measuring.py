@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import random
 import statistics
 import time
@@ -56,8 +57,7 @@ class PageTimes:
     @property
     def late_ms(self) -> float:
         """The 95th percentile."""
-        ordered = sorted(self.times_ms)
-        return ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
+        return sorted(self.times_ms)[math.ceil(0.95 * len(self.times_ms)) - 1]
 
     @property
     def limit_ms(self) -> float:

@@ -25,7 +25,7 @@ from tournament.views.games.replay import format_seconds
 from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import first_of_parts
 
-MOST_COUNTED = 1000
+MOST_COUNTED = 500
 MOST_OPENINGS = 8
 MOST_CHANGES = 8
 MOST_TIMED = 10

@@ -21,7 +21,7 @@ from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, com
 from tournament.views.paging import LAST_ID, Page, is_whole
 
 PAGE_SIZE = 50
-MOST_EXPORTED = 1000
+MOST_EXPORTED = 500
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 COLUMNS = (
