@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.core.cache import cache
-from django.db import connection
+from django.core.signals import request_finished
+from django.db import close_old_connections, connection
 from django.test import Client
 from django.utils import timezone
 
@@ -95,6 +96,7 @@ def measure(cases: Sequence[PageCase], requests: int, seed: int = 1) -> Iterator
 
     Statuses that are no answer (500 and above) are part of the result, like all others.
     """
+    request_finished.disconnect(close_old_connections)  # the clock reads one server process
     source = random.Random(seed)
     facts, clock = SiteFacts.collect(source), ProcessorClock()
     clients: dict[str, Client] = {}
@@ -138,7 +140,8 @@ def _measure(
                 next(iter(response), b"")
             times.append(clock.read_ms() - begun)
         size = int(response["Content-Length"]) if response.streaming else len(response.content)
-        response.close()
+        if response.streaming:
+            response.close()
         most_queries, most_bytes = max(most_queries, counter.count), max(most_bytes, size)
         statuses.add(response.status_code)
     return PageTimes(case, times, most_queries, most_bytes, frozenset(statuses))

@@ -62,4 +62,12 @@ class Migration(migrations.Migration):
             model_name='game',
             index=models.Index(condition=models.Q(('fault__in', ['white', 'black'])), fields=['finished_at', 'id'], name='forfeit_finished'),
         ),
+        migrations.AddIndex(
+            model_name='game',
+            index=models.Index(fields=['ladder', 'plies', 'id'], name='game_length_on_ladder'),
+        ),
+        migrations.AddIndex(
+            model_name='game',
+            index=models.Index(fields=['white', 'black'], name='game_of_pair'),
+        ),
     ]

@@ -160,6 +160,8 @@ class Game(models.Model):
             models.Index(fields=["ladder", "fingerprint"], name="game_fingerprint"),
             models.Index(fields=["finished_at", "id"], name="game_finished"),
             models.Index(fields=["plies", "id"], name="game_length"),
+            models.Index(fields=["ladder", "plies", "id"], name="game_length_on_ladder"),
+            models.Index(fields=["white", "black"], name="game_of_pair"),
             models.Index(
                 fields=["tournament", "state", "id"], condition=FORFEITED, name="forfeit_of_tournament"
             ),

@@ -5,18 +5,21 @@ A module of its own, because Django loads it as a library of filters.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 from django import template
 from django.forms import BoundField
 from django.forms.utils import flatatt
 from django.urls import reverse
-from django.utils.html import escape, format_html
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from tournament.models import BotVersion, Ladder
 
 register = template.Library()
+_SELECTED = mark_safe(" selected")
 
 
 @register.filter("linked")
@@ -55,6 +58,16 @@ def draw_choices(field: BoundField) -> SafeString:
         for choice in field
     )
     return mark_safe("\n".join(items))  # safe: escaped above
+
+
+@register.filter("options")
+def draw_options(choices: Iterable[Any], chosen: object) -> SafeString:
+    """The options of a menu; each of ``choices`` has a value and a name, one value may be chosen."""
+    return format_html_join(
+        "\n",
+        '<option value="{}"{}>{}</option>',
+        ((one.value, _SELECTED if one.value == chosen else "", one.name) for one in choices),
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 from django.db.models import QuerySet, Sum
+from django.utils.safestring import SafeString, mark_safe
 
 from engines.rules.base import Result, Side
 from tournament.arithmetic.standings import GameScore
@@ -41,16 +43,21 @@ class ScoreRow:
         return games_address(**self.filters)
 
     @property
-    def won(self) -> str:
-        return games_address(**self.filters, result="won")
+    def cells(self) -> SafeString:
+        """The four cells of a table with its counts, each with a link to its games."""
+        games = self.games
+        counts = (
+            ("num", self.score.games, games),
+            ("num win", self.score.wins, f"{games}&result=won"),
+            ("num draw", self.score.draws, f"{games}&result=draw"),
+            ("num loss", self.score.losses, f"{games}&result=lost"),
+        )
+        return mark_safe("\n".join(starmap(_draw_count, counts)))  # safe: numbers and our addresses
 
-    @property
-    def drawn(self) -> str:
-        return games_address(**self.filters, result="draw")
 
-    @property
-    def lost(self) -> str:
-        return games_address(**self.filters, result="lost")
+def _draw_count(kind: str, count: int, address: str) -> str:
+    link = f'<a href="{address.replace("&", "&amp;")}">{count}</a>' if count else "0"
+    return f'<td class="{kind}">{link}</td>'
 
 
 def rated_filters(bot: Bot, ladder: str | None, version: int | None = None) -> dict[str, object]:

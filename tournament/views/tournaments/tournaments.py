@@ -49,6 +49,8 @@ FILTERS = {
 BEGUN = [CLAIMED, DONE, HALTED]
 
 
+PLAYER = ("number", "games", "bot__name", "bot__slug", "bot__owner")
+"""Columns of a version that the page shows; a ladder has hundreds."""
 State = Tournament.State
 
 
@@ -134,9 +136,10 @@ def players_of(tournament: Tournament) -> list[BotVersion]:
         active = BotVersion.objects.valid().filter(
             activities__ladder__in=tournament.ladders, activities__enabled=True
         )
-        return list(active.select_related("bot").order_by("bot__name_key"))
+        return list(active.select_related("bot").only(*PLAYER).order_by("bot__name_key"))
     entries = tournament.entries.select_related("version__bot")
-    return [entry.version for entry in entries.order_by("number")]
+    columns = (f"version__{name}" for name in PLAYER)
+    return [entry.version for entry in entries.only("tournament", *columns).order_by("number")]
 
 
 def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) -> dict[str, Any]:
