@@ -25,7 +25,8 @@ from tournament.models.games import Forfeited
 MAX_PLIES = 2**31 - 1
 LAST_NUMBER = 2**63 - 1
 MAX_OPENING = 2000
-MOST_PAIRINGS = 5000
+MOST_LISTED = 5000
+"""Ids that are given to the database one by one."""
 NO_OPENING = "none"
 """The value of ``?opening=`` for games that begin without given moves."""
 
@@ -173,8 +174,16 @@ class GameSearchForm(forms.Form):
         if values["opening"]:
             games = games.filter(pairing__in=_pairings(values["opening"]))
         if values["bot"]:
-            games = games.filter(self._played_by_bot())
+            games = games.filter(self._of_two_bots() if values["opponent"] else self._played_by_bot())
         return games
+
+    def _of_two_bots(self) -> Q:
+        """The condition for their games, by their ids if they are few: with a ladder, SQLite would read all
+        of its games instead of using the index of pairs.
+        """
+        condition = self._played_by_bot()
+        few = list(Game.objects.filter(condition).values_list("pk", flat=True)[: MOST_LISTED + 1])
+        return Q(pk__in=few) if len(few) <= MOST_LISTED else condition
 
     def _is_of_forfeits(self) -> bool:
         values = self.cleaned_data
@@ -220,8 +229,8 @@ def _pairings(opening: str) -> QuerySet[Pairing] | list[int]:
     """
     moves = "" if opening == NO_OPENING else " ".join(opening.split())
     found = Pairing.objects.filter(opening=moves)
-    few = list(found.values_list("pk", flat=True)[: MOST_PAIRINGS + 1])
-    return few if len(few) <= MOST_PAIRINGS else found
+    few = list(found.values_list("pk", flat=True)[: MOST_LISTED + 1])
+    return few if len(few) <= MOST_LISTED else found
 
 
 def _midnight(day: datetime.date) -> datetime.datetime:
