@@ -22,7 +22,6 @@ from typing import Final
 
 from benchmarks.machine import describe_machine
 from benchmarks.runs import (
-    BLOCKS,
     ROOT,
     Bench,
     Broken,
@@ -35,9 +34,10 @@ from benchmarks.runs import (
 )
 from engines.rules.registry import GAMES
 
-ROUNDS: Final = 3
+ROUNDS: Final = 5
 """The number of measurements of each kind, in turn; medians are printed."""
-LEAST_GAMES: Final = 2 * (BLOCKS + 1)
+LEAST_GAMES: Final = 220
+"""Fewer games are reported in too few groups."""
 INFOS: Final = 10
 """Lines of ``info`` before an answer, in the part that measures them."""
 START_GAMES: Final = 110
@@ -96,13 +96,15 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def measure_moves(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
+def measure_moves(
+    bench: Bench, cores: Sequence[int], games: int, infos: int = 0
+) -> Iterator[tuple[str, ...]]:
     """One game at a time; the match's own process, its slot and the engines share one core."""
     alone = frozenset(cores[-1:])
     bare, compiled, pure = _medians(
-        lambda: time_bare(bench, cores[-1], games),
-        lambda: time_match(bench, Setup(alone), games),
-        lambda: time_match(bench, Setup(alone, pure=True), games),
+        lambda: time_bare(bench, cores[-1], games, infos),
+        lambda: time_match(bench, Setup(alone, infos=infos), games),
+        lambda: time_match(bench, Setup(alone, pure=True, infos=infos), games),
     )
     compared = [f"{seconds / bare:.2f}" for seconds in (compiled, pure)]
     yield (
@@ -116,12 +118,8 @@ def measure_moves(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tu
 
 
 def measure_infos(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
-    """The same with engines that send ``info`` lines."""
-    bare, match = _medians(
-        lambda: time_bare(bench, cores[-1], games, INFOS),
-        lambda: time_match(bench, Setup(frozenset(cores[-1:]), infos=INFOS), games),
-    )
-    yield _us(bare, bench), _us(match, bench), f"{match / bare:.2f}"
+    """The same with engines that send ``info`` lines before each move, in the bare loop too."""
+    return measure_moves(bench, cores, games, INFOS)
 
 
 def measure_two(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
@@ -180,11 +178,10 @@ def _medians(*measures: Callable[[], float]) -> list[float]:
     return [statistics.median(figures) for figures in zip(*rounds, strict=True)]
 
 
+MOVE_COLUMNS: Final = ("compiled rules", "over bare", "pure rules", "over bare")
 PARTS: Final = {
-    "moves": Part(
-        ("plies", "bare, µs a move", "compiled rules", "over bare", "pure rules", "over bare"), measure_moves
-    ),
-    "infos": Part((f"bare, µs a move with {INFOS} info lines", "compiled rules", "over bare"), measure_infos),
+    "moves": Part(("plies", "bare, µs a move", *MOVE_COLUMNS), measure_moves),
+    "infos": Part(("plies", f"bare with {INFOS} info lines, µs a move", *MOVE_COLUMNS), measure_infos),
     "two": Part(("games a second, one at a time", "two at a time", "ratio"), measure_two),
     "start": Part(
         ("restarting both, ms a game", "both engines' own start and end", "beyond that"), measure_start

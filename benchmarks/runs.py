@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +20,8 @@ from engines.rules.registry import Variant
 
 ROOT: Final = Path(__file__).parents[1]
 ENGINE_SOURCE: Final = Path(__file__).parent / "engines" / "fixed_line.c"
-BLOCKS: Final = 10
-"""Parts of a run; the median of their rates is used, so that short disturbances have no effect."""
+WARM_UP: Final = 11
+"""One of so many parts of a run is its beginning, which is not measured."""
 TIME_CONTROL: Final = "10+0.1"
 
 _GAME = re.compile(r" *\d+/\d+  ")
@@ -113,16 +112,26 @@ def time_start(bench: Bench, core: int, times: int) -> float:
 def _time_games(
     argv: Sequence[str], environment: os._Environ[str] | dict[str, str], cores: frozenset[int], games: int
 ) -> float:
-    """Seconds for a game: the median over the parts of a run, without its beginning."""
+    """Seconds for a game: the mean of a run, without its beginning."""
     with pinned(cores):
         process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=dict(environment), cwd=ROOT)
     assert process.stdout is not None
     ends = [time.monotonic() for line in process.stdout if _GAME.match(line)]
     if process.wait() or len(ends) != games:
         raise Broken(f"{len(ends)} of {games} games, exit code {process.returncode}: {' '.join(argv)}")
-    size = len(ends) // (BLOCKS + 1)
-    marks = ends[-1 - size * BLOCKS :: size]
-    return statistics.median((end - begin) / size for begin, end in pairwise(marks))
+    return seconds_a_game(ends)
+
+
+def seconds_a_game(ends: Sequence[float]) -> float:
+    """Seconds for a game, from the times at which games were reported; without the beginning of the run.
+
+    A match reports quick games together. Therefore the measurement begins at the end of such a group, which
+    is before the longest gap, and ends with the last game. A part of a group would count games without their
+    time.
+    """
+    size = len(ends) // WARM_UP
+    begin = max(range(size, 2 * size + 1), key=lambda game: ends[game + 1] - ends[game])
+    return (ends[-1] - ends[begin]) / (len(ends) - 1 - begin)
 
 
 def _check_records(path: Path, games: int, plies: int) -> None:

@@ -1,47 +1,44 @@
 """Takes pictures of all pages in four settings, and joins them to one contact sheet.
 
-Without ``--site`` a site is started in a temporary folder, and its first tournament is awaited.
+The pages are those of the table of addresses that the tests use, on a filled site in a temporary folder: for
+a guest, and for an owner and staff where the page has something else for them.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
-import subprocess
 import sys
-import tempfile
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from tests.support.browsers import find_chromium, started_browser
-from tests.support.jobs import wait_until
-from tests.support.sites import bare_environment
-from tournament.embedded.options import find_port
 from tournament.embedded.plan import ROOT
 
-READY_S: Final = 600.0
-FIRST: Final = "/tournaments/first-round-robin/"
-"""The tournament of the sample bots that a new site plays."""
-MISSING: Final = "/nowhere/"
-"""A page that is not there: Chromium reports its status as an error."""
-ADDRESSES: Final = (
-    "/", "/ladders/", "/ladders/dualma/", "/tournaments/", FIRST, "/queue/", "/bots/", "/bots/alphabeta/",
-    "/bots/alphabeta/1/", "/bots/alphabeta/against/greedy/", "/version-tests/", "/games/",
-    "/games/{duovallis}/", "/games/{dualma}/", "/games/{dogon-gagara}/", "/games/{duploline}/",
-    "/games/{dualma}/embed/", "/rules/", "/rules/duovallis/", "/kit/", "/protocol/", "/records/",
-    "/formats/", "/workers/", "/about/", "/log-in/", "/sign-up/", MISSING,
-)  # fmt: skip
-"""``{code}`` stands for Alphabeta's longest game on a ladder."""
+if TYPE_CHECKING:  # they need the settings, which this module chooses when it runs
+    from django.test import Client
+
+MISSING: Final = ("/nowhere/", "/log-out/")
+"""Addresses of error pages: Chromium reports their status as an error."""
+MOST_WAIT_MS: Final = 300_000
+"""For the sheet, which holds hundreds of pictures."""
+DRAWN: Final = """() => [...document.querySelectorAll(".chart:not([hidden])")].every((box) => {
+  box.scrollIntoView();
+  return box.querySelector("canvas");
+})"""
+"""Whether all charts of a page are drawn, each of which begins when it is in view."""
 THUMBNAIL: Final = 280
-"""Height of a picture on the sheet, in pixels."""
-SHEET: Final = 2260
+"""Height of a picture on the sheet, in pixels; the lower part of a long page is cut off."""
+SHEET: Final = 2700
 """Width of the sheet."""
+LONGEST: Final = 4000
+"""The most pixels of a page's height in its own picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,124 +59,191 @@ SETTINGS: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """A page as one visitor sees it; ``session`` is the key of the visitor's session, empty for a guest."""
+
+    visitor: str
+    address: str
+    session: str
+
+    def file_name(self, setting: Setting) -> str:
+        words = re.sub(r"[^\w-]+", "-", self.address).strip("-") or "home"
+        return f"{self.visitor}-{words}-{setting.name}.png"
+
+
 def main(words: Sequence[str] | None = None) -> int:
-    """Write the pictures; returns 1 if a page had an error in its console."""
+    """Write the pictures; returns 1 if a page had an error in its console or was wider than its window."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.screenshots", description=__doc__)
-    parser.add_argument("--site", metavar="URL", help="a running site; default: start one")
     parser.add_argument("--out", metavar="FOLDER", type=Path, default=ROOT / "var" / "screenshots")
+    parser.add_argument("--only", metavar="REGEX", default="", help="only addresses with a match of this")
     options = parser.parse_args(words)
     options.out.mkdir(parents=True, exist_ok=True)
     chromium = find_chromium()
     if chromium is None:
         parser.error("Chromium is not installed: apt-get install chromium")
-    with (
-        started_site() if options.site is None else _given(options.site) as site,
-        started_browser(chromium) as browser,
-    ):
-        addresses = [_fill(site, address) for address in ADDRESSES]
+    with filled_server() as server, started_browser(chromium) as browser:
+        views = [view for view in _views(server.addresses) if re.search(options.only, view.address)]
         errors = [
-            error for setting in SETTINGS for error in _shoot(browser, site, addresses, setting, options.out)
+            error
+            for setting in SETTINGS
+            for error in _shoot(browser, server.url, views, setting, options.out)
         ]
-        _join(browser, addresses, options.out)
-    print(
-        "\n".join(errors)
-        or f"{len(addresses)} pages in {len(SETTINGS)} settings: {options.out / 'sheet.png'}"
-    )
+        _join(browser, views, options.out)
+    sheet = options.out / "sheet.png"
+    print("\n".join(errors) or f"{len(views)} pages in {len(SETTINGS)} settings: {sheet}")
     return 1 if errors else 0
 
 
-@contextmanager
-def _given(site: str) -> Iterator[str]:
-    yield site.rstrip("/")
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running site, and all its addresses that answer to GET."""
+
+    url: str
+    addresses: list[str]
 
 
 @contextmanager
-def started_site() -> Iterator[str]:
-    """The address of a new site whose first tournament is finished."""
-    with tempfile.TemporaryDirectory(prefix="duarena-screenshots-") as folder:
-        port = find_port("127.0.0.1", 8100)
-        command = (sys.executable, "-m", "tournament.embedded", "up", "--data", folder, "--port", str(port))
-        process = subprocess.Popen(command, cwd=ROOT, env=bare_environment(), stdout=subprocess.DEVNULL)
-        try:
-            site = f"http://127.0.0.1:{port}"
-            if not wait_until(lambda: _shows(f"{site}{FIRST}", "finished"), READY_S, pause=1):
-                raise TimeoutError(f"{FIRST} was not finished within {READY_S:.0f} s")
-            yield site
-        finally:
-            process.terminate()
-            process.wait(60)
+def filled_server() -> Iterator[Server]:
+    """The filled site of the tests on a database and in a folder of its own."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.support.settings"
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # the event loop is Playwright's
+    import django
 
+    django.setup()
+    from django.test.runner import DiscoverRunner
+    from pytest_django.live_server_helper import LiveServer
 
-def _shows(address: str, tag: str) -> bool:
-    """Whether a page is there and has a tag with this word."""
+    from tests.support.addresses import all_addresses
+    from tests.support.whole_site import fill_whole_site, more_addresses
+
+    runner = DiscoverRunner(verbosity=0, interactive=False)
+    runner.setup_test_environment()
+    databases = runner.setup_databases()
+    addresses = list(dict.fromkeys([*all_addresses(fill_whole_site()), *more_addresses(), *MISSING]))
+    live = LiveServer("127.0.0.1")
     try:
-        with urllib.request.urlopen(address, timeout=10) as answer:
-            return f">{tag}<" in answer.read().decode()
-    except OSError:
-        return False  # not started yet
+        yield Server(live.url, addresses)
+    finally:
+        live.stop()
+        runner.teardown_databases(databases)
+        runner.teardown_test_environment()
 
 
-def _fill(site: str, address: str) -> str:
-    code = re.search(r"\{(.+)\}", address)
-    if code is None:
-        return address
-    with urllib.request.urlopen(
-        f"{site}/games/?ladder={code[1]}&bot=alphabeta&sort=longest", timeout=30
-    ) as answer:
-        games = re.findall(r'href="/games/(\d+)/"', answer.read().decode())
-    return address.replace(code[0], games[0])
+def _views(addresses: Sequence[str]) -> list[View]:
+    """What to take: each page for a guest, and for others where it differs from the guest's."""
+    from django.conf import settings
+    from django.test import Client
+
+    from tournament.models import User
+
+    views: list[View] = []
+    seen: set[tuple[str, str]] = set()
+    for visitor, name in (("guest", ""), ("owner", "olga"), ("staff", "stan")):
+        client = Client()
+        if name:
+            client.force_login(User.objects.get(username=name))
+        session = client.cookies[settings.SESSION_COOKIE_NAME].value if name else ""
+        for address in addresses:
+            content = _content(client, address)
+            if content and (address, content) not in seen:
+                seen.add((address, content))
+                views.append(View(visitor, address, session))
+    return views
 
 
-def _shoot(
-    browser: Browser, site: str, addresses: Sequence[str], setting: Setting, out: Path
-) -> Iterator[str]:
+def _content(client: Client, address: str) -> str:
+    """The main part of a page, without what differs at every request; empty if there is no page."""
+    answer = client.get(address)
+    is_page = answer.status_code == 200 or address in MISSING
+    if not is_page or not answer["Content-Type"].startswith("text/html"):
+        return ""
+    text = answer.content.decode()
+    return re.sub(
+        r'csrfmiddlewaretoken" value="\w+"', "", text[text.index("<main") if "<main" in text else 0 :]
+    )
+
+
+def _shoot(browser: Browser, site: str, views: Sequence[View], setting: Setting, out: Path) -> Iterator[str]:
     """Take the pictures of one setting; a sentence for each error in a page's console."""
+    for visitor in dict.fromkeys(view.visitor for view in views):
+        own = [view for view in views if view.visitor == visitor]
+        context = _context(browser, site, own[0].session, setting)
+        yield from _shoot_visitor(context, own, setting, out)
+        context.close()
+
+
+def _context(browser: Browser, site: str, session: str, setting: Setting) -> BrowserContext:
     context = browser.new_context(
         base_url=site,
         viewport={"width": setting.width, "height": setting.height},
         color_scheme=setting.scheme,
         reduced_motion="reduce",
+        timezone_id="Europe/Berlin",
     )
+    if session:
+        from django.conf import settings
+
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": site}])
+    return context
+
+
+def _shoot_visitor(
+    context: BrowserContext, views: Sequence[View], setting: Setting, out: Path
+) -> Iterator[str]:
     page = context.new_page()
     errors: list[str] = []
+    shown = [""]  # the address of the page that reports an error
 
     def listen(said: ConsoleMessage) -> None:
-        if said.type == "error" and not page.url.endswith(MISSING):
-            errors.append(f"{setting.name} {page.url}: {said.text}")
+        if said.type == "error" and shown[0] not in MISSING:
+            errors.append(f"{setting.name} {shown[0]}: {said.text}")
 
     page.on("console", listen)
-    page.on("pageerror", lambda error: errors.append(f"{setting.name} {page.url}: {error}"))
-    for number, address in enumerate(addresses):
-        page.goto(address)
+    page.on("pageerror", lambda error: errors.append(f"{setting.name} {shown[0]}: {error}"))
+    for view in views:
+        shown[0] = view.address
+        page.goto(view.address)
         page.wait_for_load_state("networkidle")
-        page.screenshot(path=out / _name(number, setting))
+        page.wait_for_function(DRAWN)
+        _take(page, out / view.file_name(setting), setting)
         if (width := page.evaluate("document.documentElement.scrollWidth")) > setting.width:
-            errors.append(f"{setting.name} {address}: {width} pixels wide")
-    context.close()
+            errors.append(f"{setting.name} {view.address}: {width} pixels wide")
     yield from errors
 
 
-def _join(browser: Browser, addresses: Sequence[str], out: Path) -> None:
+def _take(page: Page, path: Path, setting: Setting) -> None:
+    height = int(page.evaluate("document.documentElement.scrollHeight"))
+    clip = {"x": 0, "y": 0, "width": setting.width, "height": min(height, LONGEST)}
+    page.screenshot(path=path, full_page=True, clip=clip)  # type: ignore[arg-type]
+
+
+def _join(browser: Browser, views: Sequence[View], out: Path) -> None:
     """One picture of all: for each page its settings side by side."""
     figures = "".join(
-        f"<figure><figcaption>{address}</figcaption>"
-        + "".join(f'<img src="{_name(number, setting)}" height="{THUMBNAIL}"> ' for setting in SETTINGS)
+        f"<figure><figcaption>{view.visitor} {view.address}</figcaption>"
+        + "".join(_thumbnail(view, setting) for setting in SETTINGS)
         + "</figure>"
-        for number, address in enumerate(addresses)
+        for view in views
+    )
+    style = (
+        "body { font: 14px sans-serif } figure { display: inline-block; margin: 8px } "
+        "img { object-fit: cover; object-position: top; margin-right: 4px }"
     )
     sheet = out / "sheet.html"
-    style = "body { font: 14px sans-serif } figure { display: inline-block; margin: 8px }"
     sheet.write_text(
         f"<!doctype html><title>Duarena</title><style>{style}</style>{figures}", encoding="utf-8"
     )
     page: Page = browser.new_page(viewport={"width": SHEET, "height": 900})
-    page.goto(sheet.resolve().as_uri())
-    page.screenshot(path=out / "sheet.png", full_page=True)
+    page.goto(sheet.resolve().as_uri(), timeout=MOST_WAIT_MS)
+    page.screenshot(path=out / "sheet.png", full_page=True, timeout=MOST_WAIT_MS)
     page.close()
 
 
-def _name(number: int, setting: Setting) -> str:
-    return f"{number:02}-{setting.name}.png"
+def _thumbnail(view: View, setting: Setting) -> str:
+    name = view.file_name(setting)
+    width = THUMBNAIL * setting.width // setting.height
+    return f'<a href="{name}"><img src="{name}" width="{width}" height="{THUMBNAIL}" alt=""></a>'
 
 
 if __name__ == "__main__":

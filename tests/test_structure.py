@@ -36,10 +36,14 @@ LAYERS = {
     ],
     "tournament.services": [
         {"calendar"},
+        {"annulments"},
         {"results", "uploads", "ladders", "version_tests"},
         {"dispatch"},
         {"schedule"},
-        {"bots", "accounts", "feeds", "bulk", "stopping", "shares"},
+        {
+            *("bots", "accounts", "feeds", "bulk", "stopping", "shares", "locks"),
+            *("backups", "pruning", "sizes"),
+        },
     ],
 }
 """From the top down. A module imports only from its own layer or from one below."""

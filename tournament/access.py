@@ -100,6 +100,12 @@ def testable_versions(user: User) -> QuerySet[BotVersion]:
     return valid if user.is_staff else valid.filter(bot__owner=user)
 
 
+def enterable_bots(user: User) -> QuerySet[Bot]:
+    """The bots that the user may enter in tournaments: own bots with a valid version, for staff all such."""
+    valid = Bot.objects.filter(versions__state=BotVersion.State.VALID)
+    return (valid if user.is_staff else valid.filter(owner=user)).distinct().order_by("name_key")
+
+
 def may_edit_bot(user: Visitor, bot: Bot) -> bool:
     return _is_owner(user, bot.owner_id)
 
@@ -115,6 +121,21 @@ def may_see_log(user: Visitor, game: Game, side: str) -> bool:
     return _is_owner(user, version.bot.owner_id)
 
 
+def may_reinstate(user: Visitor) -> bool:
+    """Whether the user may let a withdrawn version play again."""
+    return user.is_staff
+
+
+def may_set_priority(user: Visitor) -> bool:
+    """Whether the user may set the priorities of tournaments."""
+    return user.is_staff
+
+
+def has_limits(user: Visitor) -> bool:
+    """Whether the user's tournaments, games and slot hours are limited."""
+    return not user.is_staff
+
+
 def may_manage_workers(user: Visitor) -> bool:
     """Also whether the user sees their machines and errors."""
     return user.is_staff
@@ -122,6 +143,16 @@ def may_manage_workers(user: Visitor) -> bool:
 
 def may_see_acts(user: Visitor) -> bool:
     """Whether the user may read the log of acts of staff."""
+    return user.is_staff
+
+
+def may_annul(user: Visitor) -> bool:
+    """Whether the user may annul recorded games and take annulments back."""
+    return user.is_staff
+
+
+def may_see_storage(user: Visitor) -> bool:
+    """Whether the user may see how much space each table takes."""
     return user.is_staff
 
 

@@ -27,7 +27,9 @@ from django.utils.functional import cached_property
 from tournament import access, models
 from tournament.services.accounts.acts import record_act
 from tournament.services.accounts.sessions import end_all_access, forget_second_factor
+from tournament.services.bots.publishing import BY_STAFF
 from tournament.services.dispatch import workers
+from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.schedule import tournaments
 
 # Generic only for the type checker.
@@ -175,6 +177,16 @@ class BotVersionAdmin(PlainAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+    def save_model(self, request: HttpRequest, obj: models.BotVersion, form: Any, change: bool) -> None:
+        """Withdraws and reinstates as the site does, so that games are stopped."""
+        state = obj.State(obj.state)
+        if "state" in form.changed_data and state == obj.State.WITHDRAWN:
+            if withdraw(obj, obj.state_reason or "the site's staff withdrew it", BY_STAFF):
+                return
+        elif "state" in form.changed_data and state == obj.State.VALID and reinstate(obj):
+            return
+        super().save_model(request, obj, form, change)
 
 
 @admin.register(models.Tournament)
@@ -363,6 +375,7 @@ admin.site.register(
         models.ActiveVersion,
         models.Allowance,
         models.Bundle,
+        models.Correction,
         models.CountedPair,
         models.Entry,
         models.FeedEntry,
@@ -377,10 +390,14 @@ admin.site.register(
         models.PairOutcome,
         models.PairScore,
         models.Pairing,
+        models.PreemptedGame,
         models.RatingEvent,
+        models.ReceivedMessage,
+        models.ScheduleStep,
         models.SlotUse,
         models.Turn,
         models.VersionTest,
+        models.WorkerName,
     ],
     ReadOnlyAdmin,
 )

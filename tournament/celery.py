@@ -12,6 +12,7 @@ import os
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
 
 from tournament.keyring import SiteKeyring
+from tournament.services.results.received import SiteMemory
 from workers.service.celery import app, use_keyring
 
 __all__ = ["app"]
@@ -20,8 +21,10 @@ DISPATCH_SECONDS = 1.0
 SWEEP_SECONDS = 5.0
 ESTIMATE_SECONDS = 10.0
 PAGES_SECONDS = 3.0
+RECOMPUTE_SECONDS = 5.0
+PRUNE_SECONDS = 30.0
 
-use_keyring(SiteKeyring())
+use_keyring(SiteKeyring(), SiteMemory())
 app.conf.include = ["tournament.tasks"]  # not the workers' tasks: the site plays no games
 app.conf.task_routes = {**(app.conf.task_routes or {}), "tournament.*": {"queue": "records"}}
 # Runs that a stopped keeper missed are not repeated: each run does everything that is due.
@@ -40,6 +43,16 @@ app.conf.beat_schedule = {
         "task": "tournament.pages",
         "schedule": PAGES_SECONDS,
         "options": {"queue": "records", "expires": 2 * PAGES_SECONDS},
+    },
+    "recompute": {
+        "task": "tournament.recompute",
+        "schedule": RECOMPUTE_SECONDS,
+        "options": {"queue": "records", "expires": 2 * RECOMPUTE_SECONDS},
+    },
+    "prune": {
+        "task": "tournament.prune",
+        "schedule": PRUNE_SECONDS,
+        "options": {"queue": "records", "expires": 2 * PRUNE_SECONDS},
     },
     "sweep": {
         "task": "tournament.sweep",

@@ -178,7 +178,7 @@ def _moment(label: str, help_text: str) -> forms.DateTimeField:
         label=f"{label} (UTC)",
         required=False,
         help_text=help_text,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "data-utc": ""}, format="%Y-%m-%dT%H:%M"),
     )
 
 
@@ -338,6 +338,4 @@ class EnterForm(forms.Form):
     def __init__(self, *args: Any, user: User, without: Sequence[int] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         bots: Any = self.fields["bot"]
-        valid = Bot.objects.filter(versions__state=BotVersion.State.VALID).exclude(pk__in=without)
-        own = valid if user.is_staff else valid.filter(owner=user)
-        bots.queryset = own.distinct().order_by("name_key")
+        bots.queryset = access.enterable_bots(user).exclude(pk__in=without)

@@ -1,20 +1,24 @@
 """The names of the queues and the functions that send to them.
 
 Each worker has a queue of its own for its jobs and one for commands. The database holds everything that must
-be played; a lost message is sent again.
+be played; a lost message is sent again. A worker may be able to put a key of another type in the place of its
+queue: its messages are then lost, and the next sweep quarantines it (``QueueBroken``).
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from django.db import transaction
 from kombu import Queue
 
 from workers.service.messaging.commands import Command
 from workers.service.messaging.signing import COMMANDS, own_queue
 from workers.service.messaging.signing import RECORDS as RECORDS
+from workers.service.messaging.transport import QueueBroken as QueueBroken
 
 if TYPE_CHECKING:
     from workers.jobs import GameJob
@@ -24,15 +28,30 @@ GAMES = "games"
 VALIDATION = "validation"
 """The kinds of workers."""
 
+log = logging.getLogger("tournament.queues")
+
+
+def send_on_commit(send: Callable[..., None], *arguments: object) -> None:
+    """Call a function of this module when the transaction is committed.
+
+    A failure is logged, and prevents no other call after the same transaction.
+    """
+
+    def send_now() -> None:  # not a partial: Django's log of a failure needs a name
+        send(*arguments)
+
+    transaction.on_commit(send_now, robust=True)
+
 
 def send_jobs(jobs: Sequence[GameJob], queue: str) -> None:
     """Queue jobs in one message; ``queue`` is a worker's own."""
-    _send("workers.play", [job.to_json() for job in jobs], queue)
+    _send_to_worker(queue, lambda: _send("workers.play", [job.to_json() for job in jobs], queue))
 
 
 def send_check(job: ComplianceJob, worker: str) -> None:
     """Queue a bot's compliance check for a worker."""
-    _send("workers.examine", job.to_json(), own_queue(VALIDATION, worker))
+    queue = own_queue(VALIDATION, worker)
+    _send_to_worker(queue, lambda: _send("workers.examine", job.to_json(), queue))
 
 
 def send_sweep(as_of: datetime.datetime) -> None:
@@ -42,34 +61,41 @@ def send_sweep(as_of: datetime.datetime) -> None:
 
 def send_command(command: Command) -> None:
     """Send a command to the main process of a worker, which ignores it after some time."""
-    from tournament.celery import app
-
-    with app.producer_or_acquire() as producer:
-        producer.publish(
-            command.to_json(),
-            routing_key=own_queue(COMMANDS, command.worker),
-            exchange="",
-            serializer="json",
-        )
+    queue = own_queue(COMMANDS, command.worker)
+    _send_to_worker(queue, lambda: _publish(command, queue))
 
 
 def clear_queue(name: str) -> None:
-    """Delete the messages that wait; those that a worker holds are not affected."""
-    from tournament.celery import app
-
-    with app.connection_for_write() as connection:
-        channel: Any = connection.default_channel
-        channel.queue_declare(queue=name)
-        channel.queue_purge(queue=name)
-
-
-def queue_length(name: str) -> int:
-    """How many messages wait, without those that a worker holds."""
+    """Delete the messages that wait; those that a worker has taken are not affected."""
     from tournament.celery import app
 
     with app.connection_for_write() as connection:
         channel: Any = connection.default_channel  # the stubs lack attributes that all transports have
-        return int(channel.queue_declare(queue=name).message_count)
+        channel.queue_purge(queue=name)
+
+
+def queue_length(name: str) -> int:
+    """How many messages wait, without those that a worker has taken. Raises ``QueueBroken``."""
+    from tournament.celery import app
+
+    with app.connection_for_write() as connection:
+        channel: Any = connection.default_channel
+        return int(channel.length(name))
+
+
+def _send_to_worker(queue: str, send: Callable[[], None]) -> None:
+    """Send a message to a worker; if its queue is broken, the message is dropped."""
+    try:
+        send()
+    except QueueBroken as broken:
+        log.error("a message is dropped: %s", broken)
+
+
+def _publish(command: Command, queue: str) -> None:
+    from tournament.celery import app
+
+    with app.producer_or_acquire() as producer:
+        producer.publish(command.to_json(), routing_key=queue, exchange="", serializer="json")
 
 
 def _send(task: str, argument: object, queue: str) -> None:

@@ -1,7 +1,8 @@
 """Makes sentences of the reasons that services and the database hold without capital and full stop.
 
 ``as_sentence`` is for views and the API; templates use it as the filter ``sentence``. A module of its own,
-because Django loads it as a library of filters. The other functions are for plain text: notices and feeds.
+because Django loads it as a library of filters. The other functions are for plain text: notices, feeds,
+menus.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def isolate(name: str) -> str:
     return f"\u2068{name}\u2069"
 
 
+@register.filter
 def isolated(version: BotVersion) -> str:
     """The name of a version, for plain text."""
     return f"{isolate(version.bot.name)} v{version.number}"

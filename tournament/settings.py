@@ -28,6 +28,8 @@ DUARENA_MAX_TOURNAMENT_GAMES  most games of a tournament of an ordinary user; de
 DUARENA_MAX_RUNNING     tournaments of an ordinary user that may run or be announced at once; default 5
 DUARENA_MAX_DRAFTS      drafts of an ordinary user; default 10
 DUARENA_SLOT_HOURS      hours of slots that the tournaments of a user may use a day; default 12, 0 is no limit
+DUARENA_VALIDATION_HOURS  hours of slots that the validations of a user's bots may use a day; default 1,
+                        0 is no limit
 DUARENA_FREE_SLOTS      slots that games of over half a minute leave free where there are several; default 1
 DUARENA_MAX_TESTS       version tests of one account that may run at once; default 2
 DUARENA_MAX_TEST_GAMES  most games of a version test; default 20000
@@ -39,6 +41,8 @@ DUARENA_PROXY           the address of the reverse proxy whose X-Forwarded-For a
                         believed, or ``*``; default none
 DUARENA_STATIC          folder of the static files with hashed names that ``manage.py collectstatic`` writes;
                         default none: they are served from the packages under their own names
+DUARENA_LOG_DAYS        days for which the engines' logs of games are kept; default 30
+DUARENA_FAULT_LOG_DAYS  days for those of forfeits and of validations; default 180
 DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
 DUARENA_RECORDS         folder of the files of records for downloads; default in the data folder
 DUARENA_MAIL_HOST       a mail server (host or host:port); default none: mail is printed on the site's console
@@ -114,6 +118,7 @@ MAX_TOURNAMENT_GAMES = int(os.environ.get("DUARENA_MAX_TOURNAMENT_GAMES") or 20_
 MAX_RUNNING = int(os.environ.get("DUARENA_MAX_RUNNING") or 5)
 MAX_DRAFTS = int(os.environ.get("DUARENA_MAX_DRAFTS") or 10)
 SLOT_HOURS = float(os.environ.get("DUARENA_SLOT_HOURS") or 12)
+VALIDATION_HOURS = float(os.environ.get("DUARENA_VALIDATION_HOURS") or 1)
 FREE_SLOTS = int(os.environ.get("DUARENA_FREE_SLOTS") or 1)
 MAX_TESTS = int(os.environ.get("DUARENA_MAX_TESTS") or 2)
 MAX_TEST_GAMES = int(os.environ.get("DUARENA_MAX_TEST_GAMES") or 20_000)
@@ -122,6 +127,8 @@ MAX_CONNECTIONS_PER_ADDRESS = int(os.environ.get("DUARENA_MAX_CONNECTIONS_PER_AD
 MAX_UPLOADS = int(os.environ.get("DUARENA_MAX_UPLOADS") or 16)
 MAX_UPLOADS_PER_ADDRESS = int(os.environ.get("DUARENA_MAX_UPLOADS_PER_ADDRESS") or 4)
 PROXY = os.environ.get("DUARENA_PROXY", "").strip()
+LOG_DAYS = int(os.environ.get("DUARENA_LOG_DAYS") or 30)
+FAULT_LOG_DAYS = int(os.environ.get("DUARENA_FAULT_LOG_DAYS") or 180)
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 
 EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")
@@ -241,16 +248,18 @@ ACCOUNT_PREVENT_ENUMERATION = "strict"
 """Nobody learns from the site who has an address, and nobody can block another's address."""
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_RATE_LIMITS = {
-    # The first five are counted by tournament.services.accounts.throttles, the others by allauth.
+    # The first six are counted by tournament.services.accounts.throttles, the others by allauth.
     "password_from_address": "30/5m/key",
     "password_here": "5/5m/key",
     "password_elsewhere": "40/1h/key",
     "password_device": "10/5m/key",
     "sign_up": "30/1h/key",
+    "mail": "3/1h/key,6/1d/key",  # of one kind to one mailbox, whoever asks for them
     "login": None,
     "signup": None,
     "login_failed": "5/5m/key",  # codes of the second factor
-    "reset_password": "10/1h/ip,3/1h/key",
+    "reset_password": "10/1h/ip,3/1h/key,6/1d/key",
+    "confirm_email": "1/3m/key,6/1d/key",
     "reset_password_from_key": "20/5m/ip",
     "change_password": "10/5m/user",
     "manage_email": "10/5m/user",

@@ -19,8 +19,10 @@ from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.ladders.stored_queue import refresh_queue
+from tournament.services.pruning import prune
 from tournament.services.results import keeper
 from tournament.services.results.estimates import refresh_estimates
+from tournament.services.results.recomputing import Recomputer
 from tournament.services.schedule.stored_tables import refresh_tables
 from tournament.services.uploads import validation
 from tournament.services.uploads.availability import QUEUES
@@ -29,6 +31,8 @@ from workers.service.compliance import ComplianceNews
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
 from workers.service.messaging.signing import SITE
 from workers.service.messaging.transport import message_set_aside
+
+_recomputer = Recomputer()
 
 Message = TypeVar("Message", GameReport, Progress, Release, ComplianceNews, Heartbeat, Trouble)
 
@@ -81,11 +85,14 @@ def trouble(message: Any) -> None:
 
 @app.task(name="tournament.dispatch")
 def dispatch_games() -> None:
-    """Do what is due first, so that the games it makes are sent at once."""
+    """Do what is due first, so that the games it makes are sent at once.
+
+    Validation games come before further checks, so that a validation that has begun is soon over.
+    """
     if _is_from_site():
         calendar.tend()
-        validation.assign_checks()
         dispatch.fill_buffer()
+        validation.assign_checks()
 
 
 @app.task(name="tournament.estimates")
@@ -102,6 +109,20 @@ def pages() -> None:
         now = timezone.now()
         refresh_queue(now)
         refresh_tables(now)
+
+
+@app.task(name="tournament.recompute")
+def recompute() -> None:
+    """Rebuild the ratings of ladders of which games were annulled, in a thread of its own."""
+    if _is_from_site():
+        _recomputer.start_if_due()
+
+
+@app.task(name="tournament.prune")
+def prune_tables() -> None:
+    """Delete a few rows of which the time is over."""
+    if _is_from_site():
+        prune(timezone.now())
 
 
 @app.task(name="tournament.sweep")
@@ -134,8 +155,8 @@ def _read(kind: type[Message], message: Any) -> Message | None:
 
 
 @message_set_aside.connect
-def _count_set_aside(kind: str, **_: Any) -> None:
-    keeper.count_ignored(kind)
+def _count_set_aside(kind: str, number: int, **_: Any) -> None:
+    keeper.count_ignored(kind, number)
 
 
 @worker_ready.connect

@@ -11,12 +11,14 @@ from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
 from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
+from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, overall, queue
 from tournament.views.people import accounts, acts, passwords, profiles, second_factor, sessions, tokens
-from tournament.views.site import documents, home, rules, site, workers
+from tournament.views.site import annulments, documents, home, rules, site, storage, workers
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
+from tournament.views.version_tests import tables as test_tables
 
 handler400 = "tournament.views.errors.bad_request"
 handler429 = "tournament.views.errors.too_many_requests"
@@ -25,30 +27,47 @@ urlpatterns = [
     path("", home.home, name="home"),
     path("ladders/", ladders.ladders, name="ladders"),
     path("ladders/overall/", overall.overall, name="overall"),
+    path("ladders/overall/scores.<slug:kind>", overall.overall_files, name="overall-scores"),
     path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
     path("ladders/<slug:code>/compare/", ladders.ladder_compare, name="ladder-compare"),
     path("ladders/<slug:code>/feed.atom", feeds.ladder_feed, name="ladder-feed"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bots.bots, name="bots"),
+    path("bots/bots.<slug:kind>", bot_tables.bots_files, name="bots-files"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
     path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),
+    path("bots/<slug:slug>/ratings.<slug:kind>", bot_tables.bot_ratings, name="bot-ratings"),
+    path("bots/<slug:slug>/results.<slug:kind>", bot_tables.bot_results, name="bot-results"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),
     path("bots/<slug:slug>/activity/", bots.bot_activity, name="bot-activity"),
     path("bots/<slug:slug>/compare/", comparison.bot_compare, name="bot-compare"),
     path("bots/<slug:slug>/against/<slug:other>/", comparison.bot_comparison, name="bot-comparison"),
+    path(
+        "bots/<slug:slug>/against/<slug:other>/results.<slug:kind>",
+        bot_tables.comparison_results,
+        name="comparison-results",
+    ),
+    path(
+        "bots/<slug:slug>/against/<slug:other>/estimates.<slug:kind>",
+        bot_tables.comparison_estimates,
+        name="comparison-estimates",
+    ),
     path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),
     path("bots/<slug:slug>/<int:number>/bundle.zip", versions.bundle, name="bundle"),
     path("bots/<slug:slug>/<int:number>/validate/", versions.version_validate, name="version-validate"),
+    path("bots/<slug:slug>/<int:number>/withdraw/", versions.version_withdraw, name="version-withdraw"),
     path("bots/<slug:slug>/<int:number>/reinstate/", versions.version_reinstate, name="version-reinstate"),
     path("upload/", bots.upload, name="upload"),
     path("tournaments/", tournaments.tournaments, name="tournaments"),
+    path("tournaments/tournaments.<slug:kind>", tables.tournaments, name="tournaments-files"),
     path("tournaments/new/", organizing.tournament_new, name="tournament-new"),
     path("tournaments/<slug:slug>/", tournaments.tournament, name="tournament"),
     path("tournaments/<slug:slug>/feed.atom", feeds.tournament_feed, name="tournament-feed"),
     path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
     path("tournaments/<slug:slug>/standings.<slug:kind>", tables.standings, name="tournament-standings"),
     path("tournaments/<slug:slug>/crosstable.<slug:kind>", tables.crosstable, name="tournament-crosstable"),
+    path("tournaments/<slug:slug>/pairings.<slug:kind>", tables.pairings, name="tournament-pairings"),
     path("tournaments/<slug:slug>/start/", organizing.tournament_start, name="tournament-start"),
     path("tournaments/<slug:slug>/announce/", organizing.tournament_announce, name="tournament-announce"),
     path("tournaments/<slug:slug>/pause/", organizing.tournament_pause, name="tournament-pause"),
@@ -61,12 +80,19 @@ urlpatterns = [
         "tournaments/<slug:slug>/leave/<slug:bot_slug>/", organizing.tournament_leave, name="tournament-leave"
     ),
     path("version-tests/", version_tests.version_tests, name="version-tests"),
+    path(
+        "version-tests/version-tests.<slug:kind>",
+        test_tables.version_tests_files,
+        name="version-tests-files",
+    ),
     path("version-tests/new/", starting.version_test_new, name="version-test-new"),
     path("version-tests/<slug:slug>/", version_tests.version_test, name="version-test"),
     path(
         "version-tests/<slug:slug>/ratios.json", version_tests.version_test_ratios, name="version-test-ratios"
     ),
+    path("version-tests/<slug:slug>/pairs.<slug:kind>", test_tables.pairs, name="version-test-pairs"),
     path("version-tests/<slug:slug>/stop/", starting.version_test_stop, name="version-test-stop"),
+    path("people/<str:name>/ratings.<slug:kind>", profiles.person_ratings, name="person-ratings"),
     path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),
     path("queue/", queue.queue, name="queue"),
     path("games/", search.games, name="games"),
@@ -85,6 +111,7 @@ urlpatterns = [
     path("kit/", documents.kit, name="kit"),
     path("protocol/", documents.protocol, name="protocol"),
     path("records/", documents.records, name="records"),
+    path("records/annulled.<slug:kind>", annulments.corrections, name="corrections"),
     path("formats/", documents.formats, name="formats"),
     path("workers/", workers.workers, name="workers"),
     path("workers/<int:pk>/quarantine/", workers.worker_quarantine, name="worker-quarantine"),
@@ -121,6 +148,8 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("staff/log/", acts.staff_log, name="staff-log"),
+    path("staff/annul/", annulments.annulments, name="annulments"),
+    path("staff/storage/", storage.storage, name="storage"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
     path("api/", api_bots.about, name="api-about"),

@@ -75,10 +75,17 @@ def reap_orphans(known: Collection[int]) -> None:
 def children() -> list[int]:
     """The child processes of this process, of all its threads."""
     found: list[int] = []
-    for thread in Path("/proc/self/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            found += map(int, thread.read_text().split())
+    for thread in _threads():
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children", "rb") as file:
+            found += map(int, file.read().split())
     return found
+
+
+def _threads() -> list[str]:
+    try:
+        return os.listdir("/proc/self/task")
+    except OSError:  # elsewhere than on Linux
+        return []
 
 
 def _set_subreaper(on: bool) -> bool:

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_LINES = 4096, MAX_MOVES = 1 << 18, MAX_TOKEN = 40, ROOM = 1 << 16 };
+enum { MAX_LINES = 4096, MAX_MOVES = 1 << 18, MAX_TOKEN = 40, PV = 4, ROOM = 1 << 16 };
 
 static char moves[MAX_MOVES][MAX_TOKEN + 1];
 static int move_count;
@@ -69,10 +69,44 @@ static void think(void)
     say(line);
 }
 
+static void say_number(long number)
+{
+    char digits[24];
+    char *at = digits + sizeof digits - 1;
+    *at = '\0';
+    unsigned long left = number < 0 ? -(unsigned long)number : (unsigned long)number;
+    do
+        *--at = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (number < 0)
+        *--at = '-';
+    say(at);
+}
+
+/* A line of `info` as a search sends it: each has other values, and the moves that follow as its pv. */
+static void say_info(int number)
+{
+    int next = starts[chosen] + played;
+    say("info depth ");
+    say_number(number + 1);
+    say(" score cp ");
+    say_number((played * 37L + number * 11L) % 400 - 200);
+    say(" nodes ");
+    say_number(1000L * (number + 1) * (number + 1) + played);
+    say(" nps 1000000 time ");
+    say_number(10L * number + played % 10);
+    say(" pv");
+    for (int move = next; move < next + PV && move < starts[chosen + 1]; move++) {
+        say(" ");
+        say(moves[move]);
+    }
+    say("\n");
+}
+
 static void answer(void)
 {
     for (int number = 0; number < info_count; number++)
-        say("info depth 12 score cp 31 nodes 123456 nps 1000000 time 123 pv a1 b2 c3 d4\n");
+        say_info(number);
     if (think_ms > 0)
         think();
     say("bestmove ");

@@ -26,10 +26,11 @@ Draw = Callable[["SiteFacts", random.Random], Values]
 POSTED: Final = frozenset(
     name
     for name in (
-        "bot-activity version-validate version-reinstate tournament-start tournament-announce"
-        " tournament-pause tournament-resume tournament-cancel tournament-extend tournament-priority"
-        " tournament-enter tournament-leave version-test-stop worker-quarantine worker-release log-out"
-        " notices-read notice-read sessions-end session-end token-revoke api-upload api-workers"
+        "bot-activity version-validate version-withdraw version-reinstate tournament-start"
+        " tournament-announce tournament-pause tournament-resume tournament-cancel tournament-extend"
+        " tournament-priority tournament-enter tournament-leave version-test-stop worker-quarantine"
+        " worker-release log-out notices-read notice-read sessions-end session-end token-revoke"
+        " api-upload api-workers"
     ).split()
 )
 """Addresses that answer only to POST: they change something and redirect."""
@@ -225,6 +226,11 @@ def _key(facts: SiteFacts, source: random.Random) -> Values:
     return {"id": source.choice(facts.keys)}
 
 
+FILES: Final = (
+    "games-export", "overall-scores", "bots-files", "tournaments-files", "version-tests-files", "corrections",
+)  # fmt: skip
+"""Addresses of lists as files."""
+
 VALUES: Final[dict[str, Draw]] = {
     **dict.fromkeys(
         ("ladder", "ladder-compare", "ladder-feed", "ladder-records", "rules", "hard-positions"), _ladder
@@ -233,16 +239,21 @@ VALUES: Final[dict[str, Draw]] = {
     **dict.fromkeys(("bot", "bot-feed", "bot-compare"), _bot),
     "bot-history": _rated,
     "bot-comparison": _two_bots,
+    **dict.fromkeys(("bot-ratings", "bot-results"), _with(_bot, kind="csv")),
+    **dict.fromkeys(("comparison-results", "comparison-estimates"), _with(_two_bots, kind="csv")),
     **dict.fromkeys(("version", "bundle", "api-version"), _version),
     **dict.fromkeys(("tournament", "tournament-feed", "tournament-records"), _tournament("any")),
     "tournament-standings": _with(_tournament("any"), kind="csv"),
     "tournament-crosstable": _with(_tournament("any"), kind="json"),
+    "tournament-pairings": _with(_tournament(Kind.SWISS.value), kind="csv"),
     **dict.fromkeys(("version-test", "version-test-ratios"), _tournament(Kind.VERSION_TEST)),
+    "version-test-pairs": _with(_tournament(Kind.VERSION_TEST), kind="csv"),
+    "person-ratings": _with(_person, kind="csv"),
     **dict.fromkeys(("person", "person-feed"), _person),
     **dict.fromkeys(("game", "game-embed", "game-record"), _game),
     **dict.fromkeys(("game-svg", "game-png"), _with(_game, ply=7)),
     "game-log": lambda facts, source: {"pk": source.choice(facts.logged), "side": "white"},
-    "games-export": _query(kind="csv"),
+    **dict.fromkeys(FILES, _query(kind="csv")),
     "example-svg": _example,
     "account_confirm_email": _query(key="none"),
     "account_reset_password_from_key": _query(uidb36="1", key="none"),
@@ -254,7 +265,8 @@ VALUES: Final[dict[str, Draw]] = {
 
 VISITORS: Final = {
     "upload": OWNER, "tournament-new": OWNER, "version-test-new": OWNER, "bundle": STAFF, "game-log": STAFF,
-    "staff-log": STAFF, "tokens": OWNER, "sessions": OWNER, "account": OWNER, "password-change": OWNER,
+    "staff-log": STAFF, "annulments": STAFF, "storage": STAFF,
+    "tokens": OWNER, "sessions": OWNER, "account": OWNER, "password-change": OWNER,
     "account_email": OWNER, "account_reauthenticate": OWNER, "mfa_index": OWNER, "mfa_activate_totp": OWNER,
     "mfa_reauthenticate": OWNER, "mfa_deactivate_totp": OWNER, "mfa_view_recovery_codes": OWNER,
     "mfa_generate_recovery_codes": OWNER, "api-about": STAFF, "api-version": STAFF, "api-bundles": STAFF,
@@ -313,6 +325,15 @@ def _game_cases() -> Iterator[PageCase]:
         "tournament, round": lambda facts, source: {
             "tournament": source.choice(facts.tournaments["any"]),
             "round": 1,
+        },
+        "annulled": _query(annulled="yes"),
+        "counted, of a tournament": lambda facts, source: {
+            "tournament": source.choice(facts.tournaments["any"]),
+            "annulled": "no",
+        },
+        "pairs of a version test": lambda facts, source: {
+            "tournament": source.choice(facts.tournaments[Kind.VERSION_TEST]),
+            "pair": "counted",
         },
         "owner": lambda facts, source: {"owner": source.choice(facts.people)},
         "long games": _query(min_plies=200),

@@ -27,16 +27,9 @@ from tournament.services.schedule.stored_tables import refresh_tables
 MOST_MS: Final = 50.0
 MOST_MS_LARGE: Final = 100.0
 _LARGE: Final = (
-    "full table",
-    "records",
-    "csv",
-    "json",
-    "pgn",
-    "export",
-    "standings",
-    "crosstable",
-    "ratings",
-)
+    "full table", "records", "csv", "json", "pgn", "export", "standings", "crosstable", "ratings", "files",
+    "results", "estimates", "scores", "pairings", "pairs", "corrections",
+)  # fmt: skip
 """Words in the title of an export or of the full table, which may take longer."""
 
 

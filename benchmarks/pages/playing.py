@@ -32,7 +32,9 @@ from tournament.models import (
     Ladder,
     Pairing,
     Tournament,
+    WorkerName,
 )
+from tournament.models.compressed import compress_text, is_kept_long, pack_log
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.results.records import record_of, without_rating
 from tournament.services.results.storing import may_be_rated
@@ -47,6 +49,7 @@ FORFEITS: Final = 0.01
 LOGGED: Final = 20
 """Every game of this number has logs; the others' logs have been deleted."""
 LOG: Final = SideLog("", "".join(f"> go\n< info depth {n} score cp {7 * n}\n" for n in range(1, 120)))
+_PACKED_LOG: Final = pack_log(LOG.stderr, LOG.lines)
 _DAY: Final = "1999-09-09"
 _STAND_INS: Final = {
     "White Stand-In": "white",
@@ -112,6 +115,7 @@ class BulkPlay:
         self.strengths, self.now, self.step = strengths, begin, step
         self.samples, self.source = Samples(seed), random.Random(seed)
         self.sequences = dict(Ladder.objects.values_list("code", "sequence"))
+        self.workers = WorkerName.objects.ids(WORKERS)
         self.marks: set[str] = set()
         self._count = 0
 
@@ -169,12 +173,20 @@ class BulkPlay:
         attempts = [uuid.UUID(int=self.source.getrandbits(128), version=4) for _ in games]
         insert_rows(Attempt, map(_attempt, games, attempts))
         update_rows(
-            Game, [(_result(one, pk), {"id": one.played.pk}) for one, pk in zip(games, attempts, strict=True)]
+            Game,
+            [
+                (_result(one, pk) | {"played_by": self.workers[one.played.worker]}, {"id": one.played.pk})
+                for one, pk in zip(games, attempts, strict=True)
+            ],
         )
         insert_rows(
-            GameRecord, ({"game_id": one.played.pk, "text": self._record(tournament, one)} for one in games)
+            GameRecord,
+            (
+                {"game_id": one.played.pk, "text": compress_text(self._record(tournament, one))}
+                for one in games
+            ),
         )
-        insert_rows(GameLog, (row for one in games for row in _logs(one.played)))
+        insert_rows(GameLog, (row for one in games for row in _logs(one.played, tournament.kind)))
         for ladder in {one.played.ladder for one in games}:
             Ladder.objects.filter(pk=ladder).update(sequence=self.sequences[ladder])
         self._count_forfeits(tournament, games)
@@ -258,11 +270,17 @@ def _result(one: _Stored, attempt: uuid.UUID) -> dict[str, Any]:
     }
 
 
-def _logs(played: PlayedGame) -> Iterator[dict[str, Any]]:
+def _logs(played: PlayedGame, kind: str) -> Iterator[dict[str, Any]]:
     """Two rows of a game whose logs are kept."""
     if played.logged:
         for side in GameLog.Side.values:
-            yield {"game_id": played.pk, "side": side, "stderr": LOG.stderr, "lines": LOG.lines}
+            yield {
+                "game_id": played.pk,
+                "side": side,
+                "content": _PACKED_LOG,
+                "kept_long": is_kept_long(played.sample.fault, kind),
+                "stored_at": played.finished,
+            }
 
 
 @lru_cache(maxsize=20_000)

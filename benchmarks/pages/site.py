@@ -42,6 +42,7 @@ from tournament.services.results.leaders import follow_leader
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.schedule.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
 from tournament.services.schedule.rounds import advance_all
+from tournament.services.schedule.steps import take_step
 from tournament.services.schedule.tournaments import TournamentTerms, create, create_validation, start
 from tournament.services.version_tests.progress import tend_tests
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
@@ -271,6 +272,8 @@ class SiteFiller:
     def _run(self, event: Event) -> None:
         tournament = self._create(event)
         start(tournament)
+        while step := tournament.steps.select_related("tournament").order_by("id").first():
+            take_step(step)
         if not tournament.is_staged:
             self.player.play(tournament, round(event.played * tournament.games_total) or None)
             return

@@ -3,11 +3,12 @@
 A site like that of ``./arena up`` plays a round robin, a Swiss and a knock-out while its processes are
 ended by ``kill -9``: every few seconds a process of a game worker or a whole worker, less often the
 record keeper, beat and Redis, whose data are kept or lost. Every message is delivered twice; some reports
-arrive after their lease has expired; the clocks of two of three workers are wrong by an hour. At the end
-each game must have one result, ladders must be numbered without gaps, rebuilt ratings must be equal to the
-bit, no game may have been without progress for two minutes, and no process may be left. The bots search a
-fixed number of nodes, so all runs must have the same games, standings and tournament ratings. The exit code
-is 1 if anything is wrong. With ``--ladders`` there are no tournaments: the ladders' matchmakers keep the
+arrive after their lease has expired; the clocks of two of three workers are wrong by an hour. One game in
+eight is annulled while the site plays, and half of these annulments are taken back. At the end each game
+must have one result, ladders must be numbered without gaps, rebuilt ratings must be equal to the bit, no
+game may have been without progress for two minutes, and no process may be left. The bots search a fixed
+number of nodes, so all runs must have the same games, standings and tournament ratings. The exit code is 1
+if anything is wrong. With ``--ladders`` there are no tournaments: the ladders' matchmakers keep the
 workers busy until the given number of games is recorded and each kind of process has been killed.
 
     python -m benchmarks.soak --games 1000 --database sqlite --database postgresql --calm

@@ -13,6 +13,7 @@ from typing import Final
 
 from django.db.models import Count
 
+from benchmarks.soak.annulments import Annuller
 from benchmarks.soak.harm import Harm, choose_harm
 from benchmarks.soak.processes import SURVIVOR_S
 from benchmarks.soak.site import Site, running_site
@@ -32,22 +33,24 @@ def run_soak(terms: Terms) -> Outcome:
         running_site(terms, Path(name)) as site,
     ):
         harm, watch = choose_harm(terms, site), Watch(terms.lease_s, terms.games if terms.ladders else 0)
-        wrong = [*_play(terms, site, harm, watch), *_end(site)]
+        annuller = Annuller()
+        wrong = [*_play(terms, site, harm, watch, annuller), *_end(site, annuller)]
         wrong += [*find_faults(), *watch.find_faults(), *harm.find_faults()]
-        counts = harm.counts + (site.relay.counts if site.relay else Counter()) + _counts()
+        counts = harm.counts + annuller.counts + (site.relay.counts if site.relay else Counter()) + _counts()
         digests = digest_games(), digest_tables()
         if wrong and terms.keep_logs:
             shutil.copytree(site.logs, terms.keep_logs, dirs_exist_ok=True)
     return Outcome(terms, time.monotonic() - begun, counts, watch.longest, tuple(wrong), *digests)
 
 
-def _play(terms: Terms, site: Site, harm: Harm, watch: Watch) -> Iterator[str]:
+def _play(terms: Terms, site: Site, harm: Harm, watch: Watch, annuller: Annuller) -> Iterator[str]:
     """Continue until all games are played or the time is up."""
     begun = printed = time.monotonic()
     while not watch.look(may_end=harm.is_complete) or harm.is_under_way:
         site.restart_dead()
         yield from site.orphans.look(site.processes)
         harm.do_due(watch.done)
+        annuller.do_due(watch.done)
         now = time.monotonic()
         if now - begun > terms.most_s:
             yield f"games were left after {terms.most_s:.0f} s"
@@ -63,10 +66,11 @@ def _print_progress(seconds: float, watch: Watch) -> None:
     print(f"{seconds:5.0f} s: {watch.done} games; longest: {longest}", file=sys.stderr, flush=True)
 
 
-def _end(site: Site) -> Iterator[str]:
-    """Deliver the delayed reports, then stop all processes in order."""
+def _end(site: Site, annuller: Annuller) -> Iterator[str]:
+    """Deliver the delayed reports and annul the last games, then stop all processes in order."""
     if site.relay:
         site.relay.release()
+    annuller.finish()
     yield from site.drain()
     yield from site.stop()
     deadline = time.monotonic() + SURVIVOR_S

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,6 +22,7 @@ from benchmarks.soak.processes import Orphans, ServiceProcess
 from benchmarks.soak.relay import Relay
 from benchmarks.soak.terms import POSTGRESQL, Terms
 from tests.support.postgres import running_postgres
+from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
 from tournament.embedded.options import Options, export
 from tournament.embedded.plan import Address, services
@@ -76,14 +78,27 @@ class Site:
         (self.folder / "redis").mkdir()
 
     def drain(self) -> Iterator[str]:
-        """Wait until the record keeper has processed all messages."""
+        """Wait until the record keeper has processed all messages and rebuilt the ratings of all ladders."""
         deadline = time.monotonic() + DRAIN_S
-        while waiting := self.client.llen("records"):
+        while left := self._left():
             if time.monotonic() > deadline:
-                yield f"the record keeper has left {waiting} messages"
+                yield f"at the end: {left}"
                 return
             self.restart_dead()
             time.sleep(0.1)
+
+    def _left(self) -> str:
+        """What the record keeper has left to do; empty if nothing. Redis may have been killed just now."""
+        from tournament.models import Ladder
+
+        try:
+            waiting = self.client.llen("records")
+        except redis.RedisError as error:
+            return f"Redis does not answer: {error}"
+        if waiting:
+            return f"the record keeper has left {waiting} messages"
+        outdated = list(Ladder.objects.outdated().values_list("code", flat=True))
+        return f"the ratings are not rebuilt: {', '.join(outdated)}" if outdated else ""
 
     def stop(self) -> Iterator[str]:
         """Stop all processes, the workers first; yields a sentence for each that did not end."""
@@ -101,7 +116,7 @@ def running_site(terms: Terms, folder: Path) -> Iterator[Site]:
         network = stack.enter_context(Network(terms.workers)) if terms.hosts else None
         orphans = Orphans()
         _set_environment(terms, folder)
-        open_database()
+        open_database(folder, Console(sys.stdout))
         store, client = _start_redis(folder, network)
         stack.callback(store.kill)
         relay = None if network else stack.enter_context(_relay(terms, folder))

@@ -90,18 +90,27 @@ def _sequences() -> Iterator[str]:
 
 
 def _ratings() -> Iterator[str]:
-    """Ratings are equal to those rebuilt from the tables, and from the published records."""
+    """Ratings are equal to those rebuilt from the tables, and from what is published.
+
+    That is the records and the list of annulled games.
+    """
     from tournament.models import GameRecord, RatingEvent
+    from tournament.services.results.corrections import COLUMNS, published_corrections, read_corrections
     from tournament.services.results.exact import exact_from_records, exact_from_tables
     from tournament.services.results.rebuilding import rebuild
+    from tournament.views.exports import attached_csv
 
     events = RatingEvent.objects.values("game__key").annotate(count=Count("id")).exclude(count=2)
     for key, count in events.values_list("game__key", "count"):
         yield f"game {key} has {count} steps of ratings"
+    listed = attached_csv(
+        COLUMNS, (tuple(row.values()) for row in published_corrections()), "annulled.csv"
+    ).content.decode()
+    corrections = read_corrections(listed, "annulled.csv")
     for code in GAMES:
         published = GameRecord.objects.filter(game__ladder=code).order_by("game__sequence")
         text = "".join(published.values_list("text", flat=True))
-        alone = exact_from_records(code, read_records(io.StringIO(text), code))
+        alone = exact_from_records(code, read_records(io.StringIO(text), code), corrections)
         if str(alone) != str(exact_from_tables(code)):
             yield f"{code}: its records give other ratings"
         if rebuild(code)[0].changed:

@@ -39,7 +39,7 @@ from engines.protocol.score import Score
 MAX_DIGITS = 19
 
 _INFO_NUMBERS = {"depth": "depth", "seldepth": "seldepth", "time": "time_ms", "nodes": "nodes", "nps": "nps"}
-_INFO_WORDS = frozenset(
+INFO_WORDS = frozenset(
     "depth seldepth time nodes nps pv multipv score currmove currmovenumber hashfull tbhits cpuload "
     "string refutation currline".split()
 )
@@ -177,7 +177,7 @@ def _parse_info(words: list[str]) -> Info:
             score = _parse_score(words[index : index + 2]) or score
         elif word == "pv":
             end = index
-            while end < count and words[end] not in _INFO_WORDS:
+            while end < count and words[end] not in INFO_WORDS:
                 end += 1
             pv, index = tuple(words[index:end]), end
         elif word == "string":

@@ -34,7 +34,7 @@ from engines.records.model import (
 from engines.records.notes import BOOK, format_note, parse_note
 from engines.records.reader import read_records
 from engines.records.verify import ONE_SIDED, find_disagreements, replay_record, verify_record
-from engines.records.writer import clean_text, format_record
+from engines.records.writer import clean_text, format_moves, format_record, sorted_headers
 
 __all__ = [
     "BOOK",
@@ -59,6 +59,7 @@ __all__ = [
     "check_rules_version",
     "clean_text",
     "find_disagreements",
+    "format_moves",
     "format_note",
     "format_record",
     "note_from_info",
@@ -67,6 +68,7 @@ __all__ = [
     "read_records",
     "replay_record",
     "side_controls",
+    "sorted_headers",
     "start_history",
     "verify_record",
 ]

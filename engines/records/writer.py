@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import count, islice
 
@@ -19,6 +19,7 @@ from engines.records.model import (
     is_token,
 )
 from engines.records.notes import BOOK, format_note
+from engines.rules.base import Result
 from engines.rules.history import History
 
 LINE_LENGTH = 79
@@ -55,10 +56,39 @@ def format_record(record: Record) -> str:
         raise RecordError(disagreement.sentence, field=disagreement.field)
     start = start_history(record)
     _check_spelling(record, start)
-    headers = sorted(record.headers, key=lambda header: _RANK.get(header[0], len(_RANK)))
-    tags = "".join([f'[{name} "{_escape(value)}"]\n' for name, value in headers])
+    comments = [
+        BOOK if move.book else "" if move.note is None else format_note(move.note) for move in record.moves
+    ]
     second_moves_first = start.position.side is not start.game.first
-    return f"{tags}\n{_fill(_movetext(record, second_moves_first))}"
+    tokens = [move.token for move in record.moves]
+    moves = format_moves(tokens, comments, record.result, second_moves_first)
+    lines = "".join([line for _, line in sorted_headers(record.headers)])
+    return f"{lines}\n{moves}"
+
+
+def sorted_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The names and whole lines of headers in the order of a record. Does not check them."""
+    ordered = sorted(headers, key=lambda header: _RANK.get(header[0], len(_RANK)))
+    return [(name, f'[{name} "{_escape(value)}"]\n') for name, value in ordered]
+
+
+def format_moves(
+    tokens: Sequence[str], comments: Sequence[str], result: Result, second_moves_first: bool = False
+) -> str:
+    """The moves with their comments, and the result, in lines. Does not check them.
+
+    An empty comment is left out. ``second_moves_first``: at the start, the second player of a round is to
+    move.
+    """
+    pieces = []
+    needs_number = True
+    numbers = _numbers(second_moves_first, len(tokens).bit_length())
+    for token, comment, (number, dotted) in zip(tokens, comments, numbers, strict=False):
+        prefix = number or (dotted if needs_number else "")
+        needs_number = comment != ""
+        pieces.append(f"{prefix}{token} {{{comment}}}" if needs_number else f"{prefix}{token}")
+    pieces.append(result.value)
+    return _fill(" ".join(pieces))
 
 
 def _escape(value: str) -> str:
@@ -103,25 +133,6 @@ def _check_spelling(record: Record, start: History) -> None:
         raise RecordError("header PlyLimit is the game's default: it must be left out", field="PlyLimit")
     if record.has("Reason") and record.header("Termination") != Termination.RULES:
         raise RecordError("header Reason must be left out unless the rules ended the game", field="Reason")
-
-
-def _movetext(record: Record, second_moves_first: bool) -> str:
-    """The movetext on one line, which may be broken at any space.
-
-    ``second_moves_first``: at the start, the second player of a round is to move.
-    """
-    pieces = []
-    needs_number = True
-    numbers = _numbers(second_moves_first, len(record.moves).bit_length())
-    for move, (number, dotted) in zip(record.moves, numbers, strict=False):
-        note, prefix = move.note, number or (dotted if needs_number else "")
-        if note is not None:
-            pieces.append(f"{prefix}{move.token} {{{format_note(note)}}}")
-        else:
-            pieces.append(f"{prefix}{move.token} {{{BOOK}}}" if move.book else f"{prefix}{move.token}")
-        needs_number = move.book or note is not None
-    pieces.append(record.result.value)
-    return " ".join(pieces)
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,17 @@ from pathlib import Path
 import pytest
 
 from benchmarks.lines import PLIES, draw_line
-from benchmarks.runs import ROOT, Bench, Broken, Setup, compile_engine, time_bare, time_match, time_start
+from benchmarks.runs import (
+    ROOT,
+    Bench,
+    Broken,
+    Setup,
+    compile_engine,
+    seconds_a_game,
+    time_bare,
+    time_match,
+    time_start,
+)
 from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tests.support.needs import need
@@ -33,6 +43,13 @@ def test_a_line_is_legal_and_as_long_as_the_game_allows(code: str) -> None:
         history.play(token)
     assert history.outcome.decided
     assert len(line) == PLIES_ALLOWED.get(code, PLIES)
+
+
+@pytest.mark.parametrize("group", [1, 7, 40])
+def test_games_that_are_reported_together_are_not_counted_without_their_time(group: int) -> None:
+    games = range(1, 551)
+    ends = [float(min(game + -game % group, 550)) for game in games]
+    assert seconds_a_game(ends) == pytest.approx(1.0)
 
 
 @pytest.mark.slow

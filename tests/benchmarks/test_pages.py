@@ -16,9 +16,9 @@ from benchmarks.pages.addresses import POSTED, page_cases
 from benchmarks.pages.measuring import measure
 from benchmarks.pages.playing import BulkPlay
 from benchmarks.pages.site import Event, Plan, SiteFiller
+from tests.support.addresses import EXPECTED
 from tests.support.schedule import make_tournament, make_user, make_version
 from tests.tournament.conftest import deal, own_folders, queues
-from tests.tournament.views.test_permissions import EXPECTED
 from tournament.models import (
     BotVersion,
     Game,
@@ -41,6 +41,7 @@ COMPARED: dict[type[Model], tuple[str, ...]] = {
     Game: (
         "key", "state", "result", "termination", "reason", "fault", "evidence", "white_score", "black_score",
         "plies", "sequence", "rated", "fingerprint", "started_at", "finished_at",
+        "played_by__name",
     ),
     GameRecord: ("game__key", "text"),
     LadderRating: ("ladder", "version", "mu", "sigma", "conservative", "games", "wins", "draws", "losses"),
@@ -61,8 +62,9 @@ def stored_rows() -> dict[str, list[tuple[Any, ...]]]:
         model.__name__: sorted(model._default_manager.values_list(*columns), key=repr)
         for model, columns in COMPARED.items()
     }
-    logs = GameLog.objects.exclude(lines="").values_list("game__key", "side", "stderr", "lines")
-    return rows | {"GameLog": sorted(logs)}
+    logs = GameLog.objects.order_by("game__key", "side").select_related("game")
+    kept = [(log.game.key, log.side, log.stderr, log.lines, log.kept_long) for log in logs if log.lines]
+    return rows | {"GameLog": kept}
 
 
 def bulk_play() -> BulkPlay:
@@ -90,6 +92,7 @@ def test_games_played_in_bulk_are_stored_like_those_of_the_record_keeper(
     settings.SLOTS = 200
     monkeypatch.setattr(playing, "FORFEITS", 0.2)
     monkeypatch.setattr(playing, "LOGGED", 3)
+    monkeypatch.setattr(playing, "WORKERS", ("host",))
     owners = [make_user("ada"), make_user("bob"), None]
     versions = [make_version(f"Bot {n}", owner=owners[n % 3], games=LADDERS) for n in range(6)]
     event = make_tournament(versions=versions, ladders=LADDERS, pairs=2, opening_plies=2)

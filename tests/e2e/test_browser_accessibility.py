@@ -1,7 +1,6 @@
 """Every page of the site in a browser: axe's findings, errors in the console, widths and weights.
 
-The addresses are those of `tests.tournament.views.test_permissions`, which fails for an address it does not
-know; Django's own administration is left out.
+The addresses are those of `tests.support.addresses`; Django's own administration is left out.
 """
 
 from __future__ import annotations
@@ -16,16 +15,19 @@ from typing import Final, Literal
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings
-from django.test import Client
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
 from django.urls import URLPattern
+from django.views import defaults
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response
 from pytest_django.live_server_helper import LiveServer
 
-from tests.support.filled_site import LADDER, Site, add_version, decide_games
-from tests.support.schedule import make_event
-from tests.tournament.views.test_permissions import CASES, EXPECTED, address_of
-from tournament.models import Tournament
+from tests.support.addresses import EXPECTED, all_addresses
+from tests.support.filled_site import Site
 from tournament.urls import urlpatterns
+from tournament.views import errors
 
 MOST_BYTES: Final = 60 * 1024
 """Of a page with its styles, scripts and data, without pictures, compressed by ``gzip -6``."""
@@ -36,13 +38,6 @@ RUN_AXE: Final = """async (tags) => {
     (node) => `${rule.id} ${node.target}: ${node.html.slice(0, 120)}`));
 }"""
 SCROLLS: Final = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-EVENTS: Final = {
-    Tournament.Kind.ROUND_ROBIN: "All",
-    Tournament.Kind.GAUNTLET: "Duel",
-    Tournament.Kind.SWISS: "Open",
-    Tournament.Kind.KNOCK_OUT: "Cup",
-}
-"""Names of finished tournaments of each format, with wide tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +126,14 @@ def addresses(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
     known = {pattern.name for pattern in urlpatterns if isinstance(pattern, URLPattern)}
     assert known <= EXPECTED.keys()
     monkeypatch.setattr(settings, "BUNDLES", tmp_path)
-    bots = [add_version(site.owner, f"The bot with a long name {number}") for number in range(1, 13)]
-    for kind, name in EVENTS.items():
-        event = make_event(kind, versions=bots, ladders=[LADDER], name=name, owner=site.owner)
-        decide_games(event)
-    paths = [address_of(site, address) for address, _ in CASES.values() if not address.startswith("POST ")]
-    return [*dict.fromkeys(paths), *(f"/tournaments/{name.lower()}/" for name in EVENTS.values())]
+    return all_addresses(site)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("visitor", ["guest", "owner", "staff"])
+@pytest.mark.parametrize(
+    "visitor",
+    ["guest", *(pytest.param(visitor, marks=pytest.mark.thorough) for visitor in ("owner", "staff"))],
+)
 def test_every_page_is_accessible_and_small_and_reports_no_error(
     site: Site, addresses: list[str], browser: Browser, live_server: LiveServer, visitor: str
 ) -> None:
@@ -155,10 +148,34 @@ def test_every_page_is_accessible_and_small_and_reports_no_error(
     assert probe.found == [], "\n".join(probe.found)
 
 
-def test_the_page_of_an_error_is_accessible(site: Site, browser: Browser, live_server: LiveServer) -> None:
+@pytest.mark.parametrize("status", [400, 404, 405, 413, 429, 500])
+def test_the_page_of_an_error_is_accessible_and_reports_no_error(
+    site: Site, browser: Browser, live_server: LiveServer, status: int
+) -> None:
+    answer = _error_page(status)
+    assert answer.status_code == status
     with examined(browser, live_server.url, Client()) as probe:
-        probe.examine("/nowhere/", is_error=True)
+        # Chromium reports a status of 400 or more in the console, so the page comes with status 200.
+        probe.page.route(
+            "**/error/",
+            lambda route: route.fulfill(content_type="text/html; charset=utf-8", body=answer.getvalue()),
+        )
+        probe.examine("/error/")
     assert probe.found == [], "\n".join(probe.found)
+
+
+def _error_page(status: int) -> HttpResponse:
+    request = RequestFactory().get("/account/password/")
+    request.user = AnonymousUser()
+    if status == 400:
+        return defaults.bad_request(request, SuspiciousOperation())
+    if status == 429:
+        return errors.too_many_requests(request)
+    if status == 500:
+        return defaults.server_error(request)
+    if status == 413:
+        return Client().generic("POST", "/log-in/", b"x" * 600_000)  # type: ignore[return-value]
+    return Client().get({404: "/nowhere/", 405: "/log-out/"}[status])  # type: ignore[return-value]
 
 
 def test_the_probe_finds_what_is_wrong_with_a_page(browser: Browser, live_server: LiveServer) -> None:

@@ -53,7 +53,7 @@ def test_the_numbers_of_a_bot_lead_to_as_many_games(site: Site, page: Page) -> N
     page.goto(f"/bots/stone-age/?ladder={LADDER}")
     for label in ("Results by opponent", "Results by colour", "Results by opening"):
         follow(page, label, 0)
-    follow(page, "Forfeits by cause", 0)
+    follow(page, "Forfeits by ending", 0)
 
 
 def test_ladder_and_version_are_chosen_by_keyboard(site: Site, page: Page) -> None:

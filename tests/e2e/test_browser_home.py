@@ -100,7 +100,7 @@ def test_the_home_page_can_be_read_without_scripts(
     context.close()
 
 
-def test_times_are_local_and_their_tooltip_says_utc(
+def test_times_of_lists_are_local_and_their_tooltip_says_utc(
     site: Site, browser: Browser, live_server: LiveServer
 ) -> None:
     finished = timezone.now().replace(month=1, day=15, hour=22, minute=30)
@@ -113,7 +113,7 @@ def test_times_are_local_and_their_tooltip_says_utc(
     expect(time).to_have_attribute("title", "15 Jan 22:30 UTC; shown in your time zone, Europe/Berlin")
     page.goto(f"/games/{site.played.pk}/")
     expect(page.locator("time[data-form=seconds]")).to_have_text(
-        f"15 Jan {finished.year} 23:30:{finished:%S}"
+        f"15 Jan {finished.year} 23:30:{finished:%S} CET (22:30:{finished:%S} UTC)"
     )
     page.goto("/bots/stone-age/")
     expect(page.locator("time[data-form=day]").first).not_to_contain_text(":")

@@ -83,13 +83,13 @@ def test_the_record_keeper_survives_whatever_is_in_its_queue(site: LonelySite, t
 class Host:
     """A worker's host with its token, which registers and signs as it likes."""
 
-    def __init__(self, site: LonelySite, name: str, token: str) -> None:
+    def __init__(self, site: LonelySite, name: str, token: str, broker: str = "") -> None:
         self.name, self.client = name, queue_client(site)
         form = urlencode({"name": name, "queue": "games"}).encode()
         address, headers = f"{site.url}/api/workers/", {"Authorization": f"Bearer {token}"}
         with urllib.request.urlopen(urllib.request.Request(address, form, headers)) as answer:
             key = parse_key(json.load(answer)["key"])
-        self.app: Celery = celery_app(site.broker, WorkerKeyring(name, key))
+        self.app: Celery = celery_app(broker or site.broker, WorkerKeyring(name, key))
 
     def send(self, task: str, *arguments: Any) -> None:
         told = [value.to_json() if isinstance(value, JsonValue) else value for value in arguments]

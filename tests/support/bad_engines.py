@@ -79,6 +79,20 @@ def many(text: str) -> bool:
     return False
 
 
+def wide(count: str) -> bool:
+    """Write a line of about ``count`` bytes."""
+    say(f"info string {'x' * int(count)}\\n")
+    return False
+
+
+def pieces(text: str) -> bool:
+    """Write ``text`` in the pieces between its ``|``, with a pause after each."""
+    for piece in text.split("|"):
+        say(piece)
+        time.sleep(0.005)
+    return False
+
+
 def leave(code: str) -> bool:
     os._exit(int(code))
 
@@ -231,6 +245,20 @@ def look(_: str) -> bool:
     return False
 
 
+def show(_: str) -> bool:
+    """Report the environment on standard error."""
+    print(json.dumps({"environment": dict(os.environ)}), file=sys.stderr, flush=True)
+    return False
+
+
+def relink(_: str) -> bool:
+    """Replace the SDK in the home folder by a link to another folder."""
+    link = os.path.join(os.environ["HOME"], "engines")
+    os.unlink(link)
+    os.symlink("/", link)
+    return False
+
+
 def spin(_: str) -> bool:
     """Use a core until the time limit, in a thread."""
     threading.Thread(target=_burn, daemon=True).start()
@@ -320,9 +348,9 @@ def age(_: str) -> bool:
 WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
-        lazy, also, only, many, leave, die, hang, resist, stop, limit, late, wait, flood, drip,
-        complain, close, shut, multiply, escape, dig, note, attack, look, spin, burn, take, share, crowd,
-        fill, narrow, tire, whim, age,
+        lazy, also, only, many, wide, pieces, leave, die, hang, resist, stop, limit, late, wait, flood, drip,
+        complain, close, shut, multiply, escape, dig, note, attack, look, show, relink, spin, burn, take,
+        share, crowd, fill, narrow, tire, whim, age,
     )
 }  # fmt: skip
 

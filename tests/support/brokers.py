@@ -17,11 +17,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import redis
 from celery import Celery
 
 from tests.support.jobs import wait_until
-from tournament.embedded.processes.redis_server import answers, broker_url, find_redis_server
+from tournament.embedded.processes.redis_server import (
+    answers,
+    broker_url,
+    find_redis_server,
+    redis_servers,
+    server_version,
+)
 from workers.commands.start import KEY, worker_name
 from workers.jobs import GameJob, GameReport
 from workers.sandbox.policy import TRUST
@@ -113,6 +120,16 @@ class Broker:
         """Put any bytes into a queue, as everybody can who may write to the broker."""
         self._client.lpush(queue, item)
 
+    def push_all(self, queue: str, items: Sequence[bytes]) -> None:
+        self._client.lpush(queue, *items)
+
+    def replace_key(self, queue: str) -> None:
+        """Put text in the place of a queue."""
+        self._client.set(queue, "text")
+
+    def keys(self) -> set[str]:
+        return {key.decode() for key in self._client.scan_iter()}
+
     def pop(self, queue: str) -> bytes:
         """The oldest item of a queue."""
         return bytes(self._client.rpop(queue))  # type: ignore[arg-type]
@@ -183,13 +200,21 @@ def queue_of(kind: str, worker: str = "") -> str:
     return own_queue(kind, worker_name(worker or None, kind))
 
 
+def need_redis(major: int) -> Path:
+    """A redis-server of this version; skips the test if there is none."""
+    for server in redis_servers():
+        if server_version(server)[0] == major:
+            return server
+    return pytest.skip(f"no redis-server of version {major} here: apt-get install redis-server")
+
+
 @contextmanager
-def running_redis() -> Iterator[Path]:
+def running_redis(binary: Path | None = None) -> Iterator[Path]:
     """The socket of one of our own. It is not in a test's folder: a path has little room."""
     folder = Path(tempfile.mkdtemp(prefix="redis-"))
     socket = folder / "s"
     options = ("--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(folder))
-    server = subprocess.Popen([find_redis_server(), *options], stdout=subprocess.DEVNULL)
+    server = subprocess.Popen([binary or find_redis_server(), *options], stdout=subprocess.DEVNULL)
     try:
         assert wait_until(lambda: socket.exists() and answers(broker_url(socket)), 10)
         yield socket
@@ -200,8 +225,8 @@ def running_redis() -> Iterator[Path]:
 
 
 @contextmanager
-def running_broker() -> Iterator[Broker]:
-    with running_redis() as socket:
+def running_broker(binary: Path | None = None) -> Iterator[Broker]:
+    with running_redis(binary) as socket:
         broker = Broker(socket)
         yield broker
         broker.close()

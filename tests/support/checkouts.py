@@ -103,7 +103,7 @@ def eventually(condition: Callable[[], object], seconds: float, what: str) -> No
 
 
 class Up:
-    """A running ``./arena up``."""
+    """A running ``./arena up``, which has printed its address and what happens to uploaded bots."""
 
     def __init__(self, checkout: Checkout, *words: str) -> None:
         self._checkout = checkout
@@ -120,7 +120,9 @@ class Up:
             )
         try:
             eventually(
-                lambda: self._has_ended() or "Duarena is at" in self.said(), START_S, "no address was printed"
+                lambda: self._has_ended() or "Uploaded bots " in self.said(),
+                START_S,
+                "it did not print that it is ready",
             )
             assert not self._has_ended(), self.said()
             self.port = re.findall(r"Duarena is at http://127\.0\.0\.1:(\d+)", self.said())[0]

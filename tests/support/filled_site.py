@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from engines.records import (
     RecordSettings,
     Termination,
     build_record,
+    format_note,
     format_record,
 )
 from engines.rules.base import Result
@@ -40,6 +42,7 @@ from tournament.models import (
     Tournament,
     User,
 )
+from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.rounds import advance_all
@@ -136,23 +139,42 @@ def round_robin(
     )
 
 
-def played_moves(game: Game, most: int = 400) -> tuple[History, list[RecordMove]]:
-    """A game between players of the first legal move, half a second each; each expects the move after it."""
+def played_moves(
+    game: Game, most: int = 400, chance: random.Random | None = None
+) -> tuple[History, list[RecordMove]]:
+    """A game between players of the first legal move, half a second each; each expects the move after it.
+
+    With ``chance`` moves, scores, times and nodes differ.
+    """
     history = History(GAMES[game.ladder_id])
     moves = [RecordMove(token, book=True) for token in game.pairing.opening_moves]
     for move in moves:
         history.play(move.token)
     while not history.outcome.decided and len(moves) < most:
-        token = next(history.position.legal_moves())
+        legal = list(history.position.legal_moves())
+        token = chance.choice(legal) if chance else legal[0]
         history.play(token)
         line = (token, *islice(history.position.legal_moves(), 1))
-        moves.append(RecordMove(token, MoveNote(Score(centipawns=35), 12, 500, 1234, None, line)))
+        moves.append(RecordMove(token, _note(len(moves), chance, line)))
     return history, moves
 
 
-def finish(game: Game, sequence: int = 1) -> None:
-    """Record a game, rate its players, keep what their engines said."""
-    history, moves = played_moves(game)
+def _note(ply: int, chance: random.Random | None, line: tuple[str, ...]) -> MoveNote:
+    if chance is None:
+        return MoveNote(Score(centipawns=35), 12, 500, 1234, None, line)
+    lead = round((1 if ply % 2 else -1) * 4 * ply + chance.gauss(0, 60))
+    return MoveNote(
+        Score(centipawns=lead),
+        chance.randint(8, 24),
+        chance.randint(20, 2400),
+        chance.randint(5_000, 900_000),
+        None,
+        line,
+    )
+
+
+def record_text(game: Game, history: History, moves: Sequence[RecordMove]) -> str:
+    """The record of a game that ended by the rules."""
     outcome = history.outcome
     record = build_record(
         moves,
@@ -168,6 +190,13 @@ def finish(game: Game, sequence: int = 1) -> None:
         ),
         event=RecordEvent(game_id=game.key),
     )
+    return format_record(record)
+
+
+def finish(game: Game, sequence: int = 1) -> None:
+    """Record a game, rate its players, keep what their engines said."""
+    history, moves = played_moves(game)
+    outcome = history.outcome
     Game.objects.filter(pk=game.pk).update(
         state=Game.State.DONE,
         result=outcome.result,
@@ -180,10 +209,10 @@ def finish(game: Game, sequence: int = 1) -> None:
         rated=True,
         finished_at=timezone.now(),
     )
-    GameRecord.objects.create(game=game, text=format_record(record))
+    GameRecord.objects.create(game=game, text=record_text(game, history, moves))
     for side, stderr in STDERR.items():
         GameLog.objects.create(
-            game=game, side=side, stderr=f"{stderr} {HOSTILE}", lines=f"< id name {HOSTILE}\n"
+            game=game, side=side, content=pack_log(f"{stderr} {HOSTILE}", f"< id name {HOSTILE}\n")
         )
     for version in (game.white, game.black):
         LadderRating.objects.get_or_create(
@@ -195,12 +224,18 @@ def finish(game: Game, sequence: int = 1) -> None:
     Tournament.objects.filter(pk=game.tournament_id).update(games_done=sequence)
 
 
-def go_live(game: Game, plies: int = 5) -> None:
-    """Let a worker be playing it."""
-    _, moves = played_moves(game, plies)
-    pairs = [[move.token, "book" if move.book else "+0.35/12 0.500s"] for move in moves]
+def go_live(game: Game, plies: int = 5, chance: random.Random | None = None) -> None:
+    """Let a worker be playing it; with ``chance`` moves and what the engines say of them differ."""
+    _, moves = played_moves(game, plies, chance)
+    pairs = [[move.token, _comment(move, chance)] for move in moves]
     Game.objects.filter(pk=game.pk).update(state=Game.State.CLAIMED, attempt=uuid.uuid4())
     LiveGame.objects.update_or_create(game=game, defaults={"moves": pairs, "updated_at": timezone.now()})
+
+
+def _comment(move: RecordMove, chance: random.Random | None) -> str:
+    if move.book:
+        return "book"
+    return format_note(move.note) if chance and move.note else "+0.35/12 0.500s"
 
 
 def decide_games(event: Tournament, result_of: Callable[[Game], Result] | None = None) -> None:

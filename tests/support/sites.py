@@ -31,7 +31,7 @@ def bare_environment() -> dict[str, str]:
 class SiteData:
     """A site's data folder with its tables, and the environment of the processes that work on it."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, *, migrate: bool = True) -> None:
         own = {
             "DUARENA_DATA": str(data),
             "DUARENA_BUNDLES": str(data / "bundles"),
@@ -39,7 +39,8 @@ class SiteData:
         }
         self.environment = {**bare_environment(), **own}
         self.data = data
-        self.manage("migrate", "-v0")
+        if migrate:
+            self.manage("migrate", "-v0")
 
     def manage(self, *words: str) -> str:
         command = (sys.executable, "manage.py", *words)
@@ -73,10 +74,13 @@ class LonelySite(SiteData):
 
 
 @contextmanager
-def running_lonely_site(data: Path, port: int) -> Iterator[LonelySite]:
-    """The processes of ``./arena up`` except the workers."""
+def running_lonely_site(data: Path, port: int, *, redis_server: Path | None = None) -> Iterator[LonelySite]:
+    """The processes of ``./arena up`` except the workers; ``redis_server`` is the program of its Redis."""
     address = Address("127.0.0.1", find_port("127.0.0.1", port))
-    with running_redis() as socket, Supervisor(logs=data / "logs", folder=ROOT, say=print) as supervisor:
+    with (
+        running_redis(redis_server) as socket,
+        Supervisor(logs=data / "logs", folder=ROOT, say=print) as supervisor,
+    ):
         site = LonelySite(data, address, broker_url(socket))
         site.manage("collectstatic", "--no-input", "-v0")
         for service in services(address, workers=1, data=data):

@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.support.schedule import make_tournament, make_user, make_version, play_short
 from tournament import models
+from tournament.services.annulments import annul
 from tournament.services.results import keeper
 from tournament.services.results.estimates import refresh_estimates
 from workers.jobs import GameJob
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.django_db
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "tournament"]
 WRITTEN_BY_THE_KEEPER = [
     models.Attempt,
+    models.Correction,
     models.Game,
     models.GameLog,
     models.GameRecord,
@@ -42,6 +44,7 @@ def staff(client: Client, deal: Callable[[], list[GameJob]]) -> Client:
     for job in deal():
         for report in play_short(job):
             keeper.record(report)
+    annul(models.Game.objects.filter(number=1), "The clock was wrong.", timezone.now())
     refresh_estimates(timezone.now())
     client.force_login(user)
     return client
@@ -135,3 +138,17 @@ def test_tournaments_are_made_by_the_site_s_form_and_never_deleted(staff: Client
     tournament = models.Tournament.objects.earliest("id")
     address = reverse("admin:tournament_tournament_delete", args=[tournament.pk])
     assert staff.post(address, {"post": "yes"}).status_code == 403
+
+
+def test_a_version_withdrawn_in_the_administration_plays_no_more(staff: Client) -> None:
+    version = make_version("Ada", owner=make_user())
+    address = reverse("admin:tournament_botversion_change", args=[version.pk])
+    fields = {"notes": "", "forfeits": 0, "state_reason": "it floods"}
+    assert staff.post(address, {**fields, "state": "withdrawn"}).status_code == 302
+    version.refresh_from_db()
+    assert (version.state, version.state_reason) == ("withdrawn", "it floods")
+    assert not version.activities.exists()
+    assert models.ScheduleStep.objects.filter(version=version).exists()
+    assert staff.post(address, {**fields, "state": "valid"}).status_code == 302
+    version.refresh_from_db()
+    assert (version.state, version.activities.exists()) == ("valid", True)

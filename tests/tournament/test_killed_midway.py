@@ -18,10 +18,11 @@ from pytest_django import Settings
 
 from tests.support.schedule import make_event, make_user, make_version, make_worker, play_short
 from tournament.embedded.plan import ROOT
-from tournament.models import Game, Matchmaking, Pairing, Tournament, Turn
+from tournament.models import Game, Matchmaking, Pairing, ScheduleStep, Tournament, Turn
 from tournament.services.calendar import tend
 from tournament.services.ladders import matchmaking
 from tournament.services.results import keeper
+from tournament.services.schedule import tournaments
 from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -33,7 +34,7 @@ django.setup()
 from tournament import queues
 from tournament.services import calendar
 from tournament.services.ladders import matchmaking
-from tournament.services.schedule import rounds
+from tournament.services.schedule import rounds, steps
 {module}.{function} = (lambda go_on: lambda *values, **more: ({first}, os.kill(os.getpid(), signal.SIGKILL)))(
     {module}.{function})
 queues.clear_queue = lambda name: None
@@ -74,7 +75,7 @@ def test_a_round_is_made_once_though_its_maker_is_killed(
 ) -> None:
     tournament = make_event(kind, bots=4)
     play_all(deal)
-    tend_and_die("rounds", "store_pairings", first)
+    tend_and_die("rounds", "schedule_pairings", first)
     tournament.refresh_from_db()
     assert tournament.games_total == tournament.games_done == Game.objects.count()
     assert (tend(), tend()) == (1, 0)
@@ -82,6 +83,25 @@ def test_a_round_is_made_once_though_its_maker_is_killed(
     assert games.count() == 2 * Pairing.objects.filter(round=2).count() > 0
     tournament.refresh_from_db()
     assert tournament.games_total == Game.objects.count()
+
+
+@pytest.mark.parametrize(
+    ("function", "first"), [("plan_cycles", AFTER), ("insert_pairings", BEFORE), ("insert_pairings", AFTER)]
+)
+def test_a_large_schedule_is_made_once_though_its_maker_is_killed(
+    monkeypatch: pytest.MonkeyPatch, function: str, first: str
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(tournaments, "take_steps_of", lambda tournament: None)
+        tournament = make_event(Kind.ROUND_ROBIN, bots=4, pairs=500)
+    assert tournament.games_total == 6000
+    if function == "insert_pairings":
+        assert tend() == 1
+    tend_and_die("steps", function, first)
+    assert not Game.objects.exists()
+    while ScheduleStep.objects.exists():
+        assert tend()
+    assert Game.objects.count() == 2 * Pairing.objects.count() == 6000
 
 
 def test_a_round_is_sent_out_though_its_maker_is_killed_after_making_it(deal: Deal) -> None:

@@ -15,13 +15,20 @@ AGAIN = (
     "services/results/test_keeper.py",
     "services/uploads/test_submission.py",
     "services/dispatch/test_batches.py",
+    "services/dispatch/test_dispatch.py",
+    "services/dispatch/test_lock_order.py",
     "services/schedule/test_rounds.py",
+    "services/schedule/test_limits_at_once.py",
+    "services/schedule/test_steps.py",
     "services/version_tests/test_progress.py",
     "services/version_tests/test_progress_at_once.py",
     "views/version_tests/test_version_tests.py",
+    "services/test_annulments.py",
+    "services/test_pruning.py",
 )
-"""Concurrent double delivery, every kind of report, the effects of a void, bulk claims, rounds made once,
-pairs of version tests counted once.
+"""Concurrent double delivery, every kind of report, the effects of a void, bulk claims, the order of locks,
+rounds made once, limits passed by one of several requests, large schedules in steps, pairs of version tests
+counted once, annulments, pruning.
 """
 
 

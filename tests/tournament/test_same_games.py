@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -63,7 +62,10 @@ class AlwaysSo(dict[int, float]):
         super().__init__()
         self._seconds = seconds
 
-    def get(self, *_: object) -> Any:
+    def __contains__(self, version: object) -> bool:
+        return True
+
+    def __getitem__(self, version: int) -> float:
         return self._seconds
 
 

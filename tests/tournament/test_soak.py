@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
+import redis
 from django.utils import timezone
 
-from benchmarks.soak import harm
+from benchmarks.soak import annulments, harm, site
 from benchmarks.soak.__main__ import compare
+from benchmarks.soak.annulments import Annuller
 from benchmarks.soak.harm import Cut
 from benchmarks.soak.site import Site
 from benchmarks.soak.terms import STUCK_S, Outcome, Terms
@@ -20,7 +23,9 @@ from benchmarks.soak.verdicts import digest_games, digest_tables, find_faults
 from benchmarks.soak.watch import Watch
 from tests.support.schedule import make_tournament, play_all
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
+from tournament.services.annulments import take_back
 from tournament.services.results import keeper
+from tournament.services.results.rebuilding import rebuild_outdated
 from workers.jobs import GameJob
 
 
@@ -77,6 +82,75 @@ def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Callable[[], l
     )
     watch.look()
     assert [fault.partition(" for ")[0] for fault in watch.find_faults()] == ["a game without progress"]
+
+
+def test_a_few_games_are_annulled_and_always_the_same(played: Tournament) -> None:
+    seen = set()
+    for steps in ([6], [2, 4, 6], []):
+        annuller = Annuller()
+        for done in steps:
+            annuller.do_due(done)
+        annuller.finish()
+        seen.add(tuple(Game.objects.filter(annulled=True).values_list("key", flat=True)))
+        assert rebuild_outdated() == 1
+        assert list(find_faults()) == []
+        take_back(Game.objects.all(), timezone.now())
+    assert [len(keys) for keys in seen] == [1]
+
+
+def test_all_that_is_chosen_is_annulled_and_half_of_it_taken_back(
+    played: Tournament, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(annulments, "PART", 2**31)
+    annuller = Annuller()
+    annuller.do_due(6)
+    assert not Game.objects.counted().exists()
+    annuller.do_due(7)
+    annuller.finish()
+    digests = [zlib.crc32(key.encode()) for key in Game.objects.values_list("key", flat=True)]
+    annulled = sum(digest < 2**31 for digest in digests)
+    assert 0 < annulled < 6
+    assert Game.objects.filter(annulled=True).count() == annulled
+    assert annuller.counts == {"games annulled": 6, "annulments taken back": 6 - annulled}
+
+
+class Store:
+    """A Redis that is down at first, and then has one message less at each look."""
+
+    def __init__(self) -> None:
+        self.answers: list[int | None] = [None, None, 2, 1, 0]
+        self.restarts = 0
+
+    def llen(self, queue: str) -> int:
+        answer = self.answers.pop(0)
+        if answer is None:
+            raise redis.ConnectionError("refused")
+        return answer
+
+    def restart_if_dead(self) -> None:
+        self.restarts += 1
+
+
+def test_a_redis_that_is_down_at_the_end_is_waited_for(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store()
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    parts: Any = (Path(), store, store, None, None, store, store, [], None)
+    assert list(Site(*parts).drain()) == []
+    assert (store.answers, store.restarts) == ([], 12)
+    monkeypatch.setattr(site, "DRAIN_S", -1.0)
+    store.answers = [None]
+    assert list(Site(*parts).drain()) == ["at the end: Redis does not answer: refused"]
+
+
+def test_ratings_that_are_not_rebuilt_at_the_end_are_reported(
+    played: Tournament, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Annuller().finish()
+    store = Store()
+    store.answers = [0]
+    monkeypatch.setattr(site, "DRAIN_S", -1.0)
+    parts: Any = (Path(), store, store, None, None, store, store, [], None)
+    assert list(Site(*parts).drain()) == ["at the end: the ratings are not rebuilt: duploline"]
 
 
 class Hosts:

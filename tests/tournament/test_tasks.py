@@ -8,12 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import redis
 from celery import current_task
 from kombu import Connection, Queue
 
+from tests.support.brokers import running_redis
 from tests.support.schedule import FakeBroker, make_tournament, play_short, word_of
+from tournament.embedded.processes.redis_server import broker_url
 from tournament.models import Game, Ignored, Keeper, LiveGame
-from tournament.queues import queue_length, send_jobs, send_sweep
+from tournament.queues import clear_queue, queue_length, send_jobs, send_sweep
 from workers.jobs import GameJob, Release
 
 pytest.importorskip("workers.service.celery")
@@ -29,23 +32,13 @@ Deal = Callable[[], list[GameJob]]
 def sender(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Who has signed the messages of a test: the last of them, and the site its own."""
     names = ["host"]
-    ours = {f"tournament.{word}" for word in ("sweep", "dispatch", "estimates", "pages")}
+    ours = {f"tournament.{name}" for name in FROM_THE_SITE}
     monkeypatch.setattr(tasks, "verified_sender", lambda: "site" if current_task.name in ours else names[-1])
     return names
 
 
-NAMES = (
-    "record",
-    "progress",
-    "release",
-    "news",
-    "heartbeat",
-    "trouble",
-    "dispatch",
-    "estimates",
-    "pages",
-    "sweep",
-)
+FROM_THE_SITE = ("dispatch", "estimates", "pages", "recompute", "prune", "sweep")
+NAMES = ("record", "progress", "release", "news", "heartbeat", "trouble", *FROM_THE_SITE)
 
 
 def test_the_tasks_are_those_that_workers_and_beat_name() -> None:
@@ -71,8 +64,10 @@ def test_a_game_travels_through_its_messages(deal: Deal) -> None:
     assert Game.objects.filter(state="claimed").count() == 1
 
 
-@pytest.mark.parametrize("task", [tasks.sweep, tasks.dispatch_games])
-def test_only_the_site_itself_starts_a_sweep_or_the_dispatcher(
+@pytest.mark.parametrize(
+    "task", [tasks.sweep, tasks.dispatch_games, tasks.recompute, tasks.prune_tables, tasks.estimates]
+)
+def test_only_the_site_itself_starts_what_beat_asks_for(
     task: Callable[[], None], deal: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "verified_sender", lambda: "host")
@@ -81,6 +76,17 @@ def test_only_the_site_itself_starts_a_sweep_or_the_dispatcher(
     assert dict(Ignored.objects.values_list("reason", "count")) == {"foreign": 1}
     assert not Keeper.objects.exists()
     assert set(Game.objects.values_list("state", flat=True)) == {"waiting"}
+
+
+def test_beat_has_old_rows_pruned_and_outdated_ratings_rebuilt(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[str] = []
+    monkeypatch.setattr(tasks._recomputer, "start_if_due", lambda: called.append("rebuild"))
+    monkeypatch.setattr(tasks, "prune", lambda now: called.append("prune"))
+    tasks.recompute()
+    tasks.prune_tables()
+    assert called == ["rebuild", "prune"]
 
 
 def test_a_message_that_names_another_worker_than_its_sender_is_foreign(
@@ -151,12 +157,10 @@ def test_jobs_and_sweeps_go_to_their_queues(deal: Deal, monkeypatch: pytest.Monk
 
 
 def test_the_length_of_a_queue_is_its_number_of_waiting_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    connection = Connection("memory://")
-    monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection("memory://"))
-    assert queue_length("test-length") == 0
-    with connection.SimpleQueue("test-length") as queue:
-        queue.put({"a": 1})
-        queue.put({"a": 2})
+    with running_redis() as socket, redis.Redis(unix_socket_path=str(socket)) as client:
+        monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection(broker_url(socket)))
+        assert queue_length("test-length") == 0
+        client.lpush("test-length", "1", "2")
         assert queue_length("test-length") == 2
-        queue.get(block=False).ack()
-        assert queue_length("test-length") == 1
+        clear_queue("test-length")
+        assert queue_length("test-length") == 0

@@ -25,7 +25,7 @@ def make_administrator(options: Options, console: Console) -> int:
     An account that exists is changed only after a question, or with ``--yes``.
     """
     export(options, Address(options.host, options.port), os.environ)
-    open_database()
+    open_database(options.data, console)
     name = options.administrator
     if not options.yes and (question := _question(name)) and not _is_agreed(question):
         console.say(f"{name} is not changed.")

@@ -102,6 +102,10 @@ class Console:
             self._printed_at = self._clock()
             self._write(text + "\n")
 
+    def show_step(self, what: str, done: int, total: int, unit: str = "") -> None:
+        """Print a bar and the numbers as the progress line."""
+        self.progress(f"{draw_bar(Count(done, total, 0))} {what}: {done:,}/{total:,} {unit}".rstrip())
+
     def end_progress(self) -> None:
         """Keep the progress line as it is; the next one starts below."""
         if self._terminal and self._shown:

@@ -10,6 +10,8 @@ import os
 import stat
 from pathlib import Path
 
+from tournament.services.backups import RESTORING
+
 MARKER = ".duarena"
 """The first file that is written into a data folder."""
 EARLIER = (("lock", "secret_key"), ("lock", "db.sqlite3"), ("secret_key", "db.sqlite3"))
@@ -34,6 +36,11 @@ def check_data_folder(folder: Path) -> None:
         return
     if not names:
         return
+    if RESTORING in names:
+        raise ForeignFolder(
+            f"a restore into {str(folder)!r} was interrupted: repeat `manage.py restore FILE`, or choose"
+            " another folder with --data"
+        )
     marked = folder / DEMO if names == [DEMO] else folder
     markers = next((kind for kind in ((MARKER,), *EARLIER) if _are_files(marked, kind)), ())
     if not markers:

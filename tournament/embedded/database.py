@@ -1,25 +1,110 @@
-"""Prepares the site's database before other processes use it."""
+"""Prepares the site's database before other processes use it: creates it, or updates an older one.
+
+An older database is backed up first. If the update fails, the database is again what it was.
+"""
 
 from __future__ import annotations
+
+import datetime
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import django
 from dj_database_url import UnknownSchemeError
 from django.core.management import call_command
-from django.db import DatabaseError
+from django.db import DatabaseError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
 
+from tournament.embedded.console import Console
 from tournament.embedded.options import OptionError
 
+if TYPE_CHECKING:
+    from django.db.migrations import Migration
 
-def open_database() -> None:
+BACKUPS = "backups"
+"""The folder of the backups in the data folder."""
+KEPT = 3
+"""So many backups of updates are kept."""
+
+
+def open_database(data: Path, console: Console) -> None:
     """Set Django up from the environment and apply the migrations; raises ``OptionError``."""
     try:
         django.setup()
-        call_command("migrate", verbosity=0, interactive=False)
+        _update(data, console)
+        call_command("migrate", verbosity=0, interactive=False)  # with the rows that every site has
     except UnknownSchemeError as error:
         raise OptionError(f"DATABASE_URL is not the address of a database: {_first_line(error)}") from None
     except DatabaseError as error:
         raise OptionError(f"the database cannot be used: {_first_line(error)}") from None
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+def _update(data: Path, console: Console) -> None:
+    """Apply what an older database lacks; does nothing for a new one."""
+    # Imported here: the models need Django to be set up.
+    from tournament.services.backups.writing import applied_migrations
+
+    executor = MigrationExecutor(connection)
+    steps = [migration for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
+    if not steps or "tournament" not in applied_migrations():
+        return
+    console.say(f"The database is of an earlier release: {len(steps)} steps to update it.")
+    backup = _back_up(data, console)
+    try:
+        _migrate(steps, console)
+    except BaseException as error:
+        _put_back(backup)
+        if isinstance(error, Exception):
+            raise OptionError(
+                f"the update of the database failed ({_first_line(error)}), and the database is as it was"
+                f" before: start the earlier release with it; the backup is {backup}"
+            ) from error
+        raise
+
+
+def _back_up(data: Path, console: Console) -> Path:
+    from tournament.services.backups.archive import BackupError
+    from tournament.services.backups.writing import write_backup
+
+    folder = data / BACKUPS
+    folder.mkdir(mode=0o700, exist_ok=True)
+    now = datetime.datetime.now(datetime.UTC)
+    path = folder / f"before-update-{now:%Y%m%dT%H%M%S}.tar"
+    try:
+        size = write_backup(path, console.show_step)
+    except (BackupError, OSError) as error:
+        raise OptionError(f"the database was not updated, because it cannot be backed up: {error}") from None
+    finally:
+        console.end_progress()
+    console.say(f"Backup: {path} ({size:,} bytes)")
+    for old in sorted(folder.glob("before-update-*.tar"))[:-KEPT]:
+        old.unlink()
+    return path
+
+
+def _migrate(steps: list[Migration], console: Console) -> None:
+    """Apply all steps; with PostgreSQL all or none."""
+    numbers = {str(step): number for number, step in enumerate(steps, 1)}
+
+    def show(action: str, migration: Migration | None = None, fake: bool | None = False) -> None:
+        if action == "apply_start":
+            number = numbers.get(str(migration), 0)
+            console.say(f"Updating the database: step {number} of {len(steps)}, {migration}")
+
+    executor = MigrationExecutor(connection, show)
+    with transaction.atomic() if connection.vendor == "postgresql" else nullcontext():
+        executor.migrate(executor.loader.graph.leaf_nodes())
+    console.say("The database is up to date.")
+
+
+def _put_back(backup: Path) -> None:
+    """Restore the database; PostgreSQL has done it itself."""
+    from tournament.services.backups.restoring import restore_database
+
+    if connection.vendor == "sqlite":
+        restore_database(backup)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0]

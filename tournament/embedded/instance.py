@@ -50,7 +50,7 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
         with supervisor.listening():
             try:
                 _start_redis(supervisor, sockets, options.data)
-                open_database()
+                open_database(options.data, console)
                 _collect_static_files()
                 _clear(scratch_folder(options.data))
                 prepare()

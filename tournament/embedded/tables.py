@@ -12,7 +12,7 @@ from tournament.models import Game, LadderRating, Tournament
 def describe_ladder(tournament: Tournament, ladder: str) -> str:
     """A tournament's crosstable on one ladder, and below it the ladder's ratings."""
     names = dict(tournament.entries.order_by("number").values_list("version_id", "version__bot__name"))
-    games = Game.objects.done().filter(tournament=tournament, ladder_id=ladder)
+    games = Game.objects.counted().filter(tournament=tournament, ladder_id=ladder)
     tallies = [
         Tally(white, black, Result(result or "*"))
         for white, black, result in games.values_list("white_id", "black_id", "result")

@@ -21,8 +21,7 @@ def up(options: Options, console: Console) -> int:
     with running_instance(options, console, prepare) as instance:
         console.say(f"Duarena is at {instance.address.url}   (Ctrl-C stops it)")
         console.say(f"Logs are in {options.data / 'logs'}; for an administrator: {options.admin_command}")
-        for line in describe_uploads():
-            console.say(line)
+        console.say("\n".join(describe_uploads()))
         _watch(instance, console, options.workers)
         console.end_progress()
         console.say(f"Stopping; games being played are played again by the next `{options.restart_command}`.")

@@ -5,9 +5,10 @@ rows at once, or one whose message may be delivered twice, is a service (``tourn
 """
 
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
+from tournament.models.compressed import GameLog
 from tournament.models.exams import Exam
 from tournament.models.feeds import FeedEntry
-from tournament.models.games import Attempt, Game, GameLog, GameRecord, LiveGame
+from tournament.models.games import Attempt, Correction, Game, GameRecord, LiveGame
 from tournament.models.ladders import (
     Ladder,
     LadderEstimate,
@@ -18,11 +19,12 @@ from tournament.models.ladders import (
 )
 from tournament.models.matchmaking import Matchmaking, QueueForecast, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
-from tournament.models.shares import OwnerShare, SlotUse
-from tournament.models.site import Ignored, Keeper
+from tournament.models.shares import OwnerShare, PreemptedGame, SlotUse
+from tournament.models.site import Ignored, Keeper, ReceivedMessage
+from tournament.models.steps import ScheduleStep
 from tournament.models.tournaments import Entry, Pairing, Tournament, TournamentTables
 from tournament.models.version_tests import CountedPair, VersionTest
-from tournament.models.workers import Worker, WorkerKey
+from tournament.models.workers import Worker, WorkerKey, WorkerName
 
 __all__ = [
     "Act",
@@ -32,6 +34,7 @@ __all__ = [
     "Bot",
     "BotVersion",
     "Bundle",
+    "Correction",
     "CountedPair",
     "Entry",
     "Exam",
@@ -51,8 +54,11 @@ __all__ = [
     "PairOutcome",
     "PairScore",
     "Pairing",
+    "PreemptedGame",
     "QueueForecast",
     "RatingEvent",
+    "ReceivedMessage",
+    "ScheduleStep",
     "SlotUse",
     "Token",
     "Tournament",
@@ -62,4 +68,5 @@ __all__ = [
     "VersionTest",
     "Worker",
     "WorkerKey",
+    "WorkerName",
 ]

@@ -1,4 +1,4 @@
-"""Games: one row each, from the schedule to the result, with records, logs, live moves and attempts."""
+"""Games: one row each, from the schedule to the result, with records, live moves, attempts, corrections."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.urls import reverse
 from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
 from tournament.arithmetic.standings import Tally
+from tournament.models.compressed import CompressedTextField
 
 
 def _choices(values: type[Result] | type[Reason] | type[Termination] | type[Fault]) -> list[tuple[str, str]]:
@@ -20,6 +21,10 @@ def _choices(values: type[Result] | type[Reason] | type[Termination] | type[Faul
 def reason_choices() -> list[tuple[str, str]]:
     """A function, so that a reason of a new game needs no migration."""
     return _choices(Reason)
+
+
+MAX_REASON = 300
+"""Characters of the reason of a correction."""
 
 
 class Forfeited(models.Func):
@@ -40,9 +45,9 @@ FORFEITED = models.Q(fault__in=["white", "black"])
 
 
 LISTED = (
-    "ladder", "result", "state", "termination", "reason", "fault", "plies", "rated", "finished_at",
-    "white__number", "white__bot__name", "white__bot__slug", "black__number", "black__bot__name",
-    "black__bot__slug", "tournament__slug", "live__updated_at",
+    "ladder", "result", "state", "termination", "reason", "fault", "plies", "rated", "annulled",
+    "finished_at", "white__number", "white__bot__name", "white__bot__slug", "black__number",
+    "black__bot__name", "black__bot__slug", "tournament__slug", "live__updated_at",
 )  # fmt: skip
 """Columns that lists of games show: all columns of a game with its players take twice the time of a page."""
 
@@ -50,6 +55,10 @@ LISTED = (
 class GameQuerySet(models.QuerySet["Game"]):
     def done(self) -> GameQuerySet:
         return self.filter(state=Game.State.DONE)
+
+    def counted(self) -> GameQuerySet:
+        """The recorded games that count in tables: all but the annulled ones."""
+        return self.done().filter(annulled=False)
 
     def by_completion(self, ladder: str) -> GameQuerySet:
         """A ladder's recorded games in the order in which they were rated."""
@@ -65,7 +74,7 @@ class GameQuerySet(models.QuerySet["Game"]):
     def tallies(self) -> list[Tally]:
         """The counts that crosstables are computed from, made in the database; players are version ids."""
         rows = (
-            self.done()
+            self.counted()
             .order_by()
             .values_list("white_id", "black_id", "result")
             .annotate(count=models.Count("id"))
@@ -122,7 +131,15 @@ class Game(models.Model):
     sequence = models.BigIntegerField(null=True, blank=True)
     """Completion sequence in its ladder, from 1; null until the game is recorded."""
     rated = models.BooleanField(default=False)
-    """Whether the game changed the ladder's ratings; if not, its record has ``Rated "no"``."""
+    """Whether the game changes the ladder's ratings. Its record has ``Rated "no"`` if it did not when it was
+    recorded; a ``Correction`` says so if that is different now.
+    """
+    annulled = models.BooleanField(default=False)
+    """Whether staff annulled the game: it stays published, and counts in no rating and no table."""
+    played_by = models.ForeignKey(
+        "WorkerName", null=True, on_delete=models.PROTECT, related_name="games", db_index=False
+    )
+    """The worker whose report was recorded; null until then."""
     fingerprint = models.CharField(max_length=32, blank=True)
     """Equal for games with the same players, colours and moves: exact repeats are not rated."""
     started_at = models.DateTimeField(null=True, blank=True)
@@ -167,6 +184,9 @@ class Game(models.Model):
             ),
             models.Index(fields=["ladder", "sequence"], condition=FORFEITED, name="forfeit_on_ladder"),
             models.Index(fields=["finished_at", "id"], condition=FORFEITED, name="forfeit_finished"),
+            models.Index(
+                fields=["finished_at", "id"], condition=models.Q(annulled=True), name="game_annulled"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -180,31 +200,41 @@ class GameRecord(models.Model):
     """A game's record as published; in a table of its own so that lists never load it."""
 
     game = models.OneToOneField(Game, on_delete=models.CASCADE, primary_key=True, related_name="record")
-    text = models.TextField()
+    text: models.Field[str, str] = CompressedTextField()
     """One PGN game, ending in a newline."""
 
     def __str__(self) -> str:
         return f"record of {self.game_id}"
 
 
-class GameLog(models.Model):
-    """The output of one side's engine; visible only to that bot's owner and to staff."""
+class Correction(models.Model):
+    """A recorded game that counts otherwise than its record says; the list of all of them is published."""
 
-    class Side(models.TextChoices):
-        WHITE = "white", "white"
-        BLACK = "black", "black"
+    class Effect(models.TextChoices):
+        ANNULLED = "annulled", "annulled"
+        """By staff: the game counts in no rating and no table."""
+        RATED = "rated", "rated"
+        """Its record has ``Rated "no"`` because it repeats a game which is annulled now."""
+        UNRATED = "unrated", "not rated"
+        """It repeats a game that was annulled when it was recorded, and is not annulled any more."""
 
-    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="logs", db_index=False)
-    side = models.CharField(max_length=5, choices=Side.choices)
-    stderr = models.TextField(blank=True)
-    lines = models.TextField(blank=True)
-    """The lines exchanged: ``> `` to the engine, ``< `` from it."""
+    game = models.OneToOneField(Game, on_delete=models.CASCADE, primary_key=True, related_name="correction")
+    effect = models.CharField(max_length=8, choices=Effect.choices)
+    was_rated = models.BooleanField()
+    """Whether the game was rated when it was recorded: its record has no ``Rated "no"``."""
+    reason = models.CharField(max_length=MAX_REASON)
+    """One sentence, public."""
+    at = models.DateTimeField()
 
     class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["game", "side"], name="log_once_a_side")]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(effect__in=["annulled", "rated", "unrated"]), name="correction_known"
+            )
+        ]
 
     def __str__(self) -> str:
-        return f"{self.side} log of {self.game_id}"
+        return f"{self.game_id} {self.effect}"
 
 
 class LiveGame(models.Model):

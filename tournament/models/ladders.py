@@ -24,6 +24,10 @@ class LadderQuerySet(models.QuerySet["Ladder"]):
         """Create the row of every registered game that has none; may be repeated."""
         self.bulk_create([self.model(code=code) for code in GAMES], ignore_conflicts=True)
 
+    def outdated(self) -> LadderQuerySet:
+        """Ladders whose ratings are to be computed again, because games were annulled."""
+        return self.exclude(revision=models.F("rated_revision")).order_by("code")
+
 
 class Ladder(models.Model):
     """The ladder of one game; its row is locked while a result is written."""
@@ -35,6 +39,10 @@ class Ladder(models.Model):
         "BotVersion", null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
     )
     """First of the rating table after the latest rated game; null before the first one."""
+    revision = models.PositiveIntegerField(default=0)
+    """Counts the changes of which games count: annulments and their withdrawals."""
+    rated_revision = models.PositiveIntegerField(default=0)
+    """The revision of the stored ratings."""
 
     objects = LadderQuerySet.as_manager()
 
@@ -43,6 +51,11 @@ class Ladder(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("ladder", args=[self.code])
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the ratings are to be computed again, because games were annulled."""
+        return self.revision != self.rated_revision
 
     @property
     def rules(self) -> Rules:

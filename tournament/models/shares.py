@@ -1,6 +1,6 @@
-"""How much of the workers' time each owner's tournaments have used.
+"""How much of the workers' time each owner has used, who waits for a slot, and which games gave way.
 
-A separate module, because these tables belong to no tournament: they outlive it.
+A separate module, because most of these tables belong to no tournament: they outlive it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,37 @@ class OwnerShare(models.Model):
     """Seconds of slots used. An owner who comes back starts where the others are: time is not saved up."""
     is_active = models.BooleanField(default=False)
     """Whether the owner had games to play at the last dispatch."""
+    waits_since = models.DateTimeField(null=True)
+    """Since when the owner's games have waited while none was played; null: one is, or none waits."""
 
     def __str__(self) -> str:
         return f"{self.owner}: {self.served:.0f} s"
 
 
 class SlotUse(models.Model):
-    """Seconds of slots that a user's tournaments used on one day (UTC)."""
+    """Seconds of slots that a user's tournaments and validations used on one day (UTC)."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="slot_uses")
     day = models.DateField()
     seconds = models.FloatField(default=0.0)
+    """Of tournaments."""
+    validation_seconds = models.FloatField(default=0.0)
+    """Of compliance checks and validation games."""
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["owner", "day"], name="slot_use_once_a_day")]
+        indexes: ClassVar = [models.Index(fields=["day"], name="slot_use_of_day")]
 
     def __str__(self) -> str:
         return f"{self.owner_id} on {self.day}: {self.seconds:.0f} s"
+
+
+class PreemptedGame(models.Model):
+    """A game that was ended to give another owner a slot; from then on it is expected to take long."""
+
+    game = models.OneToOneField("Game", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    seconds = models.FloatField()
+    """How long it had been played."""
+
+    def __str__(self) -> str:
+        return f"{self.game_id} after {self.seconds:.0f} s"

@@ -1,4 +1,4 @@
-"""The state of the site itself: the record keeper's clock and the count of ignored messages.
+"""The state of the site itself: the record keeper's clock, and the messages that it received and ignored.
 
 A separate module, because these tables belong to no player, bot or game.
 """
@@ -34,10 +34,10 @@ class Keeper(models.Model):
 
 
 class IgnoredQuerySet(models.QuerySet["Ignored"]):
-    def count_one(self, reason: str, now: datetime.datetime) -> None:
-        """Add one to the messages ignored for ``reason``; part of the caller's transaction."""
+    def count_more(self, reason: str, now: datetime.datetime, number: int = 1) -> None:
+        """Add to the messages ignored for ``reason``; part of the caller's transaction."""
         self.get_or_create(reason=reason, defaults={"last_at": now})
-        self.filter(reason=reason).update(count=models.F("count") + 1, last_at=now)
+        self.filter(reason=reason).update(count=models.F("count") + number, last_at=now)
 
 
 class Ignored(models.Model):
@@ -54,3 +54,15 @@ class Ignored(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.count}"
+
+
+class ReceivedMessage(models.Model):
+    """A message that the record keeper has handled, kept for some minutes: see ``results.received``."""
+
+    name = models.CharField(max_length=32, primary_key=True)
+    """A digest of its sender and its id."""
+    sent = models.BigIntegerField(db_index=True)
+    """When it was sent, in seconds of the broker's clock."""
+
+    def __str__(self) -> str:
+        return self.name

@@ -96,6 +96,8 @@ class Tournament(models.Model):
     """When an announced tournament starts automatically."""
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    revision = models.PositiveIntegerField(default=0)
+    """Counts the changes of which games count in its tables: annulments and their withdrawals."""
     games_total = models.PositiveIntegerField(default=0)
     games_done = models.PositiveIntegerField(default=0)
     """Games with a result, and halted ones. When it reaches the total, the tournament is over or its next
@@ -194,6 +196,8 @@ class TournamentTables(models.Model):
     """The tournament's ``games_done`` when they were computed; another number means that games came since."""
     games_total = models.PositiveIntegerField()
     """Its ``games_total`` then; another number means that a round was drawn since."""
+    revision = models.PositiveIntegerField(default=0)
+    """Its ``revision`` then; another number means that games were annulled, or count again, since."""
     standings = models.TextField()
     """The lines, best first, as JSON by ladder."""
     meetings = models.TextField()

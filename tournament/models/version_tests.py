@@ -44,11 +44,11 @@ class VersionTest(models.Model):
     most_pairs = models.PositiveIntegerField()
     """The test ends undecided when all of these pairs are over."""
     outcome = models.CharField(max_length=10, choices=Outcome.choices, blank=True, default="")
-    """Set once, under the tournament's lock; it never changes then."""
+    """Set once, under the tournament's lock; only an annulment of games changes it then."""
     ratio = models.FloatField(default=0.0)
     """The log-likelihood ratio after the counted pairs."""
     looked_at = models.PositiveIntegerField(default=0)
-    """The number of the last pair that was counted or left out; pairs are counted in their order."""
+    """The number of the last pair that was counted or skipped; pairs are counted in their order."""
     left_out = models.PositiveIntegerField(default=0)
     """Pairs without a result, because one of their games could not be played."""
     counts: models.JSONField[Any, Any] = models.JSONField(default=no_pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from django.db import models
@@ -104,6 +105,28 @@ class Worker(models.Model):
     def why(self) -> str:
         """Why it gets no jobs, a sentence for staff; empty if it does."""
         return self.quarantine_reason if self.is_quarantined else self.set_aside
+
+
+class WorkerNameQuerySet(models.QuerySet["WorkerName"]):
+    def ids(self, names: Iterable[str]) -> dict[str, int]:
+        """The ids of these names, new ones included."""
+        wanted = set(names)
+        known = dict(self.filter(name__in=wanted).values_list("name", "pk"))
+        return known | {name: self.get_or_create(name=name)[0].pk for name in sorted(wanted - known.keys())}
+
+
+class WorkerName(models.Model):
+    """The name of a worker that has recorded games; it stays when the row of the worker is deleted."""
+
+    name = models.CharField(max_length=120, unique=True)
+
+    objects = WorkerNameQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class WorkerKeyQuerySet(models.QuerySet["WorkerKey"]):

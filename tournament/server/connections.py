@@ -24,7 +24,9 @@ class Connection(HTTPChannel):
     error_task_class = RefusalTask
 
     client = ""
-    """The address that the connection counts for; empty for a proxy's connection between requests."""
+    """What the connection counts for (``counted_address``); empty for a proxy's between requests."""
+    address = ""
+    """The address of the client, for the log."""
     _lingers = False
     _drops = False
 

@@ -13,6 +13,7 @@ from waitress.server import TcpWSGIServer
 from waitress.task import Task, ThreadedTaskDispatcher
 from waitress.utilities import Error
 
+from tournament.server.addresses import counted_address, plain_address
 from tournament.server.connections import Connection
 from tournament.server.limits import SYSTEM_BYTES, ConnectionLimits
 from tournament.server.requests import TooManyRequests, TooManyUploads
@@ -93,13 +94,14 @@ class LimitedServer(TcpWSGIServer):
         self, _server: LimitedServer, sock: socket.socket, address: Any, *rest: Any, **named: Any
     ) -> None:
         """Called for each accepted connection, in place of waitress's class."""
-        client = "" if self._is_proxy(address[0]) else address[0]
+        address = (plain_address(address[0]), *address[1:])
+        client = "" if self._is_proxy(address[0]) else counted_address(address[0])
         if not self._has_room(client):
             self._closed += 1
             sock.close()
             return
         connection = Connection(self, sock, address, *rest, **named)
-        connection.client = client
+        connection.client, connection.address = client, address[0]
 
     def _has_room(self, client: str) -> bool:
         """Whether there is room for one more connection, after another one was closed if needed."""
@@ -135,9 +137,11 @@ class LimitedServer(TcpWSGIServer):
         """Queue a request; one from a proxy counts for the address that the proxy names."""
         if self._is_proxy(connection.addr[0]):
             request = connection.requests[0]
-            client = request.headers.get("X_FORWARDED_FOR", "").rpartition(",")[2].strip()
+            address = request.headers.get("X_FORWARDED_FOR", "").rpartition(",")[2].strip()
+            connection.address = plain_address(address or connection.addr[0])
+            client = address and counted_address(address)
             same = sum(other.client == client for other in self.connections if other is not connection)
-            connection.client = client or connection.addr[0]
+            connection.client = client or counted_address(connection.addr[0])
             if client and same >= self._limits.connections_per_address and request.error is None:
                 request.refuse(TooManyRequests("Too many requests of your address at once."))
         super().add_task(connection)

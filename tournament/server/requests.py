@@ -76,7 +76,7 @@ class _Logged(Task):
     def log_environment(self) -> dict[str, Any]:
         request = self.request
         return {
-            "REMOTE_ADDR": self.channel.client or self.channel.addr[0],
+            "REMOTE_ADDR": self.channel.address,
             "REQUEST_METHOD": getattr(request, "command", "-"),
             "RAW_URI": getattr(request, "request_uri", "-"),
             "SERVER_PROTOCOL": f"HTTP/{self.version}",

@@ -9,16 +9,23 @@ import datetime
 import logging
 from contextlib import suppress
 
+from django.db import transaction
 from django.utils import timezone
 
 from tournament.models import Tournament
 from tournament.services.dispatch.leases import end_leases
 from tournament.services.ladders.matchmaking import tend_ladders
 from tournament.services.schedule.entries import close_entries
+from tournament.services.schedule.limits import LimitError, check_running
+from tournament.services.schedule.publishing import tell_waiting
 from tournament.services.schedule.rounds import advance_all
+from tournament.services.schedule.steps import first_steps, take_step
 from tournament.services.schedule.tournaments import TournamentError, cancel, start
 from tournament.services.uploads.validation import sweep_checks
 from tournament.services.version_tests.progress import tend_tests
+
+STEPS_AT_ONCE = 2
+"""Steps of large schedules a run: the record keeper does nothing else meanwhile."""
 
 log = logging.getLogger("tournament.calendar")
 
@@ -26,7 +33,7 @@ log = logging.getLogger("tournament.calendar")
 def tend(now: datetime.datetime | None = None) -> int:
     """Do everything that is due; returns the number of steps taken."""
     now = now or timezone.now()
-    steps = _close_due(now) + _start_due(now) + advance_all() + tend_tests()
+    steps = _close_due(now) + _start_due(now) + advance_all() + _take_steps() + tend_tests()
     return steps + tend_ladders(now)  # last: ladder games use the workers that are still idle
 
 
@@ -51,15 +58,49 @@ def _close_due(now: datetime.datetime) -> int:
 
 def _start_due(now: datetime.datetime) -> int:
     due = Tournament.objects.announced().filter(starts_at__lte=now).order_by("starts_at", "id")
-    for tournament in due:
+    return sum(_start_or_give_up(tournament, now) for tournament in due)
+
+
+def _start_or_give_up(tournament: Tournament, now: datetime.datetime) -> bool:
+    """Start it, or cancel it if it can never start; False if it waits for a limit of its owner's account."""
+    try:
+        check_running(tournament)  # without the locks of a start: it may wait for days
+        start(tournament)
+    except LimitError as error:
+        return _wait(tournament, str(error).partition(": ")[2])
+    except TournamentError as error:
+        log.warning("tournament %s is cancelled at its start: %s", tournament.slug, error)
+        _give_up(tournament, f"it could not start: {str(error).partition(': ')[2]}")
+    return True
+
+
+def _wait(tournament: Tournament, why: str) -> bool:
+    """Leave it announced with the reason, of which its owner is notified once; returns False."""
+    reason = f"its start waits: {why}"
+    if tournament.state_reason != reason:
+        with transaction.atomic():
+            waiting = Tournament.objects.announced().filter(pk=tournament.pk)
+            if waiting.update(state_reason=reason) and tournament.owner is not None:
+                tell_waiting(tournament, why)
+    return False
+
+
+def _take_steps() -> int:
+    """Take some steps of large schedules; a step that raises does not stop the others."""
+    taken = 0
+    for step in first_steps():
         try:
-            start(tournament)
+            taken += take_step(step)
         except TournamentError as error:
-            log.warning("tournament %s is cancelled at its start: %s", tournament.slug, error)
-            _give_up(tournament, str(error).partition(": ")[2])
-    return len(due)
+            assert step.tournament is not None
+            _give_up(step.tournament, f"its games could not be made: {str(error).partition(': ')[2]}")
+        except Exception:
+            log.exception("the step %s of a schedule cannot be taken", step)
+        if taken == STEPS_AT_ONCE:
+            break
+    return taken
 
 
 def _give_up(tournament: Tournament, why: str) -> None:
     with suppress(TournamentError):  # somebody started or cancelled it at the same time
-        cancel(tournament, f"it could not start: {why}")
+        cancel(tournament, why)

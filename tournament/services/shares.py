@@ -1,4 +1,7 @@
-"""Charges the workers' time to the owners of tournaments.
+"""Charges the workers' time to the owners of tournaments, and limits what each owner may use a day.
+
+Validations have a limit of their own. A game or check counts on the day (UTC) on which it ends; while it runs
+it counts today, with all its time so far.
 
 A separate module, because every service that ends an attempt charges its time.
 """
@@ -6,47 +9,124 @@ A separate module, because every service that ends an attempt charges its time.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, Q
 
-from tournament.models import OwnerShare, SlotUse, User
+from tournament import access
+from tournament.models import Attempt, Exam, OwnerShare, SlotUse, Tournament, User
 
 SITE = 0
 """The owner of ladders and of the tournaments without an owner, as ``OwnerShare.owner``."""
 HOUR = 3600.0
 
 
-def charge(seconds: Mapping[int | None, float], now: datetime.datetime) -> None:
-    """Add seconds of slots to owners' accounts; part of the transaction that ends the attempts.
+class PlayedTime(NamedTuple):
+    """Seconds of a slot used by a tournament of this kind and owner; None is the site."""
+
+    kind: str
+    owner: int | None
+    seconds: float
+
+
+def charge(
+    seconds: Mapping[int | None, float], now: datetime.datetime, *, is_validation: bool = False
+) -> None:
+    """Add seconds of slots to owners' accounts; the last step of the transaction that ends the attempts.
 
     The keys are users' ids; None is the site.
     """
-    for owner, used in seconds.items():
+    _charge({(owner, is_validation): used for owner, used in seconds.items()}, now)
+
+
+def charge_games(times: Iterable[PlayedTime], now: datetime.datetime) -> None:
+    """Charge the time of games to the owners of their tournaments, like ``charge``."""
+    seconds: dict[tuple[int | None, bool], float] = defaultdict(float)
+    for kind, owner, used in times:
+        seconds[owner, kind == Tournament.Kind.VALIDATION] += used
+    _charge(seconds, now)
+
+
+def used_today(owner: User, now: datetime.datetime, *, is_validation: bool = False) -> float:
+    """Hours of slots that a user's tournaments, or validations, have used today, with what runs now."""
+    return used_by_owner(now, owner=owner, is_validation=is_validation).get(owner.pk, 0.0) / HOUR
+
+
+def used_by_owner(
+    now: datetime.datetime, *, is_validation: bool = False, owner: User | None = None
+) -> dict[int, float]:
+    """Seconds of slots used today by tournaments, or validations, of each user or only of ``owner``.
+
+    Users who have used none are missing.
+    """
+    mine = Q() if owner is None else Q(owner=owner)
+    column = _column(is_validation)
+    charged = SlotUse.objects.filter(mine, day=now.date()).values_list("owner", column)
+    used: dict[int, float] = defaultdict(float, charged)
+    for user, began in _running(owner, is_validation=is_validation):
+        if user is not None and began is not None:
+            used[user] += max(0.0, (now - began).total_seconds())
+    return {user: seconds for user, seconds in used.items() if seconds > 0}
+
+
+def hours_a_day(*, is_validation: bool = False) -> float:
+    """The limit of an account that is not staff; 0 is no limit."""
+    return float(settings.VALIDATION_HOURS if is_validation else settings.SLOT_HOURS)
+
+
+def exhausted(now: datetime.datetime, *, is_validation: bool = False) -> set[int]:
+    """Users who have used up today's hours of tournaments, or of validations; never staff."""
+    most = hours_a_day(is_validation=is_validation) * HOUR
+    if not most:
+        return set()
+    used = used_by_owner(now, is_validation=is_validation)
+    over = [owner for owner, seconds in used.items() if seconds >= most]
+    if not over:
+        return set()
+    return set(User.objects.filter(pk__in=over, is_staff=False).values_list("pk", flat=True))
+
+
+def is_exhausted(owner: User, now: datetime.datetime, *, is_validation: bool = False) -> bool:
+    """Whether this user is one of those whom ``exhausted`` returns."""
+    most = hours_a_day(is_validation=is_validation)
+    if not most or not access.has_limits(owner):
+        return False
+    return used_today(owner, now, is_validation=is_validation) >= most
+
+
+def _charge(seconds: Mapping[tuple[int | None, bool], float], now: datetime.datetime) -> None:
+    # In the order of the owners, as all transactions do: see ``locks``.
+    for owner, is_validation in sorted(seconds, key=lambda account: (account[0] or SITE, account[1])):
+        used = seconds[owner, is_validation]
         if used <= 0:
             continue
         OwnerShare.objects.get_or_create(owner=owner or SITE)
         OwnerShare.objects.filter(owner=owner or SITE).update(served=F("served") + used)
         if owner is not None:
+            column = _column(is_validation)
             SlotUse.objects.get_or_create(owner_id=owner, day=now.date())
-            SlotUse.objects.filter(owner_id=owner, day=now.date()).update(seconds=F("seconds") + used)
+            SlotUse.objects.filter(owner_id=owner, day=now.date()).update(**{column: F(column) + used})
 
 
-def used_today(owner: User, now: datetime.datetime) -> float:
-    """Hours of slots that a user's tournaments have used today (UTC)."""
-    use = SlotUse.objects.filter(owner=owner, day=now.date()).first()
-    return use.seconds / HOUR if use else 0.0
+def _column(is_validation: bool) -> str:
+    return "validation_seconds" if is_validation else "seconds"
 
 
-def used_by_owner(now: datetime.datetime) -> dict[int | None, float]:
-    """Seconds of slots used today, by user; users who have used none are missing."""
-    return dict(SlotUse.objects.filter(day=now.date()).values_list("owner", "seconds"))
-
-
-def exhausted(now: datetime.datetime) -> set[int]:
-    """Users who have used up today's hours; staff has no limit, and 0 in the settings is none."""
-    if not settings.SLOT_HOURS:
-        return set()
-    used = SlotUse.objects.filter(day=now.date(), seconds__gte=settings.SLOT_HOURS * HOUR)
-    return set(used.exclude(owner__is_staff=True).values_list("owner", flat=True))
+def _running(
+    owner: User | None, *, is_validation: bool
+) -> Iterable[tuple[int | None, datetime.datetime | None]]:
+    """The owner and the beginning of each game, and of each check, that is running."""
+    of_kind = Q(game__tournament__kind=Tournament.Kind.VALIDATION)
+    games = Attempt.objects.filter(of_kind if is_validation else ~of_kind)
+    games = games.filter(ended_at__isnull=True, started_at__isnull=False)
+    if owner is not None:
+        games = games.filter(game__tournament__owner=owner)
+    yield from games.order_by().values_list("game__tournament__owner", "started_at")
+    if is_validation:
+        checks = Exam.objects.filter(ended_at__isnull=True).exclude(assigned="")
+        if owner is not None:
+            checks = checks.filter(version__bot__owner=owner)
+        yield from checks.order_by().values_list("version__bot__owner", "sent_at")

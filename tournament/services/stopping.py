@@ -8,14 +8,14 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import Mapping
-from functools import partial
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from tournament import queues
 from tournament.models import Attempt, Game, LiveGame
-from tournament.services.shares import charge
+from tournament.services.locks import in_order
+from tournament.services.shares import PlayedTime, charge_games
 from workers.service.messaging.commands import Command
 
 
@@ -28,13 +28,17 @@ def end_attempts(attempts: QuerySet[Attempt], end: Attempt.End, now: datetime.da
     jobs = dict(attempts.filter(ended_at__isnull=True).values_list("job", "assigned"))
     ended = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
     games = list(ended.values_list("game_id", flat=True))
-    for attempt in ended.filter(started_at__isnull=False).select_related("game__tournament"):
-        assert attempt.started_at is not None
-        charge({attempt.game.tournament.owner_id: (now - attempt.started_at).total_seconds()}, now)
-    ended.update(ended_at=now, end=end)
-    LiveGame.objects.filter(game__in=games).delete()
+    begun = ended.filter(started_at__isnull=False).order_by()
+    tournament = ("game__tournament__kind", "game__tournament__owner")
+    times = [
+        PlayedTime(kind, owner, (now - started).total_seconds())
+        for kind, owner, started in begun.values_list(*tournament, "started_at")
+    ]
     claimed = Game.objects.filter(pk__in=games, state=Game.State.CLAIMED)
     claimed.update(state=Game.State.WAITING, attempt=None)
+    in_order(ended).update(ended_at=now, end=end)
+    LiveGame.objects.filter(game__in=games).delete()
+    charge_games(times, now)
     stop_jobs(jobs)
 
 
@@ -47,4 +51,4 @@ def stop_jobs(jobs: Mapping[uuid.UUID, str]) -> None:
     for job, worker in jobs.items():
         by_worker.setdefault(worker, []).append(str(job))
     for worker, stop in by_worker.items():
-        transaction.on_commit(partial(queues.send_command, Command(worker, stop=tuple(stop))), robust=True)
+        queues.send_on_commit(queues.send_command, Command(worker, stop=tuple(stop)))

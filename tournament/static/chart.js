@@ -1,9 +1,3 @@
-// The chart below a replay's board: both engines' scores, and their time or nodes, in step with the board.
-//
-// The values are part of the page (#chart-values); in a live game more come with every new move. uPlot draws them.
-// Events on document: "replay:shown" {ply} moves the marker, "replay:more" {values} appends plies,
-// and a click sends "replay:show" {ply}.
-
 import { axisOptions, colourOf, drawVertical, loadPlots, onSchemeChange } from "./plots.js";
 
 const SERIES = ["white", "black", "white_time", "black_time", "white_nodes", "black_nodes"];
@@ -71,7 +65,8 @@ const short = (value) => (effort === "time" ? `${+value.toPrecision(2)} s` : new
 function read(at) {
   const shown = at === null || at === undefined ? ply : at;
   const link = document.querySelector(`#moves a[data-ply="${shown}"]`);
-  readout.textContent = link ? `Ply ${shown}: ${[...link.children].map((part) => part.textContent).join(" ")}` : "The start";
+  const said = link ? `: ${[...link.children].map((part) => part.textContent).join(" ")}` : ""; // a long list is not whole
+  readout.textContent = shown ? `Ply ${shown}${said}` : "The start";
 }
 
 document.addEventListener("replay:shown", (event) => {
@@ -82,6 +77,8 @@ document.addEventListener("replay:shown", (event) => {
 
 document.addEventListener("replay:more", (event) => {
   for (const name of SERIES) values[name].push(...event.detail[name]);
+  reveal();
+  showNodes();
   build();
 });
 
@@ -93,10 +90,18 @@ section.addEventListener("click", (event) => {
   build();
 });
 
-if (SERIES.some((name) => values[name].some((value) => value !== null)) || document.querySelector("#headline[hx-get]")) {
-  section.hidden = false;
+function showNodes() {
   section.querySelector('[data-effort="nodes"]').hidden = !has("nodes");
+}
+
+// Hidden until there is a value to draw: a game that waits has none.
+function reveal() {
+  if (!section.hidden || !SERIES.some((name) => values[name].some((value) => value !== null))) return;
+  section.hidden = false;
   onSchemeChange(build);
-  read(null);
   loadPlots(section).then(() => new ResizeObserver(() => build()).observe(section));
 }
+
+reveal();
+showNodes();
+read(null);

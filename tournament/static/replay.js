@@ -1,9 +1,3 @@
-// Stepping through a game with keys and buttons.
-//
-// Every step is a link to `?ply=n`, so the page works without this file.
-// With it, a step fetches only the board's fragment, neighbouring positions are
-// fetched in advance, and the address is replaced, so that Back leaves the game.
-
 import "./clock.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
@@ -63,7 +57,6 @@ function mark(ply) {
   }
 }
 
-// A selector for the control of the board that has the focus; the next fragment has the same control.
 function control(element) {
   const { step, copy, keys, autoplay, speed, line } = element?.closest("#board") ? element.dataset : {};
   if (step) return `[data-step="${step}"]`;
@@ -74,7 +67,6 @@ function control(element) {
   return keys === undefined ? "" : "[data-keys]";
 }
 
-// These controls are hidden in every fragment, because they do nothing without this file.
 function showControls() {
   panel().querySelectorAll("[data-keys], [data-copy], .autoplay").forEach((part) => { part.hidden = false; });
   const button = panel().querySelector("[data-autoplay]");
@@ -107,13 +99,11 @@ async function show(ply, flip = flipped(), line = 0) {
   fetchAhead(to, flip);
 }
 
-// The ply of the latest request: repeated key presses count from there, not from the ply shown.
 function requestedPly() {
   const ply = new URLSearchParams(wanted.split("?")[1]).get("ply");
   return ply === null ? shown() : Number(ply);
 }
 
-// Animated moves: a piece slides from its former place, changed holes appear in the order of sowing.
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SLIDE_MS = 300;
 const SOW_MS = 600; // a whole sowing, however many stones
@@ -136,7 +126,6 @@ function animate() {
   }
 }
 
-// Autoplay: one move at a time until the end, or until the newest move of a live game.
 let timer = 0;
 let pause = "1000";
 
@@ -184,7 +173,6 @@ document.addEventListener("change", (event) => {
 
 document.addEventListener("replay:show", (event) => show(event.detail));
 
-// A live game: its headline polls and brings the new moves. If the end was shown, the new end is shown after a poll.
 let before = last();
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "headline" && event.detail.elt?.id !== "headline") return;
@@ -201,7 +189,6 @@ document.addEventListener("htmx:afterSwap", (event) => {
 
 showControls();
 mark(shown());
-// Not before the visitor moves: many only look at the position that they opened.
 for (const sign of ["pointermove", "pointerdown", "keydown"]) {
   document.addEventListener(sign, () => { fetchAhead(shown(), flipped()); }, { once: true });
 }

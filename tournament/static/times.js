@@ -1,27 +1,67 @@
-// Times in the visitor's time zone. The server writes UTC, in the same formats (moments.py).
-
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const PLACE = ZONE.startsWith("Etc/") ? ZONE : ZONE.split("/").pop().replaceAll("_", " ");
+const BESIDE = new Set(["full", "seconds", "clock"]); // forms with room for UTC
 
 const two = (number) => String(number).padStart(2, "0");
 
+// The numbers of a moment in the visitor's zone, or in UTC.
+const local = (moment) => ({
+  year: moment.getFullYear(), month: moment.getMonth(), day: moment.getDate(),
+  hour: moment.getHours(), minute: moment.getMinutes(), second: moment.getSeconds(),
+});
+const utc = (moment) => ({
+  year: moment.getUTCFullYear(), month: moment.getUTCMonth(), day: moment.getUTCDate(),
+  hour: moment.getUTCHours(), minute: moment.getUTCMinutes(), second: moment.getUTCSeconds(),
+});
+const sameDay = (one, other) => one.day === other.day && one.month === other.month && one.year === other.year;
+
+const hourText = (numbers, form) =>
+  `${two(numbers.hour)}:${two(numbers.minute)}${form === "seconds" ? `:${two(numbers.second)}` : ""}`;
+
 export function localText(moment, form) {
-  const now = new Date();
-  const year = form === "brief" && moment.getFullYear() === now.getFullYear() ? "" : ` ${moment.getFullYear()}`;
-  const day = `${moment.getDate()} ${MONTHS[moment.getMonth()]}${year}`;
-  if (form === "day") return day;
-  const seconds = form === "seconds" ? `:${two(moment.getSeconds())}` : "";
-  return `${day} ${two(moment.getHours())}:${two(moment.getMinutes())}${seconds}`;
+  const [shown, today] = [local(moment), local(new Date())];
+  if (form === "clock" && sameDay(shown, today)) return hourText(shown, form);
+  const year = ["brief", "clock"].includes(form) && shown.year === today.year ? "" : ` ${shown.year}`;
+  const day = `${shown.day} ${MONTHS[shown.month]}${year}`;
+  return form === "day" ? day : `${day} ${hourText(shown, form)}`;
+}
+
+// "CET", or "UTC-5" where the zone has no short name.
+export function zoneName(moment) {
+  const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts(moment);
+  return parts.find((part) => part.type === "timeZoneName").value.replace("GMT", "UTC");
+}
+
+// UTC in parentheses, with its day only if that is another one.
+function utcBeside(moment, form) {
+  const numbers = utc(moment);
+  const day = sameDay(numbers, local(moment)) ? "" : `${numbers.day} ${MONTHS[numbers.month]} `;
+  const beside = document.createElement("span");
+  beside.className = "utc";
+  beside.textContent = `(${day}${hourText(numbers, form)} UTC)`;
+  return beside;
 }
 
 // A title marks the elements that have been rewritten. It keeps the server's text.
+function localizeTime(time) {
+  const moment = new Date(time.dateTime);
+  const { form } = time.dataset;
+  if (!moment.getTimezoneOffset()) return; // the visitor's clock shows UTC
+  time.title = `${time.textContent}; shown in your time zone, ${ZONE}`;
+  time.textContent = localText(moment, form);
+  if (BESIDE.has(form)) time.append(` ${zoneName(moment)} `, utcBeside(moment, form));
+}
+
+// Names the zone where times stand without it.
+function nameZone(element) {
+  element.textContent = element.dataset.zone === "heading" ? `${PLACE} time` : `Times: ${PLACE} time, ${zoneName(new Date())}`;
+  element.title = ZONE;
+}
+
 function localize() {
-  for (const time of document.querySelectorAll("time[data-form]:not([title])")) {
-    const moment = new Date(time.dateTime);
-    if (!moment.getTimezoneOffset()) continue; // the visitor's clock shows UTC
-    time.title = `${time.textContent}; shown in your time zone, ${ZONE}`;
-    time.textContent = localText(moment, time.dataset.form);
-  }
+  document.querySelectorAll("time[data-form]:not([title])").forEach(localizeTime);
+  if (ZONE !== "UTC") document.querySelectorAll("[data-zone]:not([title])").forEach(nameZone);
 }
 
 localize();

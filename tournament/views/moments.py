@@ -14,8 +14,11 @@ from django.utils.html import format_html
 
 register = template.Library()
 
-FORMS = ("full", "brief", "seconds", "day")
-"""``brief`` leaves out the current year, ``seconds`` adds seconds, ``day`` has no time."""
+FORMS = ("full", "seconds", "clock", "brief", "day")
+"""``seconds`` adds seconds, ``clock`` leaves out today's date, ``brief`` this year; ``day`` has no time.
+
+The first three have room for UTC beside the local time; a column of the others names the zone in its heading.
+"""
 
 
 @register.filter("moment")
@@ -34,9 +37,11 @@ def show_moment(moment: datetime.datetime | None, form: str = "full") -> str:
 
 
 def _format_utc(moment: datetime.datetime, form: str) -> str:
+    now = timezone.now()
     day = f"{moment.day} {moment:%b}"
-    if form != "brief" or moment.year != timezone.now().year:
+    if form not in {"brief", "clock"} or moment.year != now.year:
         day += f" {moment.year}"
     if form == "day":
         return day
-    return f"{day} {moment:%H:%M:%S} UTC" if form == "seconds" else f"{day} {moment:%H:%M} UTC"
+    hour = f"{moment:%H:%M:%S} UTC" if form == "seconds" else f"{moment:%H:%M} UTC"
+    return hour if form == "clock" and moment.date() == now.date() else f"{day} {hour}"

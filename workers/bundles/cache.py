@@ -7,6 +7,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 VARIABLE = "DUARENA_CACHE"
@@ -29,7 +30,8 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     if chosen := environment.get(VARIABLE):
         return Path(chosen)
     folder = Path(tempfile.gettempdir()) / f"duarena-cache-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):  # looked at below, whatever it is
+        folder.mkdir(mode=0o700)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise CacheRefused(f"{folder} is not a folder: remove it, or set {VARIABLE}")

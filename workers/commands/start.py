@@ -79,11 +79,12 @@ def _join(name: str, queue: str, slots: int, key: bytes) -> Any:
     # Imported here: the app is configured from the environment, and no other command needs Celery.
     from workers.service.celery import app, use_keyring
     from workers.service.context import probe_sandbox, sandbox_policy, worker_cache, worker_speed
+    from workers.service.messaging.replays import FileMemory
     from workers.service.messaging.sending import send_heartbeat
     from workers.service.messaging.signing import WorkerKeyring
     from workers.service.registration import Identity, join
 
-    use_keyring(WorkerKeyring(name, key))
+    use_keyring(WorkerKeyring(name, key), FileMemory(worker_cache() / f"received-{name}"))
     refusal, (verdict, _) = sandbox_policy().refusal, probe_sandbox()
     host = socket.gethostname()
     identity = Identity(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import posixpath
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from workers.sandbox.process import SandboxedProcess
 from workers.sandbox.sandbox import Sandbox
 
 ENGINE_PATH = "/usr/local/bin:/usr/bin:/bin"
+SDK = "engines"
+"""The package for engines in Python, in the scratch folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +41,42 @@ class Launch:
     sandboxed: SandboxedProcess | None = None
 
 
-def plan_launch(spec: EngineSpec, folder: Path | None, sandbox: Sandbox | None = None) -> Launch:
-    """Plan a start of ``spec`` in ``folder`` (None: an empty folder), and make a new scratch folder for it.
+def plan_launch(
+    spec: EngineSpec, folder: Path | None, sandbox: Sandbox | None = None, scratch: str | None = None
+) -> Launch:
+    """Plan a start of ``spec`` in ``folder`` (None: an empty folder).
 
+    ``scratch`` is the scratch folder of an earlier start (``is_untouched``); None makes a new one.
     The engine gets nothing of the worker's environment except the request for plain Python rules
     (``engines.compiled``). ``import engines`` works in Python; no other package of Duarena is on its path.
     Raises ``OSError``.
     """
-    scratch = tempfile.mkdtemp(prefix="duarena-engine-")
+    is_new = scratch is None
+    if scratch is None:
+        scratch = tempfile.mkdtemp(prefix="duarena-engine-")
     directory = Path(scratch) if folder is None else folder.resolve()
     if sandbox is not None:
         return _sandboxed(spec, directory, scratch, sandbox)
     # A link, not another folder: on ext4 creating a folder takes a fifth of the time of the engine's start.
-    os.symlink(sdk_folder(), f"{scratch}/engines")
+    if is_new:
+        os.symlink(sdk_folder(), f"{scratch}/{SDK}")
     return Launch(_resolved(spec.command, directory), _environment(scratch), str(directory), scratch)
+
+
+def is_untouched(launch: Launch) -> bool:
+    """Whether the scratch folder is as it was made, and may serve the next start of the same engine.
+
+    Making and removing a folder on ext4 takes as long as the start of a small engine.
+    """
+    content = [] if launch.sandboxed is not None else [SDK]
+    try:
+        return (
+            os.listdir(launch.scratch) == content
+            and os.lstat(launch.scratch).st_mode == stat.S_IFDIR | stat.S_IRWXU
+            and all(os.readlink(f"{launch.scratch}/{name}") == sdk_folder() for name in content)
+        )
+    except OSError:
+        return False
 
 
 def _sandboxed(spec: EngineSpec, directory: Path, scratch: str, sandbox: Sandbox) -> Launch:

@@ -45,6 +45,7 @@ from workers.engine.process import (
     EngineOverLimit,
     EngineProcess,
     EngineSilent,
+    drop_scratch,
 )
 from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
@@ -103,6 +104,8 @@ class UgiPlayer:
         self._pending_options: list[ServerMessage] = []
         self._is_playing = False
         self._log = Conversation()
+        self.scratch: str | None = None
+        """The scratch folder of an engine that was closed for a restart; ``plan`` may use it again."""
 
     # Methods for the referee
 
@@ -170,11 +173,15 @@ class UgiPlayer:
         """The lines exchanged in this game. A new object replaces it for the next game and after an end."""
         return self._log
 
-    def close(self) -> None:
-        """End the engine: send ``quit``, wait for half a second, then kill it. May be repeated."""
+    def close(self, *, restarts: bool = False) -> None:
+        """End the engine: send ``quit``, wait for half a second, then kill it. May be repeated.
+
+        With ``restarts`` its scratch folder may be kept, for the next start or until it is closed again.
+        """
         process, self._process = self._process, None
         self._log = Conversation()  # frees the old one, which may be large
         if process is None:
+            self._drop_scratch(keep=restarts)
             return
         process.on_wait = _go_on
         process.wake()
@@ -186,7 +193,7 @@ class UgiPlayer:
         except EngineFault:
             pass
         finally:
-            process.kill()
+            self.scratch = process.kill(keep_scratch=restarts)
 
     def kill(self) -> None:
         """Kill the engine at once, without ``quit``. May be repeated."""
@@ -194,6 +201,12 @@ class UgiPlayer:
         self._log = Conversation()
         if process is not None:
             process.kill()
+        self._drop_scratch()
+
+    def _drop_scratch(self, *, keep: bool = False) -> None:
+        if self.scratch is not None and not keep:
+            drop_scratch(self.scratch)
+            self.scratch = None
 
     # Starting
 
@@ -202,6 +215,8 @@ class UgiPlayer:
         launch: Launch | None = None
         try:
             launch = self._plan()
+            if self.scratch == launch.scratch:
+                self.scratch = None  # from now on the process removes it
             return EngineProcess(launch, on_wait=self._on_wait)
         except OSError as error:
             if launch is not None and launch.sandboxed is None and error.filename == launch.argv[0]:
@@ -289,11 +304,10 @@ class UgiPlayer:
     def _read_answer(self, process: EngineProcess, asked: Pending, deadline_ns: int) -> EngineMove:
         """Send the question and read up to the move, which ends the engine's turn."""
         earlier: list[bytes] = []
-        lines = process.ask(asked, deadline_ns)
-        while (found := _first_move(lines)) is None:
+        answer = process.ask(asked, deadline_ns)
+        while (found := _first_move(lines := next(answer))) is None:
             self._log.received(b"\n".join(lines), process.arrived_ns)
             earlier += lines
-            lines = process.read_lines(deadline_ns)
         index, move = found
         self._log.received(b"\n".join(lines[: index + 1]), process.arrived_ns)
         process.put_back(lines[index + 1 :])

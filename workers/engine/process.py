@@ -16,11 +16,11 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from engines.records import Termination
-from workers.engine.launch import Launch
+from workers.engine.launch import Launch, is_untouched
 from workers.engine.processor_time import CHECK_NS, ProcessorTime, WaitingEngines
 from workers.exit_status import exit_sentence, signal_sentence
 from workers.game.fastpath.conversation import Conversation
@@ -96,6 +96,8 @@ class EngineProcess:
         self._output_bytes = 0
         self._next_check_ns = 0
         self._stderr = Ends(KEPT_STDERR_BYTES)
+        self._watched_fds: tuple[int, ...] = ()
+        """Output, standard error and the exit, as far as they are open."""
         self._killed = False
         self._sandboxed = launch.sandboxed
         self._processor_time: ProcessorTime | None = None
@@ -110,8 +112,7 @@ class EngineProcess:
         except BaseException:
             if self._sandboxed is not None:
                 self._sandboxed.end()
-            remove_scratch(launch.scratch)
-            reaper.forget(launch.scratch)
+            drop_scratch(launch.scratch, reaper)
             raise
         try:
             self._watch()
@@ -127,7 +128,8 @@ class EngineProcess:
         self._poll = select.epoll()
         for descriptor in (self._in, self._out, self._err):
             os.set_blocking(descriptor, False)
-        for descriptor in (self._out, self._err, self._exit):
+        self._watched_fds = (self._out, self._err, self._exit)
+        for descriptor in self._watched_fds:
             self._poll.register(descriptor, select.EPOLLIN)
         self._wait = self._poll.poll
         if self._sandboxed is not None:
@@ -160,23 +162,29 @@ class EngineProcess:
         return None if ending is None else EngineOverLimit(ending)
 
     def line(self, conversation: Conversation) -> EngineChannel | None:
-        """The channel for the fast path; None while unread output waits."""
-        if self._lines or self.unfinished or self._output_bytes:
+        """The channel for the fast path; None while unread output waits, and without output."""
+        if self._lines or self.unfinished or self._output_bytes or self._out not in self._watched_fds:
             return None
-        watched, watch = (self._out, self._err, self._exit), self._processor_time
-        channel = (self._in, self._out, watched, conversation, self.on_wait)
+        watch = self._processor_time
+        channel = (self._in, self._out, self._watched_fds, conversation, self.on_wait)
         if watch is None:
             return EngineChannel(*channel, WAIT_NS)
         # An engine that waits for its turn is checked at this interval, and the fast path does not do that.
         return EngineChannel(*channel, CHECK_NS, watch.begin_turn, watch.end_turn)
 
-    def ask(self, asked: Pending, deadline_ns: int) -> list[bytes]:
-        """Write the rest of a question, then ``read_lines``; raises what that and ``write`` raise."""
-        if asked.received:
-            self.arrived_ns = asked.received_ns
-            self._add_output(asked.received)
+    def ask(self, asked: Pending, deadline_ns: int) -> Iterator[list[bytes]]:
+        """Write the rest of a question; yields its answer without end, as ``read_lines``.
+
+        Raises what that and ``write`` raise.
+        """
+        for piece, arrived_ns in asked.received:
+            self.arrived_ns = arrived_ns
+            self._add_output(piece)
+            if self._lines:
+                yield self._take()
         self.write(asked.rest, deadline_ns)
-        return self.read_lines(deadline_ns)
+        while True:
+            yield self.read_lines(deadline_ns)
 
     def write(self, data: bytes, deadline_ns: int) -> None:
         """Write all of ``data``; raises ``EngineSilent`` if the engine does not read it by the deadline.
@@ -275,17 +283,21 @@ class EngineProcess:
         except EngineFault:
             return
 
-    def kill(self) -> None:
-        """Kill the engine and its process group at once. May be repeated."""
+    def kill(self, *, keep_scratch: bool = False) -> str | None:
+        """Kill the engine and its process group at once. May be repeated.
+
+        With ``keep_scratch`` the scratch folder is kept for the next start if the engine has left nothing in
+        it; then returns it. It remains registered with the reaper until ``drop_scratch``.
+        """
         if self._killed:
-            return
+            return None
         self._kill_group()
         self._drain_stderr()
         os.close(self._exit)
         self._poll.close()
-        self._end()
+        return self._end(keep_scratch)
 
-    def _end(self) -> None:
+    def _end(self, keep_scratch: bool = False) -> str | None:
         self._killed = True
         if self._processor_time is not None:
             self._processor_time.close()
@@ -298,11 +310,16 @@ class EngineProcess:
             end_strays(self._launch.scratch)
         for stream in _streams(self._popen):
             stream.close()
-        remove_scratch(self._launch.scratch)
+        scratch = self._launch.scratch
+        is_kept = keep_scratch and is_untouched(self._launch)
         # The process is reaped last: only then may the kernel give its number to another process.
-        self._reaper.forget(self._launch.scratch)
+        if is_kept:
+            self._reaper.watch(scratch)  # without the process group
+        else:
+            drop_scratch(scratch, self._reaper)
         self._popen.wait()
         RUNNING.discard(self._popen.pid)
+        return scratch if is_kept else None
 
     def _call_on_wait(self, now_ns: int) -> None:
         """Call ``on_wait`` and schedule the next call, also while the engine keeps writing."""
@@ -353,7 +370,7 @@ class EngineProcess:
         if chunk:
             self._add_output(chunk)
         else:
-            self._poll.unregister(self._out)
+            self._stop_watching(self._out)
 
     def _add_output(self, chunk: bytes) -> None:
         """Split output into lines; raises ``EngineFlooded`` if a line or the move's output is too long."""
@@ -370,12 +387,17 @@ class EngineProcess:
         """Read standard error once; returns whether there may be more."""
         chunk = _read(self._err)
         if not chunk:
-            self._poll.unregister(self._err)
+            self._stop_watching(self._err)
             return False
         self._stderr.add(chunk)
         if self._stderr.size > MAX_STDERR_BYTES:
             raise EngineFlooded(f"more than {MAX_STDERR_BYTES >> 20} MiB of standard error in one game")
         return True
+
+    def _stop_watching(self, descriptor: int) -> None:
+        """The engine has closed a stream, which would end every wait from now on."""
+        self._poll.unregister(descriptor)
+        self._watched_fds = tuple(watched for watched in self._watched_fds if watched != descriptor)
 
     def _drain_stderr(self) -> None:
         try:
@@ -426,6 +448,12 @@ class Ends:
         left_out = self.size - len(self._first) - len(last)
         gap = b"\n[... %d bytes left out ...]\n" % left_out if left_out else b""
         return bytes(self._first + gap + last)
+
+
+def drop_scratch(scratch: str, reaper: Reaper = REAPER) -> None:
+    """Remove the scratch folder of an engine that has ended."""
+    remove_scratch(scratch)
+    reaper.forget(scratch)
 
 
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:

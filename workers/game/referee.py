@@ -20,6 +20,7 @@ from engines.rules.registry import Variant
 from engines.timecontrol import TimeControl
 from workers.game.adjudication import Adjudicator
 from workers.game.fastpath.clock import NS_PER_MS, GameClock
+from workers.game.fastpath.kept import KeptMoves
 from workers.game.fastpath.moves import EngineChannel, OrdinaryMoves, Pending
 from workers.game.fastpath.questions import Questions
 
@@ -104,7 +105,7 @@ class GameSetup:
 class PlayedGame:
     """How a game ended, and its moves, opening moves included. Scores are None in games without."""
 
-    moves: tuple[RecordMove, ...]
+    kept: KeptMoves
     result: Result
     termination: Termination
     fault: Fault
@@ -112,6 +113,11 @@ class PlayedGame:
     evidence: str = ""
     white_score: int | None = None
     black_score: int | None = None
+
+    @property
+    def moves(self) -> tuple[RecordMove, ...]:
+        """The moves as values, made anew by each access; reports and records need only ``kept``."""
+        return self.kept.records()
 
 
 class GameState:
@@ -125,7 +131,8 @@ class GameState:
         white_margin_ms, black_margin_ms = setup.margins_ms
         self.clocks = (GameClock(white, white_margin_ms), GameClock(black, black_margin_ms))
         """White's and Black's."""
-        self._kept: list[tuple[str, MoveNote | None, bool]] = []
+        self.kept = KeptMoves()
+        """The moves played."""
         self._questions = Questions(setup.history, setup.controls, self.clocks)
         self._fast_path: OrdinaryMoves | None = None
 
@@ -133,14 +140,9 @@ class GameState:
         """Whether the game has ended by its rules, by repetition or by the ply limit."""
         return self.history.outcome.decided
 
-    @property
-    def moves(self) -> tuple[RecordMove, ...]:
-        """The moves played so far, built on each access, because most moves of a game need no records."""
-        return tuple([RecordMove(token, note, book) for token, note, book in self._kept])
-
     def play(self, token: str, note: MoveNote | None = None, book: bool = False) -> None:
         self.history.play(token)
-        self._kept.append((token, note, book))
+        self.kept.add(token, note, book)
         self._questions.add(token)
 
     def play_plainly(self, players: tuple[Player, Player]) -> Pending | None:
@@ -148,10 +150,10 @@ class GameState:
         white, black = (player.line() for player in players)
         if white is None or black is None or self.adjudicator is not None:
             return None
-        if self._fast_path is None:
-            self._fast_path = OrdinaryMoves(
-                self.history, self._questions, self.clocks, self._kept, (white, black)
-            )
+        channels = (white, black)
+        if self._fast_path is None or not self._fast_path.fits(channels):
+            self.close()
+            self._fast_path = OrdinaryMoves(self.history, self._questions, self.clocks, self.kept, channels)
         return self._fast_path.play()
 
     def ask(self, side: Side, player: Player, asked: Pending | None = None) -> EngineMove:
@@ -223,7 +225,7 @@ def _play(state: GameState, players: tuple[Player, Player]) -> PlayedGame:
             return _forfeited(state, side, forfeit)
         if state.adjudicator is not None and (result := _agreed(state, side, choice)) is not None:
             evidence = "" if result is Result.DRAW else state.adjudicator.evidence
-            return PlayedGame(state.moves, result, Termination.ADJUDICATION, Fault.NONE, evidence=evidence)
+            return PlayedGame(state.kept, result, Termination.ADJUDICATION, Fault.NONE, evidence=evidence)
 
 
 def _prepare(state: GameState, players: tuple[Player, Player]) -> PlayedGame | None:
@@ -271,7 +273,7 @@ def _ended_by_rules(state: GameState) -> PlayedGame:
     outcome: Outcome = state.history.outcome
     termination = _TERMINATIONS.get(outcome.reason, Termination.RULES)
     return PlayedGame(
-        state.moves,
+        state.kept,
         outcome.result,
         termination,
         Fault.NONE,
@@ -283,7 +285,7 @@ def _ended_by_rules(state: GameState) -> PlayedGame:
 
 def _forfeited(state: GameState, loser: Side, forfeit: Forfeit) -> PlayedGame:
     return PlayedGame(
-        state.moves,
+        state.kept,
         Result.win_for(loser.other),
         forfeit.termination,
         Fault.of(loser),
@@ -292,13 +294,11 @@ def _forfeited(state: GameState, loser: Side, forfeit: Forfeit) -> PlayedGame:
 
 
 def _resigned(state: GameState, side: Side) -> PlayedGame:
-    return PlayedGame(state.moves, Result.win_for(side.other), Termination.RESIGNATION, Fault.NONE)
+    return PlayedGame(state.kept, Result.win_for(side.other), Termination.RESIGNATION, Fault.NONE)
 
 
 def _void(state: GameState, evidence: str) -> PlayedGame:
-    return PlayedGame(
-        state.moves, Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE, evidence=evidence
-    )
+    return PlayedGame(state.kept, Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE, evidence=evidence)
 
 
 def _winner(game: Variant, result: Result) -> Winner:

@@ -12,19 +12,19 @@ from contextlib import contextmanager
 from itertools import groupby
 from types import FrameType
 
-from engines.records import Termination
+from engines.records import Fault, Termination
 from workers.engine.players import READY_SECONDS
 from workers.jobs import GameJob, JobGame
 from workers.match.book import Book
 from workers.match.ledger import Ledger
 from workers.match.options.options import Entrant, MatchOptions
 from workers.match.output.game_logs import GameLogs
-from workers.match.output.recordfile import RecordFile, line_of_record
+from workers.match.output.recordfile import RecordFile
 from workers.match.output.reports import MatchEnding, MatchReport
 from workers.match.pace import GameDurations, MatchPace
 from workers.match.plan import GAMES_A_PAIR, PlannedPair
 from workers.match.results import GameResult
-from workers.match.slots.messages import Assignment, Batch, IntroducedEngine, SlotGame
+from workers.match.slots.messages import Assignment, IntroducedEngine, PairTerms, SlotGame
 from workers.match.slots.pool import SlotPool, SlotProcess
 from workers.match.starts import EngineStarts
 
@@ -76,7 +76,7 @@ def _result_of(pair: PlannedPair, played: SlotGame, white: str, black: str) -> G
         termination=played.termination,
         fault=played.fault,
         has_moves=played.chosen > 0,
-        line=line_of_record(played.record),
+        line=played.line,
     )
 
 
@@ -112,6 +112,8 @@ class Director:
         self._aborts = False
         """Whether running games are aborted through it."""
         self._starts = EngineStarts(options.terms.entrants)
+        self._pair_terms: dict[tuple[str, int, int], PairTerms] = {}
+        """By ladder and both engines."""
         self._pace = MatchPace(time.monotonic(), options.concurrency)
         self._durations = GameDurations()
 
@@ -156,7 +158,7 @@ class Director:
             if not pairs:
                 self._pool.release(slot)
                 return
-            slot.give(pairs, Batch(tuple(map(self._assignment, pairs))))
+            slot.give(pairs, list(map(self._assignment, pairs)))
 
     def _next_pairs(self) -> list[PlannedPair]:
         """The pairs of a slot's next batch, for ``BATCH_SECONDS``; at most half of its share of the rest."""
@@ -172,31 +174,35 @@ class Director:
         return pairs
 
     def _assignment(self, pair: PlannedPair) -> Assignment:
-        options, terms = self._options, self._options.terms
-        one, two = terms.entrants[pair.first], terms.entrants[pair.second]
+        place = (pair.ladder, pair.first, pair.second)
+        terms = self._pair_terms.get(place)
+        if terms is None:
+            terms = self._pair_terms[place] = self._terms_of(*place)
         start = self._books[pair.ladder].start(pair.opening)
+        return Assignment(terms, str(pair.round), pair.games, start.moves, start.fen)
+
+    def _terms_of(self, ladder: str, first: int, second: int) -> PairTerms:
+        options, terms = self._options, self._options.terms
+        one, two = terms.entrants[first], terms.entrants[second]
         job = GameJob(
             job=str(uuid.uuid4()),
-            game=pair.ladder,
+            game=ladder,
             engines=(one.spec, two.spec),
-            games=pair.games,
+            games=(),
             time_control=terms.time_control,
-            opening=start.moves,
-            fen=start.fen,
             ply_limit=terms.ply_limit,
             seed=terms.seed,
             margin_ms=terms.margin_ms,
             draw=terms.draw,
             resign=terms.resign,
         )
-        return Assignment(
+        return PairTerms(
             job=job,
             restart=(one.restart, two.restart),
             margins_ms=(self._margin_ms(one), self._margin_ms(two)),
             ready_seconds=(_ready_seconds(one), _ready_seconds(two)),
             event=options.event,
             site=options.site,
-            round=str(pair.round),
             keeps_lines=options.log is not None,
             wait_ms=options.wait,
         )
@@ -225,13 +231,17 @@ class Director:
         for message in news:
             for engine in message.introduced:
                 self._welcome(engine)
+            are_written = all(game.fault == Fault.NONE for game in message.games)
+            if are_written:
+                self._file.append(*(game.record for game in message.games))
             for game in message.games:
-                self._add(slot, game)
+                self._add(slot, game, is_written=are_written)
             if message.is_over:
                 self._give_back(slot, lost=False)
                 self._pool.release(slot)
 
-    def _add(self, slot: SlotProcess, played: SlotGame) -> None:
+    def _add(self, slot: SlotProcess, played: SlotGame, *, is_written: bool) -> None:
+        """Count a game; ``is_written``: it had no fault, and its record is in the file already."""
         pair, game = slot.games.popleft()
         self._durations.add(pair.ladder, (pair.first, pair.second), played.ms / 1000)
         white, black = self._ledger.players(pair, game)
@@ -244,7 +254,8 @@ class Director:
         if result.is_void:
             self._add_void(pair, game, result, played)
             return
-        self._file.append(played.record)
+        if not is_written:
+            self._file.append(played.record)
         withdrawn = self._ledger.record(result)
         self._show(result, played)
         if withdrawn is not None:

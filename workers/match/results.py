@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engines.records import Fault, Termination
@@ -68,6 +69,12 @@ class PairResult:
     name: str
     other: str
     half_points: int
+
+
+def line_of(fen: str | None, tokens: Iterable[str]) -> str:
+    """As ``GameResult.line``: a digest of the start and the moves of a game; None is the initial position."""
+    text = f"{fen or ''}\n{' '.join(tokens)}"
+    return hashlib.blake2b(text.encode(), digest_size=9).hexdigest()
 
 
 class Scores:

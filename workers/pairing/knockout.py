@@ -3,13 +3,14 @@
 The bracket is the usual one: the two best seeds can meet only in the final, the four best not before the
 semi-finals, and if the number of players is not a power of two, the best seeds have a bye in the first
 round. A match has a fixed number of pairs of games; while it is level, another pair is played, up to a limit.
-If it is still level then, the better seed wins (``by_last_resort``).
+If it is still level then, the better seed wins (``by_last_resort``). Games that are annulled later have no
+points and are not replayed; a winner who has been paired for the next round stays there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workers.pairing.results import MeetingResult
 
@@ -40,6 +41,8 @@ class KnockoutMatch:
     second_points: float = 0.0
     winner: int | None = None
     by_last_resort: bool = False
+    annulled: int = 0
+    """Games that are over and have no points."""
 
     @property
     def is_bye(self) -> bool:
@@ -48,7 +51,7 @@ class KnockoutMatch:
     @property
     def pairs(self) -> int:
         """The number of finished pairs of games."""
-        return round(self.first_points + self.second_points) // 2
+        return (round(self.first_points + self.second_points) + self.annulled) // 2
 
 
 def seed_lines(players: int) -> list[int]:
@@ -67,6 +70,7 @@ def seed_lines(players: int) -> list[int]:
 def draw_bracket(players: int, met: Iterable[MeetingResult], length: Length) -> list[list[KnockoutMatch]]:
     """All rounds of the bracket, with the results so far; players are given by their seeds, from 1."""
     played = {(one.round, one.players): one for one in met}
+    paired = {(number, player) for number, both in played for player in both}
     lines: list[int | None] = list(seed_lines(players))
     rounds: list[list[KnockoutMatch]] = []
     while len(lines) > 1:
@@ -77,6 +81,7 @@ def draw_bracket(players: int, met: Iterable[MeetingResult], length: Length) -> 
             )
             for place in range(0, len(lines), 2)
         ]
+        drawn = [_confirmed(match, paired) for match in drawn]
         rounds.append(drawn)
         lines = [match.winner for match in drawn]
     return rounds
@@ -116,9 +121,18 @@ def _decide(
     mine, theirs = met.first_points, met.second_points
     if met.first != first:
         mine, theirs = theirs, mine
-    level = KnockoutMatch(match.round, match.number, first, second, mine, theirs)
+    level = replace(match, first_points=mine, second_points=theirs, annulled=met.annulled)
     is_unfinished = met.games % 2 or level.pairs < length.pairs
     if is_unfinished or (mine == theirs and level.pairs < length.pairs + length.extra):
         return level
     winner = min(first, second) if mine == theirs else first if mine > theirs else second
-    return KnockoutMatch(match.round, match.number, first, second, mine, theirs, winner, mine == theirs)
+    return replace(level, winner=winner, by_last_resort=mine == theirs)
+
+
+def _confirmed(match: KnockoutMatch, paired: set[tuple[int, int]]) -> KnockoutMatch:
+    """The match; if games of it are annulled, its winner is the player who is paired for the next round."""
+    if match.annulled:
+        for player in (match.first, match.second):
+            if player != match.winner and player is not None and (match.round + 1, player) in paired:
+                return replace(match, winner=player, by_last_resort=False)
+    return match

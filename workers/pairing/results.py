@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class MeetingResult:
     """The meeting of two players in a round and their points; each game has one point in total.
 
-    A game that was given up is half a point for both. Players are numbers from 1, the best seed first;
-    rounds count from 1.
+    A game that was given up is half a point for both; an annulled one is over and has no points. Players are
+    numbers from 1, the best seed first; rounds count from 1.
     """
 
     round: int
@@ -19,10 +19,13 @@ class MeetingResult:
     second: int
     first_points: float
     second_points: float
+    annulled: int = 0
+    """Games that do not count any more; they are not replayed."""
 
     @property
     def games(self) -> int:
-        return round(self.first_points + self.second_points)
+        """Games that are over."""
+        return round(self.first_points + self.second_points) + self.annulled
 
     @property
     def players(self) -> frozenset[int]:

@@ -68,7 +68,7 @@ class EnginePool:
 
     def begin_game(self) -> None:
         """Close the engines that are restarted before every game."""
-        _end([one.engine for one in self._running if one.restart is RestartMode.ON])
+        _end([one.engine for one in self._running if one.restart is RestartMode.ON], restarts=True)
 
     def clear(self, *, at_once: bool) -> None:
         """End all engines; ``at_once`` does not wait for them to quit."""
@@ -76,8 +76,11 @@ class EnginePool:
         self._running = []
 
 
-def _end(engines: Sequence[PooledEngine], *, at_once: bool = False) -> None:
+def _end(engines: Sequence[PooledEngine], *, at_once: bool = False, restarts: bool = False) -> None:
     """End each engine, even if ending another one raises."""
     with ExitStack() as stack:
         for engine in engines:
-            stack.callback(engine.kill if at_once else engine.close)
+            if at_once:
+                stack.callback(engine.kill)
+            else:
+                stack.callback(engine.close, restarts=restarts)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from engines.records import BOOK, Fault, RecordMove, Termination, clean_text, format_note
+from engines.records import Fault, Termination, clean_text
 from engines.rules.base import Result, Side
 from engines.rules.history import History
 from engines.rules.registry import find_game
@@ -24,6 +24,7 @@ from workers.bundles.store import fetch_bundle, read_manifest
 from workers.engine.launch import Launch, plan_launch
 from workers.engine.players import UgiPlayer
 from workers.game.adjudication import Adjudicator
+from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import GameSetup, GameState, PlayedGame, Void, play_game
 from workers.game.seeds import derive_seed
 from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, SideLog
@@ -66,16 +67,17 @@ class WorkerContext:
             return fetch_bundle(spec.bundle, store=self.store, cache=self.cache)
         return None if spec.directory is None else Path(spec.directory)
 
-    def plan(self, spec: EngineSpec) -> Launch:
+    def plan(self, spec: EngineSpec, scratch: str | None = None) -> Launch:
         """Plan a start of an engine. A bundle is started by the command of its own manifest.
 
+        ``scratch`` is its scratch folder of an earlier start, or None.
         Raises ``Refused`` if the policy does not run it, and the errors of ``folder_of``.
         """
         sandbox = self.sandbox_for(spec)
         folder = self.folder_of(spec)
         if spec.bundle is not None and folder is not None:
             spec = replace(spec, command=read_manifest(folder).command)
-        return plan_launch(spec, folder, sandbox)
+        return plan_launch(spec, folder, sandbox, scratch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +145,12 @@ class PooledEngine:
         stderr, conversation = self.player.take_stderr(), self.player.conversation
         return lambda: SideLog(stderr=stderr, lines=conversation.text())
 
-    def close(self) -> None:
-        """End the engine: send ``quit``, then kill it. It starts again with its next game."""
-        self.player.close()
+    def close(self, *, restarts: bool = False) -> None:
+        """End the engine: send ``quit``, then kill it. It starts again with its next game.
+
+        ``restarts``: that is soon, and its scratch folder may be kept.
+        """
+        self.player.close(restarts=restarts)
 
     def kill(self) -> None:
         """Kill the engine at once. It starts again with its next game."""
@@ -153,7 +158,7 @@ class PooledEngine:
 
     def _plan(self) -> Launch:
         try:
-            return self._worker.plan(self._spec)
+            return self._worker.plan(self._spec, self.player.scratch)
         except Refused as refused:
             raise Void(str(refused)) from None
         except (OSError, ValueError) as error:
@@ -239,8 +244,8 @@ class GameRunner:
 
     def _void_game(self, error: Exception) -> PlayedGame:
         """The void game for an error of the worker; it keeps the moves so far."""
-        moves = self._state.moves if self._state is not None else ()
-        return void_game(f"{type(error).__name__}: {error}", moves)
+        kept = None if self._state is None else self._state.kept
+        return void_game(f"{type(error).__name__}: {error}", kept)
 
     def _begin(self, state: GameState) -> None:
         self._state = state
@@ -261,7 +266,7 @@ class GameRunner:
                 key=self._game.key,
                 attempt=self._game.attempt,
                 worker=self.worker.name,
-                moves=_moves_with_comments(self._state.moves),
+                moves=_moves_with_comments(self._state.kept),
                 white_ms=white.left_ms,
                 black_ms=black.left_ms,
             )
@@ -290,7 +295,7 @@ def report_of(finished: FinishedGame, worker: WorkerContext) -> GameReport:
         evidence=clean_text(played.evidence),
         white_score=played.white_score,
         black_score=played.black_score,
-        moves=_moves_with_comments(played.moves),
+        moves=_moves_with_comments(played.kept),
         started=finished.started.isoformat(timespec="milliseconds"),
         finished=finished.finished.isoformat(timespec="milliseconds"),
         white=finished.white(),
@@ -300,19 +305,14 @@ def report_of(finished: FinishedGame, worker: WorkerContext) -> GameReport:
     )
 
 
-def void_game(evidence: str, moves: tuple[RecordMove, ...] = ()) -> PlayedGame:
+def void_game(evidence: str, kept: KeptMoves | None = None) -> PlayedGame:
     """A game that could not be played through a fault of the worker."""
+    moves = KeptMoves() if kept is None else kept
     return PlayedGame(moves, Result.UNDECIDED, Termination.VOID, Fault.INFRASTRUCTURE, evidence=evidence)
 
 
-def _moves_with_comments(moves: tuple[RecordMove, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((move.token, _comment(move)) for move in moves)
-
-
-def _comment(move: RecordMove) -> str:
-    if move.book:
-        return BOOK
-    return "" if move.note is None else format_note(move.note)
+def _moves_with_comments(kept: KeptMoves) -> tuple[tuple[str, str], ...]:
+    return tuple(zip(kept.tokens, kept.comments(), strict=True))
 
 
 def _now() -> datetime.datetime:

@@ -8,9 +8,9 @@
     DUARENA_TOKEN     a worker token, with which the worker registers at DUARENA_SITE and fetches bundles
     DUARENA_KEY       the worker's key, if the site has given it one; it needs no token to register then
 
-A message is acknowledged when its jobs are done, so the broker delivers the message of a killed worker
-again after ``VISIBILITY_SECONDS``. The site's leases expire much earlier and let other workers play its
-games. Results are sent as separate messages.
+A message leaves the broker when a worker takes it, and a worker takes none twice. The message of a killed
+worker is lost; the site's leases expire and let other workers play its games. Results are sent as separate
+messages.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_shutting_down
 from kombu import Queue
 
+from workers.service.messaging.replays import MessageMemory
 from workers.service.messaging.signing import RECORDS, Keyring, Signer
-from workers.service.messaging.transport import unacknowledged_keys, use_hardened_transport
+from workers.service.messaging.transport import options_of, use_hardened_transport
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, SlotState
 
@@ -38,7 +39,7 @@ Each worker of a kind has a queue of its own, see ``messaging.signing.own_queue`
 """
 DEFAULT_BROKER = "redis://127.0.0.1:6379/0"
 VISIBILITY_SECONDS = 6 * 3600
-"""After this time the broker delivers an unacknowledged message again; longer than any job."""
+"""After this time the site takes a message again that it has not acknowledged, because it was killed."""
 SILENCE_SECONDS = 20
 """After this time without data the connection counts as lost: the network may report no error."""
 CONNECT_SECONDS = 5
@@ -90,9 +91,12 @@ billiard_pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = round(
 )
 
 
-def use_keyring(keyring: Keyring) -> None:
-    """Sign and verify all messages of this process from now on; call it before the first connection."""
-    options = {"signer": Signer(keyring), **unacknowledged_keys(keyring.name)}
+def use_keyring(keyring: Keyring, memory: MessageMemory) -> None:
+    """Sign and verify all messages of this process from now on; call it before the first connection.
+
+    ``memory`` has the messages that were received before.
+    """
+    options = options_of(Signer(keyring, memory))
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, **options}
 
 

@@ -78,10 +78,14 @@ class MessageConsumer:
             log.error("a compliance check cannot be read: %s", error)  # without news the site sends it again
             return
         self._trouble = ""
-        if self._is_fit() and self._fetch([job.engine], lambda: None):
-            check_bot(job, self.worker, self.callbacks.on_news, lambda: self.slots.is_stopping)
-        else:
-            self.callbacks.on_news(returned_check(job, self.worker))
+        self.slots.begin_job(self.index, job.exam)
+        try:
+            if self._is_fit() and self._fetch([job.engine], lambda: None):
+                check_bot(job, self.worker, self.callbacks.on_news, self._is_check_over)
+            else:
+                self.callbacks.on_news(returned_check(job, self.worker))
+        finally:
+            self.slots.begin_job(self.index, "")
         self._hold_slot()
 
     def _hold_slot(self) -> None:
@@ -147,6 +151,9 @@ class MessageConsumer:
     def _is_over(self) -> bool:
         slots = self.slots
         return slots.is_stopping or slots.is_barred or bool(self._trouble) or slots.is_job_stopped(self.index)
+
+    def _is_check_over(self) -> bool:
+        return self.slots.is_stopping or self.slots.is_job_stopped(self.index)
 
     def _set_trouble(self, trouble: str, find_trouble: Callable[[], str]) -> None:
         self._trouble, self._find_trouble = trouble, find_trouble

@@ -48,4 +48,4 @@ def test_verify_answers_any_file_with_an_exit_code(text: str) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "games.pgn"
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
-        assert main(["verify", str(path)]) in (0, 1)
+        assert main(["verify", str(path)]) in (0, 1, 2)  # 2: it begins as a compressed file does

@@ -52,7 +52,7 @@ def test_an_existing_account_is_promoted_only_after_a_question(
 ) -> None:
     User.objects.create_user("ada")
     asked = list[str]()
-    monkeypatch.setattr("tournament.embedded.administrator.open_database", lambda: None)
+    monkeypatch.setattr("tournament.embedded.administrator.open_database", lambda *_: None)
     monkeypatch.setattr("tournament.embedded.administrator.export", lambda *_: None)
     monkeypatch.setattr("tournament.embedded.administrator._ask_password", lambda: "correct horse battery")
     monkeypatch.setattr("sys.stdin", Terminal())
@@ -72,7 +72,7 @@ def test_without_a_terminal_a_promotion_needs_a_word_on_the_command_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     User.objects.create_user("ada")
-    monkeypatch.setattr("tournament.embedded.administrator.open_database", lambda: None)
+    monkeypatch.setattr("tournament.embedded.administrator.open_database", lambda *_: None)
     monkeypatch.setattr("tournament.embedded.administrator.export", lambda *_: None)
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
     with pytest.raises(OptionError, match="Give --yes to agree"):

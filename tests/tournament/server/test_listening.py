@@ -14,6 +14,7 @@ from waitress.adjustments import Adjustments
 
 from tests.support.jobs import wait_until
 from tournament.server import connections
+from tournament.server.addresses import counted_address
 from tournament.server.limits import TOO_LARGE, ConnectionLimits
 from tournament.server.listening import FairDispatcher, FairQueue, LimitedServer
 from tournament.server.worker import adjustments, without_body_of_head
@@ -34,14 +35,16 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 class Running:
     """A server with one thread for the application."""
 
-    def __init__(self, adj: Adjustments) -> None:
+    def __init__(self, adj: Adjustments, host: str = "127.0.0.1") -> None:
         self.log: list[tuple[str, str]] = []
+        self.addresses: list[str] = []
         self._sockets: dict[int, Any] = {}
         self._stack = ExitStack()
         dispatcher = FairDispatcher()
         dispatcher.set_thread_count(1)
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.address = listener.getsockname()
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, 0), family=family, dualstack_ipv6=family == socket.AF_INET6)
+        self.address = ("127.0.0.1" if host == "::" else host, listener.getsockname()[1])
         app = without_body_of_head(application)
         self.server = LimitedServer(
             app, listener, LIMITS, self._log, adj=adj, map=self._sockets, dispatcher=dispatcher
@@ -52,6 +55,7 @@ class Running:
 
     def _log(self, task: Any, environ: dict[str, Any]) -> None:
         self.log.append((environ["REQUEST_METHOD"], task.status))
+        self.addresses.append(environ["REMOTE_ADDR"])
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -205,6 +209,48 @@ def test_behind_a_proxy_the_limit_is_that_of_the_address_it_names(settings: Any)
         for other in running.server.connections[: LIMITS.connections_per_address]:
             other.client = "1.2.3.4"
         assert answer(running.connect(request)).startswith(b"HTTP/1.1 429")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:2", "2001:db8::ffff:2"),
+        ("[2001:db8::1]:81", "[2001:db8::2]:82", "2001:db8::2"),
+        ("1.2.3.4:81", "1.2.3.4:82", "1.2.3.4"),
+        ("::ffff:1.2.3.4", "1.2.3.4", "1.2.3.4"),
+    ],
+)
+def test_addresses_that_a_proxy_names_count_by_network(
+    settings: Any, first: str, second: str, shown: str
+) -> None:
+    settings.PROXY = "127.0.0.1"
+    with closing(Running(adjustments(LIMITS))) as running:
+        for _ in range(LIMITS.connections_per_address):
+            running.connect(HALF)
+        request = GET[:-2] + f"X-Forwarded-For: {second}\r\n\r\n".encode()
+        for other in running.server.connections[: LIMITS.connections_per_address]:
+            other.client = counted_address(first)
+        assert answer(running.connect(request)).startswith(b"HTTP/1.1 429")
+        for other in running.server.connections:
+            other.client = ""
+        assert answer(running.connect(request)).startswith(b"HTTP/1.1 200")
+        assert running.addresses[0] == shown
+
+
+def test_a_proxy_that_reaches_an_ipv6_socket_by_ipv4_is_known(settings: Any) -> None:
+    settings.PROXY = "127.0.0.1"
+    with closing(Running(adjustments(LIMITS), "::")) as running:
+        request = GET[:-2] + b"X-Forwarded-For: 1.2.3.4\r\n\r\n"
+        assert answer(running.connect(request)).endswith(b"0 False 1.2.3.4")
+
+
+def test_an_ipv4_client_of_an_ipv6_socket_counts_by_its_ipv4_address() -> None:
+    """And not, as part of ``::ffff:0:0/96``, together with all other IPv4 addresses."""
+    with closing(Running(adjustments(LIMITS), "::")) as running:
+        for _ in range(LIMITS.connections_per_address):
+            running.connect(HALF, "127.0.0.2")
+        assert answer(running.connect(GET, "127.0.0.3")).endswith(b"0 False 127.0.0.3")
+        assert {other.client for other in running.server.connections} == {"127.0.0.2", "127.0.0.3"}
 
 
 def test_a_stranger_cannot_name_another_address(running: Running) -> None:

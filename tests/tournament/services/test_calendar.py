@@ -14,7 +14,7 @@ from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.entries import enter, leave
 from tournament.services.schedule.pairings import entered_versions
-from tournament.services.schedule.tournaments import TournamentError, announce, cancel, pause, resume, start
+from tournament.services.schedule.tournaments import TournamentError, announce, cancel, start
 
 pytestmark = pytest.mark.django_db
 Kind, State = Tournament.Kind, Tournament.State
@@ -153,13 +153,13 @@ def test_a_withdrawn_challenger_or_too_few_left_keep_a_tournament_from_starting(
     assert (two.state, two.games_total, entered(two)) == (State.DRAFT, 2, ["Ada v1", "Bob v1"])
 
 
-def test_a_version_withdrawn_after_the_start_plays_on() -> None:
+def test_a_version_withdrawn_after_the_start_stays_entered_and_loses_its_games() -> None:
     versions = [make_version(name) for name in ("Ada", "Bob")]
     event = make_event(Kind.ROUND_ROBIN, versions=versions)
     withdraw(versions[0], "it lost 5 games in a row")
-    pause(event)
-    resume(event)
-    assert (event.state_reason, entered(event)) == ("", ["Ada v1", "Bob v1"])
+    tend(NOW)
+    event.refresh_from_db()
+    assert (event.state, entered(event)) == (State.FINISHED, ["Ada v1", "Bob v1"])
 
 
 @pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.GAUNTLET, Kind.SWISS, Kind.KNOCK_OUT])

@@ -25,6 +25,7 @@ from tournament.models import (
     PairScore,
     User,
 )
+from tournament.models.compressed import pack_log
 from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.views.site.documents import render_markdown
 
@@ -153,7 +154,7 @@ def test_a_validation_that_could_not_be_played_shows_the_engine_s_output(
 ) -> None:
     game = site.validation.games.earliest("id")
     Game.objects.filter(pk=game.pk).update(state="halted", evidence="both engines unable to start")
-    GameLog.objects.create(game=game, side="white", stderr="SyntaxError: '(' was never closed")
+    GameLog.objects.create(game=game, side="white", content=pack_log("SyntaxError: '(' was never closed", ""))
     page = page_of(as_user(site.owner), "/bots/stone-age/1/")
     assert "<details open><summary>White" in page
     assert "was never closed" in page

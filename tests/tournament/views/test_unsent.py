@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import resolve
 from django.utils import timezone
 
+from tests.support.addresses import EXPECTED, address_of
 from tests.support.filled_site import LADDER, Site, add_version
-from tests.tournament.views.test_permissions import EXPECTED, address_of
 from tournament.models import Tournament
 from tournament.views.unsent import MOST_KEPT, page_of
 

@@ -33,9 +33,23 @@ def test_a_default_folder_that_others_could_have_filled_is_refused(folder: Path,
     folder.chmod(0o770)
     with pytest.raises(CacheRefused, match=re.escape(f"others may use {folder} (mode 770): remove it")):
         cache_folder({})
-    folder.rmdir()
-    (tmp_path / "elsewhere").mkdir(mode=0o700)
-    folder.symlink_to(tmp_path / "elsewhere")
+
+
+@pytest.mark.parametrize("target", ["a folder", "a file", "nothing"])
+def test_a_link_in_the_place_of_the_default_folder_is_refused(
+    folder: Path, tmp_path: Path, target: str
+) -> None:
+    (tmp_path / "a folder").mkdir(mode=0o700)
+    (tmp_path / "a file").touch(mode=0o600)
+    folder.symlink_to(tmp_path / target)
+    with pytest.raises(CacheRefused, match="is not a folder: remove it, or set DUARENA_CACHE"):
+        cache_folder({})
+    assert folder.is_symlink()
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_file_in_the_place_of_the_default_folder_is_refused(folder: Path) -> None:
+    folder.touch(mode=0o700)
     with pytest.raises(CacheRefused, match="is not a folder"):
         cache_folder({})
 

@@ -362,13 +362,13 @@ def test_the_state_is_given_out_at_the_start_and_follows_the_game() -> None:
 
     class Looking(ScriptedPlayer):
         def choose(self, turn: MoveRequest) -> EngineMove:
-            seen.append((len(states[0].moves), states[0].clocks[0].left_ms))
+            seen.append((len(states[0].kept), states[0].clocks[0].left_ms))
             return super().choose(turn)
 
     setup = setup_of(opening="c1+ c2+", ply_limit=4, control="1+0")
     play_game(setup, Looking([answer("d1+", 200)]), Looking(["d2+"]), on_start=states.append)
     assert seen == [(2, 1000), (3, 800)]
-    assert len(states[0].moves) == 4
+    assert len(states[0].kept) == 4
 
 
 def test_each_player_has_its_own_time_control() -> None:

@@ -44,6 +44,28 @@ def play_through(
             met[match.round, a] = known
 
 
+def test_annulled_games_are_over_without_points() -> None:
+    half = MeetingResult(1, 1, 2, 0.0, 1.0, annulled=1)
+    ((match,),) = draw_bracket(2, [half], LENGTH)
+    assert (match.winner, match.pairs, match.second_points) == (2, 1, 1.0)
+    ((match,),) = draw_bracket(2, [MeetingResult(1, 1, 2, 0.0, 0.0, annulled=2)], LENGTH)
+    assert (match.winner, pairs_due(match, LENGTH)) == (None, 1), "level: another pair is played"
+    ((match,),) = draw_bracket(2, [MeetingResult(1, 1, 2, 0.0, 0.0, annulled=2)], Length(1, 0))
+    assert (match.winner, match.by_last_resort) == (1, True)
+
+
+def test_a_winner_who_is_paired_for_the_next_round_stays_there_if_his_games_are_annulled() -> None:
+    met = [
+        MeetingResult(1, 1, 4, 0.5, 0.0, annulled=1),
+        MeetingResult(1, 2, 3, 2.0, 0.0),
+        MeetingResult(2, 2, 4, 0.0, 1.0),
+    ]
+    first, final = draw_bracket(4, met, LENGTH)
+    assert [match.winner for match in first] == [4, 2]
+    assert (final[0].first, final[0].second, final[0].winner) == (4, 2, None)
+    assert not any(pairs_due(match, LENGTH) for match in first)
+
+
 @pytest.mark.parametrize(
     ("players", "lines"),
     [

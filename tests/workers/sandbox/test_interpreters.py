@@ -1,20 +1,23 @@
-"""Interpreters in the sandbox find no network and go on; which of them need sockets for queries of it."""
+"""Interpreters in the sandbox find no network and continue, and bots in all languages play there."""
 
 from __future__ import annotations
 
-import os
+import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.engines.bots.test_languages import FOLDER, JAVASCRIPT, Bot, C, build  # noqa: F401
+from tests.engines.bots.test_more_languages import BOTS as COMPILED_BOTS
+from tests.support.jobs import job_of, play_job
 from tests.support.sandboxes import sandbox_of
 from workers.engine.launch import plan_launch
 from workers.engine.process import EngineProcess
 from workers.jobs import EngineSpec
-from workers.sandbox.filter import seccomp
 from workers.sandbox.levels import Level
+from workers.sandbox.policy import Policy
 from workers.sandbox.runtimes import find_runtime
 from workers.sandbox.sandbox import Sandbox
 
@@ -31,7 +34,12 @@ except socket.gaierror:
 """
 NODE = """
 const os = require("os"), dns = require("dns");
-const seen = JSON.stringify(os.networkInterfaces());
+let seen = "none";
+try {
+    seen = JSON.stringify(os.networkInterfaces());
+} catch (error) {
+    seen = error.code;
+}
 dns.lookup("example.invalid", error => console.log("ok", seen, error.code));
 """
 JAVA = """
@@ -65,7 +73,7 @@ def first_line(folder: Path, sandbox: Sandbox, *command: str) -> str:
 
 PROGRAMS = {
     "python3": ("main.py", PYTHON, "ok 127.0.0.1 80"),
-    "node": ("main.js", NODE, "ok {"),
+    "node": ("main.js", NODE, "ok ERR_SYSTEM_ERROR"),
     "java": ("Main.java", JAVA, "ok"),
 }
 
@@ -84,17 +92,26 @@ def test_an_interpreter_looks_for_a_network_and_goes_on(tmp_path: Path, word: st
     assert answer_of(word, tmp_path, sandbox_of(Level.B)).startswith(PROGRAMS[word][2])
 
 
-@pytest.mark.sandbox
-@pytest.mark.thorough
-@pytest.mark.parametrize("word", PROGRAMS)
-def test_only_node_needs_sockets_for_queries_of_the_network(
-    tmp_path: Path, word: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(seccomp, "SOCKET_FAMILIES", {"AF_UNIX": 1})
-    sandbox = sandbox_of(Level.B)
-    closed = replace(sandbox, tools=replace(sandbox.tools, filter=seccomp.filter_program(os.uname().machine)))
-    if word == "node":
-        with pytest.raises(AssertionError, match="networkInterfaces"):
-            answer_of(word, tmp_path, closed)
+def copied(bot: Bot, folder: Path, built: Path) -> EngineSpec:
+    """A bot of ``languages/`` in a folder of its own, as in a bundle."""
+    source, program = FOLDER / bot.source, bot.command(built)[-1]
+    folder.mkdir()
+    if source.suffix == ".java":
+        shutil.copytree(built / f"{source.name}.d", folder, dirs_exist_ok=True)
+        command: tuple[str, ...] = ("java", "-Xmx128m", "-cp", ".", program)
+    elif source.suffix == ".js":
+        shutil.copy(source, folder)
+        command = ("node", source.name)
     else:
-        assert answer_of(word, tmp_path, closed).startswith(PROGRAMS[word][2])
+        shutil.copy(program, folder)
+        command = (source.stem,)
+    return EngineSpec(source.stem, "1", command, directory=str(folder))
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("bot", [C, JAVASCRIPT, *COMPILED_BOTS], ids=lambda bot: bot.source)
+def test_a_bot_in_another_language_plays_in_the_sandbox(bot: Bot, tmp_path: Path, build: Path) -> None:  # noqa: F811
+    spec = copied(bot, tmp_path / "bot", build)
+    job = replace(job_of(spec, spec), game=bot.games[0], time_control="20+0", ply_limit=12)
+    [report] = play_job(job, policy=Policy(sandbox_of(Level.B))).reports
+    assert (report.fault, report.termination) == ("none", "ply limit"), report.evidence

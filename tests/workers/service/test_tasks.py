@@ -21,6 +21,7 @@ from workers.service import context, self_test, tasks
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews
 from workers.service.messaging import sending
 from workers.service.messaging.vetting import vet_job
+from workers.service.slots import SLOTS
 
 PACKAGES = [str(Path(inspect.getfile(runner)).parents[2] / name) for name in ("engines", "workers")]
 MOST_FRAMES = 6
@@ -82,6 +83,14 @@ def test_a_check_that_is_not_possible_now_is_returned(
     ((task, message),) = sent
     news = ComplianceNews.from_json(message)
     assert (task, news.exam, news.ending) == ("tournament.news", "e1", ComplianceEnding.RETURNED)
+
+
+def test_a_check_that_the_site_stops_is_returned(sent: Sent, mark: str, bundled: BadBundles) -> None:
+    SLOTS.stop_jobs(["e2"])
+    with nothing_left(mark):
+        tasks.check(ComplianceJob("e2", bundled(), ("dogon-kulei",), 20).to_json())
+    news = ComplianceNews.from_json(sent[-1][1])
+    assert (news.exam, news.ending) == ("e2", ComplianceEnding.RETURNED)
 
 
 @pytest.mark.parametrize("field", ["directory", "bundle"])

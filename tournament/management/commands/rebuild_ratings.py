@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from django.core.management.base import BaseCommand, CommandError
 from engines.records import Record, RecordError, read_records
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
-from tournament.embedded.console import Console, Count, draw_bar
+from tournament.embedded.console import Console
 from tournament.services.results.agreement import TOLERANCE, check_ratings
+from tournament.services.results.corrections import Corrections, RebuildError, read_corrections
 from tournament.services.results.exact import Exact, exact_from_records, exact_from_tables
-from tournament.services.results.rebuilding import RebuildError, Rebuilt, rebuild, rebuild_from_records
+from tournament.services.results.rebuilding import Rebuilt, rebuild, rebuild_from_records
 
 
 class Command(BaseCommand):
@@ -34,6 +36,12 @@ class Command(BaseCommand):
             help="published records, each ladder's in completion sequence, instead of the database's games",
         )
         parser.add_argument(
+            "--annulled",
+            type=Path,
+            metavar="FILE",
+            help="with --from-records: the published list of annulled games, CSV or JSON",
+        )
+        parser.add_argument(
             "--print",
             action="store_true",
             help="change nothing: print the exact ratings of the tables, or with --from-records those"
@@ -50,16 +58,19 @@ class Command(BaseCommand):
         files: list[Path] | None = options["from_records"]
         if options["check"] and (files or options["print"]):
             raise CommandError("--check reads the stored ratings: it goes with --ladder only")
+        if options["annulled"] and not files:
+            raise CommandError("--annulled belongs to --from-records: the database knows its annulled games")
         try:
+            corrections = _corrections(options["annulled"])
             ladders = [find_game(options["ladder"]).code] if options["ladder"] else list(GAMES)
             if options["check"]:
                 self._check(ladders)
                 return
             for ladder in ladders:
                 if options["print"]:
-                    self.stdout.write(str(_exact(ladder, files)))
+                    self.stdout.write(str(_exact(ladder, files, corrections)))
                 else:
-                    self._report(self._rebuild(ladder, files))
+                    self._report(self._rebuild(ladder, files, corrections))
         except KeyboardInterrupt:
             raise CommandError(
                 "stopped: the ratings of the ladder that was under way are unchanged"
@@ -78,14 +89,15 @@ class Command(BaseCommand):
         if wrong := [str(check) for check in checks if not check.agrees]:
             raise CommandError("\n".join(wrong))
 
-    def _rebuild(self, ladder: str, files: list[Path] | None) -> Rebuilt:
-        bar = ProgressBar(Console(self.stderr))  # type: ignore[arg-type]
+    def _rebuild(self, ladder: str, files: list[Path] | None, corrections: Corrections) -> Rebuilt:
+        console = Console(self.stderr)  # type: ignore[arg-type]
+        show = partial(console.show_step, unit="games compared")
         try:
             if files is None:
-                return rebuild(ladder, bar.show)[0]
-            return rebuild_from_records(ladder, _records(files), bar.show)
+                return rebuild(ladder, show)[0]
+            return rebuild_from_records(ladder, _records(files), show, corrections)
         finally:
-            bar.end()
+            console.end_progress()
 
     def _report(self, rebuilt: Rebuilt) -> None:
         changed = "changed" if rebuilt.changed else "nothing changed"
@@ -96,22 +108,14 @@ class Command(BaseCommand):
             )
 
 
-class ProgressBar:
-    """The progress of a rebuild as one line on a terminal, and as lines at intervals elsewhere."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def show(self, ladder: str, done: int, total: int) -> None:
-        filled = draw_bar(Count(done, total, 0))
-        self._console.progress(f"{filled} {ladder}: {done:,}/{total:,} games compared")
-
-    def end(self) -> None:
-        self._console.end_progress()
+def _exact(ladder: str, files: list[Path] | None, corrections: Corrections) -> Exact:
+    if files is None:
+        return exact_from_tables(ladder)
+    return exact_from_records(ladder, _records(files), corrections)
 
 
-def _exact(ladder: str, files: list[Path] | None) -> Exact:
-    return exact_from_tables(ladder) if files is None else exact_from_records(ladder, _records(files))
+def _corrections(path: Path | None) -> Corrections:
+    return read_corrections(path.read_text("utf-8"), str(path)) if path else {}
 
 
 def _records(files: list[Path]) -> Iterator[Record | RecordError]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from tournament.models import Act, User
 
 COMMAND = "./arena admin"
-"""The name of the actor where the command did it."""
+"""The name of the actor where this command did it."""
 
 
-def record_act(actor: User | None, deed: str, subject: str, path: str = "") -> None:
+def record_act(
+    actor: User | None, deed: str, subject: str, path: str = "", *, command: str = COMMAND
+) -> None:
     """Write one act; ``deed`` is a clause in the past such as "released it from quarantine".
 
-    Part of the caller's transaction. Without an actor it was the command ``./arena admin``.
+    Part of the caller's transaction. Without an actor it was ``command``.
     """
-    name = COMMAND if actor is None else actor.username
+    name = command if actor is None else actor.username
     Act.objects.create(actor=actor, actor_name=name, deed=deed[:300], subject=subject[:200], path=path[:300])

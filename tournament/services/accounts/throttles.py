@@ -1,4 +1,4 @@
-"""Limits on wrong passwords and sign-ups, by address and account, for all processes of the site.
+"""Limits on wrong passwords, sign-ups and mails, by address and account, for all processes of the site.
 
 The counters are allauth's, in the shared cache; the rates are those of ``ACCOUNT_RATE_LIMITS``. Every attempt
 counts before the password is checked, so that attempts at the same time cannot exceed a limit; a right
@@ -48,6 +48,12 @@ def password_claims(request: HttpRequest, username: str, device: str) -> list[Cl
 
 def sign_up_claims(request: HttpRequest) -> list[Claim]:
     return [("sign_up", ratelimit.get_ip(request))]
+
+
+def mail_claims(kind: str, email: str) -> list[Claim]:
+    """What a mail to an address counts against; ``name+anything@host`` is the mailbox of ``name@host``."""
+    name, _, host = email.casefold().rpartition("@")
+    return [("mail", f"{kind} {name.partition('+')[0]}@{host}")]
 
 
 def claim(request: HttpRequest, claims: Iterable[Claim]) -> list[Any]:

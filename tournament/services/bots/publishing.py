@@ -17,7 +17,9 @@ from tournament.sentences import as_sentence, enumerate_words, first_sentence, i
 from tournament.services.accounts.notices import notify
 from tournament.services.feeds import PublishedEvent, path_of, publish
 
-WITHDRAWN = "It lost too many games in a row by its own fault, and enters no new tournament."
+FORFEITED = "It lost too many games in a row by its own fault, and plays no more games."
+BY_OWNER = "Its owner withdrew it. It plays no more games."
+BY_STAFF = "The site's staff withdrew it. It plays no more games."
 REINSTATED = "It was withdrawn, and plays again from now on."
 
 
@@ -39,10 +41,10 @@ def tell_refused(version: BotVersion, reason: str) -> None:
     notify(version, f"{version} is refused. {as_sentence(first_sentence(reason))}")
 
 
-def tell_withdrawn(version: BotVersion, reason: str) -> None:
+def tell_withdrawn(version: BotVersion, reason: str, feed_text: str) -> None:
     """A valid version is withdrawn; only its owner is told the reason."""
     notify(version, f"{version} is withdrawn: {reason}. Correct the bot and upload the next version.")
-    _publish(version, "withdrawn", f"Withdrawn: {isolated(version)}", WITHDRAWN)
+    _publish(version, "withdrawn", f"Withdrawn: {isolated(version)}", feed_text)
 
 
 def tell_reinstated(version: BotVersion) -> None:

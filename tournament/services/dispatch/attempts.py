@@ -11,9 +11,10 @@ import logging
 from django.db import transaction
 from django.db.models import F
 
-from tournament.models import Attempt, Game, LiveGame, Tournament
+from tournament.models import Attempt, Game, LiveGame
+from tournament.services.locks import lock_tournaments
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.shares import charge
+from tournament.services.shares import PlayedTime, charge_games
 from workers.jobs import MAX_LOST, MAX_VOIDS
 
 log = logging.getLogger("tournament.attempts")
@@ -27,21 +28,19 @@ def give_back(
     *,
     evidence: str = "",
     counts: bool = True,
+    worker: str = "",
 ) -> bool:
     """End an open attempt as void, lost or released; False if it had ended already.
 
     The game waits again under the same key, or halts after ten lost leases. It does not halt after voids,
     because a void may still be discounted: call ``halt_after_voids`` for that. ``counts=False``: the void is
-    the worker's fault and does not count against the game.
+    the worker's fault and does not count against the game. ``worker`` is stored as the attempt's worker.
     """
     game = Game.objects.select_related("tournament").get(pk=attempt.game_id)
-    Tournament.objects.select_for_update().get(pk=game.tournament_id)
-    still_open = Attempt.objects.filter(pk=attempt.pk, ended_at__isnull=True)
-    if not still_open.update(ended_at=now, end=end, evidence=evidence):
+    lock_tournaments([game.tournament_id])
+    current = Attempt.objects.filter(pk=attempt.pk, ended_at__isnull=True).first()
+    if current is None:
         return False
-    if attempt.started_at is not None:
-        charge({game.tournament.owner_id: (now - attempt.started_at).total_seconds()}, now)
-    LiveGame.objects.filter(game=game).delete()
     mine = Game.objects.filter(pk=game.pk, attempt=attempt.pk, state=Game.State.CLAIMED)
     mine.update(
         state=Game.State.WAITING,
@@ -49,16 +48,22 @@ def give_back(
         voids=F("voids") + int(counts and end == Attempt.End.VOID),
         lost=F("lost") + int(end == Attempt.End.LOST),
     )
+    reported_by = {"worker": worker} if worker else {}
+    Attempt.objects.filter(pk=attempt.pk).update(ended_at=now, end=end, evidence=evidence, **reported_by)
+    LiveGame.objects.filter(game=game).delete()
     game.refresh_from_db()
     if game.state == Game.State.WAITING and game.lost >= MAX_LOST:
         _halt(game, f"given up after {game.lost} attempts whose workers did not report the end")
+    if current.started_at is not None:
+        seconds = (now - current.started_at).total_seconds()
+        charge_games([PlayedTime(game.tournament.kind, game.tournament.owner_id, seconds)], now)
     return True
 
 
 @transaction.atomic
 def halt_after_voids(game: Game, evidence: str, *, hopeless: bool = False) -> bool:
     """Halt a waiting game after three voids, or at once if ``hopeless``; returns whether it was halted."""
-    Tournament.objects.select_for_update().get(pk=game.tournament_id)
+    lock_tournaments([game.tournament_id])
     game.refresh_from_db()
     if game.state != Game.State.WAITING or not (hopeless or game.voids >= MAX_VOIDS):
         return False

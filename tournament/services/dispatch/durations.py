@@ -122,7 +122,11 @@ def seconds_a_game(tournament: Tournament) -> float:
 
 def guess_seconds(ladders: Sequence[str], time_control: str) -> float:
     """Seconds of a game on any of these ladders, from the limits alone."""
-    control = parse_time_control(time_control)
+    return guess_game_seconds(ladders, parse_time_control(time_control))
+
+
+def guess_game_seconds(ladders: Sequence[str], control: TimeControl) -> float:
+    """Like ``guess_seconds``."""
     return fmean(_guessed_seconds(code, control) for code in ladders)
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -28,8 +29,9 @@ from tournament import queues
 from tournament.models import Attempt, Exam, Keeper, Worker
 from tournament.services.dispatch.attempts import give_back
 from tournament.services.dispatch.recalls import take_back_stranded
-from tournament.services.dispatch.workers import sweep_workers
-from workers.service.messaging.signing import own_queue
+from tournament.services.dispatch.workers import replace_queues, sweep_workers
+from tournament.services.locks import in_order
+from workers.service.messaging.signing import COMMANDS, own_queue
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 """Workers send progress every few seconds, so a lease expires only after several missed messages."""
@@ -47,13 +49,14 @@ class Swept:
     idle: frozenset[str]
 
 
+@transaction.atomic
 def renew(jobs: Collection[uuid.UUID], now: datetime) -> int:
     """Grant or renew the leases of all games of these jobs; returns how many.
 
     One worker plays a job, so one message covers it.
     """
     attempts = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
-    return attempts.update(lease_until=now + LEASE)
+    return in_order(attempts).update(lease_until=now + LEASE)
 
 
 def keeper_started(now: datetime | None = None) -> None:
@@ -101,11 +104,16 @@ def _update_keeper(now: datetime) -> Keeper:
     keeper.seen_at = now
     keeper.save(update_fields=["up_since", "seen_at"])
     for worker in Worker.objects.up():
-        _note_whether_empty(worker, now)
+        try:
+            _look_at_queues(worker, now)
+        except queues.QueueBroken as broken:
+            replace_queues(worker, str(broken), now)
     return keeper
 
 
-def _note_whether_empty(worker: Worker, now: datetime) -> None:
+def _look_at_queues(worker: Worker, now: datetime) -> None:
+    """Note whether the worker has taken all its jobs; raises ``QueueBroken``."""
+    queues.queue_length(own_queue(COMMANDS, worker.name))
     length = queues.queue_length(own_queue(worker.queue, worker.name))
     since = None if length else worker.empty_since or now
     if since != worker.empty_since:
@@ -119,8 +127,11 @@ def _is_idle(worker: Worker, settled: datetime) -> bool:
 
 def _shorten_leases(now: datetime) -> None:
     """Shorten leases from a clock that was ahead; they would last too long by the difference."""
-    Attempt.objects.filter(ended_at__isnull=True, lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
-    Attempt.objects.filter(ended_at__isnull=True, sent_at__gt=now).update(sent_at=now)
+    alive = Attempt.objects.filter(ended_at__isnull=True)
+    with transaction.atomic():
+        in_order(alive.filter(lease_until__gt=now + LEASE)).update(lease_until=now + LEASE)
+    with transaction.atomic():
+        in_order(alive.filter(sent_at__gt=now)).update(sent_at=now)
     Worker.objects.filter(seen_at__gt=now).update(seen_at=now)
     Exam.objects.filter(ended_at__isnull=True, sent_at__gt=now).update(sent_at=now)
     Exam.objects.filter(ended_at__isnull=True, heard_at__gt=now).update(heard_at=now)

@@ -13,7 +13,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from tournament import queues
-from tournament.models import Attempt, Exam, Game, Tournament, Worker
+from tournament.models import Attempt, Exam, Game, Worker
+from tournament.services.locks import in_order, lock_tournaments
 from workers.service.messaging.signing import own_queue
 
 
@@ -40,12 +41,12 @@ def take_back_from(workers: Iterable[str]) -> int:
 def release_queued(queued: QuerySet[Attempt], now: datetime.datetime) -> int:
     """End these attempts, which no worker has begun; returns how many games wait again."""
     tournaments = set(queued.values_list("game__tournament", flat=True))
-    # Every change of a game's attempt takes its tournament's lock.
-    list(Tournament.objects.select_for_update().filter(pk__in=tournaments).order_by("pk"))
-    attempts = list(queued.filter(game__tournament__in=tournaments).values_list("id", flat=True))
-    Attempt.objects.filter(pk__in=attempts).update(ended_at=now, end=Attempt.End.RELEASED)
-    mine = Game.objects.filter(attempt__in=attempts, state=Game.State.CLAIMED)
-    return mine.update(state=Game.State.WAITING, attempt=None)
+    lock_tournaments(tournaments)
+    released = dict(queued.filter(game__tournament__in=tournaments).values_list("id", "game_id"))
+    mine = Game.objects.filter(pk__in=released.values(), attempt__in=released, state=Game.State.CLAIMED)
+    waiting = mine.update(state=Game.State.WAITING, attempt=None)
+    in_order(Attempt.objects.filter(pk__in=released)).update(ended_at=now, end=Attempt.End.RELEASED)
+    return waiting
 
 
 def _queued() -> QuerySet[Attempt]:

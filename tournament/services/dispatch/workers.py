@@ -16,13 +16,15 @@ from django.db.models import F, Q
 
 from engines.visible import visible
 from tournament import queues
-from tournament.models import Attempt, Game, Worker
+from tournament.models import Attempt, Game, Ignored, Worker
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.dispatch.recalls import take_back_from
+from tournament.services.locks import lock_tournaments
 from workers.game.referee import BOTH_UNABLE
 from workers.sandbox.policy import NOT_RUN
 from workers.service.messaging.commands import Admission, Command
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
+from workers.service.messaging.signing import COMMANDS, own_queue
 from workers.service.slots import MOST_SLOTS
 
 LOST_AFTER = datetime.timedelta(seconds=20)
@@ -108,15 +110,28 @@ def find_worker(reported_by: str) -> Worker | None:
 @transaction.atomic
 def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
     """Give the worker no more jobs, discount its latest voids from their games, and notify staff."""
-    worker.quarantined_at, worker.quarantine_reason = now, why
-    worker.save(update_fields=["quarantined_at", "quarantine_reason"])
-    for game, voids in Counter(void.game_id for void in _voids_in_a_row(worker)).items():
+    counts = Counter(void.game_id for void in _voids_in_a_row(worker))
+    lock_tournaments(set(Game.objects.filter(pk__in=counts).values_list("tournament", flat=True)))
+    for game, voids in counts.items():
         open_games = Game.objects.filter(pk=game, state__in=[Game.State.WAITING, Game.State.CLAIMED])
         open_games.filter(voids__gte=voids).update(voids=F("voids") - voids)
+    worker.quarantined_at, worker.quarantine_reason = now, why
+    worker.save(update_fields=["quarantined_at", "quarantine_reason"])
     log.error("worker %s is quarantined: %s", worker, why)
     notify_staff(worker, f"The worker {worker} is quarantined: {why}. It gets no games until it is released.")
     _take_back(worker)
     _send_admission(worker)
+
+
+def replace_queues(worker: Worker, why: str, now: datetime.datetime) -> None:
+    """Delete the queues of a worker, of which one cannot be used, and quarantine it: its host did that."""
+    with transaction.atomic():
+        Ignored.objects.count_more("broken queue", now)
+    record_trouble(Trouble(f"{worker.name}/", why), now)
+    for kind in (queues.GAMES, queues.VALIDATION, COMMANDS):
+        queues.clear_queue(own_queue(kind, worker.name))
+    if not worker.is_quarantined:
+        quarantine(worker, why, now)
 
 
 @transaction.atomic
@@ -193,6 +208,4 @@ def _take_back(worker: Worker) -> None:
 
 def _send_admission(worker: Worker) -> None:
     admission = Admission(worker.run, not worker.why, worker.why)
-    transaction.on_commit(
-        partial(queues.send_command, Command(worker.name, admission=admission)), robust=True
-    )
+    queues.send_on_commit(queues.send_command, Command(worker.name, admission=admission))

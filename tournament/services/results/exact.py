@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from types import MappingProxyType
 
 from engines.records import Record, RecordError
 from tournament.arithmetic.ratings import Change, Fold, Player, Rating, Standing, ladder_scale
 from tournament.models import LadderRating, RatingEvent
+from tournament.services.results.corrections import Corrections
 from tournament.services.results.ratings import BATCH, player_of
 from tournament.services.results.rebuilding import rated_games
 
@@ -43,10 +45,17 @@ def _row(player: Player, standing: Standing) -> str:
     return f"  {name} v{number}: mu {mu!r} sigma {sigma!r} {tally} ({mu.hex()} {sigma.hex()})"
 
 
-def exact_from_records(ladder: str, records: Iterable[Record | RecordError]) -> Exact:
-    """Fold published records in completion sequence; raises ``RebuildError`` for an unreadable record."""
+def exact_from_records(
+    ladder: str,
+    records: Iterable[Record | RecordError],
+    corrections: Corrections = MappingProxyType({}),
+) -> Exact:
+    """Fold published records in completion sequence, with the published corrections.
+
+    Raises ``RebuildError`` for an unreadable record.
+    """
     fold, steps, count = Fold(ladder_scale(ladder)), _Steps(), 0
-    for _, game in rated_games(ladder, records):
+    for _, game in rated_games(ladder, records, corrections):
         steps.add(fold.add(game))
         count += 1
     return Exact(ladder, count, steps.digest(), fold.standings)

@@ -201,10 +201,10 @@ def _open_attempt(
     return attempt
 
 
-def count_ignored(reason: str) -> None:
-    """Count a message that has no effect."""
+def count_ignored(reason: str, number: int = 1) -> None:
+    """Count messages that have no effect."""
     with transaction.atomic():
-        models.Ignored.objects.count_one(reason, timezone.now())
+        models.Ignored.objects.count_more(reason, timezone.now(), number)
 
 
 def _ignore(reason: str) -> IgnoredReport:
@@ -227,25 +227,26 @@ def _look_at(attempt: Attempt, report: GameReport) -> Arrival | VoidedGame:
     return Arrival(attempt, report, record, text)
 
 
-@transaction.atomic
 def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredReport:
     """Give a game back without a result; if it halts, store the logs, which show the authors the reason.
 
-    Reports of a quarantined worker count against no game.
+    Reports of a quarantined worker count against no game. Each step is a transaction of its own, because a
+    quarantine concerns games of other tournaments (``services.locks``).
     """
     attempt, report, evidence = void.attempt, void.report, void.evidence
-    Attempt.objects.filter(pk=attempt.pk).update(worker=visible(report.worker, MAX_WORKER))
     worker = find_worker(report.worker)
     counts = worker is None or not worker.is_quarantined
     # Two different bots are tried again, because the machine may have stalled; a validation is not.
     is_validation = attempt.game.tournament.kind == Tournament.Kind.VALIDATION
     hopeless = counts and is_validation and evidence.startswith(BOTH_UNABLE)
-    if not give_back(attempt, Attempt.End.VOID, now, evidence=evidence, counts=counts):
+    name = visible(report.worker, MAX_WORKER)
+    if not give_back(attempt, Attempt.End.VOID, now, evidence=evidence, counts=counts, worker=name):
         return _ignore("late")
     if worker is not None:
         judge(worker, now)  # may discount this void from its game
-    if halt_after_voids(attempt.game, evidence, hopeless=hopeless):
-        store_logs([(attempt.game, report)])
+    with transaction.atomic():
+        if halt_after_voids(attempt.game, evidence, hopeless=hopeless):
+            store_logs([(attempt.game, report)], now)
     return GivenBack(evidence)
 
 

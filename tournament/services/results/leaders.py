@@ -16,7 +16,10 @@ def follow_leader(ladder: Ladder, now: datetime.datetime) -> None:
     once, so that two equal versions do not fill the feeds.
     """
     best = LadderRating.objects.leaderboard(ladder.pk).first()
-    if best is None or best.version_id == ladder.leader_id:
+    if best is None:
+        Ladder.objects.filter(pk=ladder.pk).update(leader=None)
+        return
+    if best.version_id == ladder.leader_id:
         return
     version = best.version
     Ladder.objects.filter(pk=ladder.pk).update(leader=version)

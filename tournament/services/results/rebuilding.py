@@ -2,23 +2,37 @@
 
 The games are rated again and compared with the stored tables while the site continues. What differs is
 kept aside (``shadow``) and stored in one short transaction under the ladder's lock, with the games that were
-recorded in the meantime. A rebuild that ends early has changed nothing.
+recorded in the meantime. A rebuild that ends early has changed nothing. Annulled games are left out.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from engines.records import Record, RecordError, check_rules_version
 from engines.rules.base import OtherRules, Result
 from tournament.arithmetic.ratings import POINTS, Fold, Player, RatedGame, Standing, ladder_scale
-from tournament.models import BotVersion, Game, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
+from tournament.models import (
+    BotVersion,
+    Correction,
+    Game,
+    Ladder,
+    LadderEstimate,
+    LadderRating,
+    PairOutcome,
+    PairScore,
+)
+from tournament.services.results.corrections import Corrections, RebuildError, compare_corrections
+from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import (
     RESULT_COLUMNS,
     RatedScore,
@@ -35,16 +49,14 @@ FEW = 500
 """New games of a running site that may be left for the transaction."""
 RESULTS = {str(result): result for result in POINTS}
 
+log = logging.getLogger("tournament.rebuilding")
+
 Progress = Callable[[str, int, int], None]
 """Receives the ladder, how many of its games are compared, and how many there are."""
 
 
 _Row = tuple[int, int, int, int, int, Player, Player, Result]
 """A rated game: its sequence, its id, its pairing's, the versions' ids, the players, the result."""
-
-
-class RebuildError(ValueError):
-    """Records that do not fit the site's tables; the text is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +84,44 @@ def rebuild(ladder: str | None = None, progress: Progress = _silent) -> list[Reb
     return [_Rebuild(code, progress).run(None) for code in codes]
 
 
+def rebuild_outdated() -> int:
+    """Rebuild the ladders of which games were annulled since; returns how many. May be repeated."""
+    done = 0
+    for code in Ladder.objects.outdated().values_list("code", flat=True):
+        try:
+            rebuild(code)
+            done += 1
+        except RebuildError as error:  # the next call tries again
+            log.info("%s", error)
+    return done
+
+
 def rebuild_from_records(
-    ladder: str, records: Iterable[Record | RecordError], progress: Progress = _silent
+    ladder: str,
+    records: Iterable[Record | RecordError],
+    progress: Progress = _silent,
+    corrections: Corrections = MappingProxyType({}),
 ) -> Rebuilt:
-    """Rebuild one ladder's tables from published records alone, in completion sequence.
+    """Rebuild one ladder's tables from published records and corrections alone, in completion sequence.
 
     Skips records of other ladders; games recorded after the start of the rebuild come from the database.
-    Raises ``RebuildError`` for an unreadable record, for one out of sequence, and for one whose game or
-    player is not in the database; then nothing is changed.
+    Raises ``RebuildError`` for an unreadable record, for one out of sequence, for one whose game or player is
+    not in the database, and for corrections other than the site's; then nothing is changed.
     """
-    return _Rebuild(ladder, progress).run(records)
+    compare_corrections(ladder, corrections)
+    return _Rebuild(ladder, progress, corrections).run(records)
 
 
 class _Rebuild:
     """One ladder's tables while they are computed again."""
 
-    def __init__(self, ladder: str, progress: Progress) -> None:
+    def __init__(
+        self, ladder: str, progress: Progress, corrections: Corrections = MappingProxyType({})
+    ) -> None:
         self.ladder = ladder
         self.progress = progress
+        self.corrections = corrections
+        self.revision = Ladder.objects.values_list("revision", flat=True).get(pk=ladder)
         self.fold = Fold(ladder_scale(ladder))
         self.shadow = Shadow(ladder)
         self.games = 0
@@ -127,6 +159,10 @@ class _Rebuild:
     def _finish(self) -> bool:
         """Add the latest games and store everything, under the ladder's lock; whether anything changed."""
         ladder = Ladder.objects.select_for_update().get(pk=self.ladder)
+        if ladder.revision != self.revision:
+            raise RebuildError(
+                f"{self.ladder}: games were annulled or counted again at the same time, so nothing is changed"
+            )
         while self.until < ladder.sequence:
             self._read_games(ladder.sequence)
         changed = self.shadow.differs
@@ -141,6 +177,8 @@ class _Rebuild:
         ]
         if changed := changed or any(tables):
             LadderEstimate.objects.filter(pk=self.ladder).delete()
+            follow_leader(ladder, timezone.now())
+        Ladder.objects.filter(pk=self.ladder).update(rated_revision=ladder.revision)
         return changed
 
     # Rating and comparing
@@ -169,7 +207,7 @@ class _Rebuild:
         self._add(rows, until)
 
     def _read_records(self, records: Iterable[Record | RecordError], last: int) -> None:
-        rows = _played_in(self.ladder, records)
+        rows = _played_in(self.ladder, records, self.corrections)
         while chunk := list(islice(rows, CHUNK)):
             self._add(chunk, chunk[-1][0])
             self.progress(self.ladder, self.until, last)
@@ -226,10 +264,12 @@ def _players() -> dict[int, Player]:
     return {pk: (name, number) for pk, name, number in rows}
 
 
-def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[_Row]:
+def _played_in(
+    code: str, records: Iterable[Record | RecordError], corrections: Corrections
+) -> Iterator[_Row]:
     """The rated games of records; ids come from the database, results from the records alone."""
     versions = {player: pk for pk, player in _players().items()}
-    games, last = rated_games(code, records), 0
+    games, last = rated_games(code, records, corrections), 0
     while chunk := list(islice(games, 500)):
         known = Game.objects.by_completion(code).filter(key__in=[key for key, _ in chunk])
         columns = known.values_list("key", "sequence", "id", "pairing_id")
@@ -249,16 +289,25 @@ def _played_in(code: str, records: Iterable[Record | RecordError]) -> Iterator[_
             yield (sequence, game, pairing, versions[rated.white], versions[rated.black], *rated)
 
 
-def rated_games(ladder: str, records: Iterable[Record | RecordError]) -> Iterator[tuple[str, RatedGame]]:
-    """The rated games of a ladder with their keys, from the records alone.
+def rated_games(
+    ladder: str,
+    records: Iterable[Record | RecordError],
+    corrections: Corrections = MappingProxyType({}),
+) -> Iterator[tuple[str, RatedGame]]:
+    """The rated games of a ladder with their keys, from the records and their corrections alone.
 
     Raises ``RebuildError`` at the first record that cannot be read or rated.
     """
     for record in records:
         if isinstance(record, RecordError):
             raise RebuildError(str(record))
-        if record.header("Game") == ladder and NOT_RATED not in record.headers:
+        if record.header("Game") == ladder and _is_rated(record, corrections):
             yield record.header("GameId"), read_rated_game(record)
+
+
+def _is_rated(record: Record, corrections: Corrections) -> bool:
+    effect = corrections.get(record.header("GameId"))
+    return NOT_RATED not in record.headers if effect is None else effect == Correction.Effect.RATED
 
 
 def read_rated_game(record: Record) -> RatedGame:

@@ -12,22 +12,34 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models.functions import Coalesce
 
 from engines.records import Fault, Record, clean_text, format_record
 from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
 from tournament.arithmetic.ratings import fingerprint
-from tournament.models import Attempt, Game, GameLog, GameRecord, Ladder, LiveGame, Tournament
+from tournament.models import (
+    Attempt,
+    Game,
+    GameLog,
+    GameRecord,
+    Ladder,
+    LiveGame,
+    Tournament,
+    WorkerName,
+)
+from tournament.models.compressed import compress_text, is_kept_long, pack_log
 from tournament.services.bulk import insert_rows, update_rows
+from tournament.services.locks import lock, lock_tournaments
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import RatedRow, player_of, rate
 from tournament.services.results.records import parse_time, without_rating
 from tournament.services.results.withdrawal import count_forfeits
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.shares import charge
+from tournament.services.shares import PlayedTime, charge_games
 from workers.jobs import GameReport
+from workers.service.messaging.heartbeat import name_of
 
 MAX_WORKER = 120
 MAX_LOG = 256 * 1024
@@ -66,16 +78,15 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
 
     A game that is missing in the answer has another attempt by now, or none: its result came too late.
     """
-    ladders = {
-        ladder.pk: ladder for ladder in _locked(Ladder, {arrival.game.ladder_id for arrival in arrivals})
-    }
-    _locked(Tournament, {arrival.game.tournament_id for arrival in arrivals})
+    codes = {arrival.game.ladder_id for arrival in arrivals}
+    ladders = {ladder.pk: ladder for ladder in lock(Ladder.objects.filter(pk__in=codes))}
+    lock_tournaments({arrival.game.tournament_id for arrival in arrivals})
     entries = _enter(_still_wanted(arrivals), ladders)
     if not entries:
         return {}
     _store_results(entries)
     _store_records(entries)
-    store_logs((entry.arrival.game, entry.arrival.report) for entry in entries)
+    store_logs(((entry.arrival.game, entry.arrival.report) for entry in entries), now)
     _close(entries, now)
     for code in sorted(ladders):
         mine = [entry for entry in entries if entry.arrival.game.ladder_id == code]
@@ -91,14 +102,15 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
     return {entry.arrival.game.pk: entry.sequence for entry in entries}
 
 
-def store_logs(reports: Iterable[tuple[Game, GameReport]]) -> None:
+def store_logs(reports: Iterable[tuple[Game, GameReport]], now: datetime.datetime) -> None:
     """Store the logs of both engines of each game."""
     rows = (
         {
             "game_id": game.pk,
             "side": side.value,
-            "stderr": visible_lines(log.stderr, MAX_LOG),
-            "lines": visible_lines(log.lines, MAX_LOG),
+            "content": pack_log(visible_lines(log.stderr, MAX_LOG), visible_lines(log.lines, MAX_LOG)),
+            "kept_long": is_kept_long(report.fault, game.tournament.kind),
+            "stored_at": now,
         }
         for game, report in reports
         for side, log in ((GameLog.Side.WHITE, report.white), (GameLog.Side.BLACK, report.black))
@@ -113,11 +125,6 @@ def may_be_rated(game: Game) -> bool:
         return False
     white, black = game.white.bot, game.black.bot
     return white.pk != black.pk and (white.owner_id is None or white.owner_id != black.owner_id)
-
-
-def _locked(model: Any, keys: set[Any]) -> list[Any]:
-    """Lock the rows in the order of their keys, as all transactions do."""
-    return list(model.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
 
 
 def _still_wanted(arrivals: Sequence[Arrival]) -> list[Arrival]:
@@ -153,7 +160,8 @@ def _fingerprint(arrival: Arrival) -> str:
 
 def _store_results(entries: Sequence[_Entry]) -> None:
     """One statement for all: building it for each game through Django costs more than executing it."""
-    rows = [(_result_of(entry), _condition_of(entry)) for entry in entries]
+    workers = WorkerName.objects.ids(_worker_of(entry) for entry in entries)
+    rows = [(_result_of(entry, workers[_worker_of(entry)]), _condition_of(entry)) for entry in entries]
     if (stored := update_rows(Game, rows, also="result IS NULL")) != len(entries):
         raise DatabaseError(f"{stored} of {len(entries)} results could be stored, all is undone")
 
@@ -163,7 +171,11 @@ def _condition_of(entry: _Entry) -> dict[str, Any]:
     return {"id": attempt.game_id, "attempt": attempt.pk, "state": Game.State.CLAIMED}
 
 
-def _result_of(entry: _Entry) -> dict[str, Any]:
+def _worker_of(entry: _Entry) -> str:
+    return visible(name_of(entry.arrival.report.worker), MAX_WORKER)
+
+
+def _result_of(entry: _Entry, worker: int) -> dict[str, Any]:
     """The columns that the end of a game sets, always in the same order."""
     report = entry.arrival.report
     return {
@@ -181,11 +193,12 @@ def _result_of(entry: _Entry) -> dict[str, Any]:
         "fingerprint": entry.mark,
         "started_at": parse_time(report.started),
         "finished_at": parse_time(report.finished),
+        "played_by": worker,
     }
 
 
 def _store_records(entries: Sequence[_Entry]) -> None:
-    rows = ({"game_id": entry.arrival.game.pk, "text": _published(entry)} for entry in entries)
+    rows = ({"game_id": entry.arrival.game.pk, "text": compress_text(_published(entry))} for entry in entries)
     insert_rows(GameRecord, rows)
 
 
@@ -199,6 +212,8 @@ def _published(entry: _Entry) -> str:
 
 def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
     """End the attempts with a result and delete the live games."""
+    if connection.features.has_select_for_update:
+        lock(Attempt.objects.filter(pk__in=[entry.arrival.attempt.pk for entry in entries]).only("pk"))
     attempts: dict[str, list[Any]] = defaultdict(list)
     for entry in entries:
         attempts[visible(entry.arrival.report.worker, MAX_WORKER)].append(entry.arrival.attempt.pk)
@@ -211,13 +226,14 @@ def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
 
 def _charge_owners(entries: Sequence[_Entry], now: datetime.datetime) -> None:
     """Charge the durations that the worker reports, at most the time since the games were sent."""
-    seconds: dict[int | None, float] = defaultdict(float)
+    times = []
     for entry in entries:
         attempt, report = entry.arrival.attempt, entry.arrival.report
         played = (parse_time(report.finished) - parse_time(report.started)).total_seconds()
         waited = (now - attempt.sent_at).total_seconds()
-        seconds[attempt.game.tournament.owner_id] += min(max(0.0, played), waited)
-    charge(seconds, now)
+        tournament = attempt.game.tournament
+        times.append(PlayedTime(tournament.kind, tournament.owner_id, min(max(0.0, played), waited)))
+    charge_games(times, now)
 
 
 def _rated_row(entry: _Entry) -> RatedRow:

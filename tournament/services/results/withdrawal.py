@@ -1,4 +1,4 @@
-"""Withdraws versions that lost too many games in a row by their own fault, and reinstates them."""
+"""Withdraws versions that lost too many games in a row by their own fault or at will, and reinstates them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from functools import partial
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from engines.records import Fault
-from tournament.models import Attempt, BotVersion, Game, Tournament
+from tournament.models import BotVersion, Game, ScheduleStep, Tournament
 from tournament.services.bots.activity import activate, deactivate
-from tournament.services.bots.publishing import tell_forfeiting, tell_reinstated, tell_withdrawn
-from tournament.services.stopping import end_attempts
+from tournament.services.bots.publishing import FORFEITED, tell_forfeiting, tell_reinstated, tell_withdrawn
+from tournament.services.schedule.steps import take_step
 
 
 def count_forfeits(results: Iterable[tuple[Game, Fault]]) -> None:
@@ -49,18 +48,20 @@ def _warn_at() -> int:
     return (settings.MAX_FORFEITS + 1) // 2 if settings.MAX_FORFEITS > 3 else 0
 
 
-def withdraw(version: BotVersion, reason: str) -> bool:
-    """Keep a valid version out of new tournaments and notify its owner; part of the caller's transaction.
+def withdraw(version: BotVersion, reason: str, feed_text: str = FORFEITED) -> bool:
+    """Stop all games of a valid version and notify its owner; part of the caller's transaction.
 
-    Scheduled games are still played, so that a tournament stays the same for its other players. Its ladder
-    games are stopped and taken back. False if the version was not valid.
+    Its opponents win the games that are not recorded yet, see ``schedule.walkovers``. ``feed_text`` is for
+    everybody. False if the version was not valid.
     """
     valid = BotVersion.objects.valid().filter(pk=version.pk)
     if not valid.update(state=BotVersion.State.WITHDRAWN, state_reason=reason):
         return False
     deactivate(version)
-    transaction.on_commit(partial(_stop_ladder_games, version.pk))
-    tell_withdrawn(version, reason)
+    step = ScheduleStep.objects.create(kind=ScheduleStep.Kind.WITHDRAW, version=version)
+    # Not in this transaction, which may hold other tournaments' locks; if it fails, the beat takes the step.
+    transaction.on_commit(partial(take_step, step), robust=True)
+    tell_withdrawn(version, reason, feed_text)
     return True
 
 
@@ -73,19 +74,6 @@ def reinstate(version: BotVersion) -> bool:
     activate(version)
     tell_reinstated(version)
     return True
-
-
-@transaction.atomic
-def _stop_ladder_games(version: int) -> None:
-    """Have workers stop the version's ladder games; the matchmaker takes back the games that then wait."""
-    mine = Attempt.objects.filter(
-        Q(game__white=version) | Q(game__black=version),
-        ended_at__isnull=True,
-        game__tournament__kind=Tournament.Kind.LADDER,
-    )
-    ladders = set(mine.values_list("game__tournament", flat=True))
-    list(Tournament.objects.select_for_update().filter(pk__in=ladders).order_by("pk"))
-    end_attempts(mine.filter(game__tournament__in=ladders), Attempt.End.RELEASED, timezone.now())
 
 
 def _why(game: Game) -> str:

@@ -10,6 +10,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from tournament.models import Bot, BotVersion, Entry, Tournament
+from tournament.services.schedule.limits import check_entry
 from tournament.services.schedule.terms import TournamentError, check_size, players_of
 
 
@@ -26,8 +27,9 @@ def enter(tournament: Tournament, bot: Bot) -> Entry:
     entries = locked.entries.select_related("version")
     if any(entry.version.bot_id == bot.pk for entry in entries):
         raise TournamentError(f"bot: {bot.name!r} is entered already")
-    players = players_of([*(entry.version for entry in entries), version], locked.ladders)
-    check_size(locked.kind, players, locked.pairs, locked.rounds)
+    versions = [*(entry.version for entry in entries), version]
+    check_size(locked.kind, players_of(versions, locked.ladders), locked.pairs, locked.rounds)
+    check_entry(locked, versions)
     last = locked.entries.aggregate(last=Max("number"))["last"] or 0
     return Entry.objects.create(tournament=locked, version=version, number=last + 1)
 

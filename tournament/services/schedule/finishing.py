@@ -48,8 +48,11 @@ def cancel_open_games(tournament: Tournament, now: datetime.datetime) -> int:
 
 
 def finish(tournament: Tournament) -> None:
-    """Finish a tournament that has nothing left to play."""
-    halted = tournament.games.filter(state=Game.State.HALTED).exists()
+    """Finish a tournament that has nothing left to play.
+
+    Games that a withdrawn version lost without playing do not halt it: they count for its opponents.
+    """
+    halted = tournament.games.filter(state=Game.State.HALTED, fault="").exists()
     tournament.state = Tournament.State.HALTED if halted else Tournament.State.FINISHED
     tournament.finished_at = timezone.now()
     tournament.save(update_fields=["state", "finished_at"])

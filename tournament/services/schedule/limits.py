@@ -1,6 +1,9 @@
 """Limits for accounts that are not staff: how long a game may last, and how much a user may schedule.
 
 The site's own tournaments and those of staff have none. The limits are settings (``tournament.settings``).
+They are checked whenever more becomes due to be played: at the creation, the announcement, the start, the
+resumption and the extension. Each check first locks the owner's account (``lock_account``), so that of two
+requests at the same time the second counts the first.
 """
 
 from __future__ import annotations
@@ -11,39 +14,68 @@ from django.conf import settings
 
 from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
-from tournament.models import Tournament, User
-from tournament.models.tournaments import GAMES_A_PAIR
-from tournament.services.schedule.terms import TournamentError, TournamentTerms, meetings, players_of
+from tournament import access
+from tournament.models import BotVersion, Tournament, User
+from tournament.services.schedule.terms import TournamentError, TournamentTerms, count_games, players_of
 from workers.engine.players import UNTIMED_SECONDS
 
 MINUTE = 60.0
 State = Tournament.State
+RUNNING = ([State.RUNNING], "run")
+BEGUN = ([State.RUNNING, State.PAUSED], "run or are paused")
+TAKEN = ([State.RUNNING, State.PAUSED, State.ANNOUNCED], "run, are paused or announced")
+"""States of tournaments that count against the number of an account, with the verbs for them."""
+
+
+class LimitError(TournamentError):
+    """A limit of the owner's account is reached; what was asked for may be possible later."""
+
+
+def lock_account(user: int | None) -> None:
+    """Lock the row of a user, before any tournament's; part of the caller's transaction. None is the site.
+
+    Rows that refer to the user can still be inserted: the record keeper charges time while it is locked.
+    """
+    if user is not None:
+        User.objects.select_for_update(no_key=True).get(pk=user)
 
 
 def check_limits(owner: User | None, terms: TournamentTerms) -> None:
-    """Check a new draft of this owner; raises ``TournamentError``."""
-    if owner is None or owner.is_staff:
+    """Check a new draft of this owner; raises ``LimitError``. Part of the transaction that stores it."""
+    if owner is None or not access.has_limits(owner):
         return
+    lock_account(owner.pk)
     check_game_length(owner, terms.ladders, terms.time_control, terms.ply_limit)
-    players = players_of(terms.versions, terms.ladders).values()
-    met = sum(meetings(terms.kind, len(entered), terms.rounds) for entered in players)
-    check_games(owner, met * terms.pairs * GAMES_A_PAIR)
+    players = players_of(terms.versions, terms.ladders)
+    check_games(owner, count_games(terms.kind, players, terms.pairs + terms.extra_pairs, terms.rounds))
     drafts = Tournament.objects.public().filter(owner=owner, state=State.DRAFT).count()
     if terms.kind != Tournament.Kind.VERSION_TEST and drafts >= settings.MAX_DRAFTS:
-        raise TournamentError(
+        raise LimitError(
             f"name: you have {drafts} drafts, and {settings.MAX_DRAFTS} are the most: start or cancel one"
         )
+
+
+def check_stored(tournament: Tournament, versions: Sequence[BotVersion]) -> None:
+    """Check a stored tournament with these entries before it is played; raises ``LimitError``.
+
+    Its limits may have changed since, and others may have entered bots.
+    """
+    owner = tournament.owner
+    check_game_length(owner, tournament.ladders, tournament.time_control, tournament.ply_limit)
+    players = players_of(versions, tournament.ladders)
+    pairs = tournament.pairs + tournament.extra_pairs
+    check_games(owner, count_games(tournament.kind, players, pairs, tournament.rounds))
 
 
 def check_game_length(
     owner: User | None, ladders: Sequence[str], time_control: str, ply_limit: int | None = None
 ) -> None:
-    """Check the longest game that these terms allow; raises ``TournamentError``."""
-    if owner is None or owner.is_staff:
+    """Check the longest game that these terms allow; raises ``LimitError``."""
+    if owner is None or not access.has_limits(owner):
         return
     minutes = max(longest_seconds(code, time_control, ply_limit) for code in ladders) / MINUTE
     if 0 < settings.MAX_GAME_MINUTES < minutes:
-        raise TournamentError(
+        raise LimitError(
             f"time control: with {time_control} a game could take {minutes:.0f} minutes, and "
             f"{settings.MAX_GAME_MINUTES} are the most: shorten it, add a time for each move such as "
             "1/move, or lower the ply limit"
@@ -51,25 +83,51 @@ def check_game_length(
 
 
 def check_games(owner: User | None, games: int) -> None:
-    """Check the number of games of one tournament; raises ``TournamentError``."""
-    if owner is not None and not owner.is_staff and games > settings.MAX_TOURNAMENT_GAMES:
-        raise TournamentError(
+    """Check the number of games of one tournament; raises ``LimitError``."""
+    if owner is not None and access.has_limits(owner) and games > settings.MAX_TOURNAMENT_GAMES:
+        raise LimitError(
             f"pairs: {games} games are too many, a tournament of yours holds {settings.MAX_TOURNAMENT_GAMES}"
         )
 
 
-def check_running(tournament: Tournament) -> None:
-    """Check that the owner of a draft may start or announce one more; raises ``TournamentError``."""
+def check_entry(tournament: Tournament, versions: Sequence[BotVersion]) -> None:
+    """Check the games of a tournament with one more bot, for that bot's owner; raises ``LimitError``."""
     owner = tournament.owner
-    if owner is None or owner.is_staff or tournament.kind == Tournament.Kind.VALIDATION:
+    if owner is None or not access.has_limits(owner):
         return
-    states = [State.RUNNING, State.PAUSED, State.ANNOUNCED]
-    running = Tournament.objects.public().filter(owner=owner, state__in=states).count()
-    if running >= settings.MAX_RUNNING:
-        raise TournamentError(
-            f"state: {running} of your tournaments run, are paused or announced, and {settings.MAX_RUNNING} "
-            "are the most: wait until one ends"
+    pairs = tournament.pairs + tournament.extra_pairs
+    players = players_of(versions, tournament.ladders)
+    games = count_games(tournament.kind, players, pairs, tournament.rounds)
+    if games > settings.MAX_TOURNAMENT_GAMES:
+        raise LimitError(
+            f"bot: {tournament.name!r} would have {games} games, and {settings.MAX_TOURNAMENT_GAMES} are the "
+            "most for a tournament of its organizer"
         )
+
+
+def check_running(tournament: Tournament) -> None:
+    """Check that the owner may have this tournament running or announced; raises ``LimitError``.
+
+    The owner's other tournaments count: beside a draft and one that is over those in the states of ``TAKEN``,
+    beside an announced one those that have begun, beside one that has begun those that run. So an owner who
+    has too many after the limit was lowered can still start as many as it allows.
+    """
+    owner = tournament.owner
+    if owner is None or not access.has_limits(owner) or tournament.kind == Tournament.Kind.VALIDATION:
+        return
+    states, verbs = _counted_beside(State(tournament.state))
+    others = Tournament.objects.public().filter(owner=owner, state__in=states).exclude(pk=tournament.pk)
+    if (count := others.count()) >= settings.MAX_RUNNING:
+        raise LimitError(
+            f"state: {count} of your tournaments {verbs}, and {settings.MAX_RUNNING} are the most: "
+            "wait until one ends"
+        )
+
+
+def _counted_beside(state: Tournament.State) -> tuple[list[Tournament.State], str]:
+    if state in {State.RUNNING, State.PAUSED}:
+        return RUNNING
+    return BEGUN if state == State.ANNOUNCED else TAKEN
 
 
 def longest_seconds(ladder: str, time_control: str, ply_limit: int | None) -> float:

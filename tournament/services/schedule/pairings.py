@@ -1,4 +1,7 @@
-"""Makes pairings and games from a tournament's entries; stores them in bulk, never all in memory at once."""
+"""Plans pairings from a tournament's entries, and stores pairings with their games in bulk.
+
+Schedules of many games are stored in steps, see ``steps``.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,7 @@ from django.db.models import F, Max
 
 from engines.rules.registry import find_game
 from tournament.models import BotVersion, Game, Pairing, Tournament
-from tournament.models.tournaments import GAMES_A_PAIR
-from tournament.services.bulk import insert_from, insert_rows
+from tournament.services.bulk import delete_rows, insert_from, insert_rows
 from tournament.services.schedule.terms import TournamentError, players_of
 from workers.game.openings import Opening, OpeningError, draw_openings
 from workers.pairing.berger import Pair, berger_rounds
@@ -38,16 +40,13 @@ def entered_versions(tournament: Tournament) -> list[BotVersion]:
     return [entry.version for entry in tournament.entries.select_related("version__bot").order_by("number")]
 
 
-def store_cycles(tournament: Tournament, first: int, cycles: int) -> None:
-    """Make the games of ``cycles`` cycles of a round robin or gauntlet; ``first`` counts from 0.
+def plan_cycles(tournament: Tournament, first: int, cycles: int) -> Iterator[PlannedPairing]:
+    """The pairings of ``cycles`` cycles of a round robin or gauntlet; ``first`` counts from 0.
 
     Any number of first pairings is as balanced as possible: all players meet once on every ladder before
-    any meet again, and all meetings of a cycle on one ladder start from the same opening.
+    any meet again, and all meetings of a cycle on one ladder start from the same opening. Raises
+    ``TournamentError``; 1,000 long openings on each ladder take seconds.
     """
-    store_pairings(tournament, _plan_cycles(tournament, first, cycles), GAMES_A_PAIR)
-
-
-def _plan_cycles(tournament: Tournament, first: int, cycles: int) -> Iterator[PlannedPairing]:
     players = players_of(entered_versions(tournament), tournament.ladders)
     table = gauntlet_rounds if tournament.kind == Tournament.Kind.GAUNTLET else berger_rounds
     tables: dict[str, list[list[Pair]]] = {code: table(len(entered)) for code, entered in players.items()}
@@ -81,8 +80,25 @@ def openings_of(tournament: Tournament, ladder: str, seed: int, number: int) -> 
         raise TournamentError(str(error)) from None
 
 
+def check_openings(tournament: Tournament) -> None:
+    """Check that openings of this length exist on each ladder, by the first; raises ``TournamentError``."""
+    for ladder in tournament.ladders:
+        openings_of(tournament, ladder, tournament.seed, 1)
+
+
 def store_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], games_a_pair: int) -> int:
-    """Store pairings with their games; returns how many games. Part of the caller's transaction."""
+    """Store pairings with their games; returns how many games. Part of the caller's transaction.
+
+    Only for as many as one transaction may store, see ``steps``.
+    """
+    total = insert_pairings(tournament, planned, games_a_pair)
+    Tournament.objects.filter(pk=tournament.pk).update(games_total=F("games_total") + total)
+    tournament.games_total += total
+    return total
+
+
+def insert_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], games_a_pair: int) -> int:
+    """Store pairings with games that are part of the tournament's ``games_total``; returns how many games."""
     last = tournament.pairings.aggregate(last=Max("id"))["last"] or 0
     rows = (
         {
@@ -98,15 +114,14 @@ def store_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], ga
         for pairing in planned
     )
     insert_rows(Pairing, rows)
-    total = _store_games(tournament, last, games_a_pair)
-    Tournament.objects.filter(pk=tournament.pk).update(games_total=F("games_total") + total)
-    tournament.games_total += total
-    return total
+    return _store_games(tournament, last, games_a_pair)
 
 
 def drop_pairings(tournament: Tournament) -> None:
     """Delete all games of a tournament that has not begun; part of the caller's transaction."""
-    tournament.pairings.all().delete()
+    tournament.steps.all().delete()
+    delete_rows(Game.objects.filter(tournament=tournament))  # such games have no other rows
+    delete_rows(tournament.pairings.all())
     Tournament.objects.filter(pk=tournament.pk).update(games_total=0)
     tournament.games_total = 0
 

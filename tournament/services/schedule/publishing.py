@@ -49,6 +49,13 @@ def tell_announced(tournament: Tournament) -> None:
     _publish(tournament, "announced", "Announced", text)
 
 
+def tell_waiting(tournament: Tournament, why: str) -> None:
+    """An announced tournament cannot start at its time because of a limit of its owner's account."""
+    if tournament.owner is not None:
+        text = f"Your tournament {isolate(tournament.name)} has not started yet. {as_sentence(why)}"
+        notify_about(tournament, {tournament.owner: text}, is_warning=True)
+
+
 def tell_begun(tournament: Tournament) -> None:
     """A tournament has started."""
     count = tournament.entries.count()

@@ -1,36 +1,35 @@
 """Swiss tournaments and knock-outs: makes each round when the games of the one before are over.
 
-A round is due while a running tournament has no game left to play. The step runs under the tournament's
-lock and depends on the results alone, so it may be called at any time and by several processes. All ladders
-step together, so that the same results make the same rounds, in the same order, with any number of workers.
+A round is due while a running tournament has no game left to play. It depends on the results alone: it is
+drawn first, and stored under the tournament's lock if nothing has changed since. So a step may be taken at
+any time and by several processes. All ladders step together, so that the same results make the same rounds,
+in the same order, with any number of workers.
 
 A halted game is over: it counts half a point for both, so that the next round does not wait for it.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import F, Max
 
 from tournament.models import BotVersion, LadderRating, Tournament
-from tournament.models.tournaments import GAMES_A_PAIR, STAGED
+from tournament.models.tournaments import STAGED
+from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import finish
 from tournament.services.schedule.meetings import match_length, played_meetings
 from tournament.services.schedule.pairings import (
     PlannedPairing,
     openings_of,
     pairing_seed,
-    store_pairings,
 )
 from tournament.services.schedule.publishing import tell_rounds
+from tournament.services.schedule.steps import schedule_pairings
 from workers.pairing.knockout import draw_bracket, pairs_due
 from workers.pairing.results import MeetingResult
 from workers.pairing.swiss import swiss_round
-
-log = logging.getLogger("tournament.rounds")
 
 Pairs = list[tuple[int, int, int]]
 """Pairs to play as (first, second, number of the pair in their meeting, from 0); players are seeds."""
@@ -39,21 +38,13 @@ Pairs = list[tuple[int, int, int]]
 def advance_all() -> int:
     """Take every step that is due; returns how many. A tournament that raises does not stop the others."""
     waiting = Tournament.objects.running().filter(kind__in=STAGED, games_done=F("games_total"))
-    taken = 0
-    for pk in waiting.order_by("id").values_list("id", flat=True):
-        try:
-            taken += advance(pk)
-        except Exception:
-            log.exception("tournament %d: its next round cannot be made", pk)
-    return taken
+    return take_steps(waiting, advance)
 
 
-@transaction.atomic
 def advance(pk: int) -> bool:
     """Make the round that is due, or finish the tournament; False if neither is due (any more)."""
-    tournament = Tournament.objects.select_for_update().get(pk=pk)
-    waits = tournament.is_staged and tournament.games_done == tournament.games_total
-    if tournament.state != Tournament.State.RUNNING or not waits:
+    tournament = Tournament.objects.get(pk=pk)
+    if not _is_due(tournament):
         return False
     met, numbers = played_meetings(tournament), _Numbers(tournament)
     planned = [
@@ -61,9 +52,24 @@ def advance(pk: int) -> bool:
         for code in tournament.ladders
         for pairing in _plan_round(tournament, code, met.get(code, []), numbers)
     ]
+    return _store_round(tournament, finished_rounds(met, planned), planned)
+
+
+def _is_due(tournament: Tournament) -> bool:
+    waits = tournament.is_staged and tournament.games_done == tournament.games_total
+    return waits and tournament.state == Tournament.State.RUNNING
+
+
+@transaction.atomic
+def _store_round(seen: Tournament, finished: Mapping[str, int], planned: Sequence[PlannedPairing]) -> bool:
+    """Store the round that was drawn from the tournament as ``seen``; False if it has changed since."""
+    tournament = Tournament.objects.select_for_update().get(pk=seen.pk)
+    is_same = (tournament.games_total, tournament.rounds) == (seen.games_total, seen.rounds)
+    if not _is_due(tournament) or not is_same:
+        return False
     if planned:
-        tell_rounds(tournament, finished_rounds(met, planned))
-        store_pairings(tournament, planned, GAMES_A_PAIR)
+        tell_rounds(tournament, finished)
+        schedule_pairings(tournament, planned)
     else:
         finish(tournament)
     return True

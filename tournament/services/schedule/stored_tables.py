@@ -11,7 +11,7 @@ import datetime
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 from django.db.models import F, Q
@@ -36,6 +36,8 @@ WAIT_FACTOR = 30.0
 """The keeper waits this many times the cost before it computes tables again: 3 % of its time."""
 MOST_S = 2.0
 """Seconds after which one run computes no further tables; the next run continues."""
+COMPARED = ("games_done", "games_total", "revision")
+"""Numbers of a tournament that change whenever its tables do, except with its end, which stores them."""
 State = Tournament.State
 OVER = (State.FINISHED, State.CANCELLED, State.HALTED)
 
@@ -48,7 +50,7 @@ def shown_tables(
     Without the meetings, stored rows have no results against single opponents, except in a gauntlet.
     """
     stored = find_stored(tournament)
-    if stored is not None and (_is_fresh(stored, tournament) or _may_lag(tournament)):
+    if stored is not None and (_is_fresh(stored, tournament) or _may_lag(stored, tournament)):
         return _load(stored, tournament, versions, with_meetings=with_meetings)
     return rated_tables(tournament, versions)
 
@@ -70,6 +72,7 @@ def store_tables(tournament: Tournament) -> list[StandingsTable]:
         defaults={
             "games_done": tournament.games_done,
             "games_total": tournament.games_total,
+            "revision": tournament.revision,
             "standings": json.dumps({table.ladder: _standings(table) for table in tables}),
             "meetings": json.dumps({table.ladder: _meetings(table) for table in tables}),
             "computed_at": timezone.now(),
@@ -84,13 +87,13 @@ def refresh_tables(now: datetime.datetime) -> int:
     begun = time.monotonic()
     events = Tournament.objects.exclude(kind__in=[Tournament.Kind.LADDER, *UNLISTED])
     large = Q(state__in=[State.RUNNING, State.PAUSED], games_total__gt=AT_ONCE)
-    same = Q(tables__games_done=F("games_done"), tables__games_total=F("games_total"))
+    same = Q(**{f"tables__{name}": F(name) for name in COMPARED})
     old = Q(tables__isnull=True) | ~same
     due = events.filter(large | Q(state__in=OVER), old, games_done__gt=0).select_related("tables")
     refreshed = 0
     for tournament in due.defer("tables__standings", "tables__meetings").order_by("id"):
         stored = find_stored(tournament)
-        if stored is None or _due_at(stored) <= now:
+        if stored is None or _is_due(stored, tournament, now):
             store_tables(tournament)
             refreshed += 1
             if time.monotonic() - begun > MOST_S:
@@ -98,16 +101,20 @@ def refresh_tables(now: datetime.datetime) -> int:
     return refreshed
 
 
-def _due_at(stored: TournamentTables) -> datetime.datetime:
-    return stored.computed_at + max(LEAST_WAIT, WAIT_FACTOR * datetime.timedelta(seconds=stored.cost_s))
+def _is_due(stored: TournamentTables, tournament: Tournament, now: datetime.datetime) -> bool:
+    """At once after an annulment, because pages then compute the tables until they are stored."""
+    wait = max(LEAST_WAIT, WAIT_FACTOR * datetime.timedelta(seconds=stored.cost_s))
+    return stored.revision != tournament.revision or stored.computed_at + wait <= now
 
 
 def _is_fresh(stored: TournamentTables, tournament: Tournament) -> bool:
-    return (stored.games_done, stored.games_total) == (tournament.games_done, tournament.games_total)
+    return all(getattr(stored, name) == getattr(tournament, name) for name in COMPARED)
 
 
-def _may_lag(tournament: Tournament) -> bool:
-    return not tournament.is_over and tournament.games_total > AT_ONCE
+def _may_lag(stored: TournamentTables, tournament: Tournament) -> bool:
+    """Whether the games of the last seconds may be missing; annulled games never count."""
+    is_same = stored.revision == tournament.revision
+    return is_same and not tournament.is_over and tournament.games_total > AT_ONCE
 
 
 # The stored form: lists of numbers, which are parsed ten times as fast as objects with names
@@ -116,7 +123,7 @@ def _may_lag(tournament: Tournament) -> bool:
 def _standings(table: StandingsTable) -> dict[str, Any]:
     return {
         "rows": [_row(row, table.ratings.get(row.player)) for row in table.crosstable.rows],
-        "met": [(one.round, one.first, one.second, one.first_points, one.second_points) for one in table.met],
+        "met": list(map(astuple, table.met)),
     }
 
 

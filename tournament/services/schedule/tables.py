@@ -12,7 +12,7 @@ from tournament.arithmetic import standings
 from tournament.arithmetic.ratings import Fold, RatedGame, Standing, tournament_scale
 from tournament.arithmetic.standings import Crosstable, Order, Tally, crosstable
 from tournament.models import BotVersion, Game, Tournament
-from tournament.services.schedule.meetings import match_length, played_meetings
+from tournament.services.schedule.meetings import counted_result, match_length, played_meetings
 from workers.pairing.knockout import KnockoutMatch, draw_bracket, rounds_survived
 from workers.pairing.results import MeetingResult, find_byes
 
@@ -113,7 +113,7 @@ def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]
     in whatever order they finished.
     """
     games = (
-        Game.objects.done()
+        Game.objects.counted()
         .filter(tournament=tournament, ladder_id=ladder)
         .exclude(white_id=F("black_id"))
         .order_by("id")
@@ -130,10 +130,13 @@ def _conservative(standings: dict[int, Standing]) -> dict[int, float]:
 
 
 def _tallies(tournament: Tournament) -> dict[str, list[Tally]]:
-    """Results by ladder, counted in the database; halted games count as ``*``."""
-    over = tournament.games.filter(Q(result__isnull=False) | Q(state=Game.State.HALTED))
-    grouped = over.order_by().values_list("ladder", "white", "black", "result")
+    """Results by ladder, counted in the database, without annulled games.
+
+    Halted games without a fault count as ``*``.
+    """
+    over = tournament.games.filter(Q(result__isnull=False, annulled=False) | Q(state=Game.State.HALTED))
+    grouped = over.order_by().values_list("ladder", "white", "black", "result", "fault")
     tallies: dict[str, list[Tally]] = {}
-    for ladder, white, black, result, count in grouped.annotate(Count("id")):
-        tallies.setdefault(ladder, []).append(Tally(white, black, Result(result or "*"), count))
+    for ladder, white, black, result, fault, count in grouped.annotate(Count("id")):
+        tallies.setdefault(ladder, []).append(Tally(white, black, counted_result(result, fault), count))
     return tallies

@@ -128,9 +128,14 @@ def check_size(kind: str, players: Mapping[str, Sequence[BotVersion]], pairs: in
             raise TournamentError(
                 f"bots: {len(entered)} play {code!r}, a Swiss has {swiss.MAX_PLAYERS} at most"
             )
-    games = GAMES_A_PAIR * pairs * sum(meetings(kind, len(entered), rounds) for entered in players.values())
+    games = count_games(kind, players, pairs, rounds)
     if games > MAX_GAMES:
         raise TournamentError(f"pairs: {games} games are too many, a tournament holds {MAX_GAMES}")
+
+
+def count_games(kind: str, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> int:
+    """The games of a tournament; of a knock-out the most, if ``pairs`` includes the extra ones."""
+    return GAMES_A_PAIR * pairs * sum(meetings(kind, len(entered), rounds) for entered in players.values())
 
 
 def meetings(kind: str, players: int, rounds: int = 0) -> int:

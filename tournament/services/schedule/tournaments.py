@@ -16,20 +16,19 @@ from django.utils.text import slugify
 
 from tournament.models import Attempt, BotVersion, Entry, Keeper, Ladder, Tournament, User
 from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
-from tournament.services.schedule.finishing import cancel_open_games
-from tournament.services.schedule.limits import check_games, check_limits, check_running
+from tournament.services.schedule.limits import check_limits, check_running, check_stored, lock_account
 from tournament.services.schedule.pairings import (
     PlannedPairing,
+    check_openings,
     drop_pairings,
     entered_versions,
     pairing_seed,
-    store_cycles,
     store_pairings,
 )
 from tournament.services.schedule.publishing import tell_announced, tell_begun, tell_cancelled
 from tournament.services.schedule.rounds import advance, seed_players
+from tournament.services.schedule.steps import GAMES_A_STEP, cancel_games, queue_cycles, take_steps_of
 from tournament.services.schedule.terms import (
-    MAX_GAMES,
     MAX_PAIRS,
     MAX_PRIORITY,
     MAX_ROUNDS,
@@ -39,6 +38,7 @@ from tournament.services.schedule.terms import (
     check_range,
     check_times,
     checked_terms,
+    count_games,
     players_of,
 )
 from tournament.services.stopping import end_attempts
@@ -64,19 +64,32 @@ VALIDATION_TIME_CONTROL = "2+0.1"
 Kind, State = Tournament.Kind, Tournament.State
 
 
-@transaction.atomic
 def create(owner: User | None, terms: TournamentTerms) -> Tournament:
     """Store a draft; raises ``TournamentError`` and stores nothing.
 
-    Stores its games too, if they are known. If rounds are paired from results, or bots are entered until a
-    deadline, games are made at the start. Each pair is two games from one opening with both
-    colours. The same seed gives the same openings for any players.
+    Stores its games too, if they are known and not more than ``GAMES_A_STEP``; otherwise, and if rounds are
+    paired from results or bots are entered until a deadline, games are made at the start. Each pair is two
+    games from one opening with both colours. The same seed gives the same openings for any players.
     """
-    checked = checked_terms(terms)
-    check_limits(owner, checked)
-    tournament = _store(owner, checked)
-    if tournament.has_cycles and terms.entry_until is None:
-        store_cycles(tournament, 0, tournament.pairs)
+    tournament = _create(owner, checked_terms(terms))
+    try:
+        take_steps_of(tournament)
+    except TournamentError:
+        tournament.delete()
+        raise
+    tournament.refresh_from_db()
+    return tournament
+
+
+@transaction.atomic
+def _create(owner: User | None, terms: TournamentTerms) -> Tournament:
+    check_limits(owner, terms)
+    tournament = _store(owner, terms)
+    check_openings(tournament)
+    players = players_of(terms.versions, terms.ladders)
+    is_known = tournament.has_cycles and terms.entry_until is None
+    if is_known and count_games(terms.kind, players, terms.pairs, terms.rounds) <= GAMES_A_STEP:
+        queue_cycles(tournament, 0, terms.pairs)
     return tournament
 
 
@@ -111,9 +124,11 @@ def create_validation(version: BotVersion) -> Tournament:
 @transaction.atomic
 def announce(tournament: Tournament) -> None:
     """Show a draft to everybody until it starts automatically; raises ``TournamentError``."""
+    lock_account(tournament.owner_id)
     locked = _locked(tournament, [State.DRAFT], "only a draft can be announced")
     check_times(timezone.now(), locked.starts_at, locked.entry_until)
     check_running(locked)
+    check_stored(locked, entered_versions(locked))
     locked.state = State.ANNOUNCED
     locked.starts_at = locked.starts_at or locked.entry_until
     locked.save(update_fields=["state", "starts_at"])
@@ -121,31 +136,40 @@ def announce(tournament: Tournament) -> None:
     tournament.refresh_from_db()
 
 
-@transaction.atomic
 def start(tournament: Tournament) -> None:
     """Start a draft or an announced tournament; raises ``TournamentError`` in any other state.
 
     Closes the entries. Leaves out versions that were withdrawn since, with a sentence on the tournament's
-    page. Makes the games, or those of the first round, unless the draft has them already.
+    page. Makes the games, or those of the first round, unless the draft has them already; if they are many,
+    only the first ones, and the beat makes the others.
     """
+    _start(tournament)
+    if tournament.is_staged:
+        advance(tournament.pk)
+    take_steps_of(tournament)
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def _start(tournament: Tournament) -> None:
+    lock_account(tournament.owner_id)
     locked = _locked(
         tournament, [State.DRAFT, State.ANNOUNCED], "only a draft or an announced tournament can be started"
     )
-    if locked.state == State.DRAFT:
-        check_running(locked)
+    check_running(locked)
+    locked.state_reason = ""
     if locked.kind != Tournament.Kind.VALIDATION and (gone := leave_out_withdrawn(locked)):
         locked.state_reason = f"it began without {', '.join(gone)}, which had become invalid"
         drop_pairings(locked)
     if not locked.games_total:
         _make_games(locked)
+    if locked.kind != Tournament.Kind.VALIDATION:
+        check_stored(locked, entered_versions(locked))
     locked.state, locked.started_at = State.RUNNING, timezone.now()
     locked.save(update_fields=["state", "state_reason", "started_at", "seeds"])
     tell_begun(locked)
-    if locked.is_staged:
-        advance(locked.pk)
     if locked.priority > 0 or _comes_before_a_ladder(locked):
         Keeper.objects.recall_jobs()
-    tournament.refresh_from_db()
 
 
 @transaction.atomic
@@ -163,7 +187,10 @@ def pause(tournament: Tournament) -> None:
 @transaction.atomic
 def resume(tournament: Tournament) -> None:
     """Continue a paused tournament; raises ``TournamentError`` unless it is paused."""
+    lock_account(tournament.owner_id)
     locked = _locked(tournament, [State.PAUSED], "only a paused tournament can be resumed")
+    check_running(locked)
+    check_stored(locked, entered_versions(locked))
     locked.state = State.RUNNING
     locked.save(update_fields=["state"])
     tournament.refresh_from_db()
@@ -199,41 +226,47 @@ def set_priority(tournament: Tournament, priority: int) -> None:
     tournament.refresh_from_db()
 
 
-@transaction.atomic
 def extend(tournament: Tournament, more: int) -> None:
     """Add ``more`` cycles, or rounds of a Swiss, also after its end; raises ``TournamentError``.
 
-    The schedule is the same as if the tournament had them from the beginning.
+    The schedule is the same as if the tournament had them from the beginning. If the new games are many, the
+    beat makes them.
     """
+    _extend(tournament, more)
+    take_steps_of(tournament)
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def _extend(tournament: Tournament, more: int) -> None:
+    lock_account(tournament.owner_id)
     locked = _locked(
         tournament,
         [State.RUNNING, State.PAUSED, State.FINISHED, State.HALTED],
         "only a tournament that was started, and not cancelled, can be extended",
     )
+    check_running(locked)
+    versions, cycles = entered_versions(locked), locked.pairs
     if locked.kind == Tournament.Kind.SWISS:
         check_range("rounds", locked.rounds + more, locked.rounds + 1, MAX_ROUNDS)
         locked.rounds += more
-        players = players_of(entered_versions(locked), locked.ladders)
-        check_players(locked.kind, players, locked.pairs, locked.rounds)
     elif locked.has_cycles:
         check_range("pairs", locked.pairs + more, locked.pairs + 1, MAX_PAIRS)
-        games = locked.games_total // locked.pairs * (locked.pairs + more)
-        if games > MAX_GAMES:
-            raise TournamentError(f"pairs: {games} games are too many, a tournament holds {MAX_GAMES}")
-        check_games(locked.owner, games)
-        store_cycles(locked, locked.pairs, more)
         locked.pairs += more
     else:
         raise TournamentError(f"kind: a {locked.get_kind_display()} cannot be extended")
+    check_players(locked.kind, players_of(versions, locked.ladders), locked.pairs, locked.rounds)
+    check_stored(locked, versions)
+    if locked.has_cycles:
+        queue_cycles(locked, cycles, more)
     if locked.state != State.PAUSED:
         locked.state, locked.finished_at = State.RUNNING, None
     locked.save(update_fields=["state", "finished_at", "rounds", "pairs"])
-    tournament.refresh_from_db()
 
 
 @transaction.atomic
 def cancel(tournament: Tournament, reason: str = "") -> None:
-    """Play no further game, and stop those under way; recorded games stay.
+    """Play no further game, and stop those under way; recorded games stay, those of a draft are deleted.
 
     Raises ``TournamentError`` if it is over, or has no end.
     """
@@ -249,7 +282,10 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
     if not alive.update(**ended):
         tournament.refresh_from_db()
         raise TournamentError(f"state: {tournament.name!r} is {tournament.state} already")
-    cancel_open_games(tournament, now)
+    if was_draft and tournament.games_total <= GAMES_A_STEP:
+        drop_pairings(tournament)
+    else:
+        cancel_games(tournament, now)
     tell_cancelled(tournament, reason, was_draft=was_draft)
     tournament.refresh_from_db()
 
@@ -279,12 +315,13 @@ def _make_games(tournament: Tournament) -> None:
     """Make the games that were not known before the start, or the seeds from which rounds are paired."""
     if tournament.entry_until is not None and not tournament.entry_closed:
         close_entries(tournament, timezone.now())
+    check_openings(tournament)
     players = players_of(entered_versions(tournament), tournament.ladders)
     check_players(tournament.kind, players, tournament.pairs, tournament.rounds)
     if tournament.is_staged:
         tournament.seeds = seed_players(tournament, players)
     else:
-        store_cycles(tournament, 0, tournament.pairs)
+        queue_cycles(tournament, 0, tournament.pairs)
 
 
 def _store(owner: User | None, terms: TournamentTerms) -> Tournament:

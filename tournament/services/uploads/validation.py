@@ -1,7 +1,8 @@
 """Validates an upload: a compliance check in a worker, then a game against itself on each ladder.
 
 A validation begins with the upload, or as soon as uploads are run: a worker's heartbeat may begin the waiting
-ones. Everything here may be repeated: messages about a check may come twice, late, or without a request.
+ones. Owners take turns, and each may use so many hours of slots a day for validations (``services.shares``).
+Everything here may be repeated: messages about a check may come twice, late, or without a request.
 """
 
 from __future__ import annotations
@@ -10,21 +11,20 @@ import datetime
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterator
-from functools import partial
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
 from engines.visible import visible, visible_lines
 from tournament import models, queues
-from tournament.models import BotVersion, Exam, Worker
+from tournament.models import BotVersion, Exam, Game, Worker
 from tournament.services.bots.verdicts import put_off, refuse
 from tournament.services.dispatch import workers
 from tournament.services.dispatch.batches import engine_spec
-from tournament.services.dispatch.slots import slots_of
+from tournament.services.dispatch.dispatch import look_at_rooms
 from tournament.services.schedule.tournaments import create_validation, start
-from tournament.services.shares import charge, used_by_owner
+from tournament.services.shares import SITE, charge, exhausted, is_exhausted, used_by_owner
 from tournament.services.uploads import availability as uploads
 from workers.service.compliance import (
     MAX_LOG,
@@ -62,14 +62,13 @@ def begin(version: BotVersion, now: datetime.datetime) -> Exam | None:
 
 def assign_checks() -> int:
     """Send the checks that wait to validation workers with free slots; returns how many. Repeatable."""
-    workers = Worker.objects.given_jobs().filter(queue=queues.VALIDATION)
-    free = {worker.name: slots_of([worker]) for worker in workers}
-    open_checks = Exam.objects.filter(ended_at__isnull=True)
-    for name in open_checks.filter(assigned__in=free).values_list("assigned", flat=True):
-        free[name] -= 1
-    turns = _turns(open_checks, timezone.now())
+    rooms, jobs = look_at_rooms(queues.VALIDATION)
+    free = {room.worker: room.free for room in rooms if room.free}
+    if not free:
+        return 0
+    turns = _turns(Counter(job.owner for job in jobs), timezone.now())
     sent = 0
-    while (name := max(free, key=free.__getitem__, default="")) and free[name] > 0:
+    while (name := max(free, key=free.__getitem__)) and free[name] > 0:
         if (exam := next(turns, None)) is None:
             break
         free[name] -= 1
@@ -77,21 +76,41 @@ def assign_checks() -> int:
     return sent
 
 
-def _turns(open_checks: QuerySet[Exam], now: datetime.datetime) -> Iterator[Exam]:
-    """The checks that wait: owners take turns, the one first whose bots have used the least time today."""
-    waiting = list(open_checks.filter(assigned="").select_related("version__bot").order_by("sent_at"))
+def is_delayed(version: BotVersion, now: datetime.datetime) -> bool:
+    """Whether a version's check or validation games wait for tomorrow: its owner's time is used up."""
+    owner = version.bot.owner
+    if version.state != BotVersion.State.VALIDATING or owner is None:
+        return False
+    if not is_exhausted(owner, now, is_validation=True):
+        return False
+    if version.exams.filter(ended_at__isnull=True, assigned="").exists():
+        return True
+    waiting = Game.objects.filter(tournament=version.validation_id, state=Game.State.WAITING)
+    return version.validation_id is not None and waiting.exists()
+
+
+def _turns(running: Counter[int], now: datetime.datetime) -> Iterator[Exam]:
+    """The checks that wait: owners take turns, the one first whose bots have used the least time today.
+
+    ``running`` counts the validation jobs by owner; running checks are added. Checks of owners whose time is
+    used up wait for tomorrow.
+    """
+    open_checks = Exam.objects.filter(ended_at__isnull=True)
+    checks = open_checks.filter(assigned="").select_related("version__bot").order_by("sent_at")
+    over = exhausted(now, is_validation=True)
+    waiting = [exam for exam in checks if exam.version.bot.owner_id not in over]
     owners = open_checks.exclude(assigned="").values_list("version__bot__owner", flat=True)
-    running: Counter[int | None] = Counter(owners)
-    used = used_by_owner(now)
+    running.update(owner or SITE for owner in owners)
+    used = used_by_owner(now, is_validation=True)
 
     def rank(exam: Exam) -> tuple[int, float, datetime.datetime]:
-        owner = exam.version.bot.owner_id
+        owner = exam.version.bot.owner_id or SITE
         return running[owner], used.get(owner, 0.0), exam.sent_at
 
     while waiting:
         exam = min(waiting, key=rank)
         waiting.remove(exam)
-        running[exam.version.bot.owner_id] += 1
+        running[exam.version.bot.owner_id or SITE] += 1
         yield exam
 
 
@@ -101,7 +120,7 @@ def _send_check(exam: Exam, worker: str) -> bool:
     waiting = Exam.objects.filter(pk=exam.pk, assigned="", ended_at__isnull=True)
     if not waiting.update(assigned=worker, sent_at=timezone.now()):
         return False
-    transaction.on_commit(partial(queues.send_check, check_job(exam), worker))
+    queues.send_on_commit(queues.send_check, check_job(exam), worker)
     return True
 
 
@@ -137,7 +156,7 @@ def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     """Process a message about a check; False if the check is unknown, over or another worker's."""
     exam = _open_check(news.exam)
     if exam is None or exam.assigned != name_of(news.worker):
-        models.Ignored.objects.count_one("foreign", now)
+        models.Ignored.objects.count_more("foreign", now)
         return False
     exam.heard_at = now
     exam.worker = visible(news.worker, MAX_WORKER)
@@ -178,8 +197,6 @@ def _open_check(exam_id: str) -> Exam | None:
 def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
     exam.end, exam.ended_at, exam.why = end, now, why
     exam.save()
-    if exam.assigned:
-        charge({exam.version.bot.owner_id: (now - exam.sent_at).total_seconds()}, now)
     version = exam.version
     if end == Exam.End.DONE:
         _conclude(version, exam.findings)
@@ -189,6 +206,9 @@ def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
         begin(version, now)
     else:
         put_off(version, f"it could not be checked in {MAX_TRIES} attempts, the last: {why}")
+    if exam.assigned:
+        seconds = (now - exam.sent_at).total_seconds()
+        charge({version.bot.owner_id: seconds}, now, is_validation=True)
 
 
 def _failures(version: BotVersion) -> int:

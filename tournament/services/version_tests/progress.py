@@ -3,12 +3,12 @@
 A step runs under the tournament's lock and depends only on the results of the games, so it may be taken at
 any time, by several processes, and again after a kill. A pair counts when both of its games are recorded and
 all earlier pairs have counted: neither the number of workers nor the order of their reports changes the
-verdict. When the test is over, its games that are not recorded yet are cancelled and do not count.
+verdict. When the test is over, its games that are not recorded yet are cancelled and do not count. If staff
+annuls games, the pairs are counted again without theirs (``recount``).
 """
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +20,11 @@ from django.utils import timezone
 from engines.rules.base import Result
 from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.models.version_tests import no_pairs
 from tournament.services.dispatch.batches import BATCH_SECONDS, MAX_PAIRS
 from tournament.services.dispatch.durations import seconds_by_version
 from tournament.services.dispatch.slots import slots_expected
+from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.schedule.meetings import POINTS
 from tournament.services.schedule.pairings import (
@@ -39,9 +41,8 @@ BATCHES_AHEAD = 2
 """Pairs that are made ahead for each slot, in batches: one batch is played and one waits."""
 MOST_LEFT_OUT = 10
 """A test is stopped when so many of its pairs could not be played."""
+UNDECIDED = "staff annulled games, and the pairs that are left decide nothing"
 Kind, State, Outcome = Tournament.Kind, Tournament.State, VersionTest.Outcome
-
-log = logging.getLogger("tournament.version_tests")
 
 
 def tend_tests() -> int:
@@ -50,13 +51,7 @@ def tend_tests() -> int:
     due = running.filter(
         Q(version_test__games_seen__isnull=True) | ~Q(version_test__games_seen=F("games_done"))
     )
-    taken = 0
-    for pk in due.order_by("id").values_list("id", flat=True):
-        try:
-            taken += advance(pk)
-        except Exception:
-            log.exception("version test %d cannot continue", pk)
-    return taken
+    return take_steps(due, advance)
 
 
 @transaction.atomic
@@ -96,6 +91,27 @@ def stop_test(tournament: Tournament, reason: str) -> None:
         raise TournamentError(f"state: {tournament.name!r} is over already")
 
 
+@transaction.atomic
+def recount(pk: int) -> None:
+    """Count all pairs again, because games were annulled or count again; may be repeated.
+
+    A test that had a verdict and has none from the pairs that are left is stopped; its games do not continue.
+    A test that was stopped stays stopped.
+    """
+    tournament = Tournament.objects.select_for_update().get(pk=pk)
+    test = tournament.version_test
+    test.counted.all().delete()
+    test.looked_at = test.left_out = test.wins = test.draws = test.losses = 0
+    test.counts, test.ratio, test.games_seen = no_pairs(), 0.0, None
+    outcome = None if tournament.state == State.RUNNING else _count(test, _played_pairs(tournament, after=0))
+    if tournament.state == State.FINISHED:
+        test.outcome = outcome or Outcome.STOPPED
+        tournament.state_reason = "" if outcome else UNDECIDED
+        tournament.save(update_fields=["state_reason"])
+    test.save()
+    advance(pk)
+
+
 # Counting
 
 
@@ -109,6 +125,14 @@ class _PlayedPair:
     @property
     def is_left_out(self) -> bool:
         return any(game.state == Game.State.HALTED for game in self.games)
+
+    @property
+    def is_annulled(self) -> bool:
+        return any(game.annulled for game in self.games)
+
+    @property
+    def was_cancelled(self) -> bool:
+        return any(game.state == Game.State.CANCELLED for game in self.games)
 
     @property
     def is_open(self) -> bool:
@@ -127,7 +151,7 @@ def _played_pairs(tournament: Tournament, after: int) -> list[_PlayedPair]:
     pairings = Pairing.objects.filter(tournament=tournament, ladder=ladder, round__gt=after)
     numbers = dict(pairings.order_by("round").values_list("id", "round"))
     games: dict[int, list[Game]] = {pk: [] for pk in numbers}
-    fields = ("pairing_id", "number", "state", "result")
+    fields = ("pairing_id", "number", "state", "result", "annulled")
     for game in Game.objects.filter(pairing__in=numbers).order_by("number").only(*fields):
         games[game.pairing_id].append(game)
     return [_PlayedPair(number, games[pk]) for pk, number in numbers.items()]
@@ -138,12 +162,13 @@ def _count(test: VersionTest, played: Sequence[_PlayedPair]) -> VersionTest.Outc
     sequential = SequentialTest(test.question, (str(pair.number) for pair in played), test.pairs)
     counted = []
     for pair in played:
-        if sequential.is_decided or (pair.is_open and not pair.is_left_out):
+        skipped = pair.is_left_out or pair.is_annulled
+        if sequential.is_decided or (not skipped and (pair.is_open or pair.was_cancelled)):
             break
         test.looked_at = pair.number
-        if pair.is_left_out:
+        if skipped:
             sequential.skip(str(pair.number))
-            test.left_out += 1
+            test.left_out += pair.is_left_out
             continue
         points = pair.half_points
         sequential.add(str(pair.number), sum(points))

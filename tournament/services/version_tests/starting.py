@@ -11,6 +11,7 @@ from django.utils import timezone
 from engines.visible import visible
 from tournament.models import BotVersion, Tournament, User, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.services.schedule.limits import lock_account
 from tournament.services.schedule.terms import (
     MAX_NAME,
     MAX_PRIORITY,
@@ -89,7 +90,7 @@ def _check_quota(owner: User) -> None:
 
     Locks the account's row: of two simultaneous starts the second counts the first.
     """
-    User.objects.select_for_update().get(pk=owner.pk)
+    lock_account(owner.pk)
     count = Tournament.objects.running().filter(kind=Kind.VERSION_TEST, owner=owner).count()
     if count >= settings.MAX_TESTS:
         are = "test of yours is" if count == 1 else "tests of yours are"

@@ -23,7 +23,8 @@ from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.ladders.stored_queue import NextGame, next_games_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
-from tournament.views.bots.results import results_of
+from tournament.views.bots.results import asks_for_all, results_of
+from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
 from tournament.views.ladders.ratings import RatingRow, rated_rows
@@ -60,7 +61,12 @@ class BotLadder:
 def bots(request: HttpRequest) -> HttpResponse:
     """All bots by name."""
     page = numbered(request, access.visible_bots(request.user).select_related("owner"), PAGE_SIZE)
-    return render(request, "bots.html", {"page": page, "bots": bot_rows(page.rows, request.user)})
+    context = {
+        "page": page,
+        "bots": bot_rows(page.rows, request.user),
+        "files": [table_links("Bots", "bots-files")],
+    }
+    return render(request, "bots.html", context)
 
 
 @require_safe
@@ -71,6 +77,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     for version in versions:
         version.bot = bot
     ratings = ratings_of(versions)
+    rated_ladders = list({row.rating.ladder_id: row.rating.ladder for row in ratings}.values())
     context = {
         "bot": bot,
         "manages": access.may_edit_bot(request.user, bot),
@@ -78,8 +85,10 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         "versions": versions,
         "tested": next((one for one in versions if one.state == BotVersion.State.VALID), None),
         "ratings": ratings,
-        "rated_ladders": list({row.rating.ladder_id: row.rating.ladder for row in ratings}.values()),
-        "results": results_of(request, bot, ratings),
+        "rated_ladders": rated_ladders,
+        "outdated": [ladder for ladder in rated_ladders if ladder.is_outdated],
+        "files": [table_links("Ratings", "bot-ratings", slug)] if ratings else [],
+        "results": results_of(request, bot, ratings, all_opponents=asks_for_all(request)),
         "page": games_of(request, versions),
         "all_games": games_address(bot=bot.slug),
     }

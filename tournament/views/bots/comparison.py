@@ -18,6 +18,7 @@ from tournament.arithmetic.estimates import Strength
 from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, BotVersion, LadderRating, PairScore
 from tournament.services.results.estimates import ladder_estimate
+from tournament.views.exports import TableLinks, table_links
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.games.scores import ScoreRow, joined, rated_filters, sum_pairs
 from tournament.views.paging import LAST_ID, is_whole
@@ -69,9 +70,54 @@ class _Contestant:
         return [pk for pk, number in self.versions.items() if self.number in {None, number}]
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two bots against each other, on one ladder or, without ``ladder``, on all."""
+
+    first: _Contestant
+    second: _Contestant
+    ladder: str
+    ladders: list[LadderComparison]
+    gaps: list[EstimatedGap]
+
+    def files(self, title: str, view: str) -> list[TableLinks]:
+        """The files of one of the two tables, with the same filters."""
+        slugs = (self.first.bot.slug, self.second.bot.slug)
+        return [table_links(title, view, *slugs, **self._filters)]
+
+    @property
+    def _filters(self) -> dict[str, object]:
+        return {
+            "ladder": self.ladder,
+            "version": self.first.number,
+            "opponent_version": self.second.number,
+        }
+
+
 @require_safe
 def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
     """The results of a bot against another, filtered by ``ladder``, ``version`` and ``opponent_version``."""
+    compared = compare_bots(request, slug, other)
+    first, second, ladder = compared.first, compared.second, compared.ladder
+    context = {
+        "first": first,
+        "second": second,
+        "chosen_ladder": ladder,
+        "games": GAMES.values(),
+        "ladders": compared.ladders,
+        "gaps": compared.gaps,
+        "result_files": compared.files("Results", "comparison-results"),
+        "estimate_files": compared.files("Estimates", "comparison-estimates"),
+        "reversed": comparison_address(
+            other, slug, ladder=ladder, version=second.number, opponent_version=first.number
+        ),
+        "unrated": games_address(**_filters(first, second) | {"ladder": ladder or None, "rated": "no"}),
+    }
+    return render(request, "comparison.html", context)
+
+
+def compare_bots(request: HttpRequest, slug: str, other: str) -> Comparison:
+    """The comparison with the filters in the address; raises ``Http404`` for filters that fit nothing."""
     if slug == other:
         raise Http404("a bot cannot be compared with itself")
     first = _contestant(request, slug, "version")
@@ -79,20 +125,8 @@ def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
     ladder = request.GET.get("ladder", "")
     if ladder and ladder not in GAMES:
         raise Http404(f"no ladder {ladder!r}")
-    filters = _filters(first, second)
-    context = {
-        "first": first,
-        "second": second,
-        "chosen_ladder": ladder,
-        "games": GAMES.values(),
-        "ladders": _compare(first, second, [ladder] if ladder else list(GAMES)),
-        "gaps": _gaps(first, second, [ladder] if ladder else list(GAMES)),
-        "reversed": comparison_address(
-            other, slug, ladder=ladder, version=second.number, opponent_version=first.number
-        ),
-        "unrated": games_address(**filters | {"ladder": ladder or None, "rated": "no"}),
-    }
-    return render(request, "comparison.html", context)
+    codes = [ladder] if ladder else list(GAMES)
+    return Comparison(first, second, ladder, _compare(first, second, codes), _gaps(first, second, codes))
 
 
 @require_safe

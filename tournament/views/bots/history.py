@@ -5,20 +5,24 @@ A separate module, because it answers with JSON for a script, and reads other ta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TypeVar
 
 from django.http import Http404, HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
-from tournament.models import Game, RatingEvent
+from tournament.models import Bot, Game, RatingEvent
 from tournament.views.bots.bots import find_bot
 
 POINTS = 200
 """The most points of one version; more events are thinned out evenly, the last one stays."""
 
 Item = TypeVar("Item")
+Event = tuple[int, float, float]
+"""A game and mu and sigma after it."""
 
 
 @require_safe
@@ -31,22 +35,29 @@ def bot_history(request: HttpRequest, slug: str, code: str) -> JsonResponse:
     bot = find_bot(request, slug)
     if code not in GAMES:
         raise Http404(f"no ladder {code!r}")
-    versions = [
-        _history(number, pk, code)
-        for pk, number in bot.versions.order_by("number").values_list("pk", "number")
-    ]
+    events = _events(bot, code)
+    games = Game.objects.only("finished_at").in_bulk([game for rows in events.values() for game, *_ in rows])
+    versions = [{"number": number, "points": _points(rows, games)} for number, rows in events.items()]
     return JsonResponse(
         {"bot": bot.name, "ladder": code, "versions": [one for one in versions if one["points"]]}
     )
 
 
-def _history(number: int, version: int, code: str) -> dict[str, Any]:
-    events = RatingEvent.objects.filter(version=version, ladder=code).order_by("sequence")
-    chosen = thin_out(list(events.values_list("game_id", "mu_after", "sigma_after")), POINTS)
-    games = Game.objects.filter(pk__in=[game for game, *_ in chosen]).values_list("pk", "finished_at")
-    times = {pk: finished.timestamp() for pk, finished in games if finished is not None}
-    points = [(round(times[pk], 1), mu, sigma, pk) for pk, mu, sigma in chosen if pk in times]
-    return {"number": number, "points": points}
+def _events(bot: Bot, code: str) -> dict[int, list[Event]]:
+    """The events that are drawn, by the number of the version; one query, read version by version."""
+    rows = RatingEvent.objects.filter(version__in=bot.versions.all(), ladder=code)
+    numbered = rows.order_by("version_id", "sequence").values_list(
+        "version__number", "game_id", "mu_after", "sigma_after"
+    )
+    groups = groupby(numbered.iterator(), key=itemgetter(0))
+    chosen = {number: thin_out([row[1:] for row in group], POINTS) for number, group in groups}
+    return dict(sorted(chosen.items()))
+
+
+def _points(events: Sequence[Event], games: Mapping[int, Game]) -> list[tuple[float, float, float, int]]:
+    """The points of these events whose games have ended."""
+    ended = ((games[pk].finished_at, mu, sigma, pk) for pk, mu, sigma in events if pk in games)
+    return [(round(at.timestamp(), 1), mu, sigma, pk) for at, mu, sigma, pk in ended if at is not None]
 
 
 def thin_out(items: Sequence[Item], most: int) -> list[Item]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 
+from django.utils.html import format_html
+
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access, queues
@@ -12,6 +14,9 @@ from tournament.models import ActiveVersion, BotVersion, Exam, Game, LadderRatin
 from tournament.services.dispatch.slots import slots_of
 from tournament.services.ladders.forecasts import NEVER_S, format_moment
 from tournament.services.ladders.stored_queue import NextGame, next_games_of, queue_state
+from tournament.services.shares import hours_a_day, used_today
+from tournament.services.uploads.validation import is_delayed
+from tournament.views.moments import show_moment
 
 MOST_MEASURED = 20
 """Latest compliance checks from whose durations the waiting time is estimated."""
@@ -25,6 +30,7 @@ class LadderStep:
 
     game: Rules
     text: str
+    """May hold a ``<time>`` element."""
     is_active: bool
     """Whether this version plays there."""
     playing: Game | None = None
@@ -37,7 +43,7 @@ class LadderStep:
 
 @dataclass(frozen=True, slots=True)
 class NextSteps:
-    """Sentences about the queue, and what happens on each ladder."""
+    """Sentences about the queue, with ``<time>`` elements, and what happens on each ladder."""
 
     sentences: list[str]
     ladders: list[LadderStep]
@@ -59,7 +65,7 @@ def next_steps_of(
     if manages and version.state == BotVersion.State.WAITING:
         return NextSteps(_waiting(version), [])
     if manages and exam is not None and version.state == BotVersion.State.VALIDATING:
-        return NextSteps(_queued(exam, now), [])
+        return NextSteps(_delayed(version, now) or _queued(exam, now), [])
     return None
 
 
@@ -68,13 +74,6 @@ def checks_before(exam: Exam) -> int:
     if exam.heard_at is not None or exam.ended_at is not None:
         return 0
     return Exam.objects.filter(ended_at__isnull=True, sent_at__lt=exam.sent_at).count()
-
-
-def format_time(now: datetime.datetime, seconds: float) -> str:
-    """A time of day in UTC, to the minute: ``14:05``; with the date if it is another day."""
-    moment = (now + datetime.timedelta(seconds=seconds)).astimezone(datetime.UTC)
-    is_today = moment.date() == now.astimezone(datetime.UTC).date()
-    return f"{moment:%H:%M}" if is_today else f"{moment.day} {moment:%B %H:%M}"
 
 
 def _ladder_steps(version: BotVersion, user: access.Visitor, now: datetime.datetime) -> list[LadderStep]:
@@ -95,9 +94,12 @@ def _ladder_steps(version: BotVersion, user: access.Visitor, now: datetime.datet
 def _expected(game: Rules, which: str, found: NextGame, now: datetime.datetime) -> LadderStep:
     if found.game is not None or found.trouble or found.seconds == NEVER_S:
         return LadderStep(game, f"The {which} game: {found.full_text}", is_active=True, playing=found.game)
-    at = format_time(now, found.seconds)
-    text = f"The {which} ladder game is likely at about {at} UTC"
+    text = format_html("The {} ladder game is likely at about {}", which, _time(now, found.seconds))
     return LadderStep(game, text, is_active=True, note=found.text)
+
+
+def _time(now: datetime.datetime, seconds: float) -> str:
+    return show_moment(now + datetime.timedelta(seconds=seconds), "clock")
 
 
 def _elsewhere(game: Rules, active: ActiveVersion | None) -> LadderStep:
@@ -117,6 +119,19 @@ def _waiting(version: BotVersion) -> list[str]:
     ]
 
 
+def _delayed(version: BotVersion, now: datetime.datetime) -> list[str]:
+    """Empty unless the owner's validations have used up the time of today."""
+    owner = version.bot.owner
+    if owner is None or not is_delayed(version, now):
+        return []
+    used = round(used_today(owner, now, is_validation=True), 1)
+    most = hours_a_day(is_validation=True)
+    return [
+        f"Validations of this owner's bots have used {used:g} of {most:g} slot-hours today (UTC).",
+        "This validation waits until tomorrow (UTC), when it continues by itself.",
+    ]
+
+
 def _queued(exam: Exam, now: datetime.datetime) -> list[str]:
     """Empty once a worker has begun the check: its progress is shown then."""
     if exam.heard_at is not None:
@@ -127,8 +142,8 @@ def _queued(exam: Exam, now: datetime.datetime) -> list[str]:
     if not slots:
         return [place, "No worker validates bots at the moment."]
     wait_s = before // slots * _mean_check_s()
-    at, moment = format_time(now, wait_s), format_moment(wait_s)
-    return [place, f"Its check is likely to begin at about {at} UTC, {moment}."]
+    sentence = "Its check is likely to begin at about {}, {}."
+    return [place, format_html(sentence, _time(now, wait_s), format_moment(wait_s))]
 
 
 def _mean_check_s() -> float:

@@ -19,7 +19,6 @@ from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
 from tournament.arithmetic.standings import GameScore
 from tournament.models import BotVersion, GameRecord, RatingEvent
-from tournament.views.games.endings import FORFEITS
 from tournament.views.games.filters import NO_OPENING, games_address
 from tournament.views.games.replay import format_seconds
 from tournament.views.games.scores import ScoreRow
@@ -68,9 +67,9 @@ class FrequentOpenings:
 
 @dataclass(frozen=True, slots=True)
 class ForfeitRow:
-    """How many games were forfeited for one cause; ``address`` lists them."""
+    """How many games were forfeited in one way; ``address`` lists them."""
 
-    cause: str
+    termination: Termination
     games: int
     address: str
 
@@ -140,11 +139,11 @@ def openings_of(latest: Latest, filters: Mapping[str, object]) -> FrequentOpenin
 
 
 def forfeits_of(latest: Latest, filters: Mapping[str, object]) -> list[ForfeitRow]:
-    """The forfeits by cause, the most frequent first."""
+    """The forfeits by termination, the most frequent first."""
     causes = Counter(game.cause for game in latest.games if game.cause)
     chosen = {**filters, "min_sequence": latest.first, "fault": "bot"}
     return [
-        ForfeitRow(FORFEITS.get(Termination(cause), cause), count, games_address(**chosen, termination=cause))
+        ForfeitRow(Termination(cause), count, games_address(**chosen, termination=cause))
         for cause, count in causes.most_common()
     ]
 
@@ -158,11 +157,12 @@ def rating_changes(latest: Latest) -> list[RatingChange]:
 
 
 def time_used(latest: Latest, key: str) -> TimeUsed | None:
-    """The time used in the latest ``MOST_TIMED`` games, cached until the next; None if none is recorded."""
+    """The time used in the latest ``MOST_TIMED`` games, cached while these are the same; None if unknown."""
     timed = latest.games[:MOST_TIMED]
     if not timed:
         return None
-    return cache.get_or_set(f"time-used-{key}-{timed[0].sequence}", lambda: _time_used(timed))
+    games = ".".join(str(game.sequence) for game in timed)  # an annulment can take away any of them
+    return cache.get_or_set(f"time-used-{key}-{games}", lambda: _time_used(timed))
 
 
 def _time_used(games: Sequence[LatestGame]) -> TimeUsed | None:

@@ -17,13 +17,14 @@ from engines.rules.registry import Variant as Rules
 from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, BotVersion, PairScore
 from tournament.views.bots import recent
+from tournament.views.exports import TableLinks, table_links
 from tournament.views.games.filters import games_address
 from tournament.views.games.scores import ScoreRow, joined, rated_filters, sum_pairs
 from tournament.views.ladders.ratings import RatingRow
 from tournament.views.paging import LAST_ID, is_whole
 
 MOST_OPPONENTS = 15
-"""The most opponents listed, unless the address asks for all."""
+"""The most opponents listed, unless all are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +52,26 @@ class BotResults:
     time: recent.TimeUsed | None
 
     @property
+    def files(self) -> list[TableLinks]:
+        """The same results as files."""
+        number = self.version.number if self.version else None
+        return [table_links("Results", "bot-results", self.bot.slug, ladder=self.ladder.code, version=number)]
+
+    @property
     def unrated(self) -> str:
         """The address of the games that are not counted."""
         return games_address(**(dict(self.total.filters) | {"rated": "no"}))
 
 
 def results_of(
-    request: HttpRequest, bot: Bot, ratings: Sequence[RatingRow], fixed: BotVersion | None = None
+    request: HttpRequest,
+    bot: Bot,
+    ratings: Sequence[RatingRow],
+    fixed: BotVersion | None = None,
+    *,
+    all_opponents: bool = False,
 ) -> BotResults | None:
-    """The results chosen by ``ladder``, ``version`` and ``opponents=all`` in the address.
+    """The results chosen by ``ladder`` and ``version`` in the address, and by ``all_opponents``.
 
     None without ratings. By default all versions on the ladder with the most games; a version's own page
     gives it as ``fixed``. Raises ``Http404`` for a ladder or a version without rated games.
@@ -72,7 +84,7 @@ def results_of(
     versions = [one.pk for one in on_ladder if version is None or one.pk == version.pk]
     filters = rated_filters(bot, code, version.number if version else None)
     colours, opponents = _pair_results(code, versions, filters)
-    shown = len(opponents) if request.GET.get("opponents") == "all" else MOST_OPPONENTS
+    shown = len(opponents) if all_opponents else MOST_OPPONENTS
     latest = recent.latest_games(code, versions)
     return BotResults(
         bot=bot,
@@ -91,6 +103,11 @@ def results_of(
         changes=recent.rating_changes(latest),
         time=recent.time_used(latest, f"{bot.pk}-{version.pk if version else 0}-{code}"),
     )
+
+
+def asks_for_all(request: HttpRequest) -> bool:
+    """Whether the address of a page asks for all opponents."""
+    return request.GET.get("opponents") == "all"
 
 
 def _chosen_ladder(request: HttpRequest, ratings: Sequence[RatingRow]) -> str:

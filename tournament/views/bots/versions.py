@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
@@ -16,12 +17,14 @@ from engines.records import Fault
 from tournament import access
 from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
 from tournament.services.accounts.acts import record_act
-from tournament.services.results.withdrawal import reinstate
+from tournament.services.bots.publishing import BY_OWNER, BY_STAFF
+from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.uploads import availability as uploads
-from tournament.services.uploads.validation import begin
+from tournament.services.uploads.stopping import stop_validation
+from tournament.services.uploads.validation import begin, is_delayed
 from tournament.views.bots.bots import games_of, ratings_of
 from tournament.views.bots.next_steps import checks_before, next_steps_of
-from tournament.views.bots.results import results_of
+from tournament.views.bots.results import asks_for_all, results_of
 from tournament.views.games.endings import ending_sentence
 from tournament.views.games.filters import games_address
 from tournament.views.paging import LAST_ID
@@ -29,6 +32,8 @@ from tournament.views.polling import unchanged
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.unsent import takes_form
 from workers.service.compliance import Found
+
+State = BotVersion.State
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +88,16 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context = {
         "version": version,
         "manages": manages,
-        "polls": version.state == BotVersion.State.VALIDATING,
+        "polls": version.state == State.VALIDATING,
         "seen": seen,
         "report": report_of(exam) if exam else None,
         "validation": _validation_games(validation) if validation and manages else [],
         "next_steps": next_steps_of(version, request.user, exam, timezone.now()),
-        "can_validate": manages and version.state == BotVersion.State.WAITING and uploads.look().are_run,
-        "can_test": manages and version.state == BotVersion.State.VALID,
-        "can_reinstate": request.user.is_staff and version.state == BotVersion.State.WITHDRAWN,
+        "can_validate": manages and version.state == State.WAITING and uploads.look().are_run,
+        "can_test": manages and version.state == State.VALID,
+        "can_withdraw": manages and version.state == State.VALID,
+        "can_stop": manages and version.state in {State.WAITING, State.VALIDATING},
+        "can_reinstate": access.may_reinstate(request.user) and version.state == State.WITHDRAWN,
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/version_state.html", context | {"out_of_band": True})
@@ -98,7 +105,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context |= {
         "options": sorted(version.options.items()),
         "ratings": ratings,
-        "results": results_of(request, version.bot, ratings, version),
+        "results": results_of(request, version.bot, ratings, version, all_opponents=asks_for_all(request)),
         "page": games_of(request, [version]),
         "all_games": games_address(bot=slug, version=number),
     }
@@ -137,11 +144,35 @@ def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> H
     return redirect(version)
 
 
+@takes_form("Withdraw the version")
+def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
+    """Withdraw a valid version, or stop the validation of one that is not valid yet."""
+    version = _find(request, slug, number)
+    if not access.may_edit_bot(request.user, version.bot):
+        raise Http404(f"no version {number} of this user")
+    is_owner = version.bot.owner_id == request.user.pk
+    who = "its owner" if is_owner else "the site's staff"
+    with transaction.atomic():
+        if withdraw(version, f"{who} withdrew it", BY_OWNER if is_owner else BY_STAFF):
+            done, deed = "The version is withdrawn. Its games are stopped.", "withdrew it"
+        elif stop_validation(version, f"{who} stopped its validation", timezone.now()):
+            done, deed = "The validation is stopped, and the version refused.", "stopped its validation"
+        else:
+            done = deed = ""
+        if deed and not is_owner:
+            record_act(request.user, deed, f"version {version}", version.get_absolute_url())
+    if done:
+        messages.success(request, done)
+    else:
+        messages.error(request, "The version is refused or withdrawn already.")
+    return redirect(version)
+
+
 @takes_form("Let the version play again")
 def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """Let a withdrawn version play again; only for staff."""
     version = _find(request, slug, number)
-    if not request.user.is_staff:
+    if not access.may_reinstate(request.user):
         raise Http404("staff only")
     if reinstate(version):
         record_act(request.user, "let it play again", f"version {version}", version.get_absolute_url())
@@ -182,7 +213,10 @@ def _seen(version: BotVersion, exam: Exam | None) -> str:
         return f"{version.state}-{done}"
     progress = int(exam.heard_at is not None) + exam.unpacked
     before = checks_before(exam)
-    return f"{version.state}-{done}-{exam.pk.hex[:8]}-{progress}-{len(exam.found)}-{before}-{exam.end}"
+    delayed = int(is_delayed(version, timezone.now()))
+    return (
+        f"{version.state}-{done}-{exam.pk.hex[:8]}-{progress}-{len(exam.found)}-{before}-{exam.end}-{delayed}"
+    )
 
 
 def _find(request: HttpRequest, slug: str, number: int) -> BotVersion:

@@ -52,7 +52,7 @@ def find_game_for(request: HttpRequest, pk: int) -> Game:
     """The game, if it exists and this user may see it; raises ``Http404``."""
     if pk > LAST_ID:
         raise Http404(f"no game {pk}")
-    game = get_object_or_404(Game.objects.with_players().select_related("pairing"), pk=pk)
+    game = get_object_or_404(Game.objects.with_players().select_related("pairing", "correction"), pk=pk)
     if not access.may_see_tournament(request.user, game.tournament):
         raise Http404(f"no game {pk}")
     return game

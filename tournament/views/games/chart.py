@@ -17,6 +17,9 @@ from tournament.views.games.replay import Replay
 STEEPNESS: Final = 0.4
 """Of the logistic function, per unit of score: a lead of 5 units is drawn at three quarters of the height."""
 
+DIGITS: Final = 3
+"""Of times and node counts: more could not be seen, and long games have hundreds of them."""
+
 Values = dict[str, list[float | None]]
 
 
@@ -24,14 +27,14 @@ def chart_values(replay: Replay, since: int = 0) -> Values:
     """By series, one value for each ply after ``since``; None where the engine reported none.
 
     ``white`` and ``black`` are the engines' scores as ``squeeze`` draws them, the ``_time`` series are
-    seconds, the ``_nodes`` series counts.
+    seconds, the ``_nodes`` series counts, both rounded to ``DIGITS`` digits.
     """
     values: Values = {}
     for side in Side:
         name = side.name.lower()
         values[name] = _series(replay, side, since, lambda note, side=side: squeeze(note.score, side))  # type: ignore[misc]
         values[f"{name}_time"] = _series(replay, side, since, _seconds)
-        values[f"{name}_nodes"] = _series(replay, side, since, lambda note: note.nodes)
+        values[f"{name}_nodes"] = _series(replay, side, since, _nodes)
     return values
 
 
@@ -56,4 +59,8 @@ def _series(
 
 
 def _seconds(note: MoveNote) -> float | None:
-    return None if note.ms is None else note.ms / 1000
+    return None if note.ms is None else float(f"{note.ms / 1000:.{DIGITS}g}")
+
+
+def _nodes(note: MoveNote) -> int | None:
+    return None if note.nodes is None else int(float(f"{note.nodes:.{DIGITS}g}"))

@@ -1,11 +1,10 @@
-"""Downloads of records, texts and tables; many records are served from files, never all in memory."""
+"""Downloads of records and texts; many records are served from files, never all in memory."""
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from tournament.views.games.record_files import NotWritten, RecordDownload
 
 PGN_TYPE = "application/vnd.chess-pgn; charset=utf-8"
 TEXT_TYPE = "text/plain; charset=utf-8"
-_CSV_TYPE = "text/csv; charset=utf-8"
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 """One part of a file; requests for several parts get the whole."""
 _WAIT = "This file is being written: try again in some seconds.\n"
@@ -26,20 +24,6 @@ _WAIT = "This file is being written: try again in some seconds.\n"
 def attached(content: str, name: str, content_type: str) -> HttpResponse:
     """A response that the browser saves as a file."""
     return HttpResponse(content, content_type=content_type, headers=_attachment(name))
-
-
-def attached_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]], name: str) -> HttpResponse:
-    """A table as a CSV file with a header; no text in it is run as a formula by a spreadsheet."""
-    text = io.StringIO()
-    writer = csv.writer(text)  # twice as fast as a DictWriter
-    writer.writerow(columns)
-    writer.writerows([_harmless(row[column]) for column in columns] for row in rows)
-    return attached(text.getvalue(), name, _CSV_TYPE)
-
-
-def _harmless(value: object) -> object:
-    """The value with an apostrophe before a name that a spreadsheet would run as a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
 
 
 def served_records(request: HttpRequest, find: Callable[[], RecordDownload], name: str) -> HttpResponseBase:

@@ -1,4 +1,7 @@
-"""Sentences that say how a game ended; the filter ``ending`` has the short form, for lists."""
+"""How a game ended, in words: short ones for lists and filters, and sentences.
+
+Files, records and addresses have the codes of ``Reason`` and ``Termination`` instead.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,43 @@ FORFEITS = {
     Termination.CPU: "it went over its CPU limit",
     Termination.FILE: "it went over its file limit",
 }
+RULES_WORDS: dict[str, str] = {
+    Reason.THREE_IN_A_ROW: "three in a row",
+    Reason.FOUR_DISCS: "four discs",
+    Reason.FOUR_RINGS: "four rings",
+    Reason.NO_MOVE: "no move left",
+    Reason.SEEDS: "both must pass",
+    Reason.CANNOT_PAY: "unpaid pass",
+    Reason.BOARD_FULL: "full board",
+    Reason.NO_ACTION: "no action left",
+}
+FORFEIT_WORDS: dict[str, str] = {
+    Termination.ILLEGAL_MOVE: "illegal move",
+    Termination.UNSOLICITED: "out of turn",
+    Termination.TIME: "time",
+    Termination.STALL: "not ready",
+    Termination.CRASH: "crash",
+    Termination.FLOOD: "too much output",
+    Termination.MEMORY: "memory limit",
+    Termination.PROCESS: "process limit",
+    Termination.CPU: "CPU limit",
+    Termination.FILE: "file limit",
+}
+OTHER_WORDS: dict[str, str] = {
+    Termination.REPETITION: "repetition",
+    Termination.PLY_LIMIT: "ply limit",
+    Termination.RESIGNATION: "resignation",
+    Termination.ADJUDICATION: "adjudication",
+}
+_WORDS: dict[str, str] = {
+    **RULES_WORDS,
+    **FORFEIT_WORDS,
+    **OTHER_WORDS,
+    Reason.REPETITION: "repetition",
+    Reason.PLY_LIMIT: "ply limit",
+    Termination.RULES: "by the rules",
+    Termination.VOID: "void",
+}
 _RESULTS = {
     Result.WHITE_WINS: "White wins",
     Result.BLACK_WINS: "Black wins",
@@ -38,14 +78,34 @@ _STATES = {
 
 def ending_sentence(game: Game) -> str:
     """One sentence: the result and its reason, or why there is no result yet."""
+    if _is_walkover(game):
+        return f"{game.fault.title()} loses without playing: {game.evidence}."
     if game.result is None:
         return f"{_STATES[Game.State(game.state)]}."
-    return f"{_RESULTS[Result(game.result)]}: {_why(game)}."
+    annulled = " The game is annulled." if game.annulled else ""
+    return f"{_RESULTS[Result(game.result)]}: {_why(game)}.{annulled}"
 
 
-@register.filter("ending")
+@register.filter
+def ending_word(code: str) -> str:
+    """The short form of a ``Reason`` or a ``Termination``, for a narrow column."""
+    return _WORDS[code]
+
+
+@register.filter
+def ending(game: Game) -> str:
+    """The short form of a game's ending; empty before its end."""
+    if _is_walkover(game):
+        return "withdrawn"
+    code = game.reason or game.termination
+    return ending_word(code) if code else ""
+
+
+@register.filter
 def ending_clause(game: Game) -> str:
     """Why the game ended, without its result; empty before its end."""
+    if _is_walkover(game):
+        return f"{game.fault.title()}: it is withdrawn"
     if not game.termination:
         return ""
     if (termination := Termination(game.termination)) in FORFEITS:
@@ -53,13 +113,18 @@ def ending_clause(game: Game) -> str:
     return _why(game)
 
 
+def _is_walkover(game: Game) -> bool:
+    """Whether a withdrawn version lost it without playing."""
+    return game.state == Game.State.HALTED and game.fault in {Fault.WHITE, Fault.BLACK}
+
+
 def fault_sentence(game: Game) -> str:
-    """Who caused a forfeit or a void; empty if the game ended without a fault."""
+    """Who forfeited, or caused a void; empty if the game ended without a fault."""
     match game.fault:
         case Fault.WHITE | Fault.BLACK:
-            return f"{game.fault.title()}'s engine is at fault; the game counts."
+            return f"By {game.fault.title()}; the game counts."
         case Fault.INFRASTRUCTURE:
-            return "The site is at fault, not an engine; the game does not count."
+            return "None: the site is at fault, not an engine, and the game does not count."
     return ""
 
 

@@ -19,8 +19,9 @@ from django.urls import reverse
 from engines.records import Fault, Termination
 from engines.rules.base import Result, Side
 from engines.rules.registry import GAMES
-from tournament.models import BotVersion, Game, Pairing
+from tournament.models import BotVersion, CountedPair, Game, Pairing
 from tournament.models.games import Forfeited
+from tournament.views.games.endings import FORFEIT_WORDS, OTHER_WORDS, RULES_WORDS
 
 MAX_PLIES = 2**31 - 1
 LAST_NUMBER = 2**63 - 1
@@ -43,7 +44,6 @@ FAULTS = {
 }
 FIELDS = {
     "ladder": "ladder",
-    "termination": "termination",
     "min_plies": "plies__gte",
     "max_plies": "plies__lte",
     "min_sequence": "sequence__gte",
@@ -51,6 +51,9 @@ FIELDS = {
     "round": "pairing__round",
 }
 """Filters that compare one column."""
+COUNTED = "counted"
+PAIR_POINTS = ("0 points", "½ point", "1 point", "1½ points", "2 points")
+"""What the candidate of a version test can score in a pair, by the number of half points."""
 SORTS = {
     "newest": ("Newest first", "finished_at", True),
     "oldest": ("Oldest first", "finished_at", False),
@@ -91,7 +94,13 @@ class GameSearchForm(forms.Form):
         ),
     )
     termination = forms.ChoiceField(
-        required=False, choices=_choices((str(value), str(value)) for value in Termination if value)
+        required=False,
+        label="Ending",
+        choices=[
+            *_choices(OTHER_WORDS.items()),
+            ("by the rules", [(Termination.RULES, "any of these"), *RULES_WORDS.items()]),
+            ("forfeits", list(FORFEIT_WORDS.items())),
+        ],
     )
     fault = forms.ChoiceField(
         required=False,
@@ -115,7 +124,19 @@ class GameSearchForm(forms.Form):
     )
     tournament = forms.SlugField(required=False, max_length=200, help_text="As in its address.")
     round = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
+    pair = forms.ChoiceField(
+        required=False,
+        label="Pair",
+        choices=_choices(
+            [
+                (COUNTED, "counted"),
+                *((str(number), f"{points} for the candidate") for number, points in enumerate(PAIR_POINTS)),
+            ]
+        ),
+        help_text="Of a version test, named as the tournament.",
+    )
     rated = forms.ChoiceField(required=False, choices=_choices([("yes", "yes"), ("no", "no")]))
+    annulled = forms.ChoiceField(required=False, choices=_choices([("yes", "yes"), ("no", "no")]))
     min_sequence = forms.IntegerField(
         required=False,
         label="From number",
@@ -146,6 +167,8 @@ class GameSearchForm(forms.Form):
                     self.add_error(name, "This needs a bot: name the bot too.")
         if values.get("opponent_version") and not values.get("opponent"):
             self.add_error("opponent_version", "A version needs an opponent: name the opponent too.")
+        if values.get("pair") and not values.get("tournament"):
+            self.add_error("pair", "A pair needs a version test: name it as the tournament too.")
         if values.get("min_sequence") and not values.get("ladder"):
             self.add_error("min_sequence", "A number needs a ladder: choose the ladder too.")
         return values
@@ -165,14 +188,20 @@ class GameSearchForm(forms.Form):
             games = games.filter(Q(white__in=own) | Q(black__in=own))
         if values["result"] in RESULTS:
             games = games.filter(RESULTS[values["result"]])
+        if values["termination"]:
+            games = games.filter(_ended(values["termination"]))
         if values["fault"] in FAULTS:
             games = games.filter(fault__in=FAULTS[values["fault"]])
         if not values["bot"] and self._is_of_forfeits():  # a bot's games have an index of their own
             games = games.filter(Forfeited())
         if values["rated"]:
             games = games.filter(rated=values["rated"] == "yes")
+        if values["annulled"]:
+            games = games.filter(annulled=values["annulled"] == "yes")
         if values["opening"]:
             games = games.filter(pairing__in=_pairings(values["opening"]))
+        if values["pair"]:
+            games = games.filter(pairing__in=_counted_pairs(values["tournament"], values["pair"]))
         if values["bot"]:
             games = games.filter(self._of_two_bots() if values["opponent"] else self._played_by_bot())
         return games
@@ -187,8 +216,7 @@ class GameSearchForm(forms.Form):
 
     def _is_of_forfeits(self) -> bool:
         values = self.cleaned_data
-        terminates = values["termination"] and Termination(values["termination"]).is_forfeit
-        return bool(terminates) or values["fault"] in {"either", "white", "black"}
+        return values["termination"] in FORFEIT_WORDS or values["fault"] in {"either", "white", "black"}
 
     def _played_by_bot(self) -> Q:
         """The condition for the bot's games. It names the ids of versions, because indexes have them."""
@@ -222,13 +250,34 @@ def _ids(versions: QuerySet[BotVersion]) -> list[int]:
     return list(versions.values_list("pk", flat=True))
 
 
+def _ended(code: str) -> Q:
+    """The condition for games with this ending, a ``Termination`` or a ``Reason`` of the rules."""
+    if code in RULES_WORDS:
+        return Q(termination=Termination.RULES, reason=code)
+    return Q(termination=code)
+
+
 def _pairings(opening: str) -> QuerySet[Pairing] | list[int]:
-    """The pairings with exactly these given moves, their ids if they are few.
+    """The pairings with exactly these given moves."""
+    moves = "" if opening == NO_OPENING else " ".join(opening.split())
+    return _ids_if_few(Pairing.objects.filter(opening=moves))
+
+
+def _counted_pairs(tournament: str, pair: str) -> QuerySet[Pairing] | list[int]:
+    """The counted pairs of a version test, with ``pair`` a number those of so many half points."""
+    counted = CountedPair.objects.filter(test__tournament__slug=tournament)
+    if pair != COUNTED:
+        counted = counted.filter(half_points=int(pair))
+    return _ids_if_few(
+        Pairing.objects.filter(tournament__slug=tournament, round__in=counted.values("number"))
+    )
+
+
+def _ids_if_few(found: QuerySet[Pairing]) -> QuerySet[Pairing] | list[int]:
+    """The ids of the pairings, or the pairings themselves above ``MOST_PAIRINGS``.
 
     SQLite finds games by a list of ids in an index, but reads all games in their order for a subquery.
     """
-    moves = "" if opening == NO_OPENING else " ".join(opening.split())
-    found = Pairing.objects.filter(opening=moves)
     few = list(found.values_list("pk", flat=True)[: MOST_LISTED + 1])
     return few if len(few) <= MOST_LISTED else found
 

@@ -13,7 +13,16 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.base import Side
 from engines.rules.registry import find_game
 from tournament import access
-from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame, RatingEvent
+from tournament.models import (
+    BotVersion,
+    Game,
+    GameLog,
+    GameRecord,
+    LiveGame,
+    RatingEvent,
+    Tournament,
+)
+from tournament.models.compressed import days_kept, is_kept_long
 from tournament.security import FRAMABLE_POLICY
 from tournament.views.games.board import board_context, find_game_for, load_replay
 from tournament.views.games.chart import chart_values
@@ -23,11 +32,18 @@ from tournament.views.games.replay import Replay
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import unchanged
 
+LIVE_PLIES = 200
+"""Of a longer running game the list of moves begins so many plies before the end; its page has htmx too."""
+PLIES_BEFORE = 20
+"""How many plies such a list shows before the ply in the address."""
+
 
 @require_safe
 @vary_on_headers("HX-Request")
 def game(request: HttpRequest, pk: int) -> HttpResponse:
     """The replay at ``?ply=n`` (default: the last), with the board turned by ``flip=1``.
+
+    The list of a long running game begins later, unless ``moves=all`` is given.
 
     The response to htmx is the board alone. With the parameters ``seen`` and ``since`` it is the moves after
     ply ``since``, 204 if nothing has changed, or a request to reload the page if the game is over.
@@ -51,14 +67,17 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "seen": seen,
         "chart": chart_values(replay, since),
     }
+    is_validation = game.tournament.kind == Tournament.Kind.VALIDATION
     if htmx:
         context["ply"] = None  # the page marks the move that it shows
         rows = replay.rows(since)
         context["replaced_rows"] = [row for row in rows if row.begins_by(since)]
         context["new_rows"] = [row for row in rows if not row.begins_by(since)]
         return render(request, "pieces/moves_new.html", context)
+    before = _plies_left_out(request, replay, context["ply"]) if _is_running(game) else 0
     context |= {
-        "rows": replay.rows(),
+        "rows": replay.rows(before),
+        "plies_left_out": before,
         "white_score": _score(game, game.white_score),
         "black_score": _score(game, game.black_score),
         "fault": fault_sentence(game),
@@ -66,6 +85,10 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "ended_by_rules": ended_by_rules(game),
         "recorded": recorded,
         "logs": _logs(request, game),
+        "logs_kept": _logs_kept(request, game),
+        "correction": getattr(game, "correction", None),
+        "outdated": [game.ladder] if game.ladder.is_outdated else [],
+        "annuls": game.result is not None and not is_validation and access.may_annul(request.user),
     }
     return render(request, "game.html", context)
 
@@ -140,6 +163,13 @@ def _is_running(game: Game) -> bool:
     return game.state in {Game.State.WAITING, Game.State.CLAIMED}
 
 
+def _plies_left_out(request: HttpRequest, replay: Replay, ply: int) -> int:
+    """How many plies come before the first move of the list."""
+    if request.GET.get("moves") == "all":
+        return 0
+    return max(0, min(replay.plies - LIVE_PLIES, ply - PLIES_BEFORE))
+
+
 def _headline(game: Game, replay: Replay, live: LiveGame | None) -> str:
     """How the game ended, or who is to move."""
     if live is None:
@@ -159,5 +189,16 @@ def _score(game: Game, score: int | None) -> str:
 
 def _logs(request: HttpRequest, game: Game) -> list[GameLog]:
     """The logs this user may see; no others are read."""
-    sides = [side for side in GameLog.Side.values if access.may_see_log(request.user, game, side)]
+    sides = _visible_sides(request, game)
     return list(GameLog.objects.filter(game=game, side__in=sides).order_by("-side")) if sides else []
+
+
+def _visible_sides(request: HttpRequest, game: Game) -> list[str]:
+    return [side for side in GameLog.Side.values if access.may_see_log(request.user, game, side)]
+
+
+def _logs_kept(request: HttpRequest, game: Game) -> int:
+    """For how many days the logs of a recorded game are kept; 0 if this user may see none."""
+    if game.result is None or not _visible_sides(request, game):
+        return 0
+    return days_kept(kept_long=is_kept_long(game.fault, game.tournament.kind))

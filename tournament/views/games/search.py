@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import F, Q
@@ -16,17 +15,17 @@ from django.views.decorators.http import require_safe
 
 from tournament import access
 from tournament.models import Game, GameRecord
-from tournament.views.games.downloads import PGN_TYPE, attached, attached_csv
+from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
+from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address
 from tournament.views.paging import LAST_ID, Page, is_whole
 
 PAGE_SIZE = 50
-MOST_EXPORTED = 500
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 COLUMNS = (
     "id", "ladder", "tournament", "round", "white", "white_version", "black", "black_version", "result",
-    "termination", "reason", "fault", "plies", "rated", "finished", "page",
+    "termination", "reason", "fault", "plies", "rated", "finished", "page", "annulled",
 )  # fmt: skip
 """Of the CSV, and the keys of the JSON lines."""
 
@@ -62,11 +61,7 @@ def games_export(request: HttpRequest, kind: str) -> HttpResponse:
         sentences = "\n".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
         return HttpResponse(f"{sentences}\n", content_type="text/plain; charset=utf-8", status=400)
     found = _found(request, form, MOST_EXPORTED)
-    response = EXPORTS[kind](request, found.rows)
-    if found.next:
-        address = request.build_absolute_uri(f"{request.path}{found.next}")
-        response["Link"] = f'<{address}>; rel="next"'
-    return response
+    return with_next(request, EXPORTS[kind](request, found.rows), found)
 
 
 def _found(request: HttpRequest, form: GameSearchForm, size: int) -> Page:
@@ -133,9 +128,9 @@ def _query(filters: dict[str, str]) -> str:
     return f"?{urlencode(filters)}" if filters else "?"
 
 
-def _values(page: str, game: Game) -> dict[str, Any]:
+def _values(page: str, game: Game) -> tuple[object, ...]:
     """A row of a table; ``page`` is the address of the page of game 0."""
-    values = (
+    return (
         game.pk,
         game.ladder_id,
         game.tournament.slug,
@@ -150,13 +145,13 @@ def _values(page: str, game: Game) -> dict[str, Any]:
         game.fault,
         game.plies,
         game.rated,
-        game.finished_at.isoformat() if game.finished_at else None,
+        as_text(game.finished_at),
         page.replace("/0/", f"/{game.pk}/"),
+        game.annulled,
     )
-    return dict(zip(COLUMNS, values, strict=True))
 
 
-def _rows(request: HttpRequest, games: list[Game]) -> Iterator[dict[str, Any]]:
+def _rows(request: HttpRequest, games: list[Game]) -> Iterator[tuple[object, ...]]:
     page = request.build_absolute_uri(reverse("game", args=[0]))
     return (_values(page, game) for game in games)
 
@@ -166,7 +161,10 @@ def _csv(request: HttpRequest, games: list[Game]) -> HttpResponse:
 
 
 def _json_lines(request: HttpRequest, games: list[Game]) -> HttpResponse:
-    lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in _rows(request, games))
+    lines = (
+        f"{json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)}\n"
+        for row in _rows(request, games)
+    )
     return attached("".join(lines), "games.jsonl", "application/jsonl; charset=utf-8")
 
 

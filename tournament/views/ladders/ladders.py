@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import Avg, Count, Sum
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -24,9 +24,10 @@ from tournament.models import BotVersion, Ladder, LadderRating
 from tournament.services.ladders.forecasts import describe_matchmaker
 from tournament.services.ladders.matchmaking import find_matchmaker
 from tournament.services.results.estimates import ladder_estimate
+from tournament.views.exports import served_table
 from tournament.views.feeds import feed_link
 from tournament.views.games.board import start_board
-from tournament.views.games.downloads import attached_csv, served_records
+from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import comparison_address
 from tournament.views.games.record_files import ladder_file
 from tournament.views.ladders.ratings import RECENT, drawn_rows
@@ -91,6 +92,8 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "game": game,
         "page": page,
         "ranked": ranked,
+        "rival": _best_rival(page.rows),
+        "outdated": Ladder.objects.outdated().filter(pk=code),
         "estimate": estimate,
         "provisional_width": 6 * SETTLED_SIGMA,
         "settled_games": SETTLED_GAMES,
@@ -136,15 +139,12 @@ def ladder_records(request: HttpRequest, code: str) -> HttpResponseBase:
 def ladder_ratings(request: HttpRequest, code: str, kind: str) -> HttpResponse:
     """The whole rating table as ``csv`` or ``json``."""
     _find(code)
-    if kind == "csv":
-        return attached_csv(EXPORTED, _exported(request, code), f"{code}-ratings.csv")
-    if kind == "json":
-        return JsonResponse({"ladder": code, "ratings": list(_exported(request, code))})
-    raise Http404(f"no ratings as {kind!r}")
+    rows = _exported(request, code)
+    return served_table(kind, "ratings", EXPORTED, rows, file=f"{code}-ratings", ladder=code)
 
 
-def _exported(request: HttpRequest, code: str) -> Iterator[dict[str, Any]]:
-    """The rows of a download, the best first, with the keys of ``EXPORTED``.
+def _exported(request: HttpRequest, code: str) -> Iterator[tuple[object, ...]]:
+    """The rows of a download, the best first, with the columns of ``EXPORTED``.
 
     A sample's owner is None, and so is the place of a provisional rating.
     """
@@ -158,8 +158,7 @@ def _exported(request: HttpRequest, code: str) -> Iterator[dict[str, Any]]:
         found = strengths.get(version)
         elo = (found.elo, found.error) if found else (None, None)
         _, _, sigma, games, *_ = values[1:]
-        row = (None if is_provisional(sigma, games) else place, name, number, *values, *elo, page)
-        yield dict(zip(EXPORTED, row, strict=True))
+        yield None if is_provisional(sigma, games) else place, name, number, *values, *elo, page
 
 
 def _sizes() -> dict[str, tuple[int, int]]:
@@ -170,6 +169,12 @@ def _sizes() -> dict[str, tuple[int, int]]:
         .annotate(bots=Count("version__bot", distinct=True), played=Sum("games"))
     )
     return {code: (bots, played // 2) for code, bots, played in counted}
+
+
+def _best_rival(ratings: Sequence[LadderRating]) -> LadderRating | None:
+    """The best rating of another bot than the first one's; None if there is no other bot."""
+    others = (rating for rating in ratings if rating.version.bot_id != ratings[0].version.bot_id)
+    return next(others, None)
 
 
 def _agreements(code: str, page: Page, estimate: Estimate | None) -> dict[int, Agreement]:

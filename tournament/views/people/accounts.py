@@ -110,7 +110,8 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "bots": bots,
         "page": by_id(request, own, PAGE_SIZE),
         "slot_hours": used_today(request.user, timezone.now()),
-        "most_slot_hours": 0 if request.user.is_staff else settings.SLOT_HOURS,
+        "most_slot_hours": settings.SLOT_HOURS if access.has_limits(request.user) else 0,
+        "sees_acts": access.may_see_acts(request.user),
         "tests": list(tests.order_by("-id")[:LATEST_TESTS]),
     }
     return render(request, "account.html", context)

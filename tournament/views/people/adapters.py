@@ -22,13 +22,19 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from tournament.models import User
+from tournament.server.addresses import plain_address
 from tournament.services.accounts import throttles
 from tournament.services.accounts.devices import known_device, remember_device
 
 THROTTLED = "throttled"
 """The code of the error of a password that was not checked because of too many attempts."""
+CONFIRMATION_SENT = "account/messages/email_confirmation_sent.txt"
+REFUSED_MAIL = "refused_mail"
+"""The attribute of a request for which too many mails were sent already, and the key of its message."""
 MESSAGES = {
-    "account/messages/email_confirmation_sent.txt": "A mail with a link was sent to {email}. "
+    REFUSED_MAIL: "No mail was sent to {email}, because several have been sent there today. "
+    "Try again tomorrow.",
+    CONFIRMATION_SENT: "A mail with a link was sent to {email}. "
     "The address is used once you have followed the link.",
     "account/messages/email_confirmed.txt": "The address {email} is confirmed.",
     "account/messages/email_confirmation_failed.txt": "The address {email} belongs to another account.",
@@ -104,13 +110,26 @@ class AccountAdapter(DefaultAccountAdapter):
         extra_tags: str = "",
         message: str | None = None,
     ) -> None:
+        if message_template == CONFIRMATION_SENT and getattr(request, REFUSED_MAIL, False):
+            level, message_template = messages.WARNING, REFUSED_MAIL
         text = message or MESSAGES.get(message_template or "", "").format(**message_context or {})
         if text:
             level = messages.SUCCESS if level == messages.INFO else level
             messages.add_message(request, level, text, extra_tags=extra_tags)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail; a failure is only logged. Waits up to the time-out."""
+        """Send a mail, unless many have gone to the address; a failure is only logged. May take a time-out.
+
+        Links for a new password count apart from other mails, with which strangers could otherwise prevent
+        them.
+        """
+        kind = "reset" if "password_reset" in template_prefix else "other"
+        try:
+            throttles.claim(self.request, throttles.mail_claims(kind, email))
+        except throttles.Throttled as refused:
+            log.warning("no mail to %s: %s", email, refused)
+            setattr(self.request, REFUSED_MAIL, True)
+            return
         try:
             super().send_mail(template_prefix, email, context)
         except (OSError, SMTPException) as error:
@@ -127,6 +146,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         messages.error(request, "This account is closed.")
         return redirect("log-in")
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """The client's address, by which allauth counts (of IPv6 its network of 64 bits)."""
+        return plain_address(super().get_client_ip(request))
 
     def is_ajax(self, request: HttpRequest) -> bool:
         """All answers are pages."""

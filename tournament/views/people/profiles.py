@@ -10,12 +10,15 @@ from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import Bot, BotVersion, Game, LadderRating, User
 from tournament.views.bots.bots import games_in_parts
+from tournament.views.bots.tables import RATINGS, rating_lines
+from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
 from tournament.views.paging import by_id, newest_rows, numbered
@@ -51,11 +54,25 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
         "tournaments": by_id(request, tournaments, TOURNAMENTS_A_PAGE),
         "games": _recent_games(request, person),
         "most_versions": MOST_VERSIONS,
+        "files": [table_links("Ratings", "person-ratings", name)] if best else [],
         "all_games": games_address(owner=person.username),
     }
     if access.may_see_profile(access.PUBLIC, person):
         context["feed"] = feed_link(person)
     return render(request, "person.html", context)
+
+
+@require_safe
+def person_ratings(request: HttpRequest, name: str, kind: str) -> HttpResponse:
+    """The best rating of each bot of a person on each ladder."""
+    person = _find(request, name)
+    best = _best_ratings(list(access.visible_bots(request.user).filter(owner=person)))
+    order = {code: place for place, code in enumerate(GAMES)}
+    ratings = sorted(best.values(), key=lambda one: (one.version.bot.name_key, order[one.ladder_id]))
+    rows = rating_lines(request, ratings)
+    return served_table(
+        kind, "ratings", RATINGS, rows, file=f"{slugify(name) or 'person'}-ratings", person=name
+    )
 
 
 def _find(request: HttpRequest, name: str) -> User:

@@ -47,15 +47,18 @@ def look_up_news() -> News:
 
 
 def _version() -> str:
-    """Changes with the number of recorded games, which is the sum of the ladders' sequences."""
-    total: int = Ladder.objects.aggregate(total=Sum("sequence"))["total"] or 0
+    """Changes with the number of recorded games, the sum of the ladders' sequences, and with annulments."""
+    sums = Ladder.objects.aggregate(total=Sum("sequence"), revisions=Sum("revision"))
+    total: int = sums["total"] or 0
     step = max(1, total // REFRESHES)
-    return f"{step}-{total // step}"
+    return f"{step}-{total // step}-{sums['revisions'] or 0}"
 
 
 def _make() -> News:
     notable = find_notable()
-    done = access.visible_games(AnonymousUser(), Game.objects.done().with_players().select_related("pairing"))
+    done = access.visible_games(
+        AnonymousUser(), Game.objects.counted().with_players().select_related("pairing")
+    )
     games = list(done.order_by("-id")[:LATEST_GAMES])
     context = {
         "ladders": ladder_tops(),

@@ -65,7 +65,9 @@ def find_notable() -> list[NotableGame]:
 def _recent() -> QuerySet[Game]:
     """Newest first. ``result`` instead of ``state``, because an index on states would be chosen for it."""
     since = timezone.now() - datetime.timedelta(days=DAYS)
-    games = Game.objects.filter(finished_at__gte=since, result__isnull=False, fault=Fault.NONE)
+    games = Game.objects.filter(
+        finished_at__gte=since, result__isnull=False, fault=Fault.NONE, annulled=False
+    )
     return access.visible_games(AnonymousUser(), games).order_by("-finished_at", "-pk")[:MOST_GAMES]
 
 

@@ -79,7 +79,7 @@ def describe_progress(tournament: Tournament, versions: Sequence[BotVersion]) ->
     if tournament.is_over:
         return _describe_end(tournament)
     if tournament.state not in {State.RUNNING, State.PAUSED}:
-        return "" if tournament.games_total else "No games yet."
+        return "" if tournament.games_total else "The games are made at the start."
     games = _games_left(tournament, versions)
     if not games:
         return ""

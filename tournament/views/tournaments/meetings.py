@@ -17,12 +17,20 @@ from workers.pairing.results import MeetingResult, find_byes
 
 @dataclass(frozen=True, slots=True)
 class MeetingSide:
-    """One player of a meeting, without a version if not decided yet; ``tone`` as in ``CrosstableCell``."""
+    """One player of a meeting, without a version if not decided yet; ``tone`` as in ``CrosstableCell``.
+
+    ``points`` are None before the first game, and of a player with a bye.
+    """
 
     version: BotVersion | None
     seed: int | None
-    points: str
+    points: float | None
     tone: str
+
+    @property
+    def shown(self) -> str:
+        """The points as text."""
+        return "" if self.points is None else format_points(self.points)
 
     @property
     def drawn(self) -> SafeString:
@@ -32,7 +40,7 @@ class MeetingSide:
             rank = "" if self.seed is None else self.seed
             who = f'<span class="rank">{rank}</span> {link_version(self.version)}'
         # Safe: the link is, the rest are numbers and our classes.
-        return mark_safe(f'<span class="side {self.tone}">\n{who}\n<b>{self.points}</b>\n</span>')
+        return mark_safe(f'<span class="side {self.tone}">\n{who}\n<b>{self.shown}</b>\n</span>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,7 @@ class MeetingRow:
 class RoundOf:
     """A round of one ladder."""
 
+    number: int
     name: str
     meetings: list[MeetingRow]
 
@@ -87,13 +96,14 @@ def swiss_round(table: StandingsTable, addresses: MeetingAddresses, number: int)
     meetings = [_meeting(table, addresses, one) for one in sorted(drawn, key=lambda one: one.first)]
     for seed, rounds in find_byes(len(table.versions), table.met).items():
         if number in rounds:
-            meetings.append(MeetingRow(MeetingSide(table.seeded(seed), seed, "", ""), None, "bye"))
-    return [RoundOf(f"Round {number}", meetings)]
+            meetings.append(MeetingRow(MeetingSide(table.seeded(seed), seed, None, ""), None, "bye"))
+    return [RoundOf(number, f"Round {number}", meetings)]
 
 
 def bracket(table: StandingsTable, addresses: MeetingAddresses) -> list[RoundOf]:
+    """All rounds of a knock-out that has begun."""
     return [
-        RoundOf(_round_name(len(drawn), number), [_match(table, addresses, match) for match in drawn])
+        RoundOf(number, _round_name(len(drawn), number), [_match(table, addresses, match) for match in drawn])
         for number, drawn in enumerate(table.bracket, start=1)
     ]
 
@@ -104,13 +114,13 @@ def _round_name(matches: int, number: int) -> str:
 
 def _match(table: StandingsTable, addresses: MeetingAddresses, match: KnockoutMatch) -> MeetingRow:
     if match.is_bye and match.first is not None:
-        return MeetingRow(MeetingSide(table.seeded(match.first), match.first, "", "win"), None, "bye")
+        return MeetingRow(MeetingSide(table.seeded(match.first), match.first, None, "win"), None, "bye")
     played = match.first_points + match.second_points > 0
     first, second = (
         MeetingSide(
             None if seed is None else table.seeded(seed),
             seed,
-            format_points(points) if played else "",
+            points if played else None,
             "" if match.winner is None else "win" if seed == match.winner else "loss",
         )
         for seed, points in ((match.first, match.first_points), (match.second, match.second_points))
@@ -127,7 +137,7 @@ def _meeting(table: StandingsTable, addresses: MeetingAddresses, met: MeetingRes
         MeetingSide(
             table.seeded(seed),
             seed,
-            format_points(points) if games else "",
+            points if games else None,
             tone_of(points / games) if games else "",
         )
         for seed, points in ((met.first, met.first_points), (met.second, met.second_points))

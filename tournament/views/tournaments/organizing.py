@@ -96,7 +96,7 @@ def tournament_extend(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 @takes_form("Set the priority")
 def tournament_priority(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Set the priority; only for staff."""
-    if not request.user.is_staff:
+    if not access.may_set_priority(request.user):
         raise Http404("priorities are for staff")
     form = ControlForm(request.POST)
     priority = form.cleaned_data.get("priority") if form.is_valid() else None

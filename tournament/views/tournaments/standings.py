@@ -12,6 +12,7 @@ from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow
 from tournament.models import BotVersion, Tournament
 from tournament.sentences import isolated
 from tournament.services.schedule.tables import ORDERS, StandingsTable
+from tournament.views.exports import TableLinks, table_links
 from tournament.views.tournaments.meetings import (
     MeetingAddresses,
     RoundOf,
@@ -104,6 +105,7 @@ class Cross:
     """The requested round of a Swiss, or all rounds of a knock-out (its bracket)."""
     made: Sequence[int] = ()
     """The numbers of the rounds drawn so far."""
+    files: Sequence[TableLinks] = ()
 
 
 def crosses(
@@ -137,7 +139,16 @@ def _cross(tournament: Tournament, table: StandingsTable, *, with_meetings: bool
         None if challenger is None else lines.line(challenger, 0, against),
         bracket(table, lines.meetings) if table.bracket else swiss_round(table, lines.meetings, round_number),
         sorted({one.round for one in table.met}),
+        _files(tournament, table),
     )
+
+
+def _files(tournament: Tournament, table: StandingsTable) -> list[TableLinks]:
+    names = ["standings", "crosstable", *(["pairings"] if tournament.is_staged else [])]
+    return [
+        table_links(name.title(), f"tournament-{name}", tournament.slug, ladder=table.ladder)
+        for name in names
+    ]
 
 
 @dataclass(frozen=True, slots=True)

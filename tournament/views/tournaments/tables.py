@@ -1,24 +1,34 @@
-"""The tables of a tournament as CSV and JSON, with the same columns in both.
+"""The tables of tournaments as CSV and JSON, with the same columns in both.
 
-``?ladder=`` selects one ladder; without it the tables of all ladders follow each other.
+``?ladder=`` selects one ladder of a tournament; without it the tables of all ladders follow each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from tournament import access
 from tournament.arithmetic.standings import GameScore, StandingsRow
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.stored_tables import shown_tables
 from tournament.services.schedule.tables import StandingsTable
-from tournament.views.games.downloads import attached_csv
+from tournament.views.exports import MOST_EXPORTED, as_text, served_table, with_next
+from tournament.views.paging import LAST_ID, by_id, whole_number
+from tournament.views.tournaments.meetings import (
+    MeetingAddresses,
+    MeetingRow,
+    MeetingSide,
+    RoundOf,
+    bracket,
+    swiss_round,
+)
 from tournament.views.tournaments.places import ranked_rows
 from tournament.views.tournaments.tournaments import find_tournament, players_of
 
-Line = dict[str, object]
+Line = tuple[object, ...]
 
 SCORE = ("games", "won", "drawn", "lost", "not_played")
 STANDINGS = (
@@ -28,6 +38,24 @@ STANDINGS = (
 """``rank`` is empty for a gauntlet's challenger; ``not_played`` counts games at half a point for both."""
 CROSSTABLE = ("ladder", "bot", "version", "opponent", "opponent_version", "points", *SCORE)
 """One line for each player and each opponent it has met."""
+PAIRINGS = (
+    "ladder", "round", "seed", "bot", "version", "points", "opponent_seed", "opponent", "opponent_version",
+    "opponent_points", "winner", "note", "games",
+)  # fmt: skip
+"""``winner`` is of a decided match of a knock-out; ``games`` is the address of the list of games."""
+TOURNAMENTS = (
+    "tournament", "format", "state", "rated", "games_done", "games", "time_control", "owner", "started",
+    "finished", "page",
+)  # fmt: skip
+
+
+@require_safe
+def tournaments(request: HttpRequest, kind: str) -> HttpResponse:
+    """All tournaments this user may see, newest first, in parts of ``MOST_EXPORTED``."""
+    visible = access.visible_tournaments(request.user).select_related("owner")
+    page = by_id(request, visible, MOST_EXPORTED)
+    rows = [_tournament(request, one) for one in page.rows]
+    return with_next(request, served_table(kind, "tournaments", TOURNAMENTS, rows, file="tournaments"), page)
 
 
 @require_safe
@@ -46,6 +74,23 @@ def crosstable(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     tables = _tables(request, tournament, with_meetings=True)
     lines = [line for table in tables for line in _crosstable(tournament, table)]
     return _answer(tournament, "crosstable", kind, CROSSTABLE, lines)
+
+
+@require_safe
+def pairings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """The meetings of a Swiss or a knock-out, round by round; ``?round=n`` selects one round."""
+    tournament = _with_tables(request, slug)
+    if not tournament.is_staged:
+        raise Http404(f"tournament {slug!r} has no rounds")
+    number = whole_number(request, "round", 0, most=LAST_ID)
+    lines = [
+        _pairing(request, table, round_.number, row)
+        for table in _tables(request, tournament, with_meetings=False)
+        for round_ in _rounds(tournament, table)
+        if number in {0, round_.number}
+        for row in round_.meetings
+    ]
+    return _answer(tournament, "pairings", kind, PAIRINGS, lines)
 
 
 def _with_tables(request: HttpRequest, slug: str) -> Tournament:
@@ -72,7 +117,7 @@ def _standings(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:
 
 
 def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Line:
-    values = (
+    return (
         table.ladder,
         rank,
         *_named(table.versions[row.player]),
@@ -85,7 +130,6 @@ def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Lin
         row.performance,
         table.ratings.get(row.player),
     )
-    return dict(zip(STANDINGS, values, strict=True))
 
 
 def _crosstable(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:
@@ -95,8 +139,51 @@ def _crosstable(tournament: Tournament, table: StandingsTable) -> Iterator[Line]
         for other in rows:
             if score := row.versus.get(other.player):
                 players = (*_named(table.versions[row.player]), *_named(table.versions[other.player]))
-                values = (table.ladder, *players, score.points, *_score(score))
-                yield dict(zip(CROSSTABLE, values, strict=True))
+                yield table.ladder, *players, score.points, *_score(score)
+
+
+def _rounds(tournament: Tournament, table: StandingsTable) -> list[RoundOf]:
+    addresses = MeetingAddresses(tournament.slug, table.ladder)
+    if table.bracket:
+        return bracket(table, addresses)
+    numbers = sorted({one.round for one in table.met})
+    return [drawn for number in numbers for drawn in swiss_round(table, addresses, number)]
+
+
+def _pairing(request: HttpRequest, table: StandingsTable, number: int, row: MeetingRow) -> Line:
+    winners = (side.version for side in (row.first, row.second) if side is not None and side.tone == "win")
+    winner = next(winners, None) if table.bracket else None
+    return (
+        table.ladder,
+        number,
+        *_side(row.first),
+        *_side(row.second),
+        None if winner is None else winner.bot.name,
+        row.note,
+        request.build_absolute_uri(row.address) if row.address else "",
+    )
+
+
+def _side(side: MeetingSide | None) -> Line:
+    if side is None or side.version is None:
+        return None, None, None, None
+    return side.seed, *_named(side.version), side.points
+
+
+def _tournament(request: HttpRequest, tournament: Tournament) -> Line:
+    return (
+        tournament.name,
+        tournament.kind,
+        tournament.state,
+        tournament.rated,
+        tournament.games_done,
+        tournament.games_total,
+        tournament.time_control,
+        tournament.owner.username if tournament.owner else None,
+        as_text(tournament.started_at),
+        as_text(tournament.finished_at),
+        request.build_absolute_uri(tournament.get_absolute_url()),
+    )
 
 
 def _named(version: BotVersion) -> tuple[str, int]:
@@ -110,9 +197,12 @@ def _score(score: GameScore) -> tuple[int, ...]:
 def _answer(
     tournament: Tournament, name: str, kind: str, columns: tuple[str, ...], lines: list[Line]
 ) -> HttpResponse:
-    """The lines as ``csv`` or ``json``; raises ``Http404`` for another kind."""
-    if kind == "csv":
-        return attached_csv(columns, lines, f"{tournament.slug}-{name}.csv")
-    if kind == "json":
-        return JsonResponse({"tournament": tournament.slug, "state": tournament.state, name: lines})
-    raise Http404(f"no {name} as {kind!r}")
+    return served_table(
+        kind,
+        name,
+        columns,
+        lines,
+        file=f"{tournament.slug}-{name}",
+        tournament=tournament.slug,
+        state=tournament.state,
+    )

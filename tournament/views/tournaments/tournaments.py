@@ -16,13 +16,16 @@ from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import ControlForm, EnterForm
-from tournament.models import Bot, BotVersion, Game, Tournament
+from tournament.models import Bot, BotVersion, Correction, Game, Tournament
 from tournament.models.games import Forfeited, GameQuerySet
 from tournament.sentences import isolated
+from tournament.services.schedule.steps import games_to_make
 from tournament.services.schedule.stored_tables import find_stored, shown_tables
 from tournament.services.schedule.terms import MAX_ROUNDS
+from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records
+from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import tournament_file
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.polling import here, unchanged
@@ -51,7 +54,7 @@ BEGUN = [CLAIMED, DONE, HALTED]
 
 PLAYER = ("number", "games", "bot__name", "bot__slug", "bot__owner")
 """Columns of a version that the page shows; a ladder has hundreds."""
-State = Tournament.State
+State, Effect = Tournament.State, Correction.Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,11 @@ class FilterChoice:
 def tournaments(request: HttpRequest) -> HttpResponse:
     """All tournaments this user may see, newest first."""
     rows = access.visible_tournaments(request.user).select_related("owner")
-    return render(request, "tournaments.html", {"page": by_id(request, rows, PAGE_SIZE)})
+    context = {
+        "page": by_id(request, rows, PAGE_SIZE),
+        "files": [table_links("Tournaments", "tournaments-files")],
+    }
+    return render(request, "tournaments.html", context)
 
 
 @require_safe
@@ -81,7 +88,8 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     tournament = find_tournament(request, slug)
     if tournament.is_version_test:
         return redirect(tournament)
-    seen = _seen(tournament)
+    unmade = games_to_make(tournament)
+    seen = _seen(tournament, unmade)
     if unchanged(request, seen):
         return HttpResponse(status=204)
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
@@ -100,6 +108,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
+        "unmade": unmade,
         "winners": winners(tournament, tables),
         "is_large": is_large and tournament.has_cycles,
         "is_full": is_full,
@@ -109,6 +118,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
         "crosses": crosses(tournament, tables, with_meetings=with_meetings, round_number=shown_round),
+        "all_games": games_address(tournament=slug),
         "filters": filters,
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
         # The index orders the games of each state by id, but not the games of all states.
@@ -118,16 +128,26 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "pieces/tournament_live.html", context)
     bots = [version.bot for version in versions]
     context |= {"terms": describe_terms(tournament), **_controls(request, tournament, bots)}
+    context["annulled"] = count_annulled(tournament)
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.is_endless:
         context["feed"] = feed_link(tournament)
     return render(request, "tournament.html", context)
 
 
-def _seen(tournament: Tournament) -> str:
+def _seen(tournament: Tournament, unmade: int) -> str:
     """Changes with the games and with the stored tables, which may lag behind them."""
     stored = find_stored(tournament)
-    of = f"-{stored.games_done}" if stored else ""
-    return f"{tournament.state}-{tournament.games_done}-{tournament.games_total}{of}"
+    shown = [tournament.state, tournament.games_done, tournament.games_total, tournament.revision]
+    if unmade:
+        shown.append(f"{unmade}-unmade")
+    if stored is not None:
+        shown.append(f"{stored.games_done}-{stored.revision}-stored")
+    return "-".join(map(str, shown))
+
+
+def count_annulled(tournament: Tournament) -> int:
+    """How many of its games are annulled; a query only if some were."""
+    return tournament.games.filter(correction__effect=Effect.ANNULLED).count() if tournament.revision else 0
 
 
 def players_of(tournament: Tournament) -> list[BotVersion]:
@@ -165,7 +185,7 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
         "resumes": tournament.state == State.PAUSED,
         "cancels": not (tournament.is_over or tournament.is_endless),
         "extends": began and (tournament.has_cycles or tournament.kind == Tournament.Kind.SWISS),
-        "prioritizes": user.is_staff and not tournament.is_over,
+        "prioritizes": access.may_set_priority(user) and not tournament.is_over,
         "control_form": ControlForm(initial={"priority": tournament.priority, "more": 1}),
     }
     if waits and entered:

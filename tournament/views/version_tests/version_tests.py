@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -13,14 +13,17 @@ from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.models import Tournament, VersionTest
+from tournament.arithmetic.standings import GameScore
+from tournament.models import BotVersion, Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.schedule.pairings import entered_versions
-from tournament.views.games.filters import games_address
+from tournament.views.exports import table_links
+from tournament.views.games.filters import COUNTED, games_address
+from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
 from tournament.views.polling import unchanged
 from tournament.views.tournaments.meetings import format_points
-from tournament.views.tournaments.tournaments import find_tournament
+from tournament.views.tournaments.tournaments import count_annulled, find_tournament
 
 PAGE_SIZE = 50
 POINTS = 400
@@ -46,15 +49,29 @@ class PairCell:
     points: str
     count: int
     share: float
+    games: str
+    """The address of the list of their games."""
 
 
 @require_safe
 def version_tests(request: HttpRequest) -> HttpResponse:
     """All version tests, newest first; with ``?owner=`` those of one account."""
+    rows, owner = chosen_tests(request)
+    context = {
+        "page": by_id(request, rows, PAGE_SIZE),
+        "owner": owner,
+        "files": [table_links("Version tests", "version-tests-files", owner=owner)],
+    }
+    return render(request, "version_tests.html", context)
+
+
+def chosen_tests(request: HttpRequest) -> tuple[QuerySet[Tournament], str]:
+    """The tests of the account named by ``?owner=``, and that name; without one, all tests."""
     rows = access.visible_version_tests().select_related("owner", "version_test")
-    if owner := request.GET.get("owner", "")[:MOST_OWNER]:
+    owner = request.GET.get("owner", "")[:MOST_OWNER]
+    if owner:
         rows = rows.filter(owner__username=owner) if owner.isprintable() else rows.none()
-    return render(request, "version_tests.html", {"page": by_id(request, rows, PAGE_SIZE), "owner": owner})
+    return rows, owner
 
 
 @require_safe
@@ -63,20 +80,29 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
     """The course of a test and its terms; the response to htmx is the part that changes, or 204."""
     tournament = find_version_test(request, slug)
     test = tournament.version_test
-    seen = f"{tournament.state}-{tournament.games_done}-{test.looked_at}"
+    seen = f"{tournament.state}-{tournament.games_done}-{test.looked_at}-{tournament.revision}"
     if unchanged(request, seen):
         return HttpResponse(status=204)
     is_fragment = "HX-Request" in request.headers
     if is_fragment and not request.GET.get("seen", "").startswith(tournament.state):
         return HttpResponse(headers={"HX-Refresh": "true"})
-    context = {"tournament": tournament, "test": test, "seen": seen, **_course(test, tournament)}
+    versions = entered_versions(tournament)
+    context = {
+        "tournament": tournament,
+        "test": test,
+        "seen": seen,
+        "files": [table_links("Pairs", "version-test-pairs", slug)],
+        "games": counted_games(tournament, versions[0]),
+        **_course(test, tournament),
+    }
     if is_fragment:
         return render(request, "pieces/version_test_live.html", context)
     (ladder,) = tournament.ladders
     context |= {
         "game": GAMES[ladder],
-        "versions": entered_versions(tournament),
+        "versions": versions,
         "games_address": games_address(tournament=tournament.slug),
+        "annulled": count_annulled(tournament),
         "stops": not test.is_over and access.may_edit_tournament(request.user, tournament),
     }
     return render(request, "version_test.html", context)
@@ -105,6 +131,13 @@ def find_version_test(request: HttpRequest, slug: str) -> Tournament:
     return tournament
 
 
+def counted_games(tournament: Tournament, candidate: BotVersion) -> ScoreRow:
+    """The score of the candidate, with the addresses of the lists of the counted games."""
+    counted, named = tournament.version_test.games, {"bot": candidate.bot.slug, "version": candidate.number}
+    score = GameScore(counted.wins, counted.draws, counted.losses)
+    return ScoreRow(score, {"tournament": tournament.slug, "pair": COUNTED, **named})
+
+
 def format_elo(elo: float) -> str:
     """``+20``, ``0``, ``-3.5``."""
     return f"{elo:+g}" if elo else "0"
@@ -121,7 +154,12 @@ def _course(test: VersionTest, tournament: Tournament) -> dict[str, Any]:
         "estimate": test.estimate if total else None,
         "los": 100.0 * test.estimate.los,
         "pairs": [
-            PairCell(format_points(place / 2), count, 100.0 * count / (total or 1))
+            PairCell(
+                format_points(place / 2),
+                count,
+                100.0 * count / (total or 1),
+                games_address(tournament=tournament.slug, pair=place),
+            )
             for place, count in enumerate(pairs.cells)
         ],
         "counted": total,

@@ -38,19 +38,27 @@ class Conversation:
         if self._size > MOST_BYTES:
             self._drop_middle()
 
-    def received(self, line: bytes, at_ns: int) -> None:
-        """Add one or more lines from the engine, without the last line end."""
-        self._entries.append((b"<", at_ns, line))
-        self._size += len(line) + FRAME_BYTES
+    def received(self, output: bytes, at_ns: int) -> None:
+        """Add whole lines from the engine; the last line end may be missing. Empty lines are left out."""
+        self._entries.append((b"<", at_ns, output))
+        self._size += len(output) + FRAME_BYTES
         if self._size > MOST_BYTES:
             self._drop_middle()
 
-    def exchanged(self, question: bytes, asked_ns: int, answer: bytes, arrived_ns: int) -> None:
-        """Add one or more whole lines to the engine, and its one line of answer."""
-        self._entries += ((b">", asked_ns, question), (b"<", arrived_ns, answer))
-        self._size += len(question) + len(answer) + 2 * FRAME_BYTES
-        if self._size > MOST_BYTES:
-            self._drop_middle()
+    def exchanged(self, question: bytes, asked_ns: int, answer: list[tuple[bytes, int]]) -> None:
+        """Add one or more whole lines to the engine, and its answer in the pieces in which it arrived."""
+        self.sent(question, asked_ns)
+        if len(answer) == 1:
+            output, at_ns = answer[0]
+            self.received(output, at_ns)
+            return
+        unfinished = b""
+        for piece, at_ns in answer:
+            unfinished += piece
+            end = unfinished.rfind(b"\n") + 1
+            if end:
+                self.received(unfinished[:end], at_ns)
+                unfinished = unfinished[end:]
 
     def text(self) -> str:
         first = self._drop_middle()
@@ -77,9 +85,8 @@ class Conversation:
 
     def _written(self, entry: _Entry) -> bytes:
         arrow, at_ns, data = entry
-        seconds = (at_ns - self._start_ns) / 1e9
-        lines = data.removesuffix(b"\n").split(b"\n")
-        return b"".join(b"%8.3f %s %s\n" % (seconds, arrow, line) for line in lines)
+        begin = b"%8.3f %s " % ((at_ns - self._start_ns) / 1e9, arrow)
+        return b"".join([b"%s%s\n" % (begin, line) for line in data.split(b"\n") if line])
 
 
 def _size(entry: _Entry) -> int:

@@ -1,7 +1,8 @@
 """The fast path: ordinary moves of a game, played in one loop.
 
-A move is ordinary when the question is written in one write, one line comes back in time, it is a legal
-``bestmove``, and the other engine is silent meanwhile. Nearly all moves are, and this loop makes them cheap.
+A move is ordinary when the question is written in one write, a legal ``bestmove`` comes back in time, after
+any number of other lines, and the other engine is silent meanwhile. Nearly all moves are, and this loop
+makes them cheap: it only looks for the ``bestmove``, and keeps the output before it for log and record.
 Anything unusual is returned as ``Pending``: ``workers.engine.players`` and ``workers.game.referee`` decide,
 and reach the result that they would have reached without this module.
 """
@@ -14,16 +15,20 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from engines.records import MoveNote, note_of_time
 from engines.rules.base import IllegalMove
 from engines.rules.history import History
-from workers.game.fastpath.clock import NS_PER_MS, GameClock
+from workers.game.fastpath.clock import GameClock
+from workers.game.fastpath.comments import NEVER
 from workers.game.fastpath.conversation import Conversation
+from workers.game.fastpath.kept import KeptMoves
 from workers.game.fastpath.questions import Questions
 
 ANSWER: Final = b"bestmove "
-PLAIN_BYTES: Final = 1024
-"""A longer answer takes the general path."""
+WORD: Final = b"bestmove"
+NEWLINE: Final = 10
+READ_BYTES: Final = 16 * 1024
+PLAIN_BYTES: Final = 32 * 1024
+"""A move with more output than this takes the general path, which limits it."""
 MOST_EVENTS: Final = 8
 NS_PER_S: Final = 1e9
 
@@ -63,24 +68,23 @@ class EngineChannel:
 class Pending:
     """A question to the side to move that the fast path did not complete.
 
-    ``rest`` is the part of the question not yet written, ``received`` the output read by ``received_ns``.
-    Times are those of ``time.monotonic_ns``.
+    ``rest`` is the part of the question not yet written, ``received`` the output read so far, in pieces with
+    the time of their arrival. Times are those of ``time.monotonic_ns``.
     """
 
     def __init__(
-        self, question: bytes, asked_ns: int, rest: bytes, received: bytes = b"", received_ns: int = 0
+        self, question: bytes, asked_ns: int, rest: bytes, received: Sequence[tuple[bytes, int]] = ()
     ) -> None:
         self.question = question
         self.asked_ns = asked_ns
         self.rest = rest
         self.received = received
-        self.received_ns = received_ns
 
 
 class OrdinaryMoves:
-    """The fast path of one game; ``clocks`` and ``lines`` are White's and Black's. Must be closed.
+    """The fast path of one game; ``clocks`` and ``channels`` are White's and Black's. Must be closed.
 
-    Moves are added to ``history``, ``questions`` and ``kept`` (token, note, False: not an opening move).
+    Moves are added to ``history``, ``questions`` and ``kept``.
     """
 
     def __init__(
@@ -88,71 +92,108 @@ class OrdinaryMoves:
         history: History,
         questions: Questions,
         clocks: tuple[GameClock, GameClock],
-        kept: list[tuple[str, MoveNote | None, bool]],
-        lines: tuple[EngineChannel, EngineChannel],
+        kept: KeptMoves,
+        channels: tuple[EngineChannel, EngineChannel],
     ) -> None:
         self._history = history
         self._questions = questions
-        self._clocks = clocks
+        self._clocks = list(clocks)
         self._kept = kept
-        self._lines = lines
+        self._channels = list(channels)
         self._epoll = select.epoll()
         # A set: an engine that plays both sides has each descriptor twice.
-        for descriptor in {*lines[0].watched_fds, *lines[1].watched_fds}:
+        for descriptor in {*channels[0].watched_fds, *channels[1].watched_fds}:
             self._epoll.register(descriptor, select.EPOLLIN)
+        # Attributes, because in compiled code they are found faster than a module's functions.
+        self._wait, self._now_ns = self._epoll.poll, time.monotonic_ns
+        self._read, self._write = os.read, os.write
         self._next_check_ns = 0
 
     def close(self) -> None:
         self._epoll.close()
+
+    def fits(self, channels: tuple[EngineChannel, EngineChannel]) -> bool:
+        """Whether both engines still have the descriptors that this object watches."""
+        white, black = self._channels
+        return white.watched_fds == channels[0].watched_fds and black.watched_fds == channels[1].watched_fds
 
     def play(self) -> Pending | None:
         """Play until the game is over (None), or until a move is not ordinary; then return its question.
 
         Also returns None if an engine wrote before it was asked. The caller must have read earlier output.
         """
-        history, questions, clocks, kept, lines = (
-            self._history,
-            self._questions,
-            self._clocks,
-            self._kept,
-            self._lines,
-        )
-        wait = self._epoll.poll
-        if wait(0, MOST_EVENTS):
+        history = self._history
+        if self._wait(0, MOST_EVENTS):
             return None
         while not history.outcome.decided:
-            side: int = history.position.side
-            clock, line = clocks[side], lines[side]
-            question = questions.ask(side)
-            if line.begin_turn is not None:
-                line.begin_turn()
-            asked_ns = time.monotonic_ns()
-            if asked_ns >= self._next_check_ns:
-                self._next_check_ns = asked_ns + line.wait_ns
-                line.on_wait()
-                asked_ns = time.monotonic_ns()
-            allowance_ns = line.wait_ns if clock.allowance_ns is None else clock.allowance_ns
-            try:
-                written = os.write(line.to_engine, question)
-            except (BlockingIOError, BrokenPipeError):
-                written = 0
-            if written < len(question):
-                return Pending(question, asked_ns, question[written:])
-            if wait(min(allowance_ns, line.wait_ns) / NS_PER_S, MOST_EVENTS) != line.answers:
-                return Pending(question, asked_ns, b"")
-            answer = os.read(line.from_engine, PLAIN_BYTES)
-            received_ns = time.monotonic_ns()
-            used_ns = received_ns - asked_ns
-            if not answer.startswith(ANSWER) or not answer.endswith(b"\n") or used_ns > allowance_ns:
-                return Pending(question, asked_ns, b"", answer, received_ns)
-            token = answer[len(ANSWER) : -1].decode("latin-1")
-            try:
-                history.play(token)
-            except IllegalMove:  # the general path decides: an illegal move, or more text than a move
-                return Pending(question, asked_ns, b"", answer, received_ns)
-            cpu_ms = None if line.end_turn is None else round(line.end_turn() / NS_PER_MS)
-            clock.charge(used_ns)
-            line.conversation.exchanged(question, asked_ns, answer, received_ns)
-            kept.append((token, note_of_time(round(used_ns / NS_PER_MS), cpu_ms), False))
-            questions.add(token)
+            pending = self._play_move(history.position.side)
+            if pending is not None:
+                return pending
         return None
+
+    def _play_move(self, side: int) -> Pending | None:
+        """Play one move; returns its question if it is not ordinary, else None."""
+        clock, channel = self._clocks[side], self._channels[side]
+        question = self._questions.ask(side)
+        if channel.begin_turn is not None:
+            channel.begin_turn()
+        asked_ns = self._now_ns()
+        if asked_ns >= self._next_check_ns:
+            self._next_check_ns = asked_ns + channel.wait_ns
+            channel.on_wait()
+            asked_ns = self._now_ns()
+        allowance_ns = channel.wait_ns if clock.allowance_ns is None else clock.allowance_ns
+        left_ns = longest_ns = min(allowance_ns, channel.wait_ns)
+        try:
+            written = self._write(channel.to_engine, question)
+        except (BlockingIOError, BrokenPipeError):
+            written = 0
+        if written < len(question):
+            return Pending(question, asked_ns, question[written:])
+        answer, begin, received_ns = b"", -1, 0
+        pieces: list[tuple[bytes, int]] = []
+        while begin < 0 and left_ns > 0 and len(answer) <= PLAIN_BYTES:
+            if self._wait(left_ns / NS_PER_S, MOST_EVENTS) != channel.answers:
+                return Pending(question, asked_ns, b"", pieces)
+            piece = self._read(channel.from_engine, READ_BYTES)
+            received_ns = self._now_ns()
+            pieces.append((piece, received_ns))
+            answer = answer + piece if answer else piece
+            begin = answer.find(WORD)
+            left_ns = asked_ns + longest_ns - received_ns
+        used_ns = received_ns - asked_ns
+        token = _token_in(answer, begin)
+        if not token or used_ns > allowance_ns or not self._plays(token):
+            return Pending(question, asked_ns, b"", pieces)
+        cpu_ns: int = NEVER if channel.end_turn is None else channel.end_turn()
+        clock.charge(used_ns)
+        channel.conversation.exchanged(question, asked_ns, pieces)
+        self._kept.add_answer(token, answer, used_ns, cpu_ns)
+        self._questions.add(token)
+        return None
+
+    def _plays(self, token: str) -> bool:
+        """Play a move; False, and nothing is changed, if it is illegal or has more text than a move."""
+        try:
+            self._history.play(token)
+        except IllegalMove:
+            return False
+        return True
+
+
+def _token_in(answer: bytes, begin: int) -> str:
+    """The move of an answer whose last line begins at ``begin``; "" if the answer is not ordinary.
+
+    Text after the move is ignored.
+    """
+    if begin < 0 or not answer.startswith(ANSWER, begin) or answer.find(b"\n", begin) != len(answer) - 1:
+        return ""
+    if begin > 0 and answer[begin - 1] != NEWLINE:
+        return ""
+    text = answer[begin + len(ANSWER) : -1]
+    end = text.find(b" ")
+    if end >= 0:
+        text = text[:end]
+    elif text.endswith(b"\r"):
+        text = text[:-1]
+    return text.decode("latin-1")

@@ -26,8 +26,9 @@ class Questions:
         increments_ms = (controls[first].increment_ms, controls[first.other].increment_ms)
         self._p1, self._p2 = clocks[first], clocks[first.other]
         self._searches = [
-            (f"\n{go_pattern(control, increments_ms)}\n".encode(), control.base_ms) for control in controls
+            (f"\n{go_pattern(control, increments_ms)}\n".split("%d"), control.base_ms) for control in controls
         ]
+        """Of each side the parts of the ``go`` line between the clocks, and the base time."""
 
     def add(self, token: str) -> None:
         """Append a move that was played."""
@@ -37,10 +38,9 @@ class Questions:
     def ask(self, side: int) -> bytes:
         """The question to ``side`` with the current clocks; a side without a clock shows the base time."""
         go, base_ms = self._searches[side]
-        if base_ms is not None:
-            p1_ns, p2_ns = self._p1.left_ns, self._p2.left_ns
-            go %= (
-                base_ms if p1_ns is None else p1_ns // NS_PER_MS,
-                base_ms if p2_ns is None else p2_ns // NS_PER_MS,
-            )
-        return self._position + go
+        if base_ms is None:
+            return self._position + go[0].encode()
+        p1_ns, p2_ns = self._p1.left_ns, self._p2.left_ns
+        p1_ms = base_ms if p1_ns is None else p1_ns // NS_PER_MS
+        p2_ms = base_ms if p2_ns is None else p2_ns // NS_PER_MS
+        return self._position + f"{go[0]}{p1_ms}{go[1]}{p2_ms}{go[2]}".encode()

@@ -7,7 +7,6 @@ removed when the file is opened again. Nothing else is ever removed: a file with
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from engines.records import RecordError, read_records
 from engines.rules.base import Result, quote
 from workers.match.options.words import MatchError, MatchOptionError
-from workers.match.results import GameResult
+from workers.match.results import GameResult, line_of
 
 _HEADER = re.compile(r'\[(\w+) "((?:[^"\\]|\\.)*)"\]')
 _COMMENT = re.compile(rb"\{[^}]*\}")
@@ -51,9 +50,9 @@ class RecordFile:
     def is_empty(self) -> bool:
         return os.fstat(self._descriptor).st_size == 0
 
-    def append(self, record: str) -> None:
-        """Append a game, which is written completely on return; raises ``MatchError`` on failure."""
-        data = record.encode() + b"\n"
+    def append(self, *records: str) -> None:
+        """Append games, which are written completely on return; raises ``MatchError`` on failure."""
+        data = "".join([f"{record}\n" for record in records]).encode()
         try:
             while data:
                 data = data[os.write(self._descriptor, data) :]
@@ -138,18 +137,11 @@ def _split(file: Iterator[bytes]) -> Iterator[tuple[int, list[bytes]]]:
         yield number - len(lines) + 1, lines
 
 
-def line_of_record(record: str) -> str:
-    """As ``GameResult.line``, of a record's text."""
-    lines = record.encode().splitlines()
-    return _line_of(lines, dict(_headers(lines)))
-
-
 def _line_of(lines: Sequence[bytes], headers: Mapping[str, str]) -> str:
-    """A digest of the start and the moves of a game, given the lines of its record."""
+    """As ``GameResult.line``, given the lines of a record."""
     moves = b" ".join(line.strip() for line in lines if not line.startswith(b"["))
-    words = _COMMENT.sub(b" ", moves).split()
-    text = headers.get("FEN", "").encode() + b"\n" + b" ".join(words[:-1])  # the last word is the result
-    return hashlib.blake2b(text, digest_size=9).hexdigest()
+    words = _COMMENT.sub(b" ", moves).split()[:-1]  # the last word is the result
+    return line_of(headers.get("FEN"), [word.decode() for word in words if not word.endswith(b".")])
 
 
 def _headers(lines: list[bytes]) -> Iterator[tuple[str, str]]:

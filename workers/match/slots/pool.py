@@ -19,7 +19,14 @@ from pathlib import Path
 from workers.engine.process import REAPER
 from workers.jobs import JobGame
 from workers.match.plan import PlannedPair
-from workers.match.slots.messages import Batch, SlotNews, SlotSetup
+from workers.match.slots.messages import (
+    Assignment,
+    BatchWriter,
+    MessageReader,
+    SlotNews,
+    SlotSetup,
+    read_news,
+)
 from workers.reaper import remove_scratch
 from workers.strays import end_strays
 
@@ -35,7 +42,8 @@ class SlotProcess:
     def __init__(self, setup: SlotSetup) -> None:
         self.games: deque[tuple[PlannedPair, JobGame]] = deque()
         """The games given and not returned yet, in order."""
-        self._rest = b""
+        self._batches = BatchWriter()
+        self._messages = MessageReader()
         self._scratch = tempfile.mkdtemp(prefix="duarena-slot-")
         REAPER.watch(self._scratch)
         self._process = subprocess.Popen(
@@ -54,19 +62,18 @@ class SlotProcess:
     def fileno(self) -> int:
         return self._stdout.fileno()
 
-    def give(self, pairs: Sequence[PlannedPair], batch: Batch) -> None:
+    def give(self, pairs: Sequence[PlannedPair], assignments: Sequence[Assignment]) -> None:
         """Send games to play. Does not fail if the slot has ended: ``read`` reports that."""
         self.games.extend((pair, game) for pair in pairs for game in pair.games)
         with contextlib.suppress(BrokenPipeError):
-            self._stdin.write(json.dumps(batch.to_json()).encode() + b"\n")
+            self._stdin.write(self._batches.write(assignments))
 
     def read(self) -> list[SlotNews] | None:
         """The messages that have arrived; None if the slot has ended. Call it when ``fileno`` is readable."""
         chunk = os.read(self.fileno(), READ_BYTES)
         if not chunk:
             return None
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
-        return [SlotNews.from_json(json.loads(line)) for line in lines]
+        return [read_news(values) for values in self._messages.read(chunk)]
 
     def finish(self) -> None:
         """Ask it to exit after the current game."""

@@ -13,31 +13,31 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from engines.records import (
-    MARGIN_HEADERS,
-    MARGIN_MS,
-    SIDE_CONTROLS,
-    Fault,
-    RecordEvent,
-    RecordOutcome,
-    RecordPlayers,
-    RecordSettings,
-    build_record,
-    format_record,
-)
+from engines.records import Fault
 from workers.engine.process import REAPER, RUNNING
-from workers.game.seeds import seed_header
-from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
-from workers.match.slots.messages import Assignment, Batch, IntroducedEngine, SlotGame, SlotNews, SlotSetup
-from workers.play.environment import environment_headers
+from workers.jobs import EngineSpec
+from workers.match.results import line_of
+from workers.match.slots.messages import (
+    NO_LOG,
+    Assignment,
+    BatchReader,
+    IntroducedEngine,
+    MessageReader,
+    SlotGame,
+    SlotNews,
+    SlotSetup,
+    write_news,
+)
+from workers.match.slots.records import RecordWriter
 from workers.play.pool import EnginePool
 from workers.play.runner import FinishedGame, GameRunner, Stopped, WorkerContext
 from workers.sandbox.policy import policy_for_level
 from workers.strays import adopting_orphans, reap_orphans
 
-NO_LOG = SideLog()
+READ_BYTES = 64 * 1024
 HELD_SECONDS = 0.05
 """The longest time that a finished game is held back, to be written together with the next ones."""
 PAUSE_STEP_SECONDS = 0.1
@@ -52,6 +52,7 @@ class SlotWorker:
         policy = policy_for_level(setup.sandbox_level)
         self._worker = WorkerContext(f"slot/{os.getpid()}", Path(setup.store), Path(setup.cache), policy)
         self._engines = EnginePool(self._worker, self._on_introduced)
+        self._records = RecordWriter(policy.sandbox_description)
         self._introduced: set[str] = set()
         self._is_finishing = False
         self._is_aborting = False
@@ -60,8 +61,8 @@ class SlotWorker:
         signal.signal(signal.SIGTERM, self._finish)
         signal.signal(signal.SIGUSR1, self._abort)
         try:
-            for line in sys.stdin.buffer:
-                self._play(Batch.from_json(json.loads(line)))
+            for batch in _read_batches():
+                self._play(batch)
                 if self._is_finishing:
                     break
         except Stopped:
@@ -96,122 +97,92 @@ class SlotWorker:
             self._abort()
             _discard_output()
 
-    def _play(self, batch: Batch) -> None:
+    def _play(self, batch: Sequence[Assignment]) -> None:
         """Play a batch. A fault is written at once and ends the batch: the match may withdraw the engine."""
         reap_orphans({*RUNNING, REAPER.pid or 0})
         begun = written = time.monotonic()
-        held: list[SlotGame] = []
+        held: list[_PlayedGame] = []
         try:
-            for assignment in batch.assignments:
+            for assignment in batch:
                 is_faulty = False
                 for game in self._games(assignment):
                     held.append(game)
-                    is_faulty = is_faulty or game.fault != Fault.NONE
+                    is_faulty = is_faulty or game.finished.played.fault is not Fault.NONE
                     now = time.monotonic()
                     if is_faulty or now > written + HELD_SECONDS:
                         written = now
-                        _write(held, is_over=False)
+                        self._write_games(held, is_over=False)
                         held = []
                 if is_faulty or time.monotonic() > begun + LONG_SECONDS:
                     break
         finally:
-            _write(held, is_over=True)
+            self._write_games(held, is_over=True)
 
-    def _games(self, assignment: Assignment) -> Iterator[SlotGame]:
-        job = assignment.job
-        engines = self._engines.take(job, assignment.restart, assignment.ready_seconds)
+    def _write_games(self, held: Sequence[_PlayedGame], *, is_over: bool) -> None:
+        """Write records and results. Many together, because their code is then in the processor's cache."""
+        _write([game.message(self._records) for game in held], is_over=is_over)
+
+    def _games(self, assignment: Assignment) -> Iterator[_PlayedGame]:
+        job, terms = assignment.job, assignment.terms
+        engines = self._engines.take(job, terms.restart, terms.ready_seconds)
         runner = GameRunner(
             job,
             engines,
             self._worker,
             is_stopping=lambda: self._is_aborting,
-            margins_ms=assignment.margins_ms,
+            margins_ms=terms.margins_ms,
         )
         for game in job.games:
-            if not self._pause(assignment.wait_ms / 1000):
+            if not self._pause(terms.wait_ms / 1000):
                 return
             begun = time.monotonic()
             self._engines.begin_game()
             finished = runner.play(game)
-            description, seconds = self._worker.policy.sandbox_description, time.monotonic() - begun
-            yield _slot_game(assignment, finished, description, seconds)
+            yield _PlayedGame(assignment, finished, time.monotonic() - begun)
 
 
-def _slot_game(assignment: Assignment, finished: FinishedGame, sandbox: str, seconds: float) -> SlotGame:
-    played = finished.played
-    has_logs = assignment.keeps_lines or played.fault is not Fault.NONE
-    return SlotGame(
-        key=finished.game.key,
-        record=_record_text(assignment, finished, sandbox),
-        result=played.result,
-        termination=played.termination,
-        fault=played.fault,
-        evidence=played.evidence,
-        chosen=sum(not move.book for move in played.moves),
-        white=finished.white() if has_logs else NO_LOG,
-        black=finished.black() if has_logs else NO_LOG,
-        ms=round(seconds * 1000),
-    )
+@dataclass(frozen=True, slots=True)
+class _PlayedGame:
+    """A finished game that was not written yet."""
 
+    assignment: Assignment
+    finished: FinishedGame
+    seconds: float
 
-def _record_text(assignment: Assignment, finished: FinishedGame, sandbox: str) -> str:
-    job, played = assignment.job, finished.played
-    white, black = _sides(job, finished.game)
-    controls = [spec.time_control or job.time_control for spec in (white, black)]
-    is_even = controls[0] == controls[1]
-    odds = () if is_even else zip(SIDE_CONTROLS, controls, strict=True)
-    record = build_record(
-        played.moves,
-        players=RecordPlayers(white.name, black.name, white.version, black.version),
-        settings=RecordSettings(
-            game=job.game,
-            time_control=controls[0] if is_even else job.time_control,
-            fen=job.fen,
-            ply_limit=job.ply_limit,
-        ),
-        outcome=RecordOutcome(
+    def message(self, records: RecordWriter) -> SlotGame:
+        assignment, finished = self.assignment, self.finished
+        played = finished.played
+        has_logs = assignment.terms.keeps_lines or played.fault is not Fault.NONE
+        return SlotGame(
+            key=finished.game.key,
+            record=records.text(assignment, finished),
             result=played.result,
             termination=played.termination,
             fault=played.fault,
-            reason=played.reason,
-            white_score=played.white_score,
-            black_score=played.black_score,
             evidence=played.evidence,
-        ),
-        event=RecordEvent(
-            event=assignment.event,
-            site=assignment.site,
-            date=f"{finished.started:%Y.%m.%d}",
-            round_name=assignment.round,
-            game_id=finished.game.key,
-        ),
-        more=(
-            *odds,
-            *_margins(assignment, finished.game),
-            *environment_headers(sandbox, ""),
-            seed_header(job.seed, finished.game.key),
-        ),
-    )
-    return format_record(record)
+            chosen=played.kept.count_chosen(),
+            white=finished.white() if has_logs else NO_LOG,
+            black=finished.black() if has_logs else NO_LOG,
+            ms=round(self.seconds * 1000),
+            line=line_of(assignment.fen, played.kept.tokens),
+        )
 
 
-def _margins(assignment: Assignment, game: JobGame) -> Iterator[tuple[str, str]]:
-    """Headers for margins other than the usual one, so that the times can be verified."""
-    one, two = assignment.margins_ms
-    for name, margin_ms in zip(MARGIN_HEADERS, (two, one) if game.white else (one, two), strict=True):
-        if margin_ms != MARGIN_MS:
-            yield name, str(margin_ms)
+def _read_batches() -> Iterator[Sequence[Assignment]]:
+    """The batches of standard input, until it ends."""
+    messages, batches = MessageReader(), BatchReader()
+    while chunk := os.read(sys.stdin.fileno(), READ_BYTES):
+        for values in messages.read(chunk):
+            yield tuple(batches.read(values))
 
 
-def _sides(job: GameJob, game: JobGame) -> tuple[EngineSpec, EngineSpec]:
-    one, two = job.engines
-    return (two, one) if game.white else (one, two)
-
-
-def _write(games: list[SlotGame], *, is_over: bool, introduced: tuple[IntroducedEngine, ...] = ()) -> None:
+def _write(
+    games: Sequence[SlotGame], *, is_over: bool, introduced: tuple[IntroducedEngine, ...] = ()
+) -> None:
     news = SlotNews(tuple(games), is_over, introduced)
-    sys.stdout.write(json.dumps(news.to_json(), ensure_ascii=False) + "\n")
-    sys.stdout.flush()
+    data = write_news(news)
+    while data:
+        data = data[os.write(sys.stdout.fileno(), data) :]
 
 
 def _discard_output() -> None:
@@ -223,7 +194,6 @@ def main() -> None:
     setup = SlotSetup.from_json(json.loads(sys.argv[1]))
     if setup.core is not None:
         os.sched_setaffinity(0, {setup.core})
-    sys.stdout.reconfigure(encoding="utf-8", errors="surrogatepass")  # type: ignore[union-attr]
     with adopting_orphans():
         try:
             SlotWorker(setup).run()

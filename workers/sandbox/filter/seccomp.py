@@ -107,11 +107,12 @@ DROP = 4
 DEFAULT_PROTOCOL = 0
 """For other protocols the kernel would load modules."""
 
-SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_NETLINK": 16}
+SOCKET_FAMILIES = {"AF_UNIX": 1}
 """The families that an engine may use in its network namespace. Others, such as vsock, have no namespaces.
 Internet sockets reach nothing, but their unread data is memory that control groups of version 1 do not
-count. Of the interpreters offered only Node needs ``AF_NETLINK``: its ``os.networkInterfaces()`` raises if it
-cannot open one, for every error number. ``getaddrinfo``, Python and Java go on without."""
+count. ``AF_NETLINK`` is the kernel's interface for administrators. Programs use it only to list the
+addresses of the machine: ``getaddrinfo``, Python, Java and Go continue without it, and in Node
+``os.networkInterfaces()`` throws, for every error number, when a program calls it."""
 
 
 def filter_program(machine: str) -> bytes:

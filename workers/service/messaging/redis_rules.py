@@ -1,22 +1,21 @@
 """The rules of a Redis user that may do what one worker does and no more: the arguments of ``ACL SETUSER``.
 
-A module of its own: it must name every key and command that Kombu's transport uses for a worker.
+A module of its own: it must name every key and command that the transport uses for a worker. All of them work
+on lists, so that a worker's host cannot make keys of another type, which would stop a reader of the list.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from workers.service.messaging.signing import COMMANDS, RECORDS, own_queue
-from workers.service.messaging.transport import SET_ASIDE, unacknowledged_keys
+from workers.service.messaging.transport import set_aside_key
 
 KINDS = ("games", "validation", COMMANDS)
-_COMMANDS = (
-    *("auth", "hello", "ping", "select", "client|setinfo", "client|setname", "time"),
-    *("brpop", "rpop", "lpush", "rpush", "llen", "ltrim", "exists"),
-    *("zadd", "zrem", "zrevrangebyscore", "hset", "hget", "hdel", "evalsha", "script|load"),
-    *("set", "get", "del"),  # of the lock on its unacknowledged messages
-    *("multi", "exec", "discard", "watch", "unwatch", "sadd", "smembers"),
-)
-_NEW_IN_7 = frozenset({"client|setinfo"})
+_WITHOUT_KEYS = ("ping", "select", "time")
+_TAKE = ("brpop", "rpop", "llen")
+_SEND = ("lpush",)
+_SET_ASIDE = ("lpush", "ltrim")
 
 
 def worker_rules(worker: str, password: str, *, has_selectors: bool) -> list[str]:
@@ -24,10 +23,23 @@ def worker_rules(worker: str, password: str, *, has_selectors: bool) -> list[str
 
     Without selectors the worker can also take messages from the record keeper's queue, to which it must send.
     """
-    own = [own_queue(kind, worker) for kind in KINDS] + list(unacknowledged_keys(worker).values())
+    own, aside = [own_queue(kind, worker) for kind in KINDS], set_aside_key(worker)
     rules = ["reset", "on", f">{password}", "-@all"]
-    rules += [f"+{word}" for word in _COMMANDS if has_selectors or word not in _NEW_IN_7]
-    rules += [f"~{key}" for key in (*own, "_kombu.binding.*")]
-    if has_selectors:
-        return [*rules, f"(-@all +lpush +llen %W~{RECORDS})", f"(-@all +lpush +ltrim ~{SET_ASIDE})"]
-    return [*rules, f"~{RECORDS}", f"~{SET_ASIDE}"]
+    if not has_selectors:
+        commands = dict.fromkeys((*_WITHOUT_KEYS, *_TAKE, *_SEND, *_SET_ASIDE))
+        return [*rules, *_allowed(commands), *(f"~{key}" for key in (*own, RECORDS, aside))]
+    return [
+        *rules,
+        *_allowed(_WITHOUT_KEYS),
+        _selector(_TAKE, [f"~{key}" for key in own]),
+        _selector(_SEND, [f"%W~{RECORDS}"]),
+        _selector(_SET_ASIDE, [f"%W~{aside}"]),
+    ]
+
+
+def _allowed(commands: Iterable[str]) -> list[str]:
+    return [f"+{command}" for command in commands]
+
+
+def _selector(commands: Iterable[str], keys: Iterable[str]) -> str:
+    return f"({' '.join(('-@all', *_allowed(commands), *keys))})"

@@ -24,8 +24,31 @@ REPORT_RETRY = {"max_retries": 60, "interval_start": 0.2, "interval_step": 0.5, 
 PROGRESS_PAUSE_SECONDS = 1.0
 """The shortest interval between progress messages: a viewer cannot follow shorter games."""
 
+MOST_CHARACTERS = 1_000_000
+"""Of the reports in one message. In the message each has up to eight bytes, a tenth of ``MOST_BYTES``."""
+
 
 def send_reports(reports: Sequence[GameReport]) -> None:
+    """Send reports in as few messages as their lengths allow."""
+    some: list[GameReport] = []
+    length = 0
+    for report in reports:
+        if some and length + _length(report) > MOST_CHARACTERS:
+            _send_some(some)
+            some, length = [], 0
+        some.append(report)
+        length += _length(report)
+    if some:
+        _send_some(some)
+
+
+def _length(report: GameReport) -> int:
+    """The characters of its texts of any length."""
+    logs = (report.white.stderr, report.white.lines, report.black.stderr, report.black.lines)
+    return sum(map(len, logs)) + sum(len(token) + len(comment) for token, comment in report.moves)
+
+
+def _send_some(reports: Sequence[GameReport]) -> None:
     _send("tournament.record", [report.to_json() for report in reports])
 
 

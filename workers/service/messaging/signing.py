@@ -12,8 +12,10 @@ import hashlib
 import hmac
 import json
 import uuid
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
+
+from workers.service.messaging.replays import MessageMemory, Received
 
 SITE = "site"
 """The site as a sender; no worker has this name, because each has an @ in it."""
@@ -27,6 +29,8 @@ COMMAND_LIFETIME_SECONDS = 60
 _STATE_LIFETIME_SECONDS = 600
 _STATES = frozenset({"tournament.heartbeat", "tournament.progress", "tournament.trouble"})
 """Tasks that report a state: the next one replaces a lost one, and an old one would show a false state."""
+MOST_BYTES = 64 * 1024 * 1024
+"""A longer item of a queue is not read: as objects of Python it would take many times its size."""
 KEY_BYTES = 32
 
 
@@ -102,12 +106,13 @@ class Envelope:
 
 @dataclass(slots=True, repr=False, eq=False)  # Kombu tells connections apart by the text of their options
 class Signer:
-    """Makes and opens envelopes with the keys of one process, and remembers which it has opened."""
+    """Makes and opens envelopes with the keys of one process.
+
+    ``memory`` has the messages that the process has received; None for a process that receives none.
+    """
 
     keyring: Keyring
-    _opened: dict[str, int] = field(default_factory=dict, init=False)
-    """The expiry of each opened message of a state, by its id."""
-    _next_cleaning: int = field(default=0, init=False)
+    memory: MessageMemory | None = None
 
     def seal(self, text: str, task: str, queue: str, now: float) -> Envelope | None:
         """Sign a message to a queue; None without a key for it. ``task`` decides how long it is valid."""
@@ -134,19 +139,23 @@ class Signer:
             raise RefusedMessage("malformed", "it would be valid for too long")
         return envelope
 
-    def refuse_replay(self, envelope: Envelope, task: str, now: float) -> None:
-        """Raise ``RefusedMessage`` if this message of a state was opened before.
+    def received(self, envelope: Envelope, task: str, name: str, now: float) -> Received:
+        """The message of an envelope, for the memory; raises ``RefusedMessage`` if it was received before.
 
-        Other messages may come twice: Celery delivers them again when a connection is lost.
+        ``name`` is the id of a task, which stays the same if its sender sends it twice; empty for a command.
         """
-        if task not in _STATES:
-            return
-        if envelope.id in self._opened:
-            raise RefusedMessage("replayed", "it was delivered before")
-        if now >= self._next_cleaning:
-            self._opened = {name: expires for name, expires in self._opened.items() if expires >= now}
-            self._next_cleaning = round(now) + _STATE_LIFETIME_SECONDS // 10
-        self._opened[envelope.id] = envelope.expires
+        sent = min(envelope.expires - _lifetime(task, envelope.recipient), round(now))
+        whole = f"{envelope.sender} {name or envelope.id}".encode(errors="replace")
+        digest = hashlib.blake2b(whole, digest_size=16).hexdigest()
+        message = Received(digest, envelope.recipient, sent)
+        if self.memory is not None and self.memory.has(message, now):
+            raise RefusedMessage("replayed", "it was received before")
+        return message
+
+    def remember(self, message: Received, now: float) -> None:
+        """Refuse the message from now on."""
+        if self.memory is not None:
+            self.memory.add(message, now)
 
 
 def _lifetime(task: str, queue: str) -> int:

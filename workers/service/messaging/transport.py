@@ -1,63 +1,84 @@
 """The Redis transport of Celery, hardened: only the site and its workers send, and nothing stops a reader.
 
 Whoever can write to the broker can put any bytes into a queue, and Celery's own features into a message:
-callbacks, other tasks, limits of time. A message passes only if it is signed (``signing``) and has the form
-that ``send_task`` gives to a task with one argument or none; everything else is set aside.
+callbacks, other tasks, limits of time. A message passes only if it is signed (``signing``), has not been
+received before (``replays``) and has the form that ``send_task`` gives to a task with one argument or none;
+everything else is set aside.
 
 The keys come with the connection, as ``signer`` in its transport options. A connection without them sends
 unsigned messages, which nobody accepts, and accepts none.
+
+A worker uses lists only, so that a Redis user can be limited to them (``redis_rules``): a message that it has
+taken is in its memory alone. If it is lost there, the site's lease ends and the games are sent again.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import logging
 import time
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from queue import Empty
 from typing import Any
 
 from celery.utils.dispatch import Signal
 from kombu.transport import TRANSPORT_ALIASES, redis, virtual
 from kombu.utils.json import dumps
 
-from workers.service.messaging.signing import RefusedMessage, Signer
+from workers.service.messaging.cleaning import clean_message, parse_json
+from workers.service.messaging.replays import Received
+from workers.service.messaging.signing import MOST_BYTES, SITE, RefusedMessage, Signer
 
 SET_ASIDE = "set-aside"
-"""The list in Redis that keeps the latest messages that were set aside, for the operator."""
+"""The beginning of the names of the lists in Redis that keep, for the operator, the latest messages that the
+site or a worker has set aside."""
 MOST_SET_ASIDE = 100
 MOST_KEPT = 10_000
 """Characters of a message that are kept."""
+MOST_AT_ONCE = 1000
+"""So many items are set aside before a process looks at its other work."""
 CLOCK_SECONDS = 60.0
-_EMBEDDED = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
+_WRONG_TYPE = "WRONGTYPE"
+"""The beginning of Redis's error for a command on a key of another type."""
 
 log = logging.getLogger("workers.service.messaging.transport")
 
-message_set_aside = Signal(name="message_set_aside", providing_args=["kind"])
-"""Sent after a message was set aside; ``kind`` is a word for counting."""
+message_set_aside = Signal(name="message_set_aside", providing_args=["kind", "number"])
+"""Sent after messages were set aside; ``kind`` is a word for counting."""
+
+
+class QueueBroken(Exception):
+    """The key of a queue is not a list; the text is a sentence without its full stop."""
 
 
 class SignedMessage(virtual.Message):
     """A message that is queued again in its envelope, as it came, if it is not acknowledged."""
 
+    received: Received | None = None
+    """What the memory of received messages keeps of it."""
+
     def __init__(self, payload: Any, channel: Any = None, **options: Any) -> None:
         super().__init__(payload, channel=channel, **options)
         self._raw = payload.get("envelope", payload)
+        self.received = payload.get("received")
 
 
 class HardenedQoS(redis.QoS):
-    """Unacknowledged messages, of which those that cannot be read are dropped."""
+    """The site's unacknowledged messages, of which those that cannot be read are dropped."""
 
     def ack(self, delivery_tag: Any) -> None:
-        """Acknowledge a message. If the broker does not hear it, the next messages are taken all the same.
+        """Acknowledge a message and refuse it from now on.
 
-        Kombu would count the message as being handled for ever, and a process that takes one message at a
-        time would take no other.
+        If the broker does not receive that, the next messages are taken all the same: Kombu would count the
+        message as being handled for ever, and a process that takes one message at a time would take no other.
         """
+        channel: Any = self.channel
+        channel.remember((self._delivered or {}).get(delivery_tag))
         try:
             super().ack(delivery_tag)
-        except self.channel.connection_errors:  # type: ignore[attr-defined]
+        except channel.connection_errors:
             virtual.QoS.ack(self, delivery_tag)
             raise
 
@@ -67,7 +88,8 @@ class HardenedQoS(redis.QoS):
         except (ValueError, TypeError, RecursionError):
             self._remove_from_indices(tag).execute()  # type: ignore[attr-defined]
             channel: Any = self.channel
-            channel.set_aside(tag, "malformed", "an unacknowledged message cannot be read")
+            refused = RefusedMessage("malformed", "an unacknowledged message cannot be read")
+            channel.set_aside([(str(tag), refused)])
 
 
 class HardenedChannel(redis.Channel):
@@ -79,6 +101,12 @@ class HardenedChannel(redis.Channel):
     """Set from the transport options of the connection."""
     from_transport_options = (*redis.Channel.from_transport_options, "signer")
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.do_restore = self.ack_emulation
+
+    # What is sent
+
     def _put(self, queue: str, message: dict[str, Any], **options: Any) -> None:
         if self.signer is None:
             super()._put(queue, message, **options)
@@ -88,45 +116,150 @@ class HardenedChannel(redis.Channel):
         if envelope is None:
             log.error("a message to %s is not sent: there is no key for it", queue)
             return
-        with self.conn_or_acquire() as client:
+        with self._as_list(queue) as client:
             client.lpush(queue, json.dumps(envelope.to_json()))
+
+    # What is received
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         """The next message that passes; raises ``Empty``."""
-        while True:
-            message = super()._get(queue)
-            if (opened := self.opened(message, queue)) is not None:
-                return opened
+        with self.conn_or_acquire() as client:
+            while (item := client.rpop(queue)) is not None:
+                if (message := self._first_to_pass(queue, item)) is not None:
+                    return message
+        raise Empty
 
     def _brpop_read(self, **options: Any) -> Any:
+        """Read the answer to ``BRPOP`` and deliver a message that passes; raises ``Empty`` if none came."""
+        client: Any = self.client
         try:
-            return super()._brpop_read(**options)  # type: ignore[misc]  # the stubs lack it
-        except (ValueError, RecursionError) as error:
-            item = getattr(error, "doc", None) or getattr(error, "object", b"")
-            self.set_aside(item, "malformed", "not JSON")
+            found = client.parse_response(client.connection, "BRPOP", **options)
+        except self.connection_errors:  # type: ignore[attr-defined]
+            client.connection.disconnect()
+            raise
+        except self.ResponseError as error:
+            self._remove_broken_queues(error)
             return True
+        finally:
+            self._in_poll = None
+        if not found:
+            raise Empty
+        queue = found[0].decode()
+        self._queue_cycle.rotate(queue)  # type: ignore[attr-defined]
+        if (message := self._first_to_pass(queue, found[1])) is not None:
+            transport: Any = self.connection
+            transport._deliver(message, queue)
+        return True
 
-    def opened(self, item: object, queue: str) -> dict[str, Any] | None:
-        """The message in an item of a queue; None if it was set aside."""
+    def _first_to_pass(self, queue: str, item: bytes | None) -> dict[str, Any] | None:
+        """The first message that passes, of this item and those behind it; None if they end before.
+
+        Many items are set aside together, so that whoever fills a queue with them delays the messages of
+        others as little as possible.
+        """
+        refused: list[tuple[bytes, RefusedMessage]] = []
         try:
-            return self._open(item, queue)
-        except RefusedMessage as refused:
-            self.set_aside(item, refused.kind, str(refused))
+            with self.conn_or_acquire() as client:
+                while item is not None:
+                    try:
+                        return self._open(item, queue)
+                    except RefusedMessage as error:
+                        refused.append((item[:MOST_KEPT], error))
+                    item = client.rpop(queue) if len(refused) < MOST_AT_ONCE else None
             return None
+        finally:
+            self.set_aside(refused)
 
-    def _open(self, item: object, queue: str) -> dict[str, Any]:
+    def _open(self, item: bytes, queue: str) -> dict[str, Any]:
+        """The message in an item of a queue; raises ``RefusedMessage``."""
         if self.signer is None:
             raise RefusedMessage("forged", "this process has no keys")
+        if len(item) > MOST_BYTES:
+            raise RefusedMessage("malformed", f"it has {len(item)} bytes, more than {MOST_BYTES}")
         now = self.broker_time()
-        envelope = self.signer.open(item, queue, now)
-        message = clean_message(_parse(envelope.signed))
-        self.signer.refuse_replay(envelope, message["headers"].get("task", ""), now)
-        message["headers"]["sender"] = envelope.sender
-        return {**message, "envelope": envelope.to_json()}
+        envelope = self.signer.open(parse_json(item), queue, now)
+        message = clean_message(parse_json(envelope.signed), queue)
+        headers = message["headers"]
+        received = self.signer.received(envelope, headers.get("task", ""), headers.get("id", ""), now)
+        if envelope.sender != SITE and headers:
+            headers["expires"] = None  # only the site's schedule has such messages
+        headers["sender"] = envelope.sender
+        if not self.ack_emulation:  # it cannot come a second time
+            self.signer.remember(received, now)
+        return {**message, "envelope": envelope.to_json(), "received": received}
+
+    def remember(self, message: SignedMessage | None) -> None:
+        """Refuse a message from now on: it has been handled."""
+        if self.signer is not None and message is not None and message.received is not None:
+            self.signer.remember(message.received, self.broker_time())
+
+    def _restore(self, message: Any, leftmost: bool = False) -> None:
+        """Queue a message again that is not acknowledged: the site does, a worker cannot."""
+        if self.ack_emulation:
+            super()._restore(message, leftmost)  # type: ignore[call-arg]  # the stubs lack it
 
     def _brpop_start(self, timeout: float | None = None) -> None:
         self._clock.refresh(self)  # before: a message must not be lost with the connection
         super()._brpop_start(timeout)  # type: ignore[misc]
+
+    # Queues, which are lists with the names of their routing keys
+
+    def _queue_bind(self, *_: Any) -> None:
+        """Kombu would store the binding in Redis, in a key that all processes share."""
+
+    def get_table(self, exchange: str) -> Any:
+        return virtual.Channel.get_table(self, exchange)
+
+    def _size(self, queue: str) -> int:
+        """Not counted: Kombu asks for it before it sends the first message to a queue, and ignores it."""
+        return 0
+
+    def length(self, queue: str) -> int:
+        """How many messages wait; raises ``QueueBroken``."""
+        with self._as_list(queue) as client:
+            return int(client.llen(queue))
+
+    @contextlib.contextmanager
+    def _as_list(self, queue: str) -> Iterator[Any]:
+        """A client for one command on a queue; raises ``QueueBroken``, for which Kombu does not try again."""
+        try:
+            with self.conn_or_acquire() as client:
+                yield client
+        except self.ResponseError as error:
+            if not str(error).startswith(_WRONG_TYPE):
+                raise
+            raise QueueBroken(f"the key of the queue {queue} in the broker is not a list") from error
+
+    def _purge(self, queue: str) -> int:
+        """Delete the messages of a queue, also if its key is not a list; their number is not known."""
+        with self.conn_or_acquire() as client:
+            client.delete(queue)
+        return 0
+
+    def _remove_broken_queues(self, error: Exception) -> None:
+        """Delete the keys of queues that are not lists; raises ``ConnectionError`` without the right.
+
+        Raises ``error`` itself if it has another cause.
+        """
+        broken = [queue for queue in self.active_queues if self._is_broken(queue)]
+        if not broken:
+            raise error
+        for queue in broken:
+            why = RefusedMessage("malformed", f"the key of the queue {queue} is not a list")
+            self.set_aside([(queue, why)])
+            try:
+                self._purge(queue)
+            except self.ResponseError:
+                raise ConnectionError(f"{queue} cannot be read: {error}") from error
+
+    def _is_broken(self, queue: str) -> bool:
+        try:
+            self.length(queue)
+        except QueueBroken:
+            return True
+        return False
+
+    # The broker's clock
 
     def broker_time(self) -> float:
         """The time in seconds by the broker's clock, which all its clients share."""
@@ -138,17 +271,36 @@ class HardenedChannel(redis.Channel):
         clock: BrokerClock = transport.broker_clock
         return clock
 
-    def set_aside(self, item: object, kind: str, why: str) -> None:
-        """Keep an item for the operator, and tell whoever counts them."""
-        log.error("a message is set aside: %s", why)
-        text = item if isinstance(item, str) else repr(item)
+    # What is set aside
+
+    def set_aside(self, refused: Sequence[tuple[bytes | str, RefusedMessage]]) -> None:
+        """Keep the last of these items for the operator, log the last reason, and have them counted."""
+        if not refused:
+            return
+        log.error("%d messages are set aside, the last because: %s", len(refused), refused[-1][1])
+        kept = [json.dumps({"why": str(why), "message": _shown(item)}) for item, why in refused]
         with (
             self.conn_or_acquire() as client,
             contextlib.suppress(self.ResponseError),
         ):  # no right to write there
-            client.lpush(SET_ASIDE, json.dumps({"why": why, "message": text[:MOST_KEPT]}))
-            client.ltrim(SET_ASIDE, 0, MOST_SET_ASIDE - 1)
-        message_set_aside.send(sender=self, kind=kind)
+            client.lpush(self._set_aside_key, *kept[-MOST_SET_ASIDE:])
+            client.ltrim(self._set_aside_key, 0, MOST_SET_ASIDE - 1)
+        for kind, number in Counter(why.kind for _, why in refused).items():
+            message_set_aside.send(sender=self, kind=kind, number=number)
+
+    @property
+    def _set_aside_key(self) -> str:
+        return SET_ASIDE if self.signer is None else set_aside_key(self.signer.keyring.name)
+
+
+def _shown(item: bytes | str) -> str:
+    text = item if isinstance(item, str) else item.decode(errors="backslashreplace")
+    return text[:MOST_KEPT]
+
+
+def set_aside_key(name: str) -> str:
+    """The list with what the worker of this name, or the site, has set aside."""
+    return f"{SET_ASIDE}.{name}"
 
 
 class BrokerClock:
@@ -185,83 +337,18 @@ class HardenedTransport(redis.Transport):
         super().__init__(*arguments, **options)
         self.broker_clock = BrokerClock()
 
-    def _deliver(self, message: Any, queue: Any) -> None:
-        channel: Any = (self.channels or [])[0]
-        if (opened := channel.opened(message, queue)) is not None:
-            super()._deliver(opened, queue)
 
+def options_of(signer: Signer) -> dict[str, Any]:
+    """The transport options of a process with these keys.
 
-def unacknowledged_keys(name: str) -> dict[str, str]:
-    """The transport options with the keys for messages that a process has taken and not acknowledged."""
-    return {f"{key}_key": f"{key}.{name}" for key in ("unacked", "unacked_index", "unacked_mutex")}
+    The site keeps the messages that it has taken in Redis until it acknowledges them; a worker does not.
+    """
+    name = signer.keyring.name
+    keys = {f"{key}_key": f"{key}.{name}" for key in ("unacked", "unacked_index", "unacked_mutex")}
+    return {"signer": signer, "ack_emulation": name == SITE, **keys}
 
 
 def use_hardened_transport() -> None:
     """Use this transport for all ``redis://`` addresses of this process."""
     for alias in ("redis", "rediss"):
         TRANSPORT_ALIASES[alias] = f"{__name__}:HardenedTransport"
-
-
-def clean_message(message: object) -> dict[str, Any]:
-    """A message reduced to what ``send_task`` sets; raises ``RefusedMessage``."""
-    match message:
-        case {
-            "body": str(body),
-            "content-type": "application/json",
-            "content-encoding": "utf-8",
-            "headers": dict(headers),
-            "properties": {"delivery_tag": str(tag), "delivery_info": dict(info), "body_encoding": "base64"},
-        }:
-            pass
-        case _:
-            raise RefusedMessage("malformed", "it has not the form of a message")
-    content = _decode(body)
-    return {
-        "body": body,
-        "content-type": "application/json",
-        "content-encoding": "utf-8",
-        "headers": _clean_headers(headers, content) if headers else {},
-        "properties": {
-            "delivery_tag": tag,
-            "delivery_info": {name: str(info.get(name, "")) for name in ("exchange", "routing_key")}
-            | {"redelivered": info.get("redelivered") is True},
-            "body_encoding": "base64",
-            "priority": 0,
-        },
-    }
-
-
-def _decode(body: str) -> object:
-    try:
-        text = base64.b64decode(body, validate=True)
-    except ValueError:
-        raise RefusedMessage("malformed", "its body is not base64") from None
-    return _parse(text)
-
-
-def _parse(text: str | bytes) -> object:
-    try:
-        content: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RefusedMessage("malformed", f"its text is not JSON: {str(error)[:80]}") from None
-    return content
-
-
-def _clean_headers(headers: dict[str, Any], content: object) -> dict[str, Any]:
-    match headers, content:
-        case {"task": str(task), "id": str(name)}, [list(arguments), dict(named), dict(embedded)] if (
-            len(arguments) <= 1 and not named and embedded == _EMBEDDED
-        ):
-            return {"lang": "py", "task": task, "id": name, "retries": 0, "expires": _expiry(headers)}
-        case _:
-            raise RefusedMessage("malformed", "it is not a task with one argument")
-
-
-def _expiry(headers: dict[str, Any]) -> str | None:
-    expires = headers.get("expires")
-    if expires is None:
-        return None
-    try:
-        return datetime.fromisoformat(expires).isoformat()
-    except (TypeError, ValueError):
-        raise RefusedMessage("malformed", "the time when it expires is not a time") from None

@@ -88,7 +88,7 @@ def test_the_reaper_of_a_killed_worker_removes_its_folders_first(tmp_path: Path)
     """
     process = start(tmp_path, program)
     eventually(lambda: process.log.exists() and last_words(process.log) == "watched")
-    eventually(lambda: any(map(guard._is_reaper, descendants(os.getpid()))))
+    eventually(lambda: any(map(guard._is_reaper, descendants(process.guard_pid))))
 
     process.kill()
 

@@ -21,6 +21,7 @@ from tournament.embedded.processes.redis_server import (
     socket_folder,
 )
 from tournament.embedded.processes.supervisor import Supervisor
+from workers.service.messaging.signing import MOST_BYTES
 
 
 def fake_server(folder: Path, version: str) -> Path:
@@ -109,6 +110,7 @@ def test_the_data_of_redis_survives_a_stop(tmp_path: Path) -> None:
             with redis.Redis(unix_socket_path=str(socket)) as client:
                 assert client.llen("games") == expected
                 client.rpush("games", push)
+                assert client.config_get("proto-max-bulk-len") == {"proto-max-bulk-len": str(MOST_BYTES)}
             supervisor.stop()
 
 

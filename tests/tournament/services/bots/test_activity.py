@@ -151,6 +151,7 @@ def test_where_there_is_a_mail_server_an_owner_with_an_address_hears_by_mail(
     version = make_version("Ada", owner=owner)
     with django_capture_on_commit_callbacks(execute=True):
         lose(version, 3)
-    (message,) = mail.outbox
+    message, ended = mail.outbox
+    assert ended.subject.startswith("Duarena: t")  # it lost the other games of its tournament
     assert (message.subject, message.to) == ("Duarena: Ada", ["ada@example.org"])
     assert "https://site.example/bots/ada/1/" in message.body

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 from django.core.cache import cache
+from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.schedule import (
@@ -21,10 +22,12 @@ from tests.support.schedule import (
     void,
     word_of,
 )
-from tournament.models import Attempt, Game
-from tournament.services.dispatch import durations
-from tournament.services.dispatch.batches import LONG_SECONDS, MAX_PAIRS, claim, cut_batches
+from tournament.models import Attempt, Game, Keeper, Worker
+from tournament.services.calendar import sweep
+from tournament.services.dispatch import batches, durations
+from tournament.services.dispatch.batches import LONG_SECONDS, MAX_PAIRS, GameBatch, claim, cut_batches
 from tournament.services.dispatch.durations import seconds_by_version
+from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import cancel
 from workers.jobs import GameJob, GameReport, Release
@@ -110,7 +113,7 @@ def test_those_who_meet_again_in_a_batch_meet_at_once_and_all_its_pairs_are_of_t
     tournament = Game.objects.earliest("id").tournament
     waiting = Game.objects.filter(state=Game.State.WAITING).order_by("id")
     next_pairs = list(dict.fromkeys(waiting.values_list("pairing_id", flat=True)))[:MAX_PAIRS]
-    batch = next(cut_batches(tournament.pk, tournament.time_control, 4))
+    batch = next(cut_batches(tournament.pk, tournament.time_control))
     assert sorted(batch.pairings) == next_pairs
     players = dict(waiting.filter(number=1).values_list("pairing_id", "pairing__first_id"))
     others = dict(waiting.filter(number=1).values_list("pairing_id", "pairing__second_id"))
@@ -151,12 +154,64 @@ def test_a_batch_of_what_was_cancelled_or_claimed_meanwhile_is_not_sent(
     deal: Deal, queues: FakeBroker
 ) -> None:
     tournament = make_tournament(pairs=3)
-    batches = [(batch, "host") for batch in cut_batches(tournament.pk, tournament.time_control, 4)]
-    assert len(batches) == 3
-    assert claim(batches[:1], "games") == 2
-    assert claim(batches, "games") == 4
+    assigned = [(batch, "host") for batch in cut_batches(tournament.pk, tournament.time_control)]
+    assert len(assigned) == 3
+    assert claim(assigned[:1], "games") == 2
+    assert claim(assigned, "games") == 4
     cancel(tournament)
-    assert claim(batches, "games") == 0
+    assert claim(assigned, "games") == 0
+
+
+def test_a_batch_that_cannot_be_sent_stops_no_other_and_is_given_back_by_the_sweep(
+    deal: Deal, queues: FakeBroker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = timezone.now()
+    keeper_started(now - 2 * LEASE)
+    Keeper.objects.update(seen_at=now)
+    make_tournament(pairs=3)
+    sent: list[GameJob] = []
+
+    def send_jobs(jobs: list[GameJob], queue: str) -> None:
+        sent.extend(jobs)
+        if len(sent) == 1:
+            raise ConnectionError("the broker is away")
+
+    monkeypatch.setattr("tournament.queues.send_jobs", send_jobs)
+    deal()
+    assert len(sent) == 3
+    assert "the broker is away" in caplog.text
+    unsent, *begun = sent
+    for job in begun:
+        keeper.progress(word_of(job.games[0]))
+    lost = 0
+    for _ in range(10):
+        now += LEASE / 4
+        Worker.objects.update(seen_at=now)
+        Attempt.objects.filter(job__in=[job.job for job in begun]).update(lease_until=now + LEASE)
+        lost += sweep(now=now)
+    assert lost == 2
+    still = Attempt.objects.filter(ended_at=None)
+    assert {str(job) for job in still.values_list("job", flat=True)} == {job.job for job in begun}
+    assert Game.objects.filter(key__in=[game.key for game in unsent.games], state="waiting").count() == 2
+
+
+def test_a_tournament_is_read_in_parts_and_cut_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    tournament = make_tournament(bots=4, pairs=10)
+    whole = list(cut_batches(tournament.pk, tournament.time_control))
+    assert sorted(pair for batch in whole for pair in batch.pairings) == sorted(
+        tournament.pairings.values_list("id", flat=True)
+    )
+    monkeypatch.setattr(batches, "FIRST_READ", 3)
+    assert list(cut_batches(tournament.pk, tournament.time_control)) == whole
+
+
+def test_a_preempted_game_is_a_long_batch_of_its_own(deal: Deal) -> None:
+    tournament = make_tournament(pairs=60)
+    record(deal(), 0.1)
+    pairing = tournament.pairings.latest("id").pk
+    *others, last = cut_batches(tournament.pk, tournament.time_control, {pairing: 31.0})
+    assert last == GameBatch(tournament.pk, (pairing,), 4 * 31.0)
+    assert not any(batch.is_long for batch in others)
 
 
 def test_a_validation_on_several_ladders_waits_for_none_of_them(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -135,6 +137,68 @@ def test_a_game_given_back_is_sent_alone_under_the_same_key(deal: Deal) -> None:
     (again,) = deal()
     assert again.games == (JobGame(second.key, again.games[0].attempt, 1),)
     assert again.games[0].attempt != str(lost.pk)
+
+
+def many_tournaments(number: int) -> None:
+    """Copies of a tournament with one pair, which has games already."""
+    first = make_tournament(time_control="999999+0")  # none of them fits
+    pairing, games = first.pairings.get(), list(first.games.order_by("id"))
+    for count in range(number):
+        first.pk, first.slug = None, f"copy-{count}-{Tournament.objects.count()}"
+        first.save(force_insert=True)
+        pairing.pk, pairing.tournament = None, first
+        pairing.save(force_insert=True)
+        for game in games:
+            game.pk, game.key, game.tournament, game.pairing = (
+                None,
+                f"{first.slug}/{game.number}",
+                first,
+                pairing,
+            )
+        Game.objects.bulk_create(games)
+
+
+def test_the_number_of_queries_does_not_grow_with_the_tournaments_that_have_to_wait(
+    deal: Deal, settings: Settings
+) -> None:
+    settings.SLOTS = 1
+    make_tournament(versions=[make_version("Cy"), make_version("Dora")], pairs=2, name="Other")
+    many_tournaments(3)
+    assert len(deal()) == 2  # there is room for two more, but not for long ones
+    with CaptureQueriesContext(connection) as few:
+        assert deal() == []
+    many_tournaments(60)
+    with CaptureQueriesContext(connection) as many:
+        assert deal() == []
+    assert len(many) == len(few) < 20
+
+
+def test_only_tournaments_whose_games_are_sent_are_read(deal: Deal, settings: Settings) -> None:
+    settings.SLOTS = 1
+    for number in range(12):
+        versions = [make_version(f"One {number}"), make_version(f"Two {number}")]
+        make_tournament(versions=versions, name=f"Number {number}", pairs=30)
+    with CaptureQueriesContext(connection) as made:
+        assert len(deal()) == BATCHES_AHEAD_A_SLOT
+    assert not [one["sql"] for one in made if '"tournament_game"."id" > 0' in one["sql"]]
+    assert len(made) < 60
+
+
+def test_a_long_pair_of_one_owner_does_not_hold_back_short_pairs_of_another(
+    deal: Deal, settings: Settings
+) -> None:
+    settings.SLOTS, settings.MAX_GAME_MINUTES = 2, 0
+    ada, bob = make_user("ada"), make_user("bob")
+    slow = [make_version("Slow one"), make_version("Slow two")]
+    quick = [make_version("Quick one"), make_version("Quick two")]
+    make_tournament(versions=quick, owner=bob, pairs=200, name="Quick", time_control="0.05/move")
+    jobs = deal()
+    assert len(jobs) == 2 * BATCHES_AHEAD_A_SLOT
+    for job in jobs[:5]:
+        for game in job.games:
+            keeper.release(Release(game.key, game.attempt, "host/1"))
+    make_tournament(versions=slow, owner=ada, pairs=5, name="Slow", time_control="8+0")
+    assert {job.games[0].key.partition("/")[0] for job in deal()} == {"quick"}
 
 
 def test_drafts_and_cancelled_tournaments_are_not_played(deal: Deal) -> None:

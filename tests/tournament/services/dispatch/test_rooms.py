@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from tests.support.schedule import FakeBroker, make_tournament, make_worker, play_all, word_of
-from tournament.models import Attempt, Game, Keeper, Worker
+from tests.support.schedule import FakeBroker, make_tournament, make_version, make_worker, play_all, word_of
+from tournament.models import Attempt, BotVersion, Exam, Game, Keeper, Worker
 from tournament.services.calendar import sweep
 from tournament.services.dispatch import dispatch, workers
 from tournament.services.dispatch.batches import LONG_SECONDS, GameBatch
+from tournament.services.dispatch.dispatch import look_at_rooms
 from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.dispatch.recalls import take_back_stranded
-from tournament.services.dispatch.rooms import BATCHES_AHEAD_A_SLOT, Room, assign, find_rooms
+from tournament.services.dispatch.rooms import (
+    BATCHES_AHEAD_A_SLOT,
+    OVERTAKEN_SECONDS,
+    Room,
+    assign,
+    has_place,
+)
 from tournament.services.results import keeper
 from workers.jobs import GameJob
 
@@ -46,8 +53,34 @@ def test_a_long_batch_goes_to_a_free_slot_and_nothing_waits_behind_it() -> None:
     assert assigned([SHORT] * 5, Room("east", 2, jobs=1, long=1)) == ["east"] * 4
 
 
-def test_a_batch_without_a_place_holds_back_those_after_it() -> None:
-    assert assigned([SHORT, LONG, SHORT], Room("east", 1)) == ["east"]
+def test_a_long_batch_without_a_place_does_not_hold_back_short_ones() -> None:
+    assert assigned([SHORT, LONG, SHORT], Room("east", 1)) == ["east", "east"]
+    assert assigned([LONG, SHORT], Room("east", 1, jobs=1, long=1), Room("west", 2, jobs=3)) == ["west"]
+
+
+def places(now: datetime, *rooms: Room) -> tuple[bool, bool]:
+    """Whether there is a place for a long batch, and then for a short one."""
+    return has_place(LONG, rooms, now), has_place(SHORT, rooms, now)
+
+
+def test_a_long_batch_is_not_overtaken_for_ever() -> None:
+    now, later = timezone.now(), timezone.now() + timedelta(seconds=OVERTAKEN_SECONDS + 1)
+    assert places(now, Room("east", 2, jobs=3)) == (False, True)
+    assert places(now + timedelta(seconds=OVERTAKEN_SECONDS / 2), Room("east", 2, jobs=3)) == (False, True)
+    assert places(later, Room("east", 2, jobs=3)) == (False, False)
+    assert places(later, Room("east", 2, jobs=1)) == (True, True)
+    assert places(later, Room("east", 2, jobs=3)) == (False, True)  # its next batch waits from now on
+
+
+def test_only_the_worker_that_is_free_first_is_kept_for_a_long_batch() -> None:
+    now, later = timezone.now(), timezone.now() + timedelta(seconds=OVERTAKEN_SECONDS)
+    rooms = [Room("east", 1, jobs=4), Room("west", 2, jobs=3), Room("south", 1, jobs=1, long=1)]
+    assert not has_place(LONG, rooms, now)
+    assert not has_place(LONG, rooms, later)
+    assert [room.worker for room in rooms if room.is_reserved] == ["west"]
+    assert [room.left for room in rooms] == [0, 0, 0]
+    assert not has_place(GameBatch(7, (7,), LONG_SECONDS + 1), rooms, later)
+    assert sum(room.is_reserved for room in rooms) == 1
 
 
 @pytest.mark.django_db
@@ -58,7 +91,7 @@ def test_only_workers_that_get_jobs_have_room() -> None:
     make_worker(name="aside", set_aside="others run uploads")
     make_worker(name="quarantined", quarantined_at=timezone.now())
     make_worker(name="checker", queue="validation")
-    assert find_rooms("games") == [Room("east", 2)]
+    assert look_at_rooms("games")[0] == [Room("east", 2)]
 
 
 @pytest.mark.django_db
@@ -67,11 +100,36 @@ def test_a_game_that_lasts_takes_the_room_of_its_slot(deal: Deal) -> None:
     make_worker(1, name="east")
     make_tournament(pairs=30)
     first, *_ = deal()
-    assert find_rooms("games") == [Room("east", 1, jobs=4)]
+    assert look_at_rooms("games")[0] == [Room("east", 1, jobs=4)]
     keeper.progress(word_of(first.games[0]))
     begun = timezone.now() - timedelta(seconds=LONG_SECONDS + 1)
     Attempt.objects.filter(started_at__isnull=False).update(started_at=begun)
-    assert find_rooms("games") == [Room("east", 1, jobs=4, long=1)]
+    assert look_at_rooms("games")[0] == [Room("east", 1, jobs=4, long=1)]
+
+
+@pytest.mark.django_db
+def test_a_job_of_many_games_that_lasts_takes_the_room_of_its_slot(deal: Deal) -> None:
+    """Also if each of its games is short."""
+    make_worker(1, name="east")
+    make_tournament(pairs=30)
+    first, *_ = deal()
+    keeper.progress(word_of(first.games[0]))
+    begun = timezone.now() - timedelta(seconds=LONG_SECONDS + 1)
+    Attempt.objects.filter(started_at__isnull=False).update(started_at=begun)
+    keeper.record(next(play_all(first)))
+    keeper.progress(word_of(first.games[1]))
+    assert look_at_rooms("games")[0] == [Room("east", 1, jobs=4, long=1)]
+
+
+@pytest.mark.django_db
+def test_a_compliance_check_takes_a_slot_of_its_worker_from_validation_games() -> None:
+    make_worker(2, name="checker", queue="validation")
+    version = make_version(state=BotVersion.State.VALIDATING)
+    now = timezone.now()
+    Exam.objects.create(version=version, sent_at=now, assigned="checker")
+    assert look_at_rooms("validation")[0] == [Room("checker", 2, jobs=1, long=1)]
+    Exam.objects.update(ended_at=now, end="done")
+    assert look_at_rooms("validation")[0] == [Room("checker", 2)]
 
 
 @pytest.mark.django_db

@@ -14,12 +14,20 @@ from pytest_django import Settings
 from engines.rules.base import Result
 from tests.support.schedule import make_tournament, make_user, make_version, play_short, word_of
 from tournament.models import Attempt, Game, OwnerShare, SlotUse, Tournament, User
-from tournament.services.dispatch.batches import GameBatch
+from tournament.services.dispatch.batches import LONG_SECONDS, MOST_WAIT_SECONDS, GameBatch
 from tournament.services.dispatch.leases import keeper_started
-from tournament.services.dispatch.turns import MOST_WAIT_SECONDS, SlotShares
+from tournament.services.dispatch.turns import SlotShares
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import pause
-from tournament.services.shares import SITE, charge, exhausted, used_today
+from tournament.services.shares import (
+    SITE,
+    PlayedTime,
+    charge,
+    charge_games,
+    exhausted,
+    is_exhausted,
+    used_today,
+)
 from workers.jobs import GameJob
 
 Deal = Callable[[], list[GameJob]]
@@ -61,6 +69,24 @@ def test_long_batches_leave_a_slot_to_the_others() -> None:
     assert sorted(batch.tournament for batch in chosen) == [1, 1, 2, 2, 2]
 
 
+def test_a_long_batch_without_a_place_lets_the_next_owner_s_short_ones_pass() -> None:
+    waiting = {ADA: [batches(1, 2 * LONG_SECONDS)], BOB: [batches(2, 2.0, number=3)]}
+    chosen = list(shares().take_turns(waiting, lambda batch: batch.seconds <= LONG_SECONDS))
+    assert [batch.tournament for batch in chosen] == [2, 2, 2]
+
+
+def test_nothing_more_is_cut_when_a_short_batch_has_no_place() -> None:
+    cut: list[int] = []
+
+    def source(tournament: int) -> Iterator[GameBatch]:
+        cut.append(tournament)
+        yield from batches(tournament, 2.0)
+
+    waiting = {owner: [source(owner)] for owner in range(1, 100)}
+    assert list(shares().take_turns(waiting, lambda batch: False)) == []
+    assert cut == [1]
+
+
 # With a database
 
 
@@ -81,6 +107,12 @@ def owners(jobs: list[GameJob]) -> dict[str, int]:
     return Counter(job.games[0].key.partition("/")[0] for job in jobs)
 
 
+def expected_seconds(tournament: str) -> float:
+    """Of the jobs of a tournament that are open."""
+    mine = Attempt.objects.filter(game__tournament__slug=tournament, ended_at=None)
+    return sum(mine.values_list("expected_s", flat=True))
+
+
 def finish(jobs: list[GameJob], now: datetime.datetime) -> None:
     for job in jobs:
         for report in play_short(job, lambda *_: Result.DRAW):
@@ -98,8 +130,9 @@ def test_a_newcomer_shares_the_slots_with_one_who_has_played_for_long(
     assert owners(first) == {"old": len(first)}
     tournament_of(bob, "young")
     finish(first, timezone.now())
-    shared = owners(deal())
-    assert 0 < shared["old"] <= shared["young"]  # no credit for the time before it came
+    deal()
+    old, young = (expected_seconds(name) for name in ("old", "young"))
+    assert 0 < old <= young + LONG_SECONDS  # no credit for the time before it came
 
 
 @pytest.mark.django_db
@@ -165,6 +198,49 @@ def test_an_owner_without_hours_left_waits_for_the_next_day(
     assert exhausted(now + datetime.timedelta(days=1)) == set()
     User.objects.filter(pk=ada.pk).update(is_staff=True)
     assert exhausted(now) == set()
+
+
+def let_run(jobs: list[GameJob], seconds: float) -> datetime.datetime:
+    """Let the workers have begun the first game of each job so long ago; returns the time now."""
+    now = timezone.now()
+    for job in jobs:
+        keeper.progress(word_of(job.games[0]))
+        begun = Attempt.objects.filter(pk=job.games[0].attempt)
+        begun.update(started_at=now - datetime.timedelta(seconds=seconds))
+    return now
+
+
+@pytest.mark.django_db
+def test_a_game_that_still_runs_counts_against_today_s_hours(
+    users: tuple[User, User], deal: Deal, settings: Settings
+) -> None:
+    ada, bob = users
+    settings.SLOT_HOURS = 2
+    tournament_of(ada, "mine")
+    first, second, *_ = deal()
+    now = let_run([first, second], 1800.0)
+    assert used_today(ada, now) == pytest.approx(1.0)
+    assert used_today(bob, now) == 0.0
+    assert exhausted(now) == set()
+    assert exhausted(now + datetime.timedelta(minutes=30)) == {ada.pk}
+    assert is_exhausted(ada, now + datetime.timedelta(minutes=30))
+    charge({ada.pk: 3600.0}, now)
+    assert exhausted(now) == {ada.pk}
+    finish([second], now)
+    assert used_today(ada, now) == pytest.approx(1.5, abs=0.01)  # by the report its games took a second
+
+
+@pytest.mark.django_db
+def test_validations_have_hours_of_their_own(users: tuple[User, User], settings: Settings) -> None:
+    ada, _ = users
+    settings.SLOT_HOURS, settings.VALIDATION_HOURS = 2, 1
+    now = timezone.now()
+    charge_games([PlayedTime("validation", ada.pk, 3600.0), PlayedTime("swiss", ada.pk, 900.0)], now)
+    assert (used_today(ada, now), used_today(ada, now, is_validation=True)) == (0.25, 1.0)
+    assert (exhausted(now), exhausted(now, is_validation=True)) == (set(), {ada.pk})
+    assert not is_exhausted(ada, now)
+    settings.VALIDATION_HOURS = 0
+    assert not is_exhausted(ada, now, is_validation=True)
 
 
 @pytest.mark.django_db

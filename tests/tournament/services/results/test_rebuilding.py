@@ -22,7 +22,8 @@ from tests.tournament.services.results.test_ratings import table
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, Ladder, LadderRating, PairOutcome, RatingEvent
 from tournament.services.results import keeper, rebuilding
-from tournament.services.results.rebuilding import RebuildError, rebuild
+from tournament.services.results.corrections import RebuildError
+from tournament.services.results.rebuilding import rebuild
 from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
-from tests.support.schedule import make_tournament, make_user
-from tournament.models import Tournament, User
+from tests.support.schedule import make_event, make_tournament, make_user, make_version
+from tournament.models import Notice, Tournament, User
+from tournament.services.calendar import tend
+from tournament.services.schedule.entries import enter
 from tournament.services.schedule.limits import longest_seconds
-from tournament.services.schedule.tournaments import TournamentError, announce, cancel, extend, start
+from tournament.services.schedule.tournaments import (
+    TournamentError,
+    announce,
+    cancel,
+    extend,
+    pause,
+    resume,
+    start,
+)
 
 pytestmark = pytest.mark.django_db
+Kind, State = Tournament.Kind, Tournament.State
+NOW = timezone.now()
+DAY = datetime.timedelta(days=1)
 
 
 @pytest.fixture
@@ -68,3 +83,102 @@ def test_drafts_and_running_tournaments_are_limited(user: User, settings: Settin
             begin(second)
     cancel(first)
     start(third)
+
+
+def over(tournament: Tournament) -> Tournament:
+    Tournament.objects.filter(pk=tournament.pk).update(state=State.FINISHED)
+    tournament.refresh_from_db()
+    return tournament
+
+
+def test_no_tournament_is_resumed_over_the_limit(user: User, settings: Settings) -> None:
+    first, second = (make_tournament(owner=user, name=name) for name in ("One", "Two"))
+    pause(second)
+    settings.MAX_RUNNING = 1
+    with pytest.raises(TournamentError, match=r"^state: 1 of your tournaments run, and 1 are the most"):
+        resume(second)
+    pause(first)
+    resume(second)
+    assert second.state == State.RUNNING
+
+
+@pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.SWISS])
+def test_an_extension_after_the_end_counts_as_one_more_running(
+    user: User, settings: Settings, kind: Tournament.Kind
+) -> None:
+    settings.MAX_RUNNING = 1
+    ended = over(make_event(kind, owner=user))
+    running = make_tournament(owner=user, name="Other", versions=[make_version("Cy"), make_version("Di")])
+    with pytest.raises(TournamentError, match=r"^state: 1 of your tournaments run, .* 1 are the most"):
+        extend(ended, 1)
+    ended.refresh_from_db()
+    assert ended.state == State.FINISHED
+    cancel(running)
+    extend(ended, 1)
+    assert ended.state == State.RUNNING
+
+
+def test_a_swiss_is_not_extended_past_the_games_of_an_account(user: User, settings: Settings) -> None:
+    settings.MAX_TOURNAMENT_GAMES = 16
+    swiss = make_event(Kind.SWISS, owner=user, rounds=3)
+    with pytest.raises(TournamentError, match=r"^pairs: 20 games are too many, .* holds 16$"):
+        extend(swiss, 2)
+    extend(swiss, 1)
+    assert swiss.rounds == 4
+
+
+@pytest.mark.parametrize("act", [resume, lambda tournament: extend(tournament, 1)])
+def test_longer_games_than_the_limit_are_not_resumed_or_extended(
+    user: User, settings: Settings, act: object
+) -> None:
+    tournament = make_tournament(owner=user, time_control="600+1")
+    pause(tournament)
+    settings.MAX_GAME_MINUTES = 10
+    with pytest.raises(TournamentError, match=r"^time control: .* 10 are the most"):
+        act(tournament)  # type: ignore[operator]
+
+
+def test_the_extra_pairs_of_a_knock_out_count(user: User, settings: Settings) -> None:
+    settings.MAX_TOURNAMENT_GAMES = 20
+    with pytest.raises(TournamentError, match=r"^pairs: 24 games are too many"):
+        make_event(Kind.KNOCK_OUT, owner=user, extra_pairs=3)
+
+
+def test_bots_are_entered_up_to_the_games_of_the_organizer(user: User, settings: Settings) -> None:
+    settings.MAX_TOURNAMENT_GAMES = 6
+    event = make_event(Kind.ROUND_ROBIN, bots=2, owner=user, running=False, entry_until=NOW + DAY)
+    announce(event)
+    enter(event, make_version("Cy").bot)
+    with pytest.raises(TournamentError, match=r"^bot: 'Test event' would have 12 games, and 6 are the most"):
+        enter(event, make_version("Di").bot)
+
+
+def test_a_start_by_the_clock_over_the_limit_waits_and_loses_nothing(user: User, settings: Settings) -> None:
+    event = make_event(Kind.ROUND_ROBIN, bots=2, owner=user, running=False, starts_at=NOW + DAY)
+    announce(event)
+    running = make_tournament(owner=user, name="Other", versions=[make_version("Cy"), make_version("Di")])
+    settings.MAX_RUNNING = 1
+    for _ in range(2):
+        assert tend(NOW + DAY) == 0
+    event.refresh_from_db()
+    assert (event.state, event.starts_at, event.entries.count()) == (State.ANNOUNCED, NOW + DAY, 2)
+    assert event.state_reason.startswith("its start waits: 1 of your tournaments run or are paused, and 1")
+    (notice,) = Notice.objects.filter(tournament=event)
+    assert "has not started yet. 1 of your tournaments run or are paused" in notice.text
+    cancel(running)
+    assert tend(NOW + DAY) == 1
+    event.refresh_from_db()
+    assert (event.state, event.state_reason, event.games.count()) == (State.RUNNING, "", 2)
+
+
+def test_of_many_announced_before_the_limit_was_lowered_one_starts(user: User, settings: Settings) -> None:
+    for name in ("One", "Two", "Three"):
+        versions = [make_version(f"{name} {number}") for number in (1, 2)]
+        event = make_event(
+            Kind.ROUND_ROBIN, versions=versions, owner=user, running=False, starts_at=NOW + DAY, name=name
+        )
+        announce(event)
+    settings.MAX_RUNNING = 1
+    tend(NOW + DAY)
+    assert Tournament.objects.running().count() == 1
+    assert Tournament.objects.announced().count() == 2

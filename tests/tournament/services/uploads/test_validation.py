@@ -23,6 +23,7 @@ from tests.support.schedule import (
     pass_exam,
     play,
     play_all,
+    start_validation,
     void,
 )
 from tournament.models import ActiveVersion, BotVersion, Exam, Ignored, RatingEvent, Tournament, Worker
@@ -31,7 +32,7 @@ from tournament.services.dispatch.batches import engine_spec
 from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.dispatch.recalls import take_back_stranded
 from tournament.services.results import keeper
-from tournament.services.shares import charge
+from tournament.services.shares import charge, used_today
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
 from workers.game.referee import BOTH_UNABLE
@@ -264,7 +265,7 @@ def test_owners_take_turns_whoever_has_uploaded_more(
     queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     ada, bob, cy = (make_user(name) for name in ("ada", "bob", "cy"))
-    charge({bob.pk: 60.0}, timezone.now())
+    charge({bob.pk: 60.0}, timezone.now(), is_validation=True)
     Worker.objects.update(slots=2)
     checks = {}
     for owner, name in ((ada, "A1"), (ada, "A2"), (ada, "A3"), (bob, "B1"), (cy, "C1")):
@@ -282,6 +283,59 @@ def test_owners_take_turns_whoever_has_uploaded_more(
             Exam.objects.filter(pk=exam.pk).update(sent_at=exam.sent_at - timedelta(seconds=30))
             validation.record_news(news(exam.version, ComplianceEnding.REFUSED, why="bad"), timezone.now())
     assert order == ["A1", "C1", "A2", "B1", "A3"]
+
+
+def test_a_validation_game_takes_a_slot_from_checks(submit: Submit, deal: Deal, queues: FakeBroker) -> None:
+    Worker.objects.update(slots=1)
+    first = submit()
+    pass_exam(first)
+    (job,) = deal()
+    second = make_version("Iron Age", state=BotVersion.State.WAITING)
+    validation.begin(second, timezone.now())
+    assert validation.assign_checks() == 0
+    assert all(isinstance(keeper.record(report), keeper.Recorded) for report in play_all(job))
+    assert validation.assign_checks() == 1
+
+
+def test_a_check_takes_a_slot_from_validation_games(submit: Submit, deal: Deal) -> None:
+    Worker.objects.update(slots=1)
+    first = submit()
+    second = make_version("Iron Age", state=BotVersion.State.VALIDATING)
+    start_validation(second)
+    assert deal() == []
+    pass_exam(first)
+    assert len(deal()) == 2
+
+
+def test_who_has_used_up_today_s_validations_waits_until_tomorrow(
+    submit: Submit, deal: Deal, queues: FakeBroker, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.VALIDATION_HOURS = 1
+    now = timezone.now()
+    version = submit()
+    ada = version.bot.owner
+    assert ada is not None
+    Exam.objects.update(sent_at=now - timedelta(minutes=50))
+    other = make_version("Iron Age", owner=ada, state=BotVersion.State.WAITING)
+    begun = start_validation(make_version("Bronze Age", owner=ada, state=BotVersion.State.VALIDATING))
+    charge({ada.pk: 9 * 60.0}, now, is_validation=True)
+    validation.begin(other, now)
+    other.refresh_from_db()
+    assert not validation.is_delayed(other, now)
+    later = now + timedelta(minutes=2)  # the check that runs counts
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    Worker.objects.update(slots=5)
+    assert validation.is_delayed(other, later)
+    assert (validation.assign_checks(), deal()) == (0, [])
+    assert validation.is_delayed(begun.validated_versions.get(), later)
+    assert used_today(ada, later) == 0.0  # tournaments have other hours
+    bob = make_version("Quick", owner=make_user("bob"), state=BotVersion.State.WAITING)
+    validation.begin(bob, later)
+    assert validation.assign_checks() == 1
+    Exam.objects.exclude(version=other).update(ended_at=later, end="done")
+    tomorrow = later + timedelta(days=1)
+    monkeypatch.setattr(timezone, "now", lambda: tomorrow)
+    assert (validation.assign_checks(), len(deal())) == (1, 1)
 
 
 def test_news_of_a_check_counts_only_from_the_worker_it_was_sent_to(submit: Submit) -> None:

@@ -51,6 +51,29 @@ def test_the_score_is_counted_from_the_first_bot_by_ladder_and_colour(client: Cl
         assert one.estimate == estimate(Wdl(score.losses, score.draws, score.wins))
 
 
+@pytest.mark.parametrize("query", ["", f"?ladder={LADDER}&version=2", "?opponent_version=1"])
+def test_both_tables_as_files_are_those_of_the_page(client: Client, query: str) -> None:
+    page = client.get(f"{PAGE}{query}")
+    (results,), (estimates,) = page.context["result_files"], page.context["estimate_files"]
+    text = page.content.decode().replace("&amp;", "&")
+    answer = client.get(results.json).json()
+    assert (answer["bot"], answer["opponent"]) == ("Stone Age", "Third")
+    expected = [
+        (one.game.code, colour, row.score.games, row.score.wins)
+        for one in page.context["ladders"]
+        for colour, row in [(None, one.total), ("white", one.colours[0]), ("black", one.colours[1])]
+    ]
+    assert expected
+    rows = answer["results"]
+    assert [(row["ladder"], row["colour"], row["games"], row["won"]) for row in rows] == expected
+    assert [row["superiority"] is None for row in rows] == [colour is not None for _, colour, *_ in expected]
+    gaps = [(one.game.code, one.gap.elo) for one in page.context["gaps"]]
+    found = client.get(estimates.json).json()["estimates"]
+    assert [(row["ladder"], row["elo"]) for row in found] == gaps
+    assert f'href="{results.csv}"' in text
+    assert (f'href="{estimates.csv}"' in text) == bool(gaps)
+
+
 def test_the_other_direction_has_the_opposite_results(client: Client) -> None:
     page = text_of(client, f"{PAGE}?version=1&ladder={LADDER}")
     address = f"/bots/third/against/stone-age/?ladder={LADDER}&opponent_version=1"

@@ -7,8 +7,9 @@ import datetime
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
-from tests.support.filled_site import Site
+from tests.support.filled_site import Site, add_version
 from tournament.models import Game, RatingEvent
 from tournament.views.bots import history
 
@@ -54,6 +55,26 @@ def test_a_ladder_without_games_has_no_versions_and_an_unknown_one_is_not_found(
 ) -> None:
     assert client.get(ADDRESS.replace("dogon-kulei", "dualma")).json()["versions"] == []
     assert client.get(ADDRESS.replace("dogon-kulei", "chess")).status_code == 404
+
+
+def test_the_points_of_all_versions_cost_the_same_queries(
+    site: Site, events: list[RatingEvent], client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(3):
+        client.get(ADDRESS)
+    for number, game in enumerate(site.draft.games.all()[:2], start=10):
+        Game.objects.filter(pk=game.pk).update(finished_at=timezone.now())
+        RatingEvent.objects.create(
+            ladder_id="dogon-kulei", sequence=number, game=game, version=add_version(site.owner, "Stone Age"),
+            mu_before=25, sigma_before=8, mu_after=number, sigma_after=7,
+        )  # fmt: skip
+    with django_assert_num_queries(3):
+        versions = client.get(ADDRESS).json()["versions"]
+    assert [(one["number"], [mu for _, mu, *_ in one["points"]]) for one in versions] == [
+        (1, [26, 27]),
+        (2, [10]),
+        (3, [11]),
+    ]
 
 
 @pytest.mark.parametrize(("count", "most"), [(0, 5), (5, 5), (6, 5), (1000, 5), (201, 200)])

@@ -15,10 +15,11 @@ from pytest_django import Settings
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.schedule import make_worker
 from tournament.models import BotVersion, Exam, Game, GameLog, LadderRating, Tournament
+from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate, switch
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.schedule.tournaments import start
-from tournament.views.bots.next_steps import format_time
+from tournament.services.shares import charge
 
 LogIn = Callable[..., Client]
 SECOND = datetime.timedelta(seconds=1)
@@ -48,7 +49,9 @@ def test_an_active_version_s_page_names_the_time_of_its_first_game(
     settings.TIME_ZONE = "UTC"
     LadderRating.objects.all().delete()
     text = text_of(client)
-    assert re.search(r"The first ladder game is likely at about \d\d:\d\d UTC within seconds", text)
+    assert re.search(
+        r"The first ladder game is likely at about (\d+ \w+ )?\d\d:\d\d UTC within seconds", text
+    )
     LadderRating.objects.create(
         ladder_id=LADDER, version=site.white, mu=25, sigma=5, conservative=10, games=1
     )
@@ -75,6 +78,20 @@ def test_the_owner_sees_which_version_is_active_instead(site: Site, as_user: Log
     assert "You have switched this bot off here" in text_of(owner)
 
 
+def test_the_owner_sees_that_today_s_time_for_validations_is_used_up(
+    site: Site, as_user: LogIn, settings: Settings
+) -> None:
+    settings.VALIDATION_HOURS = 1
+    mine = add_version(site.owner, "Stone Age", [LADDER], state="validating")
+    queue_check(mine)
+    owner, address = as_user(site.owner), mine.get_absolute_url()
+    used_up = "have used 1.5 of 1 slot-hours today (UTC). This validation waits until tomorrow (UTC)"
+    assert used_up not in text_of(owner, address)
+    charge({site.owner.pk: 5400.0}, timezone.now(), is_validation=True)
+    assert used_up in text_of(owner, address)
+    assert used_up not in text_of(as_user(site.rival), address)
+
+
 def test_the_owner_sees_the_place_in_the_queue_for_validation(site: Site, as_user: LogIn) -> None:
     owner = as_user(site.owner)
     mine = add_version(site.owner, "Stone Age", [LADDER], state="validating")
@@ -84,7 +101,9 @@ def test_the_owner_sees_the_place_in_the_queue_for_validation(site: Site, as_use
         owner, address
     )
     make_worker(1, name="checks@east", queue="validation")
-    assert re.search(r"likely to begin at about \d\d:\d\d UTC, within seconds", text_of(owner, address))
+    assert re.search(
+        r"likely to begin at about (\d+ \w+ )?\d\d:\d\d UTC , within seconds", text_of(owner, address)
+    )
     for number in range(2):
         queue_check(add_version(site.rival, f"Other {number}", [LADDER], state="validating"), 5 + number)
     text = text_of(owner, address)
@@ -129,7 +148,7 @@ def test_the_owner_of_a_waiting_version_sees_its_place(site: Site, as_user: LogI
 def test_a_refused_version_says_what_to_do_and_shows_the_newest_log_first(site: Site, as_user: LogIn) -> None:
     start(site.validation)
     for game in site.validation.games.order_by("id"):
-        GameLog.objects.create(game=game, side="white", stderr=f"log of {game.pk}", lines="")
+        GameLog.objects.create(game=game, side="white", content=pack_log(f"log of {game.pk}", ""))
     BotVersion.objects.filter(pk=site.white.pk).update(state="refused", state_reason="it never answered")
     Exam.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now())
     text = text_of(as_user(site.owner))
@@ -150,9 +169,3 @@ def test_a_page_of_a_version_refused_in_the_meantime_is_loaded_anew(site: Site, 
     response = client.get(f"{address}?seen={seen}", headers={"HX-Request": "true"})
     assert (response["HX-Refresh"], response.content) == ("true", b"")
     assert client.get(address).status_code == 404
-
-
-def test_a_time_on_another_day_has_its_date() -> None:
-    now = datetime.datetime(2026, 3, 4, 23, 50, tzinfo=datetime.UTC)
-    assert format_time(now, 300) == "23:55"
-    assert format_time(now, 900) == "5 March 00:05"

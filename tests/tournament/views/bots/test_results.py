@@ -120,6 +120,48 @@ def site_rival(games: list[Game]) -> str:
     return next(game.black.bot.name for game in games if "Rival" in game.black.bot.name)
 
 
+@pytest.mark.parametrize(
+    "query", ["", "?ladder=dualma", f"?ladder={LADDER}&version=1", f"?ladder={LADDER}&version=2"]
+)
+def test_the_results_as_files_are_those_of_the_page(games: list[Game], client: Client, query: str) -> None:
+    results = client.get(f"{PAGE}{query}").context["results"]
+    (links,) = results.files
+    assert f'href="{links.csv}"' in unescape(text_of(client, f"{PAGE}{query}"))
+    answer = client.get(links.json).json()
+    assert (answer["ladder"], answer["bot"]) == (results.ladder.code, "Stone Age")
+    kinds = [row["by"] for row in answer["results"]]
+    assert [kinds.count(kind) for kind in ("all", "opponent", "colour", "opening", "forfeit")] == [
+        1,
+        len(results.opponents),
+        2,
+        len(results.openings.rows),
+        len(results.forfeits),
+    ]
+    for row in answer["results"]:
+        assert len(client.get(row["list"]).context["page"].rows) == row["games"]
+    by_name = {row["name"]: row["score"] for row in answer["results"] if row["by"] == "opponent"}
+    assert by_name == {row.opponent.name: row.score.share for row in results.opponents}
+    assert len(text_of(client, links.csv).splitlines()) == 1 + len(kinds)
+
+
+def test_the_file_of_the_results_has_all_opponents(games: list[Game], site: Site, client: Client) -> None:
+    for number in range(MOST_OPPONENTS + 1):
+        other = add_version(None, f"Other {number}")
+        PairScore.objects.create(ladder_id=LADDER, white=site.white, black=other, wins=number + 100)
+    rows = client.get(f"{PAGE}results.json").json()["results"]
+    assert [row["by"] for row in rows].count("opponent") == MOST_OPPONENTS + 3
+
+
+def test_the_ratings_as_files_are_those_of_the_page(games: list[Game], client: Client) -> None:
+    ratings = client.get(PAGE).context["ratings"]
+    rows = client.get(f"{PAGE}ratings.json").json()["ratings"]
+    assert [(row["ladder"], row["version"], row["rating"], row["won"]) for row in rows] == [
+        (one.rating.ladder_id, one.rating.version.number, one.rating.conservative, one.rating.wins)
+        for one in ratings
+    ]
+    assert 'href="/bots/stone-age/ratings.csv"' in text_of(client, PAGE)
+
+
 def test_the_sums_of_the_pairs_are_those_of_a_rebuild(games: list[Game], client: Client) -> None:
     before = numbers(text_of(client, PAGE))
     assert not any(one.changed for one in rebuild())

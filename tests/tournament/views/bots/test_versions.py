@@ -171,3 +171,25 @@ def test_a_game_names_the_bundles_it_was_played_with(site: Site, client: Client)
     page = client.get(f"/games/{site.played.pk}/").content.decode()
     assert site.white.bundle_id in page
     assert site.black.bundle_id in page
+
+
+def test_an_owner_withdraws_a_version_and_reads_what_happens(
+    site: Site, owner: Client, client: Client
+) -> None:
+    page = owner.get("/bots/stone-age/1/").content.decode()
+    assert "Withdraw it" in page
+    assert "Withdraw it" not in client.get("/bots/stone-age/1/").content.decode()
+    page = owner.post("/bots/stone-age/1/withdraw/", follow=True).content.decode()
+    assert "The version is withdrawn. Its games are stopped." in page
+    site.white.refresh_from_db()
+    assert (site.white.state, site.white.state_reason) == ("withdrawn", "its owner withdrew it")
+    page = owner.post("/bots/stone-age/1/withdraw/", follow=True).content.decode()
+    assert "The version is refused or withdrawn already." in page
+
+
+def test_an_owner_stops_a_validation(examined: BotVersion, owner: Client) -> None:
+    assert "Stop the validation" in owner.get(PAGE).content.decode()
+    page = owner.post(f"{PAGE}withdraw/", follow=True).content.decode()
+    assert "The validation is stopped, and the version refused." in page
+    examined.refresh_from_db()
+    assert examined.state == BotVersion.State.REFUSED

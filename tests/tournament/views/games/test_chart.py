@@ -42,6 +42,15 @@ def test_each_series_has_a_value_at_the_plies_of_its_engine_and_gaps_elsewhere()
     }
 
 
+def test_times_and_nodes_have_three_digits() -> None:
+    rules = find_game("dogon-kulei")
+    token = next(rules.position.initial().legal_moves())
+    note = MoveNote(None, None, 12345, 7654321)
+    values = chart_values(build_replay(rules, "", [RecordMove(token, note)]))
+    mover = rules.position.initial().side.name.lower()
+    assert (values[f"{mover}_time"], values[f"{mover}_nodes"]) == ([12.3], [7650000])
+
+
 def test_a_live_game_gets_the_values_after_the_ply_it_has() -> None:
     values = chart_values(some_replay(), since=3)
     assert {len(series) for series in values.values()} == {1}

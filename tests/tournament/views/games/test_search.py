@@ -55,6 +55,7 @@ def games(site: Site) -> list[Game]:
             fault=fault,
             plies=chance.randrange(4),
             rated=chance.random() < 0.5,
+            annulled=chance.random() < 0.3,
             sequence=number,
             finished_at=NOW - datetime.timedelta(hours=chance.randrange(100)),
         )
@@ -111,6 +112,9 @@ FILTERS: list[tuple[dict[str, object], Check]] = [
         ),
     ),
     ({"termination": Termination.TIME}, lambda game: game.termination == Termination.TIME),
+    ({"termination": Reason.NO_MOVE}, lambda game: game.reason == Reason.NO_MOVE),
+    ({"termination": Termination.RULES}, lambda game: game.termination == Termination.RULES),
+    ({"termination": Reason.FOUR_RINGS}, lambda game: False),
     ({"fault": "either"}, lambda game: game.fault in {"white", "black"}),
     ({"fault": "none"}, lambda game: game.fault == "none"),
     (
@@ -124,6 +128,20 @@ FILTERS: list[tuple[dict[str, object], Check]] = [
     ({"min_plies": 1, "max_plies": 2}, lambda game: 1 <= game.plies <= 2),
     ({"rated": "yes"}, lambda game: game.rated),
     ({"rated": "no"}, lambda game: not game.rated),
+    ({"annulled": "yes"}, lambda game: game.annulled),
+    ({"annulled": "no"}, lambda game: not game.annulled),
+    (
+        {"annulled": "yes", "fault": "either"},
+        lambda game: game.annulled and game.fault in {"white", "black"},
+    ),
+    (
+        {"annulled": "no", "ladder": "dogon-kulei", "termination": Termination.CRASH},
+        lambda game: not game.annulled and game.termination == Termination.CRASH,
+    ),
+    (
+        {"annulled": "yes", "bot": "third", "opponent": "stone-age"},
+        lambda game: game.annulled and {game.white.bot.name, game.black.bot.name} == {"Third", "Stone Age"},
+    ),
     ({"bot": "third", "colour": "white"}, lambda game: game.white.bot.name == "Third"),
     (
         {"bot": "third", "colour": "black", "opponent": "stone-age", "result": "lost"},
@@ -243,6 +261,9 @@ def plan_of(sql: str) -> str:
         ("min_plies=x", "Enter a whole number"),
         ("since=yesterday", "Enter a valid date"),
         ("ladder=chess", "Select a valid choice"),
+        ("termination=no-moves", "Select a valid choice"),
+        ("pair=counted", "A pair needs a version test"),
+        ("tournament=autumn&pair=5", "Select a valid choice"),
     ],
 )
 def test_a_filter_that_cannot_be_used_is_refused_beside_its_field(

@@ -15,7 +15,11 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from tests.support.filled_site import LADDER, Site, add_version
-from tournament.models import BotVersion, Game, LadderRating, PairScore, RatingEvent
+from tests.support.rated_games import play_rated
+from tests.tournament.views.bots.test_results import check_numbers, text_of
+from tournament.models import BotVersion, Game, LadderRating, PairOutcome, PairScore, RatingEvent
+from tournament.views.games import search
+from tournament.views.ladders import overall
 from tournament.views.ladders.drawings import (
     BAR_WIDTH,
     EDGE,
@@ -105,7 +109,7 @@ def test_a_row_of_a_ladder_has_its_drawings_and_their_numbers_as_text(site: Site
         "recent",
         "results",
     ]
-    assert re.findall(r'class="(?:win|draw|loss)">(\d+)<', row) == ["12", "3", "4"]
+    assert re.findall(r'class="(?:win|draw|loss)"><a [^>]*>(\d+)<', row) == ["12", "3", "4"]
     assert "from 22.0 to 27.0 in the last 3 rated games" in row
     assert " style=" not in row
 
@@ -199,6 +203,30 @@ def test_two_versions_of_a_ladder_are_compared_by_its_estimate(site: Site, clien
     assert "Choose two different bots." in same.content.decode()
 
 
+def test_each_number_of_a_row_leads_to_its_games(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "PAGE_SIZE", 1000)
+    for table in (LadderRating, RatingEvent, PairScore, PairOutcome):
+        table.objects.all().delete()
+    Game.objects.filter(pk=site.played.pk).update(rated=False)
+    play_rated(None, "Autumn", [site.white, site.black], pairs=3)
+    assert check_numbers(client, text_of(client, f"/ladders/{LADDER}/")) >= 6
+
+
+def test_the_form_to_compare_begins_with_the_two_best_bots(site: Site, client: Client) -> None:
+    newer = add_version(site.owner, "Stone Age")
+    for mu, version in ((30, site.white), (29, newer)):
+        rate(version, mu, games=80)
+    assert 'name="other"' not in text_of(client, f"/ladders/{OTHER}/")  # versions of one bot
+    rate(site.black, 20, games=80)
+    page = text_of(client, f"/ladders/{OTHER}/")
+    first, other = page.partition('name="one"')[2].split('name="other"')
+    assert first.index(f'value="{site.white.pk}"') < first.index(f'value="{newer.pk}"')
+    assert re.findall(r'value="(\d+)" selected', page) == [str(site.black.pk)]
+    assert f'value="{site.black.pk}" selected' in other
+
+
 def test_an_estimate_far_from_the_live_rating_is_marked(site: Site, client: Client) -> None:
     rate(site.white, 10, games=80)
     rate(site.black, 40, games=80)
@@ -214,3 +242,26 @@ def test_the_overall_table_has_the_settled_bots_with_their_ladders(site: Site, c
     rows = client.get("/ladders/overall/").context["rows"]
     assert (rows[0].place, rows[0].bot.name, rows[0].score.coverage) == (1, "Cy", 1)
     assert len(rows) == 3
+
+
+def test_the_overall_table_as_files_has_all_bots(
+    site: Site,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    for number, version in enumerate((site.white, site.black, add_version(None, "Cy"))):
+        rate(version, 20 + number, games=80)
+    monkeypatch.setattr(overall, "MOST_SHOWN", 1)
+    page = client.get("/ladders/overall/")
+    assert len(page.context["rows"]) == 1
+    assert 'href="/ladders/overall/scores.csv"' in page.content.decode()
+    with django_assert_num_queries(2):
+        scores = client.get("/ladders/overall/scores.json").json()["scores"]
+    assert [(one["place"], one["bot"], one["ladders"], one["owner"]) for one in scores[:2]] == [
+        (1, "Cy", 1, None),
+        (2, site.black.bot.name, 1, "rita"),
+    ]
+    assert scores[0]["score"] == scores[0][OTHER] > 0
+    assert scores[0][LADDER] is None
+    assert scores[0]["page"] == "http://testserver/bots/cy/"

@@ -31,12 +31,14 @@ def test_what_staff_does_to_the_things_of_others_is_logged(site: Site, as_user: 
     staff.post(f"/workers/{worker.pk}/quarantine/")
     staff.post(f"/workers/{worker.pk}/release/")
     staff.post("/bots/stone-age/1/reinstate/")
+    staff.post("/bots/stone-age/1/withdraw/")
     assert acts() == [
         ("stan", "set the priority to 7", "tournament Spring"),
         ("stan", "cancelled it", "tournament Spring"),
         ("stan", "quarantined it", "worker players@east"),
         ("stan", "released it from quarantine", "worker players@east"),
         ("stan", "let it play again", "version Stone Age v1"),
+        ("stan", "withdrew it", "version Stone Age v1"),
     ]
     page = staff.get("/staff/log/").content.decode()
     assert '<a href="/tournaments/spring/"><bdi>tournament Spring</bdi></a>' in page

@@ -149,6 +149,38 @@ def test_mails_to_one_address_are_limited(site: Site, monkeypatch: pytest.Monkey
     assert "Too many mails were asked for: try again in 60 minutes" in error_at(pages[-1], "email")
 
 
+def test_strangers_cannot_have_the_site_mail_to_an_address_again_and_again(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr("allauth.core.internal.ratelimit.time.time", lambda: now)
+    confirm(site.owner, "olga@example.org")
+    for number in range(40):  # every half an hour, from other network addresses
+        now += 1800
+        monkeypatch.setattr("allauth.core.internal.ratelimit.get_ip", lambda _, n=number: f"10.0.0.{n}")
+        data = {"username": f"eve{number}", "password1": PASSWORD, "password2": PASSWORD}
+        Client().post("/sign-up/", {**data, "email": f"Olga+{number % 2}{number}@example.org"})
+        Client().post("/password-reset/", {"email": "olga@example.org"})
+    subjects = [message.subject for message in mail.outbox]
+    resets = [message for message in mail.outbox if message.to == ["olga@example.org"]]
+    assert len(resets) == 6
+    assert len(subjects) == 12
+    mail.outbox.clear()
+    now += 24 * 3600
+    ask("olga@example.org")
+    assert len(mail.outbox) == 1
+
+
+def test_a_user_reads_that_no_mail_was_sent_because_many_were(site: Site) -> None:
+    for number in range(3):
+        sign_up(f"ada{number}", f"ada+{number}@example.org")
+    assert len(mail.outbox) == 3
+    page = sign_up("bob", "ada+bob@example.org").get("/account/").content.decode()
+    assert len(mail.outbox) == 3
+    assert "No mail was sent to ada+bob@example.org, because several have been sent there today." in page
+    assert "A mail with a link was sent" not in page
+
+
 def test_nobody_blocks_the_address_of_another(site: Site) -> None:
     sign_up("ada", "shared@example.org")
     caches["shared"].clear()  # one mail in three minutes goes to an address

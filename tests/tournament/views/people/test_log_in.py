@@ -82,6 +82,32 @@ def test_a_stranger_s_guesses_do_not_lock_out_the_user_at_another_address(site: 
     assert attempt(client, PASSWORD).status_code == 302
 
 
+def test_the_addresses_of_one_ipv6_network_count_as_one(site: Site) -> None:
+    """A guesser has more of them than there are passwords; and strangers sign up from them."""
+    for number in range(5):
+        attempt(Client(), REMOTE_ADDR=f"2001:db8::{number}:1")
+    assert attempt(Client(), PASSWORD, REMOTE_ADDR="2001:db8::ffff").status_code == 429
+    assert attempt(Client(), PASSWORD, REMOTE_ADDR="2001:db8:0:1::1").status_code == 302
+
+
+def test_ipv4_addresses_that_are_written_as_ipv6_do_not_count_as_one(site: Site) -> None:
+    for _ in range(5):
+        attempt(Client(), REMOTE_ADDR="::ffff:203.0.113.9")
+    assert attempt(Client(), PASSWORD, **STRANGER).status_code == 429
+    assert attempt(Client(), PASSWORD, REMOTE_ADDR="::ffff:203.0.113.10").status_code == 302
+
+
+def test_the_addresses_of_one_ipv6_network_create_accounts_as_one(site: Site) -> None:
+    def sign_up(number: int, address: str) -> int:
+        form = {"username": f"new{number}", "password1": PASSWORD, "password2": PASSWORD}
+        return int(Client().post("/sign-up/", form, REMOTE_ADDR=address).status_code)
+
+    made = [sign_up(number, f"2001:db8::{number:x}") for number in range(30)]
+    assert made == [302] * 30
+    assert sign_up(30, "2001:db8::ffff") == 429
+    assert sign_up(31, "2001:db8:0:1::1") == 302
+
+
 def test_guesses_from_many_addresses_lock_out_only_unknown_browsers(site: Site, client: Client) -> None:
     attempt(client, PASSWORD)
     client.post("/log-out/")

@@ -168,7 +168,7 @@ def test_a_tournament_without_games_has_neither_an_estimate_nor_a_bar(
     site.draft.games.all().delete()
     Tournament.objects.filter(pk=site.draft.pk).update(games_total=0)
     page = as_user(site.owner).get(site.draft.get_absolute_url())
-    assert page.context["progress"] == "No games yet."
+    assert page.context["progress"] == "The games are made at the start."
     text = page.content.decode()
     assert "No games: fewer than two of the bots play the same ladder." in text
     assert "0 games" not in text
@@ -219,6 +219,75 @@ def test_the_challenger_comes_first_in_the_files_without_a_rank(
     assert [(row["bot"], row["rank"]) for row in standings][:2] == [("Bot 4", None), ("Bot 3", 1)]
 
 
+def pairings_of(client: Client, tournament: Tournament, query: str = "") -> list[dict[str, Any]]:
+    answer = client.get(f"/tournaments/{tournament.slug}/pairings.json{query}").json()
+    return list(answer["pairings"])
+
+
+def test_the_pairings_of_a_swiss_are_those_of_all_its_rounds_with_their_byes(
+    bots: list[BotVersion], client: Client
+) -> None:
+    cup = event(Kind.SWISS, bots[:3])
+    decide_games(cup)
+    rows = pairings_of(client, cup)
+    assert tuple(rows[0]) == tables.PAIRINGS
+    assert [(row["round"], row["note"]) for row in rows] == [
+        (number, note) for number in (1, 2, 3) for note in ("", "bye")
+    ]
+    met = [row for row in rows if not row["note"]]
+    assert all((row["points"] + row["opponent_points"], row["winner"]) == (2, None) for row in met)
+    byes = [row for row in rows if row["note"]]
+    assert {row["bot"] for row in byes} == {"Bot 1", "Bot 2", "Bot 3"}
+    assert {(row["points"], row["opponent"]) for row in byes} == {(None, None)}
+    assert pairings_of(client, cup, "?round=2") == rows[2:4]
+    assert [{k: str("" if v is None else v) for k, v in row.items()} for row in rows] == read_csv(
+        client, f"/tournaments/{cup.slug}/pairings.csv"
+    )
+
+
+def test_the_games_of_a_pairing_are_listed_at_its_address(bots: list[BotVersion], client: Client) -> None:
+    cup = event(Kind.SWISS, bots)
+    decide_games(cup)
+    for row in pairings_of(client, cup):
+        listed = client.get(row["games"]).context["page"].rows
+        players = {(row["bot"], row["version"]), (row["opponent"], row["opponent_version"])}
+        assert len(listed) == row["points"] + row["opponent_points"] == 2
+        for game in listed:
+            assert {(one.bot.name, one.number) for one in (game.white, game.black)} == players
+
+
+def test_the_pairings_of_a_knock_out_name_the_winners_and_leave_open_who_comes(
+    bots: list[BotVersion], client: Client
+) -> None:
+    cup = event(Kind.KNOCK_OUT, [*bots, add_version(None, "Bot 5")])
+    first = pairings_of(client, cup)
+    assert [(row["round"], row["bot"], row["opponent"]) for row in first if row["round"] == 3] == [
+        (3, None, None)
+    ]
+    decide_games(cup)
+    rows = pairings_of(client, cup)
+    assert [row["winner"] for row in rows if row["round"] == 3] == ["Bot 1"]
+    assert [row["note"] for row in rows if row["round"] == 1].count("bye") == 3
+    assert all(row["winner"] == row["bot"] for row in rows if row["note"] == "bye")
+
+
+@pytest.mark.parametrize("kind", [Kind.SWISS, Kind.KNOCK_OUT])
+def test_the_page_of_a_tournament_with_rounds_links_to_its_pairings(
+    bots: list[BotVersion], client: Client, kind: Kind
+) -> None:
+    cup = event(kind, bots)
+    page = page_of(client, cup)
+    for ending in ("csv", "json"):
+        assert f'href="/tournaments/{cup.slug}/pairings.{ending}?ladder={LADDER}"' in page
+    assert "pairings.csv" not in page_of(client, event(Kind.ROUND_ROBIN, bots))
+
+
+def test_the_games_of_a_tournament_can_be_searched(bots: list[BotVersion], client: Client) -> None:
+    cup = event(Kind.ROUND_ROBIN, bots)
+    decide_games(cup)
+    assert f'href="/games/?tournament={cup.slug}">Search<' in page_of(client, cup)
+
+
 def test_a_name_that_looks_like_a_formula_stays_text_in_csv_alone(
     bots: list[BotVersion], client: Client
 ) -> None:
@@ -246,7 +315,7 @@ def test_a_ladder_s_endless_tournament_has_no_files(site: Site, client: Client) 
     assert client.get("/tournaments/spring/standings.csv").status_code == 404
 
 
-@pytest.mark.parametrize("name", ["standings", "crosstable"])
+@pytest.mark.parametrize("name", ["standings", "crosstable", "pairings"])
 def test_a_file_costs_the_same_queries_at_any_size(
     bots: list[BotVersion], client: Client, django_assert_max_num_queries: DjangoAssertNumQueries, name: str
 ) -> None:

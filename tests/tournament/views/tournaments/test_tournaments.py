@@ -96,7 +96,7 @@ def test_games_are_filtered_by_bot(site: Site, client: Client) -> None:
 
 
 def test_a_poll_with_nothing_new_is_answered_without_content(site: Site, client: Client) -> None:
-    assert client.get("/tournaments/spring/?seen=running-1-2", headers=HTMX).status_code == 204
+    assert client.get("/tournaments/spring/?seen=running-1-2-0", headers=HTMX).status_code == 204
 
 
 def test_a_poll_with_changes_returns_them_and_polling_continues(site: Site, client: Client) -> None:
@@ -105,12 +105,12 @@ def test_a_poll_with_changes_returns_them_and_polling_continues(site: Site, clie
     ).content.decode()
     assert 'id="live"' in fragment
     assert "<html" not in fragment
-    assert 'hx-get="/tournaments/spring/?ladder=dogon-kulei&amp;seen=running-1-2"' in fragment
+    assert 'hx-get="/tournaments/spring/?ladder=dogon-kulei&amp;seen=running-1-2-0"' in fragment
 
 
 def test_a_tournament_that_ended_is_loaded_anew_and_polls_no_more(site: Site, client: Client) -> None:
     Tournament.objects.filter(slug="spring").update(state="finished")
-    assert client.get("/tournaments/spring/?seen=running-1-2", headers=HTMX)["HX-Refresh"] == "true"
+    assert client.get("/tournaments/spring/?seen=running-1-2-0", headers=HTMX)["HX-Refresh"] == "true"
     assert 'hx-trigger="every 3s"' not in client.get("/tournaments/spring/").content.decode()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -60,7 +61,7 @@ def test_a_new_test_has_no_result_yet(client: Client, tested: Tournament) -> Non
     assert "unknown before the first pair" in page
     assert "<b>-2.94</b> accepts H0: -5 Elo" in page
     assert "<b>2.94</b> accepts H1: 60.5 Elo" in page
-    assert "0 of at most 200" in page
+    assert "0 counted of at most 200" in page
     assert "ends by itself" in page
 
 
@@ -71,8 +72,9 @@ def test_the_page_shows_ratio_elo_games_and_pairs(client: Client, tested: Tourna
     assert f'Log-likelihood ratio <b class="tabular">{test.ratio:.2f}</b>' in page
     found = estimate(test.pairs)
     assert f"<b>{found.elo:.1f}</b> ± {found.error:.1f}" in page
-    assert "6 of at most 200" in page
-    assert [int(cell) for cell in re.findall(r'<td class="num">(\d+)</td>', page)] == [0, 0, 0, 3, 0]
+    assert "6 counted</a> of at most 200" in page
+    cells = re.findall(r'<td class="num">(?:<a [^>]*>)?(\d+)(?:</a>)?</td>', page)
+    assert [int(cell) for cell in cells] == [0, 0, 0, 3, 0]
     assert "3 won" in page
     assert "3 drawn" in page
     assert "0 lost" in page
@@ -110,6 +112,56 @@ def test_the_end_is_stated_in_a_sentence(
     page = page_of(client, tested)
     assert sentences[verdict].replace("'", "&#x27;") in page
     assert "hx-trigger" not in page
+
+
+def test_each_number_of_a_test_leads_to_its_games_and_no_others(
+    client: Client, tested: Tournament, deal: Deal
+) -> None:
+    play(deal, 4)
+    keeper.record(next(play_short(deal()[0], candidate_leads)))  # of a pair that is not complete
+    CountedPair.objects.filter(number=2).update(half_points=1)
+    VersionTest.objects.update(counts=[0, 1, 0, 3, 0])
+    found = re.findall(r'<a href="(/games/[?][^"]*pair=[^"]*)">(\d+)(?: \w+)?</a>', page_of(client, tested))
+    expected = {"counted": [8, 4, 4], "1": [1], "3": [3]}
+    shown: dict[str, list[int]] = {}
+    for address, number in found:
+        games = client.get(unescape(address)).context["page"].rows
+        (pair,) = re.findall(r"pair=(\w+)", address)
+        assert len(games) == int(number) * (1 if pair == "counted" else 2), address
+        shown.setdefault(pair, []).append(int(number))
+    assert shown == expected
+
+
+def test_the_pairs_as_files_are_those_of_the_chart(client: Client, tested: Tournament, deal: Deal) -> None:
+    play(deal, 3)
+    page = page_of(client, tested)
+    address = f"{tested.get_absolute_url()}pairs"
+    assert f'href="{address}.csv"' in page
+    answer = client.get(f"{address}.json").json()
+    assert (answer["test"], answer["state"]) == (tested.slug, "running")
+    points = client.get(f"{tested.get_absolute_url()}ratios.json").json()["points"]
+    assert [[2 * row["pair"], round(row["ratio"], 3)] for row in answer["pairs"]] == points[1:]
+    assert [row["points"] for row in answer["pairs"]] == [1.5] * 3
+    for row in answer["pairs"]:
+        assert len(client.get(row["list"]).context["page"].rows) == 2
+    text = client.get(f"{address}.csv").content.decode()
+    assert len(text.splitlines()) == 4
+
+
+def test_the_list_as_files_has_the_tests_of_the_page(
+    client: Client, tested: Tournament, site: Site, deal: Deal
+) -> None:
+    play(deal, 2)
+    first, second = (add_version(site.rival, "Other") for _ in range(2))
+    make_test(site.rival, candidate=second, baseline=first, ladder=LADDER)
+    for query, owners in (("", ["rita", "olga"]), ("?owner=olga", ["olga"]), ("?owner=nobody", [])):
+        rows = client.get(f"/version-tests/version-tests.json{query}").json()["tests"]
+        assert [row["owner"] for row in rows] == owners
+        page = client.get(f"/version-tests/{query}").content.decode()
+        assert (f'href="/version-tests/version-tests.csv{query}"' in page) == bool(owners)
+    (row,) = client.get("/version-tests/version-tests.json?owner=olga").json()["tests"]
+    assert (row["pairs"], row["won"], row["drawn"], row["lost"], row["games"]) == (2, 2, 2, 0, 4)
+    assert row["elo"] == pytest.approx(VersionTest.objects.get(tournament=tested).estimate.elo)
 
 
 def test_a_poll_brings_only_news(client: Client, tested: Tournament, deal: Deal) -> None:
@@ -161,7 +213,7 @@ def test_the_page_costs_the_same_queries_at_any_number_of_games(
         play(deal, pairs)
         with django_assert_num_queries(3):
             client.get(tested.get_absolute_url())
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(3):
             client.get(f"{tested.get_absolute_url()}?seen=running", headers=HTMX)
         with django_assert_num_queries(4):
             client.get(f"{tested.get_absolute_url()}ratios.json")

@@ -11,10 +11,9 @@ from workers.game.fastpath.conversation import KEPT_BYTES, Conversation
 def test_lines_are_listed_with_their_direction_and_time() -> None:
     conversation = Conversation()
     conversation.sent(b"position startpos\ngo depth 1\n", now())
-    conversation.received(b"", now())
-    conversation.received(b"bestmove c1+\r", now())
+    conversation.received(b"info depth 1\n\nbestmove c1+\r\n", now())
     assert re.sub(r"\d\.\d{3}", "T", conversation.text()) == (
-        "   T > position startpos\n   T > go depth 1\n   T < \n   T < bestmove c1+\r\n"
+        "   T > position startpos\n   T > go depth 1\n   T < info depth 1\n   T < bestmove c1+\r\n"
     )
 
 

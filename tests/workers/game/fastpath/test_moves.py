@@ -12,7 +12,7 @@ from engines import compiled
 from engines.records import parse_note
 from tests.support.bad_engines import LINE
 from tests.support.jobs import bad_engine, job_of, plan_of, play_job, processes_with
-from tests.workers.play.test_bad_engines import ANSWER, FAULTS, HARMLESS, LONG
+from tests.workers.play.test_bad_engines import ANSWER, FAULTS, HARMLESS, LONG, SHORT
 from workers.engine import process
 from workers.engine.players import UgiPlayer
 from workers.game import fastpath
@@ -49,18 +49,60 @@ def essence(report: GameReport) -> tuple[object, ...]:
         re.sub(r"\d+\.\d{3}|p[12]time \d+|process \d+", "", side.lines)
         for side in (report.white, report.black)
     ]
-    return (
-        report.fault,
-        report.result,
-        report.termination,
-        [token for token, _ in report.moves],
-        evidence,
-        lines,
-    )
+    moves = [(token, re.sub(r"\d+\.\d{3}s", "", comment)) for token, comment in report.moves]
+    return (report.fault, report.result, report.termination, moves, evidence, lines)
 
 
-ENGINES = [(name, plan, control) for name, plan, control, *_ in FAULTS] + [
-    (name, plan, LONG) for name, plan in HARMLESS
+SEARCH = r"info\x20depth\x2012\x20score\x20cp\x20-31\x20nodes\x20900\x20time\x203\x20pv\x20d1+\x20d2-"
+"""A line of ``info`` as engines send it, without its end."""
+
+INFOS = [
+    ("sends a search", rf"go also {SEARCH}\n", LONG),
+    ("sends a search and ponders", rf"go only {SEARCH}\n{ANSWER}\x20ponder\x20d2-\n", LONG),
+    ("sends a search as Windows does", rf"go only {SEARCH}\r\n{ANSWER}\r\n", LONG),
+    ("sends a search in parts", rf"go also {SEARCH}\ninfo\x20depth\x2013\ninfo\x20string\x20done\n", LONG),
+    ("sends many searches", rf"go many 100\x20{SEARCH}", LONG),
+    ("sends a wide line", rf"go wide 12000 go also {SEARCH}\n", LONG),
+    ("sends a huge line", rf"go wide 60000 go also {SEARCH}\n", LONG),
+    ("sends an oversized line", rf"go:2 also {SEARCH}\n go:2 wide 70000", LONG),
+    ("sends much in one move", rf"go many 9999\x20{SEARCH}", LONG),
+    ("sends too much in one move", rf"go:2 many 19999\x20{SEARCH}", LONG),
+    (
+        "sends invalid values",
+        r"go also info\x20depth\x20x\x20score\x20cp\ninfo\x20nodes\x20-5\x20pv\n\n",
+        LONG,
+    ),
+    ("sends invalid moves", r"go also info\x20depth\x203\x20pv\x20d1+\x20]\x20d2-\n", LONG),
+    ("sends bytes", rf"go also {SEARCH}\ninfo\x20pv\x20\xff\x00\xfe\x1b[31m\n\x00\n", LONG),
+    (
+        "sends other messages",
+        rf"go also readyok\n{SEARCH}\nid\x20name\x20Y\njoho\x20info\x20depth\x209\n",
+        LONG,
+    ),
+    ("sends lines in pieces", rf"go pieces info\x20dep|th\x205\x20score\x20cp|\x201\n{SEARCH}\n|", LONG),
+    ("sends the answer in pieces", rf"go pieces {SEARCH}\nbest|move\x20{{move}} go only \n", LONG),
+    ("sends a search afterwards", rf"go only {ANSWER}\n{SEARCH}\n", LONG),
+    ("sends a part afterwards", rf"go only {SEARCH}\n{ANSWER}\ninfo\x20str", LONG),
+    ("ends no search", rf"go:2 also {SEARCH}", SHORT),
+    ("ends no search and hangs", rf"go:2 only {SEARCH}", SHORT),
+    ("sends a search and hangs", rf"go:2 only {SEARCH}\n", SHORT),
+    ("sends a search and is gone", rf"go:2 also {SEARCH}\n go:2 leave 3", LONG),
+    ("answers twice after a search", rf"go:2 only {SEARCH}\n{ANSWER}\n{ANSWER}\n", LONG),
+    ("answers within a search", rf"go only info\x20pv\x20bestmove\x20z9\n{ANSWER}\n", LONG),
+    ("names no move after a search", rf"go:2 only {SEARCH}\nbestmove\n", LONG),
+    ("plays illegally after a search", rf"go:2 only {SEARCH}\nbestmove\x20z9\n", LONG),
+    ("resigns after a search", rf"go:2 only {SEARCH}\nbestmove\x20resign\n", LONG),
+    ("complains during a search", rf"go also {SEARCH}\n go complain 200000 go also {SEARCH}\n", LONG),
+    ("floods its error output in a search", rf"go:2 also {SEARCH}\n go:2 flood 2\x20x\n", LONG),
+    ("floods after a search", rf"go:2 also {SEARCH}\n go:2 flood 1\x20info\x20string\x20x\n", LONG),
+    ("closes its standard error in a search", rf"go:2 also {SEARCH}\n go:2 shut 2", LONG),
+]
+"""Engines that send ``info`` lines: what they do, the plan, and the time control."""
+
+ENGINES = [
+    *((name, plan, control) for name, plan, control, *_ in FAULTS),
+    *((name, plan, LONG) for name, plan in HARMLESS),
+    *INFOS,
 ]
 
 
@@ -79,7 +121,7 @@ def test_a_game_ends_the_same_without_the_fast_path_against_an_engine_that(
     with_it = [essence(report) for report in play(plan, control, games=2)]
     monkeypatch.setattr(UgiPlayer, "line", lambda self: None)
     without_it = [essence(report) for report in play(plan, control, games=2)]
-    if re.search("flood|many|drip|uginewgame", plan):  # how much was read of it is chance
+    if re.search("flood|many|wide|drip|uginewgame", plan):  # how much was read of it is chance
         with_it, without_it = ([one[:-1] for one in games] for games in (with_it, without_it))
     assert with_it == without_it
 
@@ -90,19 +132,54 @@ def test_engines_without_faults_never_leave_the_fast_path(choices: list[MoveRequ
     assert choices == []
 
 
+@pytest.mark.parametrize(
+    "plan",
+    [
+        rf"go also {SEARCH}\n",
+        rf"go many 10\x20{SEARCH}",
+        rf"go only {SEARCH}\n\n{ANSWER}\x20ponder\x20d2-\n",
+        rf"go only {SEARCH}\r\n{ANSWER}\r\n",
+        rf"go pieces info\x20dep|th\x205\n{SEARCH}\n|",
+    ],
+)
+def test_search_infos_do_not_leave_the_fast_path_and_are_recorded(
+    plan: str, choices: list[MoveRequest]
+) -> None:
+    (report,) = play(plan, LONG)
+    assert choices == []
+    for token, comment in report.moves[::2]:
+        assert re.fullmatch(r"-0\.31/12 \d\.\d{3}s 900n pv d1\+ d2-", comment), (token, comment)
+    assert report.white.lines.count("< info depth 12 score cp -31 nodes 900 time 3 pv d1+ d2-") >= 3
+
+
+@pytest.mark.parametrize(("plan", "left"), [("start shut 2", 0), ("go:1 shut 2", 1)])
+def test_an_engine_that_closes_its_standard_error_stays_on_the_fast_path(
+    plan: str, left: int, choices: list[MoveRequest]
+) -> None:
+    (report,) = play(plan, LONG)
+    assert [token for token, _ in report.moves] == LINE[:6]
+    assert len(choices) <= left
+
+
 def test_an_unusual_answer_leaves_the_fast_path_for_one_move(
     choices: list[MoveRequest],
 ) -> None:
-    (report,) = play(r"go:2 also info\x20depth\x201\n", LONG)
+    (report,) = play(rf"go:2 also {SEARCH}\n go:2 only joho\x20{ANSWER}\n", LONG)
     assert [token for token, _ in report.moves] == LINE[:6]
     assert len(choices) == 1
     assert choices[0].asked is not None
     assert choices[0].asked.question.count(b"\n") == 2
-    assert "/1 " in report.moves[2][1], "the search info of the engine is recorded"
+    assert "/12 " in report.moves[2][1], "the search info of the engine is recorded"
+
+
+def test_the_log_has_the_time_of_each_line_also_where_the_fast_path_is_left() -> None:
+    (report,) = play(rf"go:2 pieces {SEARCH}\n|{SEARCH}\n|joho\x20", LONG)
+    first, second, answer = re.findall(r"([\d.]+) < (?:info depth|joho)", report.white.lines)
+    assert float(first) < float(second) <= float(answer)
 
 
 def test_a_position_is_sent_once_even_if_the_move_leaves_the_fast_path(choices: list[MoveRequest]) -> None:
-    (report,) = play(r"go:2 also info\x20depth\x201\n go:3 late 0.6", "2+0")
+    (report,) = play(rf"go:2 only joho\x20{ANSWER}\n go:3 late 0.6", "2+0")
     assert report.termination == "ply limit"
     assert report.white.lines.count("> go ") == 3
     assert len(choices) == 2

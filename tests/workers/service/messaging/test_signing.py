@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from workers.service.messaging import signing
+from workers.service.messaging.replays import RecentMessages
 from workers.service.messaging.signing import (
     COMMANDS,
     RECORDS,
@@ -136,17 +137,35 @@ def test_commands_expire_soon_states_later_and_results_last(queue: str, task: st
     assert refusal(reader, told, queue, NOW + seconds + 1) == "expired"
 
 
-def test_a_heartbeat_is_taken_once_and_a_report_may_come_again() -> None:
-    reader = site()
-    beat, report = sealed(worker(EAST), RECORDS, HEARTBEAT), sealed(worker(EAST), RECORDS)
-    reader.refuse_replay(beat, HEARTBEAT, NOW)
-    for later in (NOW, NOW + 600):
+def test_a_message_that_is_remembered_is_refused() -> None:
+    """Also with another id of its envelope: a sender that misses the broker's answer sends it again."""
+    reader = Signer(Site(), RecentMessages())
+    for task in (HEARTBEAT, REPORT):
+        envelope = sealed(worker(EAST), RECORDS, task)
+        reader.remember(reader.received(envelope, task, "", NOW), NOW)
         with pytest.raises(RefusedMessage) as caught:
-            reader.refuse_replay(beat, HEARTBEAT, later)
+            reader.received(envelope, task, "", NOW)
         assert caught.value.kind == "replayed"
-    for _ in range(2):
-        reader.refuse_replay(report, REPORT, NOW)
-    reader.refuse_replay(sealed(worker(EAST), RECORDS, HEARTBEAT), HEARTBEAT, NOW)
+        reader.remember(reader.received(sealed(worker(EAST), RECORDS, task), task, task, NOW), NOW)
+        with pytest.raises(RefusedMessage):
+            reader.received(sealed(worker(EAST), RECORDS, task), task, task, NOW)
+
+
+def test_a_message_that_was_not_handled_may_come_again() -> None:
+    reader = Signer(Site(), RecentMessages())
+    envelope = sealed(worker(EAST), RECORDS)
+    assert reader.received(envelope, REPORT, "1", NOW) == reader.received(envelope, REPORT, "1", NOW)
+
+
+def test_no_worker_s_message_makes_another_worker_s_a_repetition() -> None:
+    """It chooses the id of its task and the expiry itself."""
+    reader = Signer(Site(), RecentMessages())
+    late = NOW + 3600
+    mine = replace(
+        sealed(worker(EAST), RECORDS, HEARTBEAT), expires=round(late) + signing.MOST_LIFETIME_SECONDS
+    )
+    reader.remember(reader.received(mine, HEARTBEAT, "1", NOW), NOW)
+    reader.received(sealed(worker(WEST), RECORDS, HEARTBEAT), HEARTBEAT, "1", NOW)
 
 
 @pytest.mark.parametrize(

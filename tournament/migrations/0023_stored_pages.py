@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tournament', '0016_discarded_drafts'),
+        ('tournament', '0022_fair_shares'),
     ]
 
     operations = [
@@ -26,6 +26,7 @@ class Migration(migrations.Migration):
                 ('tournament', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='tables', serialize=False, to='tournament.tournament')),
                 ('games_done', models.PositiveIntegerField()),
                 ('games_total', models.PositiveIntegerField()),
+                ('revision', models.PositiveIntegerField(default=0)),
                 ('standings', models.TextField()),
                 ('meetings', models.TextField()),
                 ('computed_at', models.DateTimeField()),

@@ -1,0 +1,116 @@
+"""The list of games in a real browser: filtered, sorted and paged by keyboard, phone, and without scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.db.models import F
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.e2e.keys import tab_to
+from tests.support.filled_site import LADDER, Site, add_version, decide_games
+from tests.support.schedule import make_event
+from tournament.models import Game, Tournament
+
+PAGE_SIZE = 50
+
+
+@pytest.fixture
+def games(site: Site) -> int:
+    """More recorded games than a page holds, each of its own length; returns how many."""
+    bots = [add_version(site.owner, f"The bot with a long name {number}") for number in range(1, 9)]
+    decide_games(make_event(Tournament.Kind.ROUND_ROBIN, versions=bots, ladders=[LADDER], name="All"))
+    done = Game.objects.filter(state=Game.State.DONE)
+    done.update(plies=F("pk") + 10)
+    return done.count()
+
+
+@pytest.fixture
+def phone(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
+    context = browser.new_context(
+        base_url=live_server.url, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True
+    )
+    yield context.new_page()
+    context.close()
+
+
+def plies(page: Page) -> list[int]:
+    return [int(text) for text in page.locator(".games td.num").all_inner_texts()]
+
+
+def test_games_are_filtered_sorted_and_paged_by_keyboard(games: int, page: Page) -> None:
+    page.goto("/games/")
+    tab_to(page, "summary")
+    page.keyboard.press("Enter")
+    tab_to(page, "#id_ladder")
+    page.keyboard.type("Dogon kulei")
+    tab_to(page, "#id_sort")
+    page.keyboard.type("Longest")
+    tab_to(page, ".search button")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(rf"/games/\?ladder={LADDER}&sort=longest$"))
+    first = plies(page)
+    assert first == sorted(first, reverse=True)
+    assert len(first) == PAGE_SIZE
+    page.locator("a[rel=next]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".games tbody tr")).to_have_count(games - PAGE_SIZE)
+    rest = plies(page)
+    assert max(rest) < min(first)
+    page.locator("a[rel=prev]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".games tbody tr")).to_have_count(PAGE_SIZE)
+    assert plies(page) == first
+
+
+def test_games_are_read_and_filtered_on_a_phone_in_the_dark(games: int, phone: Page) -> None:
+    phone.goto("/games/")
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    row = phone.locator(".games tbody tr").first
+    for cell in row.locator("td").all():
+        expect(cell).to_be_in_viewport(ratio=1)
+    left = phone.locator("main summary").bounding_box()
+    assert left is not None
+    for cell in (row.locator("td").first, row.locator("td:nth-child(4)")):
+        box = cell.bounding_box()
+        assert box is not None
+        assert abs(box["x"] - left["x"]) < 2  # one left edge for all lines of the panel
+    phone.tap("main summary")
+    phone.select_option("#id_sort", "shortest")
+    phone.tap(".search button")
+    expect(phone).to_have_url(re.compile(r"\?sort=shortest$"))
+    assert plies(phone) == sorted(plies(phone))
+    phone.tap("a[rel=next]")
+    expect(phone.locator(".games tbody tr")).to_have_count(games - PAGE_SIZE)
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_phone_shows_every_entry_of_the_menu(games: int, phone: Page) -> None:
+    phone.set_viewport_size({"width": 360, "height": 740})
+    phone.goto("/games/")
+    for entry in phone.get_by_role("navigation", name="Main").get_by_role("link").all():
+        expect(entry).to_be_in_viewport(ratio=1)
+
+
+def test_games_are_filtered_sorted_and_paged_without_scripts(
+    games: int, browser: Browser, live_server: LiveServer
+) -> None:
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/games/")
+    page.click("main summary")
+    page.select_option("#id_sort", "shortest")
+    page.click(".search button")
+    texts = page.locator(".games td.num").all_inner_texts()
+    assert [int(text) for text in texts] == sorted(int(text) for text in texts)
+    page.click("a[rel=next]")
+    expect(page.locator(".games tbody tr")).to_have_count(games - PAGE_SIZE)
+    page.click("main summary")
+    page.fill("#id_bot", "stone-age")
+    page.click(".search button")
+    expect(page.locator(".games tbody tr")).to_have_count(1)
+    expect(page.locator(".games time")).to_contain_text("UTC")
+    context.close()

@@ -1,0 +1,130 @@
+"""Times in a real browser: the visitor's zone is named, and UTC stands beside where there is room."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, expect
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from tests.e2e.log_ins import log_in
+from tests.support.filled_site import Site, add_version
+from tests.support.schedule import make_event, make_worker
+from tournament.models import BotVersion, Exam, Game, Tournament
+
+UTC = datetime.UTC
+Visit = Callable[..., Page]
+
+
+@pytest.fixture
+def visit(browser: Browser, live_server: LiveServer) -> Iterator[Visit]:
+    """Opens a page in a browser of some time zone."""
+    with ExitStack() as stack:
+
+        def opened(zone: str, *, width: int = 1280, scripts: bool = True) -> Page:
+            context = browser.new_context(
+                base_url=live_server.url,
+                timezone_id=zone,
+                viewport={"width": width, "height": 844},
+                java_script_enabled=scripts,
+            )
+            stack.enter_context(closing(context))
+            return context.new_page()
+
+        yield opened
+
+
+def finished_at(site: Site, *numbers: int) -> None:
+    Game.objects.filter(pk=site.played.pk).update(finished_at=datetime.datetime(*numbers, tzinfo=UTC))  # type: ignore[arg-type,misc]
+
+
+@pytest.mark.parametrize(
+    ("zone", "moment", "text"),
+    [
+        ("Europe/Berlin", (2021, 1, 15, 22, 30, 5), "15 Jan 2021 23:30:05 CET (22:30:05 UTC)"),
+        ("Europe/Berlin", (2021, 7, 15, 22, 30, 5), "16 Jul 2021 00:30:05 CEST (15 Jul 22:30:05 UTC)"),
+        ("Europe/Berlin", (2021, 3, 28, 2, 30, 0), "28 Mar 2021 04:30:00 CEST (02:30:00 UTC)"),
+        ("Asia/Kolkata", (2021, 1, 1, 1, 0, 0), "1 Jan 2021 06:30:00 UTC+5:30 (01:00:00 UTC)"),
+        ("America/New_York", (2021, 1, 1, 1, 0, 0), "31 Dec 2020 20:00:00 UTC-5 (1 Jan 01:00:00 UTC)"),
+        ("UTC", (2021, 1, 15, 22, 30, 5), "15 Jan 2021 22:30:05 UTC"),
+    ],
+)
+def test_a_fact_shows_the_local_time_with_its_zone_and_utc_beside_it(
+    site: Site, visit: Visit, zone: str, moment: tuple[int, ...], text: str
+) -> None:
+    finished_at(site, *moment)
+    page = visit(zone)
+    page.goto(f"/games/{site.played.pk}/")
+    expect(page.locator(".facts time")).to_have_text(text)
+
+
+def test_a_list_names_the_zone_in_its_heading_and_at_the_foot_of_the_page(site: Site, visit: Visit) -> None:
+    finished_at(site, 2021, 1, 15, 22, 30)
+    page = visit("America/Argentina/Buenos_Aires")
+    page.goto("/games/")
+    expect(page.locator(".games time")).to_have_text("15 Jan 2021 19:30")
+    expect(page.locator(".games th").last).to_have_text("Played Buenos Aires time")
+    expect(page.locator(".foot")).to_contain_text("Times: Buenos Aires time, UTC-3")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".foot")).to_contain_text("Times: Buenos Aires time, UTC-3")
+
+
+def test_a_visitor_whose_zone_is_utc_is_shown_the_server_s_text(site: Site, visit: Visit) -> None:
+    finished_at(site, 2021, 1, 15, 22, 30)
+    page = visit("UTC")
+    page.goto("/games/")
+    expect(page.locator(".games time")).to_have_text("15 Jan 2021 22:30 UTC")
+    expect(page.locator(".games th").last).to_have_text("Played")
+    expect(page.locator(".foot")).to_contain_text("Times: UTC")
+
+
+def test_without_javascript_times_are_utc(site: Site, visit: Visit) -> None:
+    finished_at(site, 2021, 1, 15, 22, 30)
+    page = visit("Asia/Tokyo", scripts=False)
+    page.goto("/games/")
+    expect(page.locator(".games time")).to_have_text("15 Jan 2021 22:30 UTC")
+    expect(page.locator(".foot")).to_contain_text("Times: UTC")
+
+
+def test_the_start_of_an_announced_tournament_is_local_with_utc(site: Site, visit: Visit) -> None:
+    event = make_event(Tournament.Kind.ROUND_ROBIN, owner=site.owner, running=False, name="Autumn")
+    starts = datetime.datetime(2031, 6, 1, 18, 0, tzinfo=UTC)
+    Tournament.objects.filter(pk=event.pk).update(
+        state=Tournament.State.ANNOUNCED, starts_at=starts, entry_until=starts - datetime.timedelta(hours=2)
+    )
+    page = visit("Asia/Tokyo", width=390)
+    page.goto("/tournaments/autumn/")
+    times = page.locator("[aria-labelledby=entry] time")
+    expect(times).to_have_text(
+        ["2 Jun 2031 01:00 UTC+9 (1 Jun 16:00 UTC)", "2 Jun 2031 03:00 UTC+9 (1 Jun 18:00 UTC)"]
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_likely_time_of_a_check_is_local_with_utc(site: Site, visit: Visit, settings: Settings) -> None:
+    make_worker(1, name="checks@east", queue="validation")
+    version = add_version(site.owner, "Stone Age", state=BotVersion.State.VALIDATING)
+    Exam.objects.create(version=version, sent_at=timezone.now())
+    page = visit("Asia/Tokyo")
+    log_in(page, "olga")
+    page.goto(version.get_absolute_url())
+    expect(page.locator("text=Its check is likely to begin")).to_contain_text(
+        re.compile(r"at about (\d+ \w+ )?\d\d:\d\d UTC\+9 \((\d+ \w+ )?\d\d:\d\d UTC\), ")
+    )
+
+
+def test_a_field_that_takes_utc_shows_the_local_time(site: Site, visit: Visit) -> None:
+    page = visit("Asia/Tokyo")
+    log_in(page, "olga")
+    page.goto("/tournaments/new/")
+    page.fill("#id_starts_at", "2031-06-01T18:00")
+    shown = page.locator(".field:has(#id_starts_at) output")
+    expect(shown).to_have_text("2 Jun 2031 03:00 UTC+9")
+    page.fill("#id_starts_at", "")
+    expect(shown).to_have_text("")

@@ -1,0 +1,272 @@
+"""Every address of the site, and who may see it: the table that tests and pictures of all pages share."""
+
+from __future__ import annotations
+
+from allauth.usersessions.models import UserSession
+from django.utils import timezone
+
+from tests.support.filled_site import LADDER, Site, add_version, decide_games
+from tests.support.schedule import make_event, make_test
+from tournament.models import Notice, Token, Tournament, Worker
+from tournament.services.schedule.tournaments import cancel
+
+VISITORS = ("anonymous", "another", "owner", "staff")
+PUBLIC = (200, 200, 200, 200)
+PRIVATE = (404, 404, 200, 200)
+LOG_IN = (302, 200, 200, 200)
+ENTRY = (200, 302, 302, 302)
+AGAIN = (302, 302, 302, 302)
+"""The password is asked for once more."""
+NO_TOKEN = (401, 401, 401, 401)
+"""``another`` is a user who owns neither White's bot nor a tournament, but Black's bot."""
+
+EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
+    "home": ("/", PUBLIC),
+    "ladders": ("/ladders/", PUBLIC),
+    "overall": ("/ladders/overall/", PUBLIC),
+    "overall-scores": ("/ladders/overall/scores.csv", PUBLIC),
+    "ladder": ("/ladders/dogon-kulei/", PUBLIC),
+    "ladder-compare": ("/ladders/dogon-kulei/compare/?one=0&other=0", (404, 404, 404, 404)),
+    "ladder-records": ("/ladders/dogon-kulei/records.pgn", PUBLIC),
+    "ladder-ratings": ("/ladders/dogon-kulei/ratings.csv", PUBLIC),
+    "ladder-feed": ("/ladders/dogon-kulei/feed.atom", PUBLIC),
+    "bots": ("/bots/", PUBLIC),
+    "bots-files": ("/bots/bots.csv", PUBLIC),
+    "bot-ratings": ("/bots/stone-age/ratings.csv", PUBLIC),
+    "bot-results": ("/bots/stone-age/results.json", PUBLIC),
+    "bot-feed": ("/bots/stone-age/feed.atom", PUBLIC),
+    "bot": ("/bots/stone-age/", PUBLIC),
+    "version": ("/bots/stone-age/1/", PUBLIC),
+    "bot-history": ("/bots/stone-age/ratings/dogon-kulei.json", PUBLIC),
+    "bot-activity": ("POST /bots/stone-age/activity/", (403, 404, 302, 302)),
+    "bot-compare": ("/bots/stone-age/compare/?with=nobody", (302, 302, 302, 302)),
+    "bot-comparison": ("/bots/stone-age/against/brivalb/", PUBLIC),
+    "comparison-results": ("/bots/stone-age/against/brivalb/results.csv", PUBLIC),
+    "comparison-estimates": ("/bots/stone-age/against/brivalb/estimates.json", PUBLIC),
+    "bundle": ("/bots/stone-age/1/bundle.zip", PRIVATE),
+    "version-validate": ("POST /bots/stone-age/1/validate/", (403, 404, 302, 302)),
+    "version-withdraw": ("POST /bots/stone-age/1/withdraw/", (403, 404, 302, 302)),
+    "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (403, 404, 404, 302)),
+    "upload": ("/upload/", LOG_IN),
+    "queue": ("/queue/", PUBLIC),
+    "tournaments": ("/tournaments/", PUBLIC),
+    "tournaments-files": ("/tournaments/tournaments.csv", PUBLIC),
+    "tournament-new": ("/tournaments/new/", LOG_IN),
+    "tournament": ("/tournaments/{draft}/", PRIVATE),
+    "tournament-records": ("/tournaments/{draft}/records.pgn", PRIVATE),
+    "tournament-standings": ("/tournaments/{draft}/standings.csv", PRIVATE),
+    "tournament-crosstable": ("/tournaments/{draft}/crosstable.json", PRIVATE),
+    "tournament-pairings": ("/tournaments/{staged}/pairings.csv", PRIVATE),
+    "tournament-feed": ("/tournaments/{running}/feed.atom", PUBLIC),
+    "person-feed": ("/people/olga/feed.atom", PUBLIC),
+    "tournament-start": ("POST /tournaments/{draft}/start/", (403, 404, 302, 302)),
+    "tournament-announce": ("POST /tournaments/{draft}/announce/", (403, 404, 302, 302)),
+    "tournament-pause": ("POST /tournaments/{running}/pause/", (403, 404, 302, 302)),
+    "tournament-resume": ("POST /tournaments/{running}/resume/", (403, 404, 302, 302)),
+    "tournament-cancel": ("POST /tournaments/{running}/cancel/", (403, 404, 302, 302)),
+    "tournament-extend": ("POST /tournaments/{running}/extend/", (403, 404, 302, 302)),
+    "tournament-priority": ("POST /tournaments/{running}/priority/", (403, 404, 404, 302)),
+    "tournament-enter": ("POST /tournaments/{running}/enter/", (403, 302, 302, 302)),
+    "tournament-leave": ("POST /tournaments/{running}/leave/stone-age/", (403, 404, 302, 302)),
+    "version-tests": ("/version-tests/", PUBLIC),
+    "version-tests-files": ("/version-tests/version-tests.csv", PUBLIC),
+    "version-test-pairs": ("/version-tests/{tested}/pairs.csv", PUBLIC),
+    "version-test-new": ("/version-tests/new/", LOG_IN),
+    "version-test": ("/version-tests/{tested}/", PUBLIC),
+    "version-test-ratios": ("/version-tests/{tested}/ratios.json", PUBLIC),
+    "version-test-stop": ("POST /version-tests/{tested}/stop/", (403, 404, 302, 302)),
+    "games": ("/games/", PUBLIC),
+    "games-export": ("/games/games.csv", PUBLIC),
+    "game": ("/games/{drafted}/", PRIVATE),
+    "game-embed": ("/games/{drafted}/embed/", PRIVATE),
+    "game-svg": ("/games/{drafted}/0.svg", PRIVATE),
+    "game-png": ("/games/{drafted}/0.png", PRIVATE),
+    "game-engines": ("/games/engines.json?id={played_key}", PUBLIC),
+    "game-record": ("/games/{played}.pgn", PUBLIC),
+    "game-log": ("/games/{played}/log/white/", PRIVATE),
+    "rules-list": ("/rules/", PUBLIC),
+    "rules": ("/rules/dogon-kulei/", PUBLIC),
+    "hard-positions": ("/rules/dogon-kulei/positions.json", PUBLIC),
+    "example-svg": ("/rules/dogon-kulei/chain/1.svg", PUBLIC),
+    "kit": ("/kit/", PUBLIC),
+    "protocol": ("/protocol/", PUBLIC),
+    "records": ("/records/", PUBLIC),
+    "corrections": ("/records/annulled.csv", PUBLIC),
+    "formats": ("/formats/", PUBLIC),
+    "workers": ("/workers/", PUBLIC),
+    "worker-quarantine": ("POST /workers/{worker}/quarantine/", (403, 404, 404, 302)),
+    "worker-release": ("POST /workers/{worker}/release/", (403, 404, 404, 302)),
+    "about": ("/about/", PUBLIC),
+    "sign-up": ("/sign-up/", ENTRY),
+    "account_signup": ("/sign-up/", ENTRY),
+    "log-in": ("/log-in/", ENTRY),
+    "account_login": ("/log-in/", ENTRY),
+    "mfa_authenticate": ("/log-in/code/", (302, 302, 302, 302)),
+    "account_reset_password": ("/password-reset/", PUBLIC),
+    "account_reset_password_done": ("/password-reset/sent/", PUBLIC),
+    "account_reset_password_from_key": ("/password-reset/1-wrong/", PUBLIC),
+    "log-out": ("POST /log-out/", (302, 302, 302, 302)),
+    "person": ("/people/olga/", PUBLIC),
+    "person-ratings": ("/people/olga/ratings.csv", PUBLIC),
+    "account": ("/account/", LOG_IN),
+    "notices-read": ("POST /account/notices/read/", (403, 302, 302, 302)),
+    "notice-read": ("POST /account/notices/{notice}/", (403, 404, 302, 404)),
+    "password-change": ("/account/password/", LOG_IN),
+    "account_email": ("/account/email/", LOG_IN),
+    "account_confirm_email": ("/account/email/wrong/", PUBLIC),
+    "account_reauthenticate": ("/account/again/", LOG_IN),
+    "mfa_reauthenticate": ("/account/again/code/", (302, 302, 302, 302)),
+    "mfa_index": ("/account/second-factor/", LOG_IN),
+    "mfa_activate_totp": ("/account/second-factor/new/", AGAIN),
+    "mfa_deactivate_totp": ("/account/second-factor/remove/", (302, 404, 404, 404)),
+    "mfa_view_recovery_codes": ("/account/recovery-codes/", (302, 404, 404, 404)),
+    "mfa_generate_recovery_codes": ("/account/recovery-codes/new/", AGAIN),
+    "sessions": ("/account/sessions/", LOG_IN),
+    "sessions-end": ("POST /account/sessions/end/", (403, 302, 302, 302)),
+    "session-end": ("POST /account/sessions/{session}/end/", (403, 404, 302, 404)),
+    "staff-log": ("/staff/log/", (302, 404, 404, 200)),
+    "annulments": ("/staff/annul/", (302, 404, 404, 200)),
+    "storage": ("/staff/storage/", (302, 404, 404, 200)),
+    "tokens": ("/account/tokens/", LOG_IN),
+    "token-revoke": ("POST /account/tokens/{token}/revoke/", (403, 404, 302, 404)),
+    "api-about": ("/api/", NO_TOKEN),
+    "api-upload": ("POST /api/bots/", NO_TOKEN),
+    "api-version": ("/api/bots/stone-age/1/", NO_TOKEN),
+    "api-bundles": ("/api/bundles/", NO_TOKEN),
+    "api-bundle": (f"/api/bundles/{'0' * 64}", NO_TOKEN),
+    "api-workers": ("POST /api/workers/", NO_TOKEN),
+    "api-nothing": ("/api/secrets", (404, 404, 404, 404)),
+    "boards-css": ("/boards.css", PUBLIC),
+    "boards-css-hashed": ("/boards.0123456789ab.css", PUBLIC),
+    "healthz": ("/healthz", PUBLIC),
+    "robots": ("/robots.txt", PUBLIC),
+    "favicon": ("/favicon.ico", (301, 301, 301, 301)),
+}
+"""The address by name, and the status for anonymous, another, owner and staff."""
+
+ALSO = {
+    "a draft that was cancelled": ("/tournaments/{discarded}/", PRIVATE),
+    "a draft's feed": ("/tournaments/{draft}/feed.atom", (404, 404, 404, 404)),
+    "a validation's feed": ("/tournaments/{validation}/feed.atom", (404, 404, 404, 404)),
+    "a refused bot": ("/bots/hopeless/", PRIVATE),
+    "a refused bot's version": ("/bots/hopeless/1/", PRIVATE),
+    "a refused bot's comparison": ("/bots/hopeless/against/stone-age/", PRIVATE),
+    "a comparison with a refused bot": ("/bots/stone-age/against/hopeless/", PRIVATE),
+    "a refused bot's ratings": ("/bots/hopeless/ratings/dogon-kulei.json", PRIVATE),
+    "a refused bot's table of ratings": ("/bots/hopeless/ratings.csv", PRIVATE),
+    "a refused bot's results": ("/bots/hopeless/results.csv", (404, 404, 404, 404)),
+    "a refused bot's compared results": ("/bots/hopeless/against/stone-age/results.csv", PRIVATE),
+    "a comparison with a refused bot's results": ("/bots/stone-age/against/hopeless/results.csv", PRIVATE),
+    "a refused bot's estimates": ("/bots/stone-age/against/hopeless/estimates.csv", PRIVATE),
+    "a person's ratings with nothing to show": ("/people/stan/ratings.csv", (404, 404, 404, 200)),
+    "pairings of a round robin": ("/tournaments/{running}/pairings.csv", (404, 404, 404, 404)),
+    "a tournament's pairs as a version test": ("/version-tests/{running}/pairs.csv", (404, 404, 404, 404)),
+    "a refused bot's feed": ("/bots/hopeless/feed.atom", (404, 404, 404, 404)),
+    "a refused version of a bot": ("/bots/brivalb/2/", (404, 200, 404, 200)),
+    "a running tournament": ("/tournaments/{running}/", PUBLIC),
+    "a running tournament's records": ("/tournaments/{running}/records.pgn", PUBLIC),
+    "a version test as a tournament": ("/tournaments/{tested}/", (302, 302, 302, 302)),
+    "a version test's records": ("/tournaments/{tested}/records.pgn", PUBLIC),
+    "a version test's game": ("/games/{tested_game}/", PUBLIC),
+    "cancelling a version test": ("POST /tournaments/{tested}/cancel/", (403, 404, 302, 302)),
+    "a tournament as a version test": ("/version-tests/{running}/", (404, 404, 404, 404)),
+    "a draft as a version test": ("/version-tests/{draft}/", (404, 404, 404, 404)),
+    "stopping a tournament as a version test": ("POST /version-tests/{running}/stop/", (403, 404, 404, 404)),
+    "a validation": ("/tournaments/{validation}/", PRIVATE),
+    "a validation's standings": ("/tournaments/{validation}/standings.json", PRIVATE),
+    "a validation's crosstable": ("/tournaments/{validation}/crosstable.csv", PRIVATE),
+    "standings of an unknown kind": ("/tournaments/{running}/standings.xml", (404, 404, 404, 404)),
+    "a validation's game": ("/games/{validated}/", PRIVATE),
+    "a validation's engines": ("/games/engines.json?id={validated_key}", PRIVATE),
+    "no game's engines": ("/games/engines.json?id=%00", (404, 404, 404, 404)),
+    "a validation's records": ("/tournaments/{validation}/records.pgn", PRIVATE),
+    "a person with nothing to show": ("/people/stan/", (404, 404, 404, 200)),
+    "nobody's page": ("/people/%00/", (404, 404, 404, 404)),
+    "a comparison with itself": ("/bots/stone-age/against/stone-age/", (404, 404, 404, 404)),
+    "a played game": ("/games/{played}/", PUBLIC),
+    "a live game": ("/games/{live}/", PUBLIC),
+    "a game without a record": ("/games/{live}.pgn", (404, 404, 404, 404)),
+    "the opponent's log": ("/games/{played}/log/black/", (404, 200, 404, 200)),
+    "a log of nobody": ("/games/{played}/log/referee/", (404, 404, 404, 404)),
+    "the rival's bundle": ("/bots/brivalb/1/bundle.zip", (404, 200, 404, 200)),
+    "entering another's draft": ("POST /tournaments/{draft}/enter/", (403, 404, 302, 302)),
+    "starting another's running tournament": ("POST /tournaments/{running}/start/", (403, 404, 302, 302)),
+}
+CASES = {**EXPECTED, **ALSO}
+
+EVENTS = {
+    Tournament.Kind.ROUND_ROBIN: "All",
+    Tournament.Kind.GAUNTLET: "Duel",
+    Tournament.Kind.SWISS: "Open",
+    Tournament.Kind.KNOCK_OUT: "Cup",
+}
+"""Names of finished tournaments of each format, with wide tables."""
+
+
+def all_addresses(site: Site) -> list[str]:
+    """Every address that answers to GET, filled with rows of the site, and a tournament of each format."""
+    bots = [add_version(site.owner, f"The bot with a long name {number}") for number in range(1, 13)]
+    for kind, name in EVENTS.items():
+        decide_games(make_event(kind, versions=bots, ladders=[LADDER], name=name, owner=site.owner))
+    paths = [address_of(site, address) for address, _ in CASES.values() if not address.startswith("POST ")]
+    return [*dict.fromkeys(paths), *(f"/tournaments/{name.lower()}/" for name in EVENTS.values())]
+
+
+def address_of(site: Site, template: str) -> str:
+    """The address with the rows of the site in it, which are made if they are missing."""
+    tested = _version_test(site)
+    return template.format(
+        tested=tested.slug,
+        staged=_staged(site).slug,
+        discarded=_discarded(site).slug,
+        tested_game=tested.games.earliest("id").pk,
+        draft=site.draft.slug,
+        running=site.running.slug,
+        validation=site.validation.slug,
+        drafted=site.draft.games.earliest("id").pk,
+        validated=site.validation.games.earliest("id").pk,
+        played=site.played.pk,
+        played_key=site.played.key,
+        validated_key=site.validation.games.earliest("id").key,
+        live=site.live.pk,
+        token=Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["read"])[0].pk,
+        worker=example_worker().pk,
+        session=_session(site).pk,
+        notice=Notice.objects.get_or_create(user=site.owner, version=site.white, text="Hear this")[0].pk,
+    )
+
+
+def _discarded(site: Site) -> Tournament:
+    found = Tournament.objects.filter(is_discarded=True).first()
+    if found is None:
+        found = make_event(Tournament.Kind.ROUND_ROBIN, owner=site.owner, running=False, name="Never begun")
+        cancel(found)
+    return found
+
+
+def _staged(site: Site) -> Tournament:
+    found = Tournament.objects.filter(kind=Tournament.Kind.SWISS, state=Tournament.State.DRAFT).first()
+    versions = [site.white, site.black]
+    return found or make_event(
+        Tournament.Kind.SWISS, owner=site.owner, running=False, name="Swiss draft", versions=versions
+    )
+
+
+def _version_test(site: Site) -> Tournament:
+    found = Tournament.objects.filter(kind=Tournament.Kind.VERSION_TEST).first()
+    return found or make_test(
+        site.owner, candidate=add_version(site.owner, "Stone Age"), baseline=site.white, ladder=LADDER
+    )
+
+
+def _session(site: Site) -> UserSession:
+    return UserSession.objects.get_or_create(
+        session_key="a" * 32, defaults={"user": site.owner, "ip": "127.0.0.1"}
+    )[0]
+
+
+def example_worker() -> Worker:
+    """A worker with a host and an error that only staff sees."""
+    fields = {"started_at": timezone.now(), "seen_at": timezone.now(), "queue": "games", "host": "cellar-7"}
+    fields |= {"trouble": "the disk is full", "trouble_at": timezone.now(), "level": "A", "slots": 2}
+    return Worker.objects.get_or_create(name="players@east", defaults=fields)[0]

@@ -1,0 +1,178 @@
+"""What happens to the games of a version that is withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from engines.rules.base import Result
+from tests.support.schedule import (
+    FakeBroker,
+    forfeit,
+    make_event,
+    make_test,
+    make_user,
+    make_version,
+    play_short,
+    word_of,
+)
+from tournament.models import Attempt, BotVersion, Game, ScheduleStep, Tournament, VersionTest
+from tournament.services.calendar import tend
+from tournament.services.results import keeper
+from tournament.services.results.withdrawal import reinstate, withdraw
+from tournament.services.schedule.pairings import entered_versions
+from tournament.services.schedule.tables import tables_of
+from tournament.services.schedule.tournaments import extend
+from workers.jobs import GameJob
+
+pytestmark = pytest.mark.django_db
+Deal = Callable[[], list[GameJob]]
+Kind, State = Tournament.Kind, Tournament.State
+
+
+def play(jobs: list[GameJob]) -> None:
+    for job in jobs:
+        keeper.record_all(list(play_short(job, lambda *_: Result.DRAW)))
+
+
+def games_of(version: BotVersion) -> set[tuple[str, str, str]]:
+    """State, fault and evidence of its games."""
+    games = [*version.games_as_white.all(), *version.games_as_black.all()]
+    return {(game.state, game.fault, game.evidence) for game in games}
+
+
+def points(event: Tournament) -> dict[str, float]:
+    (table,) = tables_of(event, entered_versions(event))
+    return {str(table.versions[row.player]): row.points for row in table.crosstable.rows}
+
+
+def test_the_games_of_a_withdrawn_version_stop_and_its_opponents_win_them(
+    deal: Deal, queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    event = make_event(Kind.ROUND_ROBIN, bots=3)
+    ada, bob, cy = entered_versions(event)
+    jobs = deal()
+    for job in jobs:
+        keeper.progress(word_of(job.games[0]))
+    with django_capture_on_commit_callbacks(execute=True):
+        assert withdraw(ada, "it lost 5 games in a row")
+    hers = [job for job in jobs if str(ada.bot) in {engine.name for engine in job.engines}]
+    assert {job for _, job in queues.stopped} == {job.job for job in hers}
+    assert games_of(ada) == {("halted", side, "Bot 1 v1 is withdrawn") for side in ("white", "black")}
+    assert not Attempt.objects.filter(game__white=ada, ended_at=None).exists()
+    play([*jobs, *deal()])
+    event.refresh_from_db()
+    assert (event.state, event.games_done) == (State.FINISHED, 6)
+    assert points(event) == {str(ada): 0, str(bob): 3, str(cy): 3}
+    assert Game.objects.done().count() == 2
+
+
+def test_games_recorded_before_the_withdrawal_keep_their_results(deal: Deal) -> None:
+    event = make_event(Kind.ROUND_ROBIN, bots=2, pairs=3)
+    ada, bob = entered_versions(event)
+    first, *_ = deal()
+    play([first])
+    withdraw(ada, "it lost 5 games in a row")
+    tend()
+    event.refresh_from_db()
+    assert event.games_done == 6
+    assert points(event) == {str(ada): 1.0, str(bob): 5.0}
+
+
+def test_a_version_that_forfeits_too_often_loses_the_rest_of_its_tournament(
+    deal: Deal, settings: Settings
+) -> None:
+    settings.MAX_FORFEITS = 2
+    ada, bob = make_version("Ada", owner=make_user()), make_version("Bob")
+    event = make_event(Kind.ROUND_ROBIN, versions=[ada, bob], pairs=10)
+    while BotVersion.objects.valid().count() == 2:
+        (job, *_) = deal()
+        for report in play_short(job):
+            is_hers = Game.objects.get(key=report.key).white_id == ada.pk
+            keeper.record(forfeit(report) if is_hers else report)
+        BotVersion.objects.filter(pk=ada.pk, forfeits=0, state="valid").update(forfeits=1)
+    tend()
+    assert deal() == []
+    event.refresh_from_db()
+    assert event.state == State.FINISHED
+    assert event.games.filter(state=Game.State.HALTED).count() == 20 - Game.objects.done().count()
+
+
+@pytest.mark.parametrize("kind", [Kind.SWISS, Kind.KNOCK_OUT])
+def test_rounds_go_on_without_a_withdrawn_version(deal: Deal, kind: Tournament.Kind) -> None:
+    event = make_event(kind, bots=4)
+    ada = entered_versions(event)[0]
+    withdraw(ada, "it lost 5 games in a row")
+    for _ in range(12):
+        tend()
+        play(deal())
+    event.refresh_from_db()
+    assert event.state == State.FINISHED
+    assert {state for state, *_ in games_of(ada)} == {"halted"}
+    assert points(event)[str(ada)] == 0
+    if kind == Kind.KNOCK_OUT:
+        assert event.games.filter(white=ada).count() == 1
+
+
+def test_an_extension_makes_no_game_of_a_withdrawn_version_to_be_played(deal: Deal) -> None:
+    event = make_event(Kind.ROUND_ROBIN, bots=3)
+    ada = entered_versions(event)[0]
+    withdraw(ada, "it lost 5 games in a row")
+    tend()
+    play(deal())
+    extend(event, 1)
+    tend()
+    play(deal())
+    event.refresh_from_db()
+    assert (event.state, event.games_done) == (State.FINISHED, 12)
+    assert {state for state, *_ in games_of(ada)} == {"halted"}
+
+
+def test_a_version_test_of_a_withdrawn_version_ends_with_the_next_beat(
+    deal: Deal, queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    tournament = make_test(make_user())
+    job, *_ = deal()
+    keeper.progress(word_of(job.games[0]))
+    with django_capture_on_commit_callbacks(execute=True):
+        withdraw(entered_versions(tournament)[0], "it lost 5 games in a row")
+    with django_capture_on_commit_callbacks(execute=True):
+        tend()
+    assert VersionTest.objects.get().outcome == VersionTest.Outcome.STOPPED
+    assert ("host", job.job) in queues.stopped
+    tend()
+    assert not ScheduleStep.objects.exists()
+
+
+def test_the_beat_ends_the_games_if_the_process_that_withdrew_the_version_was_killed(deal: Deal) -> None:
+    event = make_event(Kind.ROUND_ROBIN, bots=2)
+    withdraw(entered_versions(event)[0], "it lost 5 games in a row")  # what follows the commit does not run
+    assert event.games.filter(state=Game.State.WAITING).exists()
+    tend()
+    assert deal() == []
+    assert not ScheduleStep.objects.exists()
+
+
+def test_a_version_reinstated_before_the_beat_plays_on(deal: Deal) -> None:
+    event = make_event(Kind.ROUND_ROBIN, bots=2)
+    ada = entered_versions(event)[0]
+    withdraw(ada, "it lost 5 games in a row")
+    reinstate(ada)
+    tend()
+    assert not ScheduleStep.objects.exists()
+    assert len(deal()) == 1
+
+
+def test_many_games_are_ended_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    event = make_event(Kind.ROUND_ROBIN, bots=2, pairs=5)
+    withdraw(entered_versions(event)[0], "it lost 5 games in a row")
+    monkeypatch.setattr("tournament.services.schedule.steps.GAMES_A_STEP", 4)
+    halted = []
+    while ScheduleStep.objects.exists():
+        tend()
+        halted.append(event.games.filter(state=Game.State.HALTED).count())
+    assert halted == [4, 8, 10]
+    event.refresh_from_db()
+    assert event.state == State.FINISHED

@@ -1,0 +1,68 @@
+"""A validation that is stopped: its check and its games end, and the version is refused."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from tests.support.schedule import (
+    FakeBroker,
+    make_user,
+    make_version,
+    make_worker,
+    news,
+    pack_bot,
+    start_validation,
+)
+from tournament.models import BotVersion, Exam, Game
+from tournament.services.shares import used_today
+from tournament.services.uploads import validation
+from tournament.services.uploads.stopping import stop_validation
+from tournament.services.uploads.submission import submit_bundle
+
+pytestmark = pytest.mark.django_db
+State = BotVersion.State
+
+
+def test_a_running_check_is_stopped_and_later_news_of_it_ignored(
+    settings: Settings,
+    queues: FakeBroker,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.TRUST_UPLOADS = True
+    make_worker(name="checker", queue="validation")
+    user = make_user()
+    with django_capture_on_commit_callbacks(execute=True):
+        version = submit_bundle(user, pack_bot())
+    later = news(version)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert stop_validation(version, "its owner stopped its validation", timezone.now())
+    version.refresh_from_db()
+    assert (version.state, version.state_reason) == (State.REFUSED, "its owner stopped its validation")
+    exam = version.exams.get()
+    assert (exam.end, exam.ended_at is None) == (Exam.End.RETURNED, False)
+    assert queues.stopped == [("checker", str(exam.pk))]
+    assert not version.bundle.path.exists()
+    assert used_today(user, timezone.now()) > 0
+    assert not validation.record_news(later, timezone.now())
+    assert not stop_validation(version, "again", timezone.now())
+    assert validation.assign_checks() == 0
+
+
+def test_the_games_of_a_stopped_validation_are_cancelled() -> None:
+    version = make_version(owner=make_user(), state=State.VALIDATING)
+    begun = start_validation(version)
+    version.refresh_from_db()
+    assert stop_validation(version, "its owner stopped its validation", timezone.now())
+    begun.refresh_from_db()
+    assert begun.state == "cancelled"
+    assert set(begun.games.values_list("state", flat=True)) == {Game.State.CANCELLED}
+    assert BotVersion.objects.get(pk=version.pk).state == State.REFUSED
+
+
+@pytest.mark.parametrize("state", [State.VALID, State.WITHDRAWN, State.REFUSED])
+def test_a_version_that_is_not_validated_stays_as_it_is(state: BotVersion.State) -> None:
+    version = make_version(owner=make_user(), state=state)
+    assert not stop_validation(version, "no", timezone.now())
+    assert BotVersion.objects.get(pk=version.pk).state == state

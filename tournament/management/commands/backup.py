@@ -1,0 +1,37 @@
+"""Write a backup of the site."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+
+from tournament.embedded.console import Console
+from tournament.services.backups.archive import BackupError
+from tournament.services.backups.writing import write_backup
+
+
+class Command(BaseCommand):
+    help = (
+        "Write the site's database, bundles and secret key into FILE, also while games are played."
+        " `manage.py restore FILE` makes a site of it."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE", help="compressed if it ends in .gz or .tgz")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file: Path = options["file"].resolve()
+        console = Console(self.stderr)  # type: ignore[arg-type]
+        try:
+            size = write_backup(file, console.show_step)
+        except BackupError as error:
+            raise CommandError(f"no backup was written: {error}") from None
+        except (OSError, DatabaseError) as error:
+            raise CommandError(f"no backup was written: {str(error).strip()}") from None
+        finally:
+            console.end_progress()
+        self.stdout.write(f"{file}: {size:,} bytes")

@@ -1,0 +1,41 @@
+"""How the addresses of clients are counted.
+
+A module of its own: the server's limits and those of accounts use it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+
+NETWORK_BITS = 64
+"""A customer gets at least a network of this prefix, and can use all of its addresses."""
+
+
+def plain_address(text: str) -> str:
+    """The address without a port, brackets or a zone; an IPv4 address that is written as IPv6, as IPv4.
+
+    Text that is no address is returned as it is.
+    """
+    address = _parse(text)
+    return text if address is None else str(address)
+
+
+def counted_address(text: str) -> str:
+    """What a limit for each address counts by: the address, of IPv6 its network."""
+    address = _parse(text)
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((address, NETWORK_BITS), strict=False))
+    return text if address is None else str(address)
+
+
+def _parse(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    host = text.strip()
+    if host.startswith("["):
+        host = host[1:].partition("]")[0]
+    elif host.count(":") == 1:  # IPv4 with a port
+        host = host.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address

@@ -1,0 +1,4 @@
+"""Backups of a site: one file with its database, its bundles and its secret key."""
+
+RESTORING = ".restoring"
+"""The folder in a data folder while a backup is restored there."""

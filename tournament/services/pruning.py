@@ -1,0 +1,101 @@
+"""Deletes rows whose time is over: old logs, attempts, notices, sessions and entries of the shared cache.
+
+Beat calls it; a call deletes a few chunks and leaves the rest to the next one, so that no other writer waits.
+It may be killed and repeated at any time. Nothing is deleted that a game, a record or a rating needs.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+
+from tournament.models import Attempt, GameLog, Notice
+
+CHUNK = 500
+"""Rows of one transaction."""
+BUDGET_S = 0.5
+"""The time after which a call begins no further chunk."""
+ATTEMPTS = datetime.timedelta(days=7)
+"""After the attempt was sent. A message that comes later counts as foreign."""
+READ_NOTICES, NOTICES = datetime.timedelta(days=30), datetime.timedelta(days=180)
+
+
+def prune(now: datetime.datetime, budget_s: float = BUDGET_S) -> Counter[str]:
+    """Delete what is due, as much as the time permits; returns the number of rows by kind."""
+    begun, deleted = time.monotonic(), Counter[str]()
+    waiting = dict(KINDS)
+    while waiting:  # each kind in turn, so that a long backlog of one does not stop the others
+        for kind, delete in list(waiting.items()):
+            if time.monotonic() - begun > budget_s:
+                return deleted
+            rows = delete(now)
+            deleted[kind] += rows
+            if rows < CHUNK:
+                del waiting[kind]
+    return deleted
+
+
+def _delete(rows: QuerySet[Any]) -> int:
+    """Delete the first ``CHUNK`` of these rows."""
+    pks = list(rows.values_list("pk", flat=True)[:CHUNK])
+    rows.model._default_manager.filter(pk__in=pks).delete()
+    return len(pks)
+
+
+def _logs(now: datetime.datetime) -> int:
+    return _delete(GameLog.objects.expired(now, kept_long=False))
+
+
+def _fault_logs(now: datetime.datetime) -> int:
+    return _delete(GameLog.objects.expired(now, kept_long=True))
+
+
+def _attempts(now: datetime.datetime) -> int:
+    ended = Attempt.objects.filter(ended_at__isnull=False, sent_at__lt=now - ATTEMPTS)
+    return _delete(ended.order_by("sent_at"))
+
+
+def _notices(now: datetime.datetime) -> int:
+    old = Q(created_at__lt=now - NOTICES) | Q(read_at__lt=now - READ_NOTICES)
+    return _delete(Notice.objects.filter(old).order_by("pk"))
+
+
+@transaction.atomic
+def _sessions(now: datetime.datetime) -> int:
+    expired = Session.objects.filter(expire_date__lt=now).order_by("expire_date")
+    keys = list(expired.values_list("pk", flat=True)[:CHUNK])
+    UserSession.objects.filter(session_key__in=keys).delete()
+    Session.objects.filter(pk__in=keys).delete()
+    return len(keys)
+
+
+def _cache_entries(now: datetime.datetime) -> int:
+    """Django deletes an expired entry only when it is asked for, or when there are very many."""
+    shared: Any = settings.CACHES["shared"]
+    table = connection.ops.quote_name(shared["LOCATION"])
+    chosen = f"SELECT cache_key FROM {table} WHERE expires < %s ORDER BY expires LIMIT {CHUNK}"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"DELETE FROM {table} WHERE cache_key IN ({chosen})",
+            [connection.ops.adapt_datetimefield_value(now)],
+        )
+        return int(cursor.rowcount)
+
+
+KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
+    "logs": _logs,
+    "logs of faults": _fault_logs,
+    "attempts": _attempts,
+    "notices": _notices,
+    "sessions": _sessions,
+    "cache entries": _cache_entries,
+}
