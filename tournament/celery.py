@@ -20,6 +20,7 @@ __all__ = ["app"]
 DISPATCH_SECONDS = 1.0
 SWEEP_SECONDS = 5.0
 ESTIMATE_SECONDS = 10.0
+PAGES_SECONDS = 3.0
 RECOMPUTE_SECONDS = 5.0
 PRUNE_SECONDS = 30.0
 
@@ -37,6 +38,11 @@ app.conf.beat_schedule = {
         "task": "tournament.estimates",
         "schedule": ESTIMATE_SECONDS,
         "options": {"queue": "records", "expires": 2 * ESTIMATE_SECONDS},
+    },
+    "pages": {
+        "task": "tournament.pages",
+        "schedule": PAGES_SECONDS,
+        "options": {"queue": "records", "expires": 2 * PAGES_SECONDS},
     },
     "recompute": {
         "task": "tournament.recompute",

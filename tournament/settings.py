@@ -191,6 +191,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
             ],
             "builtins": [
+                "tournament.views.links",
                 "tournament.views.moments",
                 "tournament.sentences",
                 "tournament.static_files",

@@ -18,10 +18,12 @@ from tournament.celery import app
 from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
 from tournament.services.dispatch.leases import keeper_started
+from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.services.pruning import prune
 from tournament.services.results import keeper
 from tournament.services.results.estimates import refresh_estimates
 from tournament.services.results.recomputing import Recomputer
+from tournament.services.schedule.stored_tables import refresh_tables
 from tournament.services.uploads import validation
 from tournament.services.uploads.availability import QUEUES
 from workers.jobs import GameReport, Progress, Release
@@ -98,6 +100,15 @@ def estimates() -> None:
     """Compute the ladders' estimates that are out of date."""
     if _is_from_site():
         refresh_estimates(timezone.now())
+
+
+@app.task(name="tournament.pages")
+def pages() -> None:
+    """Compute what pages show of the queue and of large tournaments."""
+    if _is_from_site():
+        now = timezone.now()
+        refresh_queue(now)
+        refresh_tables(now)
 
 
 @app.task(name="tournament.recompute")

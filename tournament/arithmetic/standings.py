@@ -90,8 +90,6 @@ class StandingsRow:
     rank: int = 0
     """From 1; the same for players who are equal in all criteria."""
     score: GameScore = field(default_factory=GameScore)
-    as_white: GameScore = field(default_factory=GameScore)
-    as_black: GameScore = field(default_factory=GameScore)
     versus: dict[int, GameScore] = field(default_factory=dict)
     """By opponent; opponents who were not met are missing."""
     byes: int = 0
@@ -166,9 +164,8 @@ def _count(rows: dict[int, StandingsRow], tally: Tally) -> None:
     if white is None or black is None or white is black:
         return
     for row, opponent, as_white in ((white, black, True), (black, white, False)):
-        colour = row.as_white if as_white else row.as_black
         against = row.versus.setdefault(opponent.player, GameScore())
-        for score in (row.score, colour, against):
+        for score in (row.score, against):
             score.add(tally.result, as_white=as_white, count=tally.count)
 
 
