@@ -87,6 +87,12 @@ def more_addresses() -> list[str]:
     ]
 
 
+def readme_addresses() -> dict[str, str]:
+    """The pages that the README shows, by the names of their pictures."""
+    game = Game.objects.filter(tournament__name="Winter", ladder=LADDER).latest("pk")
+    return {"replay": f"/games/{game.pk}/?ply={game.plies * 2 // 3}", "ladder": f"/ladders/{LADDER}/"}
+
+
 def _tell_them_apart(games: Sequence[Game], chance: random.Random) -> None:
     """Give the games times of the last days, and the last ones of each ladder complete records."""
     now = timezone.now()
