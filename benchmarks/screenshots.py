@@ -33,6 +33,11 @@ THUMBNAIL: Final = 280
 """Height of a picture on the sheet, in pixels; the lower part of a long page is cut off."""
 SHEET: Final = 2700
 """Width of the sheet."""
+LOADED: Final = """() => [...document.images].every((image) => {
+  image.loading = "eager";
+  return image.complete;
+})"""
+"""Whether all pictures of a page are there; browsers fetch those below the window later."""
 LONGEST: Final = 4000
 """The most pixels of a page's height in its own picture."""
 README_FOLDER: Final = ROOT / "docs" / "images"
@@ -207,9 +212,7 @@ def _shoot_visitor(
     page.on("pageerror", lambda error: errors.append(f"{setting.name} {shown[0]}: {error}"))
     for view in views:
         shown[0] = view.address
-        page.goto(view.address)
-        page.wait_for_load_state("networkidle")
-        page.wait_for_function(DRAWN)
+        _open(page, view.address)
         _take(page, out / view.file_name(setting), setting)
         if (width := page.evaluate("document.documentElement.scrollWidth")) > setting.width:
             errors.append(f"{setting.name} {view.address}: {width} pixels wide")
@@ -221,11 +224,17 @@ def _shoot_readme(browser: Browser, server: Server) -> int:
     setting = SETTINGS[0]
     page = _context(browser, server.url, "", setting).new_page()
     for name, address in server.readme.items():
-        page.goto(address)
-        page.wait_for_load_state("networkidle")
-        page.wait_for_function(DRAWN)
+        _open(page, address)
         _take(page, README_FOLDER / f"{name}.png", setting, README_LONGEST)
     return 0
+
+
+def _open(page: Page, address: str) -> None:
+    """Open the page and wait until everything is drawn."""
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_function(LOADED)
+    page.wait_for_function(DRAWN)
 
 
 def _take(page: Page, path: Path, setting: Setting, longest: int = LONGEST) -> None:

@@ -167,13 +167,21 @@ def _check(site: Site) -> None:
     """A refused version with the faults that were found, and one whose check is queued."""
     refused = add_version(site.owner, "Sandcastle", state=BotVersion.State.REFUSED)
     BotVersion.objects.filter(pk=refused.pk).update(state_reason="it does not end after quit")
+    fault = {"fault": "it still ran 2 seconds after quit", "advice": "end the program when quit comes"}
     found = [
-        {"check": "quit", "ladder": "", "fault": "it stayed", "lines": "> quit", "stderr": "Traceback: no"},
         {"check": "moves", "ladder": LADDER, "fault": "", "lines": "", "stderr": ""},
+        {"check": "quit", "ladder": "", "is_grave": True, "lines": "> quit", "stderr": "waiting", **fault},
     ]
     now = timezone.now()
     Exam.objects.create(
-        version=refused, sent_at=now - HOUR, heard_at=now - HOUR, ended_at=now, end=Exam.End.DONE, found=found
+        version=refused,
+        sent_at=now - HOUR,
+        heard_at=now - HOUR,
+        ended_at=now,
+        end=Exam.End.DONE,
+        unpacked=True,
+        engine="Sandcastle 1.0",
+        found=found,
     )
     make_worker(1, name="checks@east", queue="validation", games_an_hour=12, host="east")
     queued = add_version(site.owner, "Sandcastle", state=BotVersion.State.VALIDATING)

@@ -28,18 +28,19 @@ const column = (name, side) => {
 };
 const colour = colourOf(section);
 
-const marker = (plot) => { drawVertical(plot, ply, colour("--focus"), { width: 2 }); };
+const marker = (plot) => { drawVertical(plot, ply, colour("--accent"), { width: 2 }); };
 
 function options(kind, more) {
   const axis = axisOptions(colour);
+  const most = Math.max(1, values.score.length) + 0.5; // the last bar is whole
   return {
     width: section.querySelector(`[data-plot="${kind}"]`).clientWidth,
     height: HEIGHTS[kind],
     legend: { show: false },
     cursor: { sync: { key: "replay" }, drag: { setScale: false, x: false, y: false }, y: false, points: { size: 6 } },
     hooks: { draw: [marker], setCursor: [(plot) => read(plot.cursor.idx)] },
-    axes: [{ ...axis, size: 26 }, { ...axis, size: AXIS, ...more.axis }],
-    scales: { x: { time: false, range: () => [0, Math.max(1, values.score.length)] }, y: more.scale },
+    axes: [{ ...axis, size: 26, incrs: [1, 2, 5, 10, 20, 50, 100, 200] }, { ...axis, size: AXIS, ...more.axis }],
+    scales: { x: { time: false, range: () => [0, most] }, y: more.scale },
     series: [{}, { stroke: colour("--chart-white"), ...more.white }, { stroke: colour("--chart-black"), ...more.black }],
   };
 }
