@@ -5,7 +5,6 @@ The addresses are those of `tests.support.addresses`; Django's own administratio
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,12 +24,12 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Response
 from pytest_django.live_server_helper import LiveServer
 
 from tests.support.addresses import EXPECTED, address_of, all_addresses
+from tests.support.browsers import DRAWN
 from tests.support.filled_site import Site
+from tests.support.weights import MOST_BYTES, weight
 from tournament.urls import urlpatterns
 from tournament.views import errors
 
-MOST_BYTES: Final = 60 * 1024
-"""Of a page with its styles, scripts and data, without pictures, compressed by ``gzip -6``."""
 READ_MOST: Final = (
     "/",
     "/ladders/dogon-kulei/",
@@ -110,8 +109,8 @@ class Probe:  # without slots: Playwright sets attributes
             self.found.append(f"{where}: the page scrolls sideways")
 
     def _weigh(self, path: str) -> None:
+        self.page.wait_for_function(DRAWN)
         size = sum(self._weight(response) for response in self.responses)
-
         if size > MOST_BYTES:
             self.found.append(f"{path}: {size} bytes, more than {MOST_BYTES}")
 
@@ -120,9 +119,9 @@ class Probe:  # without slots: Playwright sets attributes
         if kind.startswith("image/") or response.status in range(300, 400):
             return 0
         if "/static/" not in response.url:
-            return len(gzip.compress(response.body(), 6))
+            return weight(response.url, response.body())
         if response.url not in self.weights:
-            self.weights[response.url] = len(gzip.compress(response.body(), 6))
+            self.weights[response.url] = weight(response.url, response.body())
         return self.weights[response.url]
 
     def _listen(self, message: ConsoleMessage) -> None:

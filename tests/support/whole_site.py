@@ -87,6 +87,12 @@ def more_addresses() -> list[str]:
     ]
 
 
+def readme_addresses() -> dict[str, str]:
+    """The pages that the README shows, by the names of their pictures."""
+    game = Game.objects.filter(tournament__name="Winter", ladder=LADDER).latest("pk")
+    return {"replay": f"/games/{game.pk}/?ply={game.plies * 2 // 3}", "ladder": f"/ladders/{LADDER}/"}
+
+
 def _tell_them_apart(games: Sequence[Game], chance: random.Random) -> None:
     """Give the games times of the last days, and the last ones of each ladder complete records."""
     now = timezone.now()
@@ -161,13 +167,21 @@ def _check(site: Site) -> None:
     """A refused version with the faults that were found, and one whose check is queued."""
     refused = add_version(site.owner, "Sandcastle", state=BotVersion.State.REFUSED)
     BotVersion.objects.filter(pk=refused.pk).update(state_reason="it does not end after quit")
+    fault = {"fault": "it still ran 2 seconds after quit", "advice": "end the program when quit comes"}
     found = [
-        {"check": "quit", "ladder": "", "fault": "it stayed", "lines": "> quit", "stderr": "Traceback: no"},
         {"check": "moves", "ladder": LADDER, "fault": "", "lines": "", "stderr": ""},
+        {"check": "quit", "ladder": "", "is_grave": True, "lines": "> quit", "stderr": "waiting", **fault},
     ]
     now = timezone.now()
     Exam.objects.create(
-        version=refused, sent_at=now - HOUR, heard_at=now - HOUR, ended_at=now, end=Exam.End.DONE, found=found
+        version=refused,
+        sent_at=now - HOUR,
+        heard_at=now - HOUR,
+        ended_at=now,
+        end=Exam.End.DONE,
+        unpacked=True,
+        engine="Sandcastle 1.0",
+        found=found,
     )
     make_worker(1, name="checks@east", queue="validation", games_an_hour=12, host="east")
     queued = add_version(site.owner, "Sandcastle", state=BotVersion.State.VALIDATING)

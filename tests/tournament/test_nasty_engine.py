@@ -204,7 +204,7 @@ def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
             text = response.getvalue().decode()
             yield address, kind, text
             if kind.startswith("text/html"):
-                for link in re.findall(r'(?:href|hx-get)="(/[^"#]*)', text):
+                for link in re.findall(r'(?:href|hx-get|data-poll)="(/[^"#]*)', text):
                     target = html.unescape(link)
                     if target not in seen and not target.startswith(("/static/", "/admin/", "/log-out/")):
                         seen.add(target)
