@@ -108,6 +108,12 @@ def test_every_package_says_what_it_is_in_a_few_lines(modules: dict[str, Module]
     assert long == []
 
 
+def test_services_lock_rows_by_the_shared_functions(modules: dict[str, Module]) -> None:
+    """So the order of locks is one module's matter, see ``tournament.services.locks``."""
+    locking = [name for name, module in modules.items() if "select_for_update(" in module.path.read_text()]
+    assert locking == ["tournament.services.locks"]
+
+
 def test_the_version_is_in_one_module(modules: dict[str, Module]) -> None:
     files = [(ROOT / "pyproject.toml"), (ROOT / "setup.py"), *(module.path for module in modules.values())]
     found = [path for path in files if re.search(rf"\b{re.escape(__version__)}\b", path.read_text("utf-8"))]

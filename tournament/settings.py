@@ -21,6 +21,7 @@ DUARENA_LADDER_TIME     the time control of those games; default 5+0.05
 DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; default 4
 DUARENA_LEASE           seconds without a message after which a worker's game goes to another; default 30
 DUARENA_WORKER_TOKEN    a worker token that the operator made, for workers that are started with the site
+DUARENA_WORKER_MESSAGES  messages of one worker that the record keeper takes for each minute; default 6000
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
 DUARENA_MAX_PENDING     versions of one user that may be waiting or validated at once; default 10
 DUARENA_MAX_GAME_MINUTES  longest possible game in an ordinary user's tournament; default 180, 0 is no limit
@@ -111,6 +112,7 @@ LADDER_TIME_CONTROL = os.environ.get("DUARENA_LADDER_TIME") or "5+0.05"
 LADDER_OPENING_PLIES = int(os.environ.get("DUARENA_LADDER_PLIES") or 4)
 WORKER_TOKEN = os.environ.get("DUARENA_WORKER_TOKEN", "")
 LEASE_SECONDS = int(os.environ.get("DUARENA_LEASE") or 30)
+WORKER_MESSAGES = int(os.environ.get("DUARENA_WORKER_MESSAGES") or 6000)
 MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
 MAX_PENDING = int(os.environ.get("DUARENA_MAX_PENDING") or 10)
 MAX_GAME_MINUTES = int(os.environ.get("DUARENA_MAX_GAME_MINUTES") or 180)

@@ -25,6 +25,7 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_shutting_down
 from kombu import Queue
 
+from workers.service.messaging.quotas import SenderQuotas
 from workers.service.messaging.replays import MessageMemory
 from workers.service.messaging.signing import RECORDS, Keyring, Signer
 from workers.service.messaging.transport import options_of, use_hardened_transport
@@ -91,12 +92,12 @@ billiard_pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = round(
 )
 
 
-def use_keyring(keyring: Keyring, memory: MessageMemory) -> None:
+def use_keyring(keyring: Keyring, memory: MessageMemory, quotas: SenderQuotas | None = None) -> None:
     """Sign and verify all messages of this process from now on; call it before the first connection.
 
-    ``memory`` has the messages that were received before.
+    ``memory`` has the messages that were received before; ``quotas`` limit those of each worker.
     """
-    options = options_of(Signer(keyring, memory))
+    options = options_of(Signer(keyring, memory, quotas))
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, **options}
 
 
