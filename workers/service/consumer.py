@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from engines.records import Termination
 from workers.bundles.bundle_site import SiteAway
+from workers.engine.fair_clock import CORE, find_core_trouble
 from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, Release
 from workers.play.batch import play_batch
 from workers.play.runner import PROGRESS_SECONDS, Callbacks, Stopped, WorkerContext, refuse_job
@@ -68,6 +69,8 @@ class MessageConsumer:
             finally:
                 self.slots.begin_job(self.index, "")
                 self.slots.enter(self.index, SlotState.IDLE)
+        if not self._trouble and (trouble := CORE.complaint()) and find_core_trouble():
+            self._set_trouble(trouble, find_core_trouble)
         self._hold_slot()
 
     def check(self, message: object) -> None:
