@@ -126,6 +126,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "session-end": ("POST /account/sessions/{session}/end/", (403, 404, 302, 404)),
     "staff-log": ("/staff/log/", (302, 404, 404, 200)),
     "annulments": ("/staff/annul/", (302, 404, 404, 200)),
+    "metrics": ("/metrics", (404, 404, 404, 200)),
     "storage": ("/staff/storage/", (302, 404, 404, 200)),
     "tokens": ("/account/tokens/", LOG_IN),
     "token-revoke": ("POST /account/tokens/{token}/revoke/", (403, 404, 302, 404)),
