@@ -32,7 +32,17 @@ LAYERS = {
         {"engine"},
         {"sandbox"},
         {"bundles", "game"},
-        {"jobs", "reaper", "exit_status", "strays", "pairing", "sequential", "intervals", "statistics"},
+        {
+            "jobs",
+            "logs",
+            "reaper",
+            "exit_status",
+            "strays",
+            "pairing",
+            "sequential",
+            "intervals",
+            "statistics",
+        },
     ],
     "tournament.services": [
         {"calendar"},
@@ -41,7 +51,7 @@ LAYERS = {
         {"dispatch"},
         {"schedule"},
         {
-            *("bots", "accounts", "feeds", "bulk", "stopping", "shares", "locks"),
+            *("bots", "accounts", "feeds", "bulk", "stopping", "shares", "locks", "event_counts"),
             *("backups", "pruning", "sizes"),
         },
     ],

@@ -6,7 +6,11 @@ writer of results. Game workers run only ``workers.service.celery`` and do not i
 
 from __future__ import annotations
 
+import logging
 import os
+from typing import Any
+
+from celery.signals import after_setup_logger
 
 # Before the workers' app is created: only then does Celery set Django up in its processes.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
@@ -63,3 +67,9 @@ app.conf.beat_schedule = {
         "options": {"queue": "records", "expires": 5 * SWEEP_SECONDS},
     },
 }
+
+
+@after_setup_logger.connect
+def _log_once(**_: Any) -> None:
+    """Celery's handler writes the lines of the site too."""
+    logging.getLogger("tournament").handlers.clear()
