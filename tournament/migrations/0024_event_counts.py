@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("tournament", "0022_fair_shares"),
+        ("tournament", "0023_stored_pages"),
     ]
 
     operations = [
