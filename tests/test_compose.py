@@ -215,7 +215,7 @@ class Plain:
         )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_command_becomes_healthy_by_its_own_check(tmp_path: Path, postgres: str) -> None:
     plain = Plain(tmp_path, postgres)
     redis = (str(find_redis_server()), *SERVICES["redis"]["command"][1:])

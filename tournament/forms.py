@@ -10,7 +10,10 @@ from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
+from django.forms.utils import flatatt
 from django.template.defaultfilters import filesizeformat
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
@@ -120,8 +123,27 @@ def _refuse_endless(field: forms.Field, value: Any) -> None:
         raise forms.ValidationError(field.error_messages["invalid_choice"], code="invalid_choice")
 
 
+class LongSelect(forms.Select):
+    """A menu without groups, drawn without a template for each of hundreds of options."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        widget = self.get_context(name, value, attrs)["widget"]
+        options = format_html_join(
+            "\n",
+            '<option value="{}"{}>{}</option>',
+            (
+                ("" if one["value"] is None else one["value"], flatatt(one["attrs"]), one["label"])
+                for _, group, _ in widget["optgroups"]
+                for one in group
+            ),
+        )
+        return format_html('<select name="{}"{}>\n{}\n</select>', name, flatatt(widget["attrs"]), options)
+
+
 class VersionChoice(_VersionField):
     """One of the versions that may play."""
+
+    widget = LongSelect
 
     def to_python(self, value: Any) -> BotVersion | None:
         _refuse_endless(self, value)

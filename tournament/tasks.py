@@ -11,17 +11,21 @@ import gc
 from typing import Any, TypeVar
 
 from celery import current_task
-from celery.signals import worker_ready
+from celery.signals import task_failure, worker_ready
 from django.utils import timezone
 
 from tournament.celery import app
+from tournament.models import EventCount
 from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
 from tournament.services.dispatch.leases import keeper_started
+from tournament.services.event_counts import count_event, store_counts
+from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.services.pruning import prune
 from tournament.services.results import keeper
 from tournament.services.results.estimates import refresh_estimates
 from tournament.services.results.recomputing import Recomputer
+from tournament.services.schedule.stored_tables import refresh_tables
 from tournament.services.uploads import validation
 from tournament.services.uploads.availability import QUEUES
 from workers.jobs import GameReport, Progress, Release
@@ -100,6 +104,15 @@ def estimates() -> None:
         refresh_estimates(timezone.now())
 
 
+@app.task(name="tournament.pages")
+def pages() -> None:
+    """Compute what pages show of the queue and of large tournaments."""
+    if _is_from_site():
+        now = timezone.now()
+        refresh_queue(now)
+        refresh_tables(now)
+
+
 @app.task(name="tournament.recompute")
 def recompute() -> None:
     """Rebuild the ratings of ladders of which games were annulled, in a thread of its own."""
@@ -119,6 +132,7 @@ def sweep(as_of: str | None = None) -> None:
     """``as_of`` (ISO 8601) is set by a sweep that waited for the reports queued before it."""
     if _is_from_site():
         calendar.sweep(datetime.datetime.fromisoformat(as_of) if as_of else None)
+        store_counts()
 
 
 def verified_sender() -> str:
@@ -146,6 +160,11 @@ def _read(kind: type[Message], message: Any) -> Message | None:
 @message_set_aside.connect
 def _count_set_aside(kind: str, number: int, **_: Any) -> None:
     keeper.count_ignored(kind, number)
+
+
+@task_failure.connect
+def _count_failure(sender: Any = None, **_: Any) -> None:
+    count_event(EventCount.Kind.ERROR, str(getattr(sender, "name", "")))
 
 
 @worker_ready.connect

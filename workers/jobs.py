@@ -171,8 +171,8 @@ class GameReport(JsonValue):
     """A game that was played, or a void game (result ``*``, termination ``void``), which is played again.
 
     ``moves`` pairs each token with its comment as in records: ``"book"`` for an opening
-    move, ``""`` for none. ``started`` and ``finished`` are UTC, ISO 8601. ``walls`` (the sandbox)
-    and ``speed`` describe the worker: see ``workers.play.environment``.
+    move, ``""`` for none. ``started`` and ``finished`` are UTC, ISO 8601. ``walls`` (the sandbox), ``speed``
+    and ``clock`` describe the worker: see ``workers.play.environment``.
     """
 
     key: str
@@ -192,6 +192,7 @@ class GameReport(JsonValue):
     black: SideLog
     walls: str = ""
     speed: str = ""
+    clock: str = ""
 
 
 @dataclass(frozen=True, slots=True)

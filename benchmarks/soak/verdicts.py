@@ -155,8 +155,7 @@ def digest_games() -> str:
 def digest_tables() -> str:
     """A digest of all tournaments' standings and their own ratings, to the bit."""
     from tournament.models import BotVersion, Tournament
-    from tournament.services.results.ratings import tournament_table
-    from tournament.services.schedule.tables import tables_of
+    from tournament.services.schedule.tables import tables_of, tournament_table
 
     lines = []
     for tournament in Tournament.objects.exclude(kind=Tournament.Kind.LADDER).order_by("id"):

@@ -48,4 +48,4 @@ def number(value: float) -> str:
 
 
 def _quoted(value: str | float) -> str:
-    return quoteattr(value if isinstance(value, str) else number(value))
+    return quoteattr(value) if isinstance(value, str) else f'"{number(value)}"'

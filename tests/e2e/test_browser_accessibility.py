@@ -23,13 +23,23 @@ from django.views import defaults
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response
 from pytest_django.live_server_helper import LiveServer
 
-from tests.support.addresses import EXPECTED, all_addresses
+from tests.support.addresses import EXPECTED, address_of, all_addresses
 from tests.support.browsers import DRAWN
 from tests.support.filled_site import Site
 from tests.support.weights import MOST_BYTES, weight
 from tournament.urls import urlpatterns
 from tournament.views import errors
 
+READ_MOST: Final = (
+    "/",
+    "/ladders/dogon-kulei/",
+    "/bots/stone-age/",
+    "/games/",
+    "/games/{played}/",
+    "/tournaments/{running}/",
+    "/rules/dogon-kulei/",
+    "/log-in/",
+)
 STANDARDS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 RUN_AXE: Final = """async (tags) => {
   const { violations } = await axe.run({ runOnly: tags });
@@ -129,10 +139,17 @@ def addresses(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "visitor",
-    ["guest", *(pytest.param(visitor, marks=pytest.mark.thorough) for visitor in ("owner", "staff"))],
-)
+def test_the_pages_that_guests_read_most_are_accessible_and_small_and_report_no_error(
+    site: Site, browser: Browser, live_server: LiveServer
+) -> None:
+    with examined(browser, live_server.url, Client()) as probe:
+        for template in READ_MOST:
+            probe.examine(address_of(site, template))
+    assert probe.found == [], "\n".join(probe.found)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("visitor", ["guest", "owner", "staff"])
 def test_every_page_is_accessible_and_small_and_reports_no_error(
     site: Site, addresses: list[str], browser: Browser, live_server: LiveServer, visitor: str
 ) -> None:

@@ -128,6 +128,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "staff-log": ("/staff/log/", (302, 404, 404, 200)),
     "staff-log-files": ("/staff/log/acts.csv", (302, 404, 404, 200)),
     "annulments": ("/staff/annul/", (302, 404, 404, 200)),
+    "metrics": ("/metrics", (404, 404, 404, 200)),
     "storage": ("/staff/storage/", (302, 404, 404, 200)),
     "storage-files": ("/staff/storage/tables.csv", (302, 404, 404, 200)),
     "tokens": ("/account/tokens/", LOG_IN),

@@ -157,6 +157,7 @@ def _announce(site: Site, versions: Sequence[BotVersion]) -> None:
         name="Autumn Open",
     )
     Tournament.objects.filter(pk=event.pk).update(
+        slug="autumn-open",
         state=Tournament.State.ANNOUNCED,
         entry_until=timezone.now() + 20 * HOUR,
         starts_at=timezone.now() + 24 * HOUR,

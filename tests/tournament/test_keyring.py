@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.support.schedule import make_user
 from tournament import keyring
 from tournament.keyring import SiteKeyring
 from tournament.models import Token, User, WorkerKey
+from tournament.services.accounts import worker_keys
 from tournament.services.accounts.tokens import create_token, revoke
 from tournament.services.accounts.worker_keys import WorkerNameError, WorkerNameTaken, register_worker
 from workers.service.messaging.signing import parse_key
@@ -78,6 +80,22 @@ def test_a_key_is_worth_nothing_when_its_owner_does_not_run_the_site_any_more(
     register(EAST, token)
     User.objects.filter(pk=stan.pk).update(**{field: False})
     assert key_of(EAST) is None
+
+
+def test_a_token_registers_so_many_new_names_a_day(
+    token: Token, stan: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each name has a quota of messages of its own."""
+    monkeypatch.setattr(worker_keys, "MOST_NEW_NAMES", 2)
+    key = register(EAST, token)
+    register(WEST, token)
+    with pytest.raises(WorkerNameError, match="has registered 2 workers within a day"):
+        register("players@north", token)
+    assert key_of("players@north") is None
+    assert register(EAST, token) == key
+    register("players@north", create_token(stan, "north", ["worker"])[0])
+    WorkerKey.objects.filter(name=WEST).update(created_at=timezone.now() - datetime.timedelta(days=2))
+    register("players@south", token)
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,7 @@ def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
     assert len(seen) < MOST_PAGES
 
 
+@pytest.mark.thorough
 def test_no_page_record_log_export_or_answer_has_unescaped_text(
     played: BotVersion, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

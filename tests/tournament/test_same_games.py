@@ -16,8 +16,7 @@ from tournament.embedded.samples import register_samples
 from tournament.models import GameRecord, Tournament, Worker
 from tournament.services.dispatch import batches as batches
 from tournament.services.dispatch import dispatch
-from tournament.services.results.ratings import tournament_table
-from tournament.services.schedule.tables import tables_of
+from tournament.services.schedule.tables import tables_of, tournament_table
 from tournament.services.schedule.tournaments import create_round_robin, start
 from workers.commands.start import worker_name
 from workers.jobs import GameJob
@@ -31,6 +30,7 @@ TASKS = {
 }
 
 
+@pytest.mark.thorough
 def test_one_worker_with_long_batches_and_eight_with_single_pairs_play_the_same_tournament(
     tmp_path: Path, queues: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

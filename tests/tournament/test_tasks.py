@@ -37,7 +37,7 @@ def sender(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-FROM_THE_SITE = ("dispatch", "estimates", "recompute", "prune", "sweep")
+FROM_THE_SITE = ("dispatch", "estimates", "pages", "recompute", "prune", "sweep")
 NAMES = ("record", "progress", "release", "news", "heartbeat", "trouble", *FROM_THE_SITE)
 
 

@@ -103,7 +103,7 @@ class GameLog(models.Model):
         WHITE = "white", "white"
         BLACK = "black", "black"
 
-    game = models.ForeignKey("Game", on_delete=models.CASCADE, related_name="logs")
+    game = models.ForeignKey("Game", on_delete=models.CASCADE, related_name="logs", db_index=False)
     side = models.CharField(max_length=5, choices=Side.choices)
     content = models.BinaryField()
     """See ``pack_log``."""

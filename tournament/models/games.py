@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.urls import reverse
@@ -27,6 +27,31 @@ MAX_REASON = 300
 """Characters of the reason of a correction."""
 
 
+class Forfeited(models.Func):
+    """Whether a game was forfeited, as a condition for ``filter``.
+
+    In constants, because SQLite uses the indexes of forfeits only for the text of their condition.
+    """
+
+    template = "%(expressions)s IN ('white', 'black')"
+    output_field = models.BooleanField()
+
+    def __init__(self, fault: str = "fault", **more: Any) -> None:
+        super().__init__(fault, **more)
+
+
+FORFEITED = models.Q(fault__in=["white", "black"])
+"""The same as the condition of an index."""
+
+
+LISTED = (
+    "ladder", "result", "state", "termination", "reason", "fault", "plies", "rated", "annulled",
+    "finished_at", "white__number", "white__bot__name", "white__bot__slug", "black__number",
+    "black__bot__name", "black__bot__slug", "tournament__slug", "live__updated_at",
+)  # fmt: skip
+"""Columns that lists of games show: all columns of a game with its players take twice the time of a page."""
+
+
 class GameQuerySet(models.QuerySet["Game"]):
     def done(self) -> GameQuerySet:
         return self.filter(state=Game.State.DONE)
@@ -41,6 +66,10 @@ class GameQuerySet(models.QuerySet["Game"]):
 
     def with_players(self) -> GameQuerySet:
         return self.select_related("white__bot__owner", "black__bot__owner", "tournament", "ladder")
+
+    def listed(self) -> GameQuerySet:
+        """With what lists of games and their files show; other columns are read when they are needed."""
+        return self.select_related("white__bot", "black__bot", "tournament", "live").only(*LISTED)
 
     def tallies(self) -> list[Tally]:
         """The counts that crosstables are computed from, made in the database; players are version ids."""
@@ -148,6 +177,13 @@ class Game(models.Model):
             models.Index(fields=["ladder", "fingerprint"], name="game_fingerprint"),
             models.Index(fields=["finished_at", "id"], name="game_finished"),
             models.Index(fields=["plies", "id"], name="game_length"),
+            models.Index(fields=["ladder", "plies", "id"], name="game_length_on_ladder"),
+            models.Index(fields=["white", "black"], name="game_of_pair"),
+            models.Index(
+                fields=["tournament", "state", "id"], condition=FORFEITED, name="forfeit_of_tournament"
+            ),
+            models.Index(fields=["ladder", "sequence"], condition=FORFEITED, name="forfeit_on_ladder"),
+            models.Index(fields=["finished_at", "id"], condition=FORFEITED, name="forfeit_finished"),
             models.Index(
                 fields=["finished_at", "id"], condition=models.Q(annulled=True), name="game_annulled"
             ),

@@ -218,11 +218,14 @@ class LadderEstimate(models.Model):
 class RatingEvent(models.Model):
     """The effect of one game on one player's rating; only a rebuild replaces it."""
 
-    ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="events")
+    # Ladder and version need no indexes of their own: each is the first column of an index below.
+    ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="events", db_index=False)
     sequence = models.BigIntegerField()
     """The game's completion sequence in its ladder."""
     game = models.ForeignKey("Game", on_delete=models.CASCADE, related_name="rating_events")
-    version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="rating_events")
+    version = models.ForeignKey(
+        "BotVersion", on_delete=models.CASCADE, related_name="rating_events", db_index=False
+    )
     mu_before = models.FloatField()
     sigma_before = models.FloatField()
     mu_after = models.FloatField()

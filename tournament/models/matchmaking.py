@@ -1,4 +1,4 @@
-"""The settings and the state of each ladder's matchmaker."""
+"""The settings and the state of each ladder's matchmaker, and the forecast of its games."""
 
 from __future__ import annotations
 
@@ -127,3 +127,18 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.ladder_id} {self.version_id}: {self.pair}"
+
+
+class QueueForecast(models.Model):
+    """What the record keeper found last about the queue and the next games of all bots: one row.
+
+    See ``services.ladders.stored_queue``. It may be deleted at any time.
+    """
+
+    computed_at = models.DateTimeField()
+    cost_s = models.FloatField()
+    """Processor time of the computation, in seconds."""
+    content = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.computed_at}"

@@ -183,6 +183,36 @@ UNLISTED = (Tournament.Kind.VALIDATION, Tournament.Kind.VERSION_TEST)
 """Kinds that lists of tournaments leave out: they are listed with their bots or on pages of their own."""
 
 
+class TournamentTables(models.Model):
+    """A tournament's tables as pages show them, see ``services.schedule.stored_tables``.
+
+    The row may be deleted at any time: the tables are then computed anew from the games.
+    """
+
+    tournament = models.OneToOneField(
+        Tournament, on_delete=models.CASCADE, primary_key=True, related_name="tables"
+    )
+    games_done = models.PositiveIntegerField()
+    """The tournament's ``games_done`` when they were computed; another number means that games came since."""
+    games_total = models.PositiveIntegerField()
+    """Its ``games_total`` then; another number means that a round was drawn since."""
+    revision = models.PositiveIntegerField(default=0)
+    """Its ``revision`` then; another number means that games were annulled, or count again, since."""
+    standings = models.TextField()
+    """The lines, best first, as JSON by ladder."""
+    meetings = models.TextField()
+    """The results of each two players; apart, because most pages do not show them."""
+    computed_at = models.DateTimeField()
+    cost_s = models.FloatField()
+    """Processor time of the computation, in seconds."""
+
+    class Meta:
+        verbose_name_plural = "tournament tables"
+
+    def __str__(self) -> str:
+        return f"{self.tournament_id}: {self.games_done} of {self.games_total}"
+
+
 class Entry(models.Model):
     """A version that takes part, on each of the tournament's ladders that it plays."""
 

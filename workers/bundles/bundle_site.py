@@ -27,6 +27,7 @@ from engines.http_client import (
 from engines.visible import visible
 from workers.bundles.archive import MAX_ZIP_BYTES
 from workers.bundles.store import BundleError, bundle_path
+from workers.logs import current_ids
 
 BUNDLES_PATH = "/api/bundles/"
 WORKERS_PATH = "/api/workers/"
@@ -122,7 +123,7 @@ class BundleSite:
     def _chunks(self, sha256: str) -> Iterator[bytes]:
         try:
             with self._errors():
-                yield from self._client.stream(self._url(sha256), MAX_ZIP_BYTES)
+                yield from self._client.stream(self._url(sha256), MAX_ZIP_BYTES, headers=_job_header())
         except AnswerTooLong:
             raise BundleError(
                 f"the site sends more than the {MAX_ZIP_BYTES} bytes that a bundle may have"
@@ -154,3 +155,9 @@ class BundleSite:
                 return BundleError(f"the site does not have it: {reason}")
             return self._strange()
         return SiteAway(f"{self._address} gives no bundles now: {reason}")
+
+
+def _job_header() -> dict[str, str]:
+    """The job that needs the bundle, as the id of the request: the site's log has it too."""
+    job = current_ids().get("job")
+    return {"X-Request-ID": job} if job else {}

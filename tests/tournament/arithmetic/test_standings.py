@@ -10,12 +10,11 @@ from tournament.arithmetic.standings import GAUNTLET, KNOCK_OUT, SWISS, Tally, c
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
 
 
-def test_points_and_scores_are_counted_by_opponent_and_colour() -> None:
+def test_points_and_scores_are_counted_by_opponent() -> None:
     table = crosstable([1, 2], [Tally(1, 2, WHITE, 3), Tally(2, 1, DRAW), Tally(2, 1, WHITE, 2)])
     first, second = table.rows
     assert (first.player, first.score.points, first.score.games) == (1, 3.5, 6)
     assert (first.versus[2].wins, first.versus[2].draws, first.versus[2].losses) == (3, 1, 2)
-    assert (first.as_white.points, first.as_black.points) == (3.0, 0.5)
     assert (second.score.points, second.score.share) == (2.5, 2.5 / 6)
     assert table.games == 6
 
@@ -60,6 +59,17 @@ def test_a_halted_game_is_half_a_point_for_both_and_no_performance() -> None:
     ]
     assert table.games == 1
     assert table.rows[0].performance == crosstable([1, 2], [Tally(1, 2, WHITE)]).rows[0].performance
+
+
+def test_walkovers_count_points_and_no_performance() -> None:
+    played = [Tally(1, 2, WHITE, 2), Tally(2, 1, WHITE), Tally(1, 3, Result.DRAW)]
+    walkovers = [Tally(1, 3, WHITE, 9, is_walkover=True), Tally(3, 2, BLACK, 9, is_walkover=True)]
+    before, after = crosstable([1, 2, 3], played), crosstable([1, 2, 3], played + walkovers)
+    performance = {row.player: row.performance for row in before.rows}
+    assert {row.player: row.performance for row in after.rows} == performance
+    assert {row.player: row.points for row in after.rows} == {1: 11.5, 2: 10.0, 3: 0.5}
+    only = crosstable([1, 3], walkovers)
+    assert [row.performance for row in only.rows] == [None, None]
 
 
 def test_buchholz_adds_up_the_points_of_those_met_once_a_meeting() -> None:

@@ -50,11 +50,10 @@ from tournament.services.results import keeper, rebuilding
 from tournament.services.results.corrections import RebuildError, published_corrections, read_corrections
 from tournament.services.results.estimates import compute
 from tournament.services.results.exact import exact_from_records, exact_from_tables
-from tournament.services.results.ratings import tournament_table
 from tournament.services.results.rebuilding import rebuild, rebuild_from_records, rebuild_outdated
 from tournament.services.results.recomputing import Recomputer
 from tournament.services.schedule.rounds import advance_all
-from tournament.services.schedule.tables import tables_of
+from tournament.services.schedule.tables import tables_of, tournament_table
 from tournament.services.version_tests.progress import tend_tests
 from tournament.views.exports import attached_csv
 from workers.jobs import GameJob, JobGame

@@ -19,7 +19,7 @@ from tournament import queues
 from tournament.models import Attempt, Game, Ignored, Worker
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.dispatch.recalls import take_back_from
-from tournament.services.locks import lock_tournaments
+from tournament.services.locks import lock_tournaments, locking
 from workers.game.referee import BOTH_UNABLE
 from workers.sandbox.policy import NOT_RUN
 from workers.service.messaging.commands import Admission, Command
@@ -47,7 +47,7 @@ def record_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
     """Store a worker's heartbeat; if the worker is wrong about whether it gets jobs, send it the answer."""
     fresh = {"started_at": now, "seen_at": now}
     name = visible(heartbeat.worker, MAX_NAME)
-    worker, is_new = Worker.objects.select_for_update().get_or_create(name=name, defaults=fresh)
+    worker, is_new = locking(Worker.objects.all()).get_or_create(name=name, defaults=fresh)
     run = visible(heartbeat.run, 36)
     begins = is_new or run != worker.run
     if begins:

@@ -1,8 +1,7 @@
 """Rates new games: ``LadderRating``, ``RatingEvent``, ``PairScore`` and ``PairOutcome``.
 
 These tables change by one step for each result here, or are rebuilt as a whole in ``rebuilding``. Both use
-``tournament.arithmetic.ratings.Fold``, so they store the same bits. ``tournament_table`` at the end only
-reads.
+``tournament.arithmetic.ratings.Fold``, so they store the same bits.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-
-from django.db.models import F
 
 from engines.rules.base import Result
 from tournament.arithmetic.ratings import (
@@ -22,7 +19,6 @@ from tournament.arithmetic.ratings import (
     Rating,
     Standing,
     ladder_scale,
-    tournament_scale,
 )
 from tournament.models import (
     BotVersion,
@@ -31,7 +27,6 @@ from tournament.models import (
     PairOutcome,
     PairScore,
     RatingEvent,
-    Tournament,
 )
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import add_counts, insert_rows, update_rows
@@ -203,25 +198,3 @@ def pair_columns(key: PairKey) -> dict[str, Any]:
         "first": str(key.first),
         "second": str(key.second),
     }
-
-
-# Ratings that are computed on request, not stored
-
-
-def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]:
-    """A tournament's own ratings on a ladder, by version id.
-
-    Folded in the order of the schedule without drift, so that the same games give the same table
-    in whatever order they finished.
-    """
-    games = (
-        Game.objects.counted()
-        .filter(tournament=tournament, ladder_id=ladder)
-        .exclude(white_id=F("black_id"))
-        .order_by("id")
-        .values_list("white_id", "black_id", "result")
-    )
-    fold = Fold(tournament_scale(ladder))
-    for white, black, result in games.iterator(BATCH):
-        fold.add(RatedGame((str(white), 1), (str(black), 1), Result(result or "*")))
-    return {int(name): standing for (name, _), standing in fold.standings.items()}

@@ -9,8 +9,10 @@ from django.utils import timezone
 
 from engines.records import Fault
 from tournament.models import Attempt, BotVersion, Game, Keeper, Tournament
+from tournament.models.tournaments import UNLISTED
 from tournament.services.bots.verdicts import accept, put_off, refuse
 from tournament.services.schedule.publishing import tell_ended
+from tournament.services.schedule.stored_tables import store_tables
 from tournament.services.stopping import end_attempts
 from workers.game.referee import BOTH_UNABLE
 
@@ -56,6 +58,8 @@ def finish(tournament: Tournament) -> None:
     tournament.save(update_fields=["state", "finished_at"])
     if tournament.kind == Tournament.Kind.VALIDATION:
         _conclude(tournament)
+    elif tournament.kind not in UNLISTED:
+        store_tables(tournament)
     tell_ended(tournament)
 
 

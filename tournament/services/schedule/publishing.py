@@ -1,12 +1,13 @@
 """Notices and feed entries about a tournament: announced, begun, a round finished, ended.
 
 Drafts, validations and the endless tournaments of ladders are not published. All functions are part of the
-caller's transaction. The tables are computed once, when a tournament or a round of a Swiss has ended.
+caller's transaction. The tables are computed when a round of a Swiss has ended; those of a tournament that
+is over have been stored before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import models
@@ -17,7 +18,8 @@ from tournament.models import BotVersion, Ladder, Tournament, User
 from tournament.sentences import as_sentence, enumerate_words, isolate, isolated
 from tournament.services.accounts.notices import notify_about
 from tournament.services.feeds import PublishedEvent, path_of, publish
-from tournament.services.schedule.tables import tables_of
+from tournament.services.schedule.stored_tables import shown_tables
+from tournament.services.schedule.tables import StandingsTable, tables_of
 
 MOST_NAMED = 5
 """Winners, or own bots, that one text names."""
@@ -62,7 +64,7 @@ def tell_begun(tournament: Tournament) -> None:
 
 def tell_rounds(tournament: Tournament, rounds: Mapping[str, int]) -> None:
     """Rounds of a Swiss or a knock-out are finished: the last one of each ladder, and more are to follow."""
-    tables = _placings(tournament) if rounds and tournament.kind == Tournament.Kind.SWISS else []
+    tables = _placings(tournament, tables_of) if rounds and tournament.kind == Tournament.Kind.SWISS else []
     publish(_round_events(tournament, rounds, tables), timezone.now())
 
 
@@ -71,7 +73,7 @@ def tell_ended(tournament: Tournament) -> None:
     if not _is_published(tournament):
         return
     is_finished = tournament.state == Tournament.State.FINISHED
-    placings = _placings(tournament) if is_finished else []
+    placings = _placings(tournament, shown_tables) if is_finished else []
     result = _winners(placings, "wins") if is_finished else "Some games could not be played."
     ladders = tuple(Ladder(code=code) for code in tournament.ladders)
     _publish(tournament, "ended", "Finished" if is_finished else "Ended", result, ladders)
@@ -149,10 +151,12 @@ def _texts(tournament: Tournament, result: str, placings: Sequence[Placing]) -> 
     return texts
 
 
-def _placings(tournament: Tournament) -> list[Placing]:
-    """By ladder, in the order of the table."""
+def _placings(
+    tournament: Tournament, find: Callable[[Tournament, Sequence[BotVersion]], list[StandingsTable]]
+) -> list[Placing]:
+    """By ladder, in the order of the tables that ``find`` returns."""
     entries = tournament.entries.select_related("version__bot__owner").order_by("number")
-    tables = tables_of(tournament, [entry.version for entry in entries])
+    tables = find(tournament, [entry.version for entry in entries])
     return [
         Placing(table.versions[row.player], table.ladder, row.rank, len(table.crosstable.rows))
         for table in tables

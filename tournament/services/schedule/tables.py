@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 
+from engines.rules.base import Result
 from tournament.arithmetic import standings
+from tournament.arithmetic.ratings import Fold, RatedGame, Standing, tournament_scale
 from tournament.arithmetic.standings import Crosstable, Order, Tally, crosstable
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.schedule.meetings import counted_result, match_length, played_meetings
 from workers.pairing.knockout import KnockoutMatch, draw_bracket, rounds_survived
 from workers.pairing.results import MeetingResult, find_byes
 
+BATCH = 1_000
+"""Games that are read at once."""
 ORDERS: dict[str, Order] = {
     Tournament.Kind.ROUND_ROBIN: standings.ROUND_ROBIN,
     Tournament.Kind.VALIDATION: standings.ROUND_ROBIN,
@@ -35,13 +39,23 @@ class StandingsTable:
     """The meetings so far, players being seeds; empty unless the rounds are paired one by one."""
     bracket: list[list[KnockoutMatch]] = field(default_factory=list)
     """Only for a knock-out that has begun."""
+    ratings: dict[int, float] = field(default_factory=dict)
+    """mu - 3 sigma by version, from this tournament's games alone; empty unless computed with them."""
 
     def seeded(self, seed: int) -> BotVersion:
         return list(self.versions.values())[seed - 1]
 
 
+def rated_tables(tournament: Tournament, versions: Sequence[BotVersion]) -> list[StandingsTable]:
+    """The tables of all ladders with the tournament's own ratings; one more query a ladder."""
+    return [
+        replace(table, ratings=_conservative(tournament_table(tournament, table.ladder)))
+        for table in tables_of(tournament, versions)
+    ]
+
+
 def tables_of(tournament: Tournament, versions: Sequence[BotVersion]) -> list[StandingsTable]:
-    """The tables of all ladders, from one or two grouped queries."""
+    """The tables of all ladders without ratings, from one or two grouped queries."""
     tallies = _tallies(tournament)
     met = played_meetings(tournament) if tournament.seeds else {}
     return [
@@ -57,14 +71,12 @@ def _table(
     tallies: Sequence[Tally],
     met: list[MeetingResult],
 ) -> StandingsTable:
-    by_id = {version.pk: version for version in versions if version.plays(code)}
     order = ORDERS[tournament.kind]
-    ids = tournament.seeds.get(code)
+    seeded, ids = seeded_versions(tournament, code, versions), tournament.seeds.get(code)
     if not ids:
-        return StandingsTable(code, by_id, crosstable(list(by_id), tallies, order=order))
-    seeded = {pk: by_id[pk] for pk in ids}
+        return StandingsTable(code, seeded, crosstable(list(seeded), tallies, order=order))
     if tournament.kind == Tournament.Kind.KNOCK_OUT:
-        bracket = draw_bracket(len(ids), met, match_length(tournament))
+        bracket = bracket_of(tournament, code, met)
         won = {ids[seed - 1]: number for seed, number in rounds_survived(len(ids), bracket).items()}
         return StandingsTable(code, seeded, crosstable(ids, tallies, order=order, matches=won), met, bracket)
     byes = {
@@ -77,6 +89,46 @@ def _table(
     )
 
 
+def seeded_versions(
+    tournament: Tournament, code: str, versions: Sequence[BotVersion]
+) -> dict[int, BotVersion]:
+    """Those that play on this ladder by id, in the order of their seeds, or else as given."""
+    by_id = {version.pk: version for version in versions if version.plays(code)}
+    ids = tournament.seeds.get(code)
+    return {pk: by_id[pk] for pk in ids} if ids else by_id
+
+
+def bracket_of(tournament: Tournament, code: str, met: Sequence[MeetingResult]) -> list[list[KnockoutMatch]]:
+    """The rounds of a knock-out that has begun; empty for other formats."""
+    ids = tournament.seeds.get(code)
+    if tournament.kind != Tournament.Kind.KNOCK_OUT or not ids:
+        return []
+    return draw_bracket(len(ids), met, match_length(tournament))
+
+
+def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]:
+    """A tournament's own ratings on a ladder, by version id.
+
+    Folded in the order of the schedule without drift, so that the same games give the same table
+    in whatever order they finished.
+    """
+    games = (
+        Game.objects.counted()
+        .filter(tournament=tournament, ladder_id=ladder)
+        .exclude(white_id=F("black_id"))
+        .order_by("id")
+        .values_list("white_id", "black_id", "result")
+    )
+    fold = Fold(tournament_scale(ladder))
+    for white, black, result in games.iterator(BATCH):
+        fold.add(RatedGame((str(white), 1), (str(black), 1), Result(result or "*")))
+    return {int(name): standing for (name, _), standing in fold.standings.items()}
+
+
+def _conservative(standings: dict[int, Standing]) -> dict[int, float]:
+    return {pk: standing.rating.conservative for pk, standing in standings.items()}
+
+
 def _tallies(tournament: Tournament) -> dict[str, list[Tally]]:
     """Results by ladder, counted in the database, without annulled games.
 
@@ -86,5 +138,7 @@ def _tallies(tournament: Tournament) -> dict[str, list[Tally]]:
     grouped = over.order_by().values_list("ladder", "white", "black", "result", "fault")
     tallies: dict[str, list[Tally]] = {}
     for ladder, white, black, result, fault, count in grouped.annotate(Count("id")):
-        tallies.setdefault(ladder, []).append(Tally(white, black, counted_result(result, fault), count))
+        is_walkover = bool(not result and fault)
+        tally = Tally(white, black, counted_result(result, fault), count, is_walkover)
+        tallies.setdefault(ladder, []).append(tally)
     return tallies

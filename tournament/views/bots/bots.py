@@ -20,14 +20,13 @@ from tournament.models import Bot, BotVersion, Game, LadderRating, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import UPLOAD_COST, TooMuch, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
-from tournament.services.ladders.queue import look
+from tournament.services.ladders.stored_queue import NextGame, next_games_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
 from tournament.views.bots.results import asks_for_all, results_of
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
-from tournament.views.ladders.forecasts import NextGame, next_games_of
 from tournament.views.ladders.ratings import RatingRow, rated_rows
 from tournament.views.paging import Page, by_id, numbered
 from tournament.views.requests import AuthenticatedRequest
@@ -170,7 +169,7 @@ def find_bot(request: HttpRequest, slug: str) -> Bot:
 def _ladders(bot: Bot, versions: list[BotVersion], user: access.Visitor) -> list[BotLadder]:
     """Every ladder on which the bot has a valid version or had an active one."""
     actives = {active.ladder_id: active for active in bot.activities.all()}
-    next_games = next_games_of(look(timezone.now()), user, bot) if actives else {}
+    next_games = next_games_of(queue_state(timezone.now()), user, bot) if actives else {}
     valid = [version for version in versions if version.state == BotVersion.State.VALID]
     ladders = []
     for code, game in GAMES.items():
@@ -179,8 +178,7 @@ def _ladders(bot: Bot, versions: list[BotVersion], user: access.Visitor) -> list
         if candidates or active:
             number = active.version_id if active and active.enabled else None
             plays = next((version for version in candidates if version.pk == number), None)
-            next_game = next(iter(next_games.get(code, ())), None)
-            ladders.append(BotLadder(game, plays, candidates, next_game))
+            ladders.append(BotLadder(game, plays, candidates, next_games.get(code)))
     return ladders
 
 
@@ -213,6 +211,6 @@ def games_in_parts(
     request: HttpRequest, versions: Sequence[BotVersion]
 ) -> tuple[QuerySet[Game], list[QuerySet[Game]]]:
     """The same games, and their parts for ``by_id``: an index orders those of each version and colour."""
-    games = access.visible_games(request.user, Game.objects.done().with_players())
+    games = access.visible_games(request.user, Game.objects.done().listed())
     parts = [games.filter(**{side: version}) for version in versions for side in ("white", "black")]
     return games.filter(Q(white__in=versions) | Q(black__in=versions)), parts

@@ -12,10 +12,10 @@ from engines.rules.registry import Variant as Rules
 from tournament import access, queues
 from tournament.models import ActiveVersion, BotVersion, Exam, Game, LadderRating, Worker
 from tournament.services.dispatch.slots import slots_of
-from tournament.services.ladders.queue import look
+from tournament.services.ladders.forecasts import NEVER_S, format_moment
+from tournament.services.ladders.stored_queue import NextGame, next_games_of, queue_state
 from tournament.services.shares import hours_a_day, used_today
 from tournament.services.uploads.validation import is_delayed
-from tournament.views.ladders.forecasts import NEVER_S, NextGame, format_moment, next_games_of
 from tournament.views.moments import show_moment
 
 MOST_MEASURED = 20
@@ -80,13 +80,12 @@ def _ladder_steps(version: BotVersion, user: access.Visitor, now: datetime.datet
     rows = version.bot.activities.select_related("version__bot")
     active = {row.ladder_id: row for row in rows}
     plays = {code for code, row in active.items() if row.enabled and row.version_id == version.pk}
-    expected = next_games_of(look(now), user, version.bot) if plays else {}
+    expected = next_games_of(queue_state(now), user, version.bot) if plays else {}
     rated = set(LadderRating.objects.filter(version=version, games__gt=0).values_list("ladder", flat=True))
     steps = []
     for code, game in GAMES.items():
         if code in plays:
-            (found,) = (one for one in expected[code] if one.version.pk == version.pk)
-            steps.append(_expected(game, "next" if code in rated else "first", found, now))
+            steps.append(_expected(game, "next" if code in rated else "first", expected[code], now))
         elif version.plays(code):
             steps.append(_elsewhere(game, active.get(code)))
     return steps

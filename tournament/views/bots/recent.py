@@ -24,10 +24,10 @@ from tournament.views.games.replay import format_seconds
 from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import first_of_parts
 
-MOST_COUNTED = 1000
+MOST_COUNTED = 500
 MOST_OPENINGS = 8
 MOST_CHANGES = 8
-MOST_TIMED = 25
+MOST_TIMED = 10
 """Games whose records are read for the time used, which takes about two milliseconds each."""
 _COLUMNS = (
     "pk", "game_id", "version_id", "game__white_id", "game__result", "game__termination",
@@ -157,11 +157,12 @@ def rating_changes(latest: Latest) -> list[RatingChange]:
 
 
 def time_used(latest: Latest, key: str) -> TimeUsed | None:
-    """The time used in the latest ``MOST_TIMED`` games, cached until the next; None if none is recorded."""
+    """The time used in the latest ``MOST_TIMED`` games, cached while these are the same; None if unknown."""
     timed = latest.games[:MOST_TIMED]
     if not timed:
         return None
-    return cache.get_or_set(f"time-used-{key}-{timed[0].sequence}", lambda: _time_used(timed))
+    games = ".".join(str(game.sequence) for game in timed)  # an annulment can take away any of them
+    return cache.get_or_set(f"time-used-{key}-{games}", lambda: _time_used(timed))
 
 
 def _time_used(games: Sequence[LatestGame]) -> TimeUsed | None:

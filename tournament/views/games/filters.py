@@ -20,12 +20,14 @@ from engines.records import Fault, Termination
 from engines.rules.base import Result, Side
 from engines.rules.registry import GAMES
 from tournament.models import BotVersion, CountedPair, Game, Pairing
+from tournament.models.games import Forfeited
 from tournament.views.games.endings import FORFEIT_WORDS, OTHER_WORDS, RULES_WORDS
 
 MAX_PLIES = 2**31 - 1
 LAST_NUMBER = 2**63 - 1
 MAX_OPENING = 2000
-MOST_PAIRINGS = 5000
+MOST_LISTED = 5000
+"""Ids that are given to the database one by one."""
 NO_OPENING = "none"
 """The value of ``?opening=`` for games that begin without given moves."""
 
@@ -190,6 +192,8 @@ class GameSearchForm(forms.Form):
             games = games.filter(_ended(values["termination"]))
         if values["fault"] in FAULTS:
             games = games.filter(fault__in=FAULTS[values["fault"]])
+        if not values["bot"] and self._is_of_forfeits():  # a bot's games have an index of their own
+            games = games.filter(Forfeited())
         if values["rated"]:
             games = games.filter(rated=values["rated"] == "yes")
         if values["annulled"]:
@@ -199,8 +203,20 @@ class GameSearchForm(forms.Form):
         if values["pair"]:
             games = games.filter(pairing__in=_counted_pairs(values["tournament"], values["pair"]))
         if values["bot"]:
-            games = games.filter(self._played_by_bot())
+            games = games.filter(self._of_two_bots() if values["opponent"] else self._played_by_bot())
         return games
+
+    def _of_two_bots(self) -> Q:
+        """The condition for their games, by their ids if they are few: with a ladder, SQLite would read all
+        of its games instead of using the index of pairs.
+        """
+        condition = self._played_by_bot()
+        few = list(Game.objects.filter(condition).values_list("pk", flat=True)[: MOST_LISTED + 1])
+        return Q(pk__in=few) if len(few) <= MOST_LISTED else condition
+
+    def _is_of_forfeits(self) -> bool:
+        values = self.cleaned_data
+        return values["termination"] in FORFEIT_WORDS or values["fault"] in {"either", "white", "black"}
 
     def _played_by_bot(self) -> Q:
         """The condition for the bot's games. It names the ids of versions, because indexes have them."""
@@ -262,8 +278,8 @@ def _ids_if_few(found: QuerySet[Pairing]) -> QuerySet[Pairing] | list[int]:
 
     SQLite finds games by a list of ids in an index, but reads all games in their order for a subquery.
     """
-    few = list(found.values_list("pk", flat=True)[: MOST_PAIRINGS + 1])
-    return few if len(few) <= MOST_PAIRINGS else found
+    few = list(found.values_list("pk", flat=True)[: MOST_LISTED + 1])
+    return few if len(few) <= MOST_LISTED else found
 
 
 def _midnight(day: datetime.date) -> datetime.datetime:

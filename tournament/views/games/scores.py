@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet, Sum
+from django.utils.safestring import SafeString, mark_safe
 
 from engines.rules.base import Result, Side
 from tournament.arithmetic.standings import GameScore
@@ -42,15 +43,43 @@ class ScoreRow:
 
     @property
     def won(self) -> str:
-        return games_address(**self.filters, result="won")
+        return f"{self.games}&result=won"
 
     @property
     def drawn(self) -> str:
-        return games_address(**self.filters, result="draw")
+        return f"{self.games}&result=draw"
 
     @property
     def lost(self) -> str:
-        return games_address(**self.filters, result="lost")
+        return f"{self.games}&result=lost"
+
+    @property
+    def cells(self) -> SafeString:
+        """The four cells of a table with its counts, each with a link to its games."""
+        cells = (f'<td class="num {kind}">{count}</td>' for kind, count in self._linked())
+        return mark_safe("\n".join((f'<td class="num">{self.total}</td>', *cells)))  # safe, as in ``total``
+
+    @property
+    def total(self) -> SafeString:
+        """The number of games with a link to them."""
+        return _link(self.score.games, self.games)
+
+    @property
+    def shares(self) -> SafeString:
+        """The numbers won, drawn and lost as three elements, each with a link to its games."""
+        counts = (f'<span class="{kind}">{count}</span>' for kind, count in self._linked())
+        return mark_safe("\n".join(counts))  # safe, as in ``total``
+
+    def _linked(self) -> Iterator[tuple[str, SafeString]]:
+        """The class and the linked number of games won, drawn and lost."""
+        yield "win", _link(self.score.wins, self.won)
+        yield "draw", _link(self.score.draws, self.drawn)
+        yield "loss", _link(self.score.losses, self.lost)
+
+
+def _link(count: int, address: str) -> SafeString:
+    # Safe: a number and our address.
+    return mark_safe(f'<a href="{address.replace("&", "&amp;")}">{count}</a>' if count else "0")
 
 
 def rated_filters(bot: Bot, ladder: str | None, version: int | None = None) -> dict[str, object]:

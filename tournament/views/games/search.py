@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from django.db.models import F, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from tournament import access
@@ -76,7 +78,7 @@ def _found(request: HttpRequest, form: GameSearchForm, size: int) -> Page:
         rows = rows.filter(Q(**{f"{field}__{beyond}": value}) | Q(**{field: value, f"pk__{beyond}": pk}))
     # Sorting ids alone is ten times as fast as sorting whole rows, of which a bot may have 100,000.
     keys = list(rows.values_list("pk", flat=True)[: size + 1])
-    games = Game.objects.with_players().annotate(round=F("pairing__round")).in_bulk(keys)
+    games = Game.objects.listed().annotate(round=F("pairing__round")).in_bulk(keys)
     found = [games[key] for key in keys]
     filters = _filters(request)
     first = _query(filters) if "after" in request.GET else ""
@@ -126,7 +128,8 @@ def _query(filters: dict[str, str]) -> str:
     return f"?{urlencode(filters)}" if filters else "?"
 
 
-def _values(request: HttpRequest, game: Game) -> tuple[object, ...]:
+def _values(page: str, game: Game) -> tuple[object, ...]:
+    """A row of a table; ``page`` is the address of the page of game 0."""
     return (
         game.pk,
         game.ladder_id,
@@ -143,18 +146,25 @@ def _values(request: HttpRequest, game: Game) -> tuple[object, ...]:
         game.plies,
         game.rated,
         as_text(game.finished_at),
-        request.build_absolute_uri(game.get_absolute_url()),
+        page.replace("/0/", f"/{game.pk}/"),
         game.annulled,
     )
 
 
+def _rows(request: HttpRequest, games: list[Game]) -> Iterator[tuple[object, ...]]:
+    page = request.build_absolute_uri(reverse("game", args=[0]))
+    return (_values(page, game) for game in games)
+
+
 def _csv(request: HttpRequest, games: list[Game]) -> HttpResponse:
-    return attached_csv(COLUMNS, (_values(request, game) for game in games), "games.csv")
+    return attached_csv(COLUMNS, _rows(request, games), "games.csv")
 
 
 def _json_lines(request: HttpRequest, games: list[Game]) -> HttpResponse:
-    values = (dict(zip(COLUMNS, _values(request, game), strict=True)) for game in games)
-    lines = (f"{json.dumps(value, ensure_ascii=False)}\n" for value in values)
+    lines = (
+        f"{json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)}\n"
+        for row in _rows(request, games)
+    )
     return attached("".join(lines), "games.jsonl", "application/jsonl; charset=utf-8")
 
 

@@ -21,6 +21,7 @@ from tournament import access
 from tournament.arithmetic.estimates import Agreement, Estimate
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
 from tournament.models import BotVersion, Ladder, LadderRating
+from tournament.services.ladders.forecasts import describe_matchmaker
 from tournament.services.ladders.matchmaking import find_matchmaker
 from tournament.services.results.estimates import ladder_estimate
 from tournament.views.exports import served_table
@@ -29,7 +30,6 @@ from tournament.views.games.board import start_board
 from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import comparison_address
 from tournament.views.games.record_files import ladder_file
-from tournament.views.ladders.forecasts import describe_matchmaker
 from tournament.views.ladders.ratings import RECENT, drawn_rows
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
 

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.template.loader import render_to_string
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
-from tournament.services.ladders.queue import Queue, QueuedEvent, look
-from tournament.views.ladders.forecasts import (
-    NOT_NOW,
-    NextGame,
-    describe_matchmaker,
-    format_moment,
-    next_games_of,
-)
+from tournament import access
+from tournament.models import BotVersion, Game, Tournament
+from tournament.services.ladders.forecasts import ExpectedEvent, ExpectedGame, QueueState, describe_matchmaker
+from tournament.services.ladders.matchmaking import find_matchmakers
+from tournament.services.ladders.stored_queue import NextGame, queue_state, validating_by_ladder
 from tournament.views.polling import unchanged
 
 MOST_LISTED = 40
@@ -35,8 +30,8 @@ MOST_LISTED = 40
 class EventRow:
     """A running tournament, and when it begins and ends."""
 
-    event: QueuedEvent
-    text: str
+    event: ExpectedEvent
+    tournament: Tournament
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,60 +49,72 @@ class LadderRow:
 @vary_on_headers("HX-Request")
 def queue(request: HttpRequest) -> HttpResponse:
     """The whole page; the response to htmx is the part that changes, or 204."""
-    context = _context(request, look(timezone.now()))
-    content = render_to_string("pieces/queue.html", context)
-    seen = hashlib.sha256(content.encode()).hexdigest()[:16]
-    if unchanged(request, seen):
+    context = _context(request, queue_state(timezone.now()))
+    context["seen"] = hashlib.sha256(repr(context).encode()).hexdigest()[:16]
+    if unchanged(request, context["seen"]):
         return HttpResponse(status=204)
     whole = "pieces/queue_live.html" if "HX-Request" in request.headers else "queue.html"
-    # The content is safe: the template that rendered it has escaped all values.
-    return render(request, whole, {"content": mark_safe(content), "seen": seen})
+    return render(request, whole, context)
 
 
-def _context(request: HttpRequest, queue: Queue) -> dict[str, Any]:
-    next_games = next_games_of(queue, request.user)
-    rows = {row.ladder_id: row for row in queue.matchmakers}
+def _context(request: HttpRequest, state: QueueState) -> dict[str, Any]:
+    shown = {code: _first(games, request.user.pk) for code, games in state.ladders.items()}
+    versions = _versions(request, [one.version for games in shown.values() for one in games])
+    validating = validating_by_ladder(state, request.user)
+    rows = {row.ladder_id: row for row in find_matchmakers()}
     return {
-        "games": queue.playing[:MOST_LISTED],
-        "trouble": queue.trouble,
-        "events": _events(queue),
+        "games": _playing(state),
+        "trouble": state.trouble,
+        "events": _events(state),
         "ladders": [
-            _ladder(request, game, describe_matchmaker(rows[code]), next_games.get(code, []))
+            _ladder(
+                game,
+                describe_matchmaker(rows[code]),
+                [
+                    NextGame.of(one, versions[one.version], state.trouble)
+                    for one in shown[code]
+                    if one.version in versions
+                ],
+                validating.get(code, []),
+                len(state.ladders[code]),
+            )
             for code, game in GAMES.items()
-            if code in rows
+            if code in shown
         ],
     }
 
 
-def _ladder(request: HttpRequest, game: Rules, matchmaking: str, bots: list[NextGame]) -> LadderRow:
-    """The user's own bots come first."""
-    mine = [one for one in bots if request.user.pk and one.version.bot.owner_id == request.user.pk]
-    others = [one for one in bots if one not in mine]
-    listed = [*mine, *others][:MOST_LISTED]
-    return LadderRow(game, matchmaking, listed, len(bots) - len(listed))
+def _first(games: Sequence[ExpectedGame], user: int | None) -> list[ExpectedGame]:
+    """The soonest games; the user's own bots come first."""
+    if user is None:
+        return list(games[:MOST_LISTED])
+    mine = [one for one in games if one.owner == user]
+    others = [one for one in games[:MOST_LISTED] if one.owner != user]
+    return [*mine, *others][:MOST_LISTED]
 
 
-def _events(queue: Queue) -> list[EventRow]:
-    """When each tournament will begin and end; those of higher priority are played first."""
-    rows: list[EventRow] = []
-    before_s = 0.0
-    for _, rank in groupby(queue.events, key=lambda event: event.tournament.priority):
-        events = list(rank)
-        begins_s = before_s
-        before_s += sum((e.playing + e.sent + e.waiting) * e.seconds for e in events) / queue.slots
-        rows += [EventRow(event, _when(event, begins_s, before_s, queue.trouble)) for event in events]
-    return rows
+def _versions(request: HttpRequest, versions: Sequence[int]) -> dict[int, BotVersion]:
+    known = access.visible_versions(request.user, BotVersion.objects.select_related("bot"))
+    return known.in_bulk(versions)
 
 
-def _when(event: QueuedEvent, begins_s: float, ends_s: float, trouble: str) -> str:
-    if trouble:
-        return NOT_NOW
-    if not event.playing + event.sent + event.waiting:
-        return "its next round is being made"
-    if event.tournament.is_version_test:
-        return "plays while no other game waits, until its test is decided"
-    end = format_moment(ends_s)
-    ends = f"this round ends {end}" if event.tournament.is_staged else f"ends {end}"
-    if event.playing + event.sent or begins_s == 0:
-        return ends
-    return f"begins {format_moment(begins_s)}, after tournaments of higher priority; {ends}"
+def _ladder(
+    game: Rules, matchmaking: str, bots: list[NextGame], validating: list[NextGame], active: int
+) -> LadderRow:
+    listed = [*bots, *validating][:MOST_LISTED]
+    return LadderRow(game, matchmaking, listed, active + len(validating) - len(listed))
+
+
+def _playing(state: QueueState) -> list[Game]:
+    shown = state.playing[:MOST_LISTED]
+    games = Game.objects.with_players().filter(pk__in=shown, state=Game.State.CLAIMED).in_bulk()
+    return [games[pk] for pk in shown if pk in games]
+
+
+def _events(state: QueueState) -> list[EventRow]:
+    tournaments = Tournament.objects.in_bulk([event.tournament for event in state.events])
+    return [
+        EventRow(event, tournaments[event.tournament])
+        for event in state.events
+        if event.tournament in tournaments
+    ]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+
+from django.utils.safestring import SafeString, mark_safe
 
 from tournament.models import BotVersion
 from tournament.services.schedule.tables import StandingsTable
 from tournament.views.games.filters import games_address
+from tournament.views.links import link_version
 from workers.pairing.knockout import KnockoutMatch
 from workers.pairing.results import MeetingResult, find_byes
 
@@ -27,6 +31,16 @@ class MeetingSide:
     def shown(self) -> str:
         """The points as text."""
         return "" if self.points is None else format_points(self.points)
+
+    @property
+    def drawn(self) -> SafeString:
+        """As HTML: a page has hundreds."""
+        who = '<span class="quiet">to be decided</span>'
+        if self.version is not None:
+            rank = "" if self.seed is None else self.seed
+            who = f'<span class="rank">{rank}</span> {link_version(self.version)}'
+        # Safe: the link is, the rest are numbers and our classes.
+        return mark_safe(f'<span class="side {self.tone}">\n{who}\n<b>{self.shown}</b>\n</span>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +73,18 @@ class MeetingAddresses:
     ladder: str
 
     def between(self, one: BotVersion, other: BotVersion, round_number: int | None = None) -> str:
-        return games_address(
-            tournament=self.tournament,
-            ladder=self.ladder,
-            round=round_number,
-            bot=one.bot.slug,
-            version=one.number,
-            opponent=other.bot.slug,
-            opponent_version=other.number,
+        """A large table has ten thousand of them; slugs and numbers need no escaping."""
+        beginning = _games_of(self.tournament, self.ladder, round_number)
+        return (
+            f"{beginning}&bot={one.bot.slug}&version={one.number}"
+            f"&opponent={other.bot.slug}&opponent_version={other.number}"
         )
+
+
+@lru_cache
+def _games_of(tournament: str, ladder: str, round_number: int | None) -> str:
+    """The address of the list of games of one ladder of a tournament, or of one round there."""
+    return games_address(tournament=tournament, ladder=ladder, round=round_number)
 
 
 def swiss_round(table: StandingsTable, addresses: MeetingAddresses, number: int) -> list[RoundOf]:

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from engines.rules.registry import GAMES
 from tournament.arithmetic.standings import StandingsRow
 from tournament.models import BotVersion, Tournament
-from tournament.services.results.ratings import tournament_table
 from tournament.services.schedule.tables import StandingsTable
 from tournament.views.tournaments.meetings import format_points
 
 Kind = Tournament.Kind
-MOST_FOLDED = 10_000
-"""The most games of a tournament whose ratings are computed for each request of its page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +75,3 @@ def _challenger(table: StandingsTable) -> LadderWinners | None:
         f" {len(opponents)} opponent{'' if len(opponents) == 1 else 's'}"
     )
     return LadderWinners(GAMES[table.ladder].name, "Challenger", [table.versions[challenger.player]], note)
-
-
-def ratings_in(tournament: Tournament, code: str) -> dict[int, float]:
-    """mu - 3 sigma by version, from this tournament's games alone; empty above ``MOST_FOLDED`` games."""
-    if tournament.games_total > MOST_FOLDED:
-        return {}
-    return {pk: standing.rating.conservative for pk, standing in tournament_table(tournament, code).items()}

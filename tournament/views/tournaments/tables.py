@@ -13,7 +13,8 @@ from django.views.decorators.http import require_safe
 from tournament import access
 from tournament.arithmetic.standings import GameScore, StandingsRow
 from tournament.models import BotVersion, Tournament
-from tournament.services.schedule.tables import StandingsTable, tables_of
+from tournament.services.schedule.stored_tables import shown_tables
+from tournament.services.schedule.tables import StandingsTable
 from tournament.views.exports import MOST_EXPORTED, as_text, served_table, with_next
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.tournaments.meetings import (
@@ -24,7 +25,7 @@ from tournament.views.tournaments.meetings import (
     bracket,
     swiss_round,
 )
-from tournament.views.tournaments.places import ranked_rows, ratings_in
+from tournament.views.tournaments.places import ranked_rows
 from tournament.views.tournaments.tournaments import find_tournament, players_of
 
 Line = tuple[object, ...]
@@ -61,7 +62,8 @@ def tournaments(request: HttpRequest, kind: str) -> HttpResponse:
 def standings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The standings, the best first."""
     tournament = _with_tables(request, slug)
-    lines = [line for table in _tables(request, tournament) for line in _standings(tournament, table)]
+    tables = _tables(request, tournament, with_meetings=False)
+    lines = [line for table in tables for line in _standings(tournament, table)]
     return _answer(tournament, "standings", kind, STANDINGS, lines)
 
 
@@ -69,7 +71,8 @@ def standings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 def crosstable(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The result of each player against each opponent."""
     tournament = _with_tables(request, slug)
-    lines = [line for table in _tables(request, tournament) for line in _crosstable(tournament, table)]
+    tables = _tables(request, tournament, with_meetings=True)
+    lines = [line for table in tables for line in _crosstable(tournament, table)]
     return _answer(tournament, "crosstable", kind, CROSSTABLE, lines)
 
 
@@ -82,7 +85,7 @@ def pairings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     number = whole_number(request, "round", 0, most=LAST_ID)
     lines = [
         _pairing(request, table, round_.number, row)
-        for table in _tables(request, tournament)
+        for table in _tables(request, tournament, with_meetings=False)
         for round_ in _rounds(tournament, table)
         if number in {0, round_.number}
         for row in round_.meetings
@@ -97,23 +100,23 @@ def _with_tables(request: HttpRequest, slug: str) -> Tournament:
     return tournament
 
 
-def _tables(request: HttpRequest, tournament: Tournament) -> list[StandingsTable]:
+def _tables(request: HttpRequest, tournament: Tournament, *, with_meetings: bool) -> list[StandingsTable]:
     ladder = request.GET.get("ladder", "")
     if ladder and ladder not in tournament.ladders:
         raise Http404(f"no ladder {ladder!r} in tournament {tournament.slug!r}")
-    return [table for table in tables_of(tournament, players_of(tournament)) if ladder in {"", table.ladder}]
+    tables = shown_tables(tournament, players_of(tournament), with_meetings=with_meetings)
+    return [table for table in tables if ladder in {"", table.ladder}]
 
 
 def _standings(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:
-    ratings = ratings_in(tournament, table.ladder)
     challenger, ranked = ranked_rows(tournament.kind, table)
     if challenger is not None:
-        yield _standing(table, challenger, None, ratings)
+        yield _standing(table, challenger, None)
     for rank, row in ranked:
-        yield _standing(table, row, rank, ratings)
+        yield _standing(table, row, rank)
 
 
-def _standing(table: StandingsTable, row: StandingsRow, rank: int | None, ratings: dict[int, float]) -> Line:
+def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Line:
     return (
         table.ladder,
         rank,
@@ -125,7 +128,7 @@ def _standing(table: StandingsTable, row: StandingsRow, rank: int | None, rating
         row.sonneborn_berger,
         row.matches,
         row.performance,
-        ratings.get(row.player),
+        table.ratings.get(row.player),
     )
 
 

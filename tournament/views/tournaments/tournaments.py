@@ -17,10 +17,10 @@ from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Correction, Game, Tournament
-from tournament.models.games import GameQuerySet
+from tournament.models.games import Forfeited, GameQuerySet
 from tournament.sentences import isolated
 from tournament.services.schedule.steps import games_to_make
-from tournament.services.schedule.tables import tables_of
+from tournament.services.schedule.stored_tables import find_stored, shown_tables
 from tournament.services.schedule.terms import MAX_ROUNDS
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
@@ -38,13 +38,12 @@ PAGE_SIZE = 50
 GAMES_A_PAGE = 50
 MOST_CROSSED = 40
 """Most bots for which all meetings are shown by default; with 200 bots the page has 3 MB."""
-FORFEITS = Q(fault__in=["white", "black"])
 WAITING, CLAIMED, DONE, HALTED = Game.State.WAITING, Game.State.CLAIMED, Game.State.DONE, Game.State.HALTED
 FILTERS = {
     "white": ("White won", [DONE], Q(result=Result.WHITE_WINS)),
     "black": ("Black won", [DONE], Q(result=Result.BLACK_WINS)),
     "draw": ("drawn", [DONE], Q(result=Result.DRAW)),
-    "forfeit": ("forfeited", [DONE], FORFEITS),
+    "forfeit": ("forfeited", [DONE], Q(Forfeited())),
     "all": ("all", list(Game.State), Q()),
     "open": ("not yet played", [WAITING, CLAIMED], Q()),
     "halted": ("given up", [HALTED], Q()),
@@ -53,6 +52,8 @@ FILTERS = {
 BEGUN = [CLAIMED, DONE, HALTED]
 
 
+PLAYER = ("number", "games", "bot__name", "bot__slug", "bot__owner")
+"""Columns of a version that the page shows; a ladder has hundreds."""
 State, Effect = Tournament.State, Correction.Effect
 
 
@@ -88,19 +89,22 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if tournament.is_version_test:
         return redirect(tournament)
     unmade = games_to_make(tournament)
-    seen = f"{tournament.state}-{tournament.games_done}-{tournament.games_total}-{tournament.revision}"
-    if unmade:
-        seen += f"-{unmade}"
+    seen = _seen(tournament, unmade)
     if unchanged(request, seen):
         return HttpResponse(status=204)
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
         return HttpResponse(headers={"HX-Refresh": "true"})
     versions = players_of(tournament)
     filters, states, games = _filtered(request, tournament)
-    shown = games.filter(state__in=states).with_players().select_related("live")
+    shown = games.filter(state__in=states).listed()
     is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
-    tables = [] if tournament.is_endless else tables_of(tournament, versions)
+    with_meetings = is_full or not is_large
+    tables = (
+        []
+        if tournament.is_endless
+        else shown_tables(tournament, versions, with_meetings=with_meetings and not tournament.is_staged)
+    )
     context = {
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
@@ -113,9 +117,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "seen": seen,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
-        "crosses": crosses(
-            tournament, tables, with_meetings=is_full or not is_large, round_number=shown_round
-        ),
+        "crosses": crosses(tournament, tables, with_meetings=with_meetings, round_number=shown_round),
         "all_games": games_address(tournament=slug),
         "filters": filters,
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
@@ -132,6 +134,17 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "tournament.html", context)
 
 
+def _seen(tournament: Tournament, unmade: int) -> str:
+    """Changes with the games and with the stored tables, which may lag behind them."""
+    stored = find_stored(tournament)
+    shown = [tournament.state, tournament.games_done, tournament.games_total, tournament.revision]
+    if unmade:
+        shown.append(f"{unmade}-unmade")
+    if stored is not None:
+        shown.append(f"{stored.games_done}-{stored.revision}-stored")
+    return "-".join(map(str, shown))
+
+
 def count_annulled(tournament: Tournament) -> int:
     """How many of its games are annulled; a query only if some were."""
     return tournament.games.filter(correction__effect=Effect.ANNULLED).count() if tournament.revision else 0
@@ -143,9 +156,10 @@ def players_of(tournament: Tournament) -> list[BotVersion]:
         active = BotVersion.objects.valid().filter(
             activities__ladder__in=tournament.ladders, activities__enabled=True
         )
-        return list(active.select_related("bot").order_by("bot__name_key"))
+        return list(active.select_related("bot").only(*PLAYER).order_by("bot__name_key"))
     entries = tournament.entries.select_related("version__bot")
-    return [entry.version for entry in entries.order_by("number")]
+    columns = (f"version__{name}" for name in PLAYER)
+    return [entry.version for entry in entries.only("tournament", *columns).order_by("number")]
 
 
 def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) -> dict[str, Any]:
@@ -189,7 +203,9 @@ def tournament_records(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 def find_tournament(request: HttpRequest, slug: str) -> Tournament:
     """The tournament, if it exists and this user may see it."""
-    tournament = get_object_or_404(Tournament.objects.select_related("owner"), slug=slug)
+    tables = ("tables__standings", "tables__meetings")
+    known = Tournament.objects.select_related("owner", "tables").defer(*tables)
+    tournament = get_object_or_404(known, slug=slug)
     if not access.may_see_tournament(request.user, tournament):
         raise Http404(f"no tournament {slug!r}")
     return tournament

@@ -27,8 +27,8 @@ from tournament.services.results.agreement import RatingCheck, check_ratings
 from tournament.services.results.corrections import RebuildError
 from tournament.services.results.estimates import ladder_estimate
 from tournament.services.results.exact import exact_from_records, exact_from_tables
-from tournament.services.results.ratings import tournament_table
 from tournament.services.results.rebuilding import rebuild, rebuild_from_records
+from tournament.services.schedule.tables import tournament_table
 from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]

@@ -55,6 +55,7 @@ def games(site: Site) -> list[Game]:
             fault=fault,
             plies=chance.randrange(4),
             rated=chance.random() < 0.5,
+            annulled=chance.random() < 0.3,
             sequence=number,
             finished_at=NOW - datetime.timedelta(hours=chance.randrange(100)),
         )
@@ -127,6 +128,20 @@ FILTERS: list[tuple[dict[str, object], Check]] = [
     ({"min_plies": 1, "max_plies": 2}, lambda game: 1 <= game.plies <= 2),
     ({"rated": "yes"}, lambda game: game.rated),
     ({"rated": "no"}, lambda game: not game.rated),
+    ({"annulled": "yes"}, lambda game: game.annulled),
+    ({"annulled": "no"}, lambda game: not game.annulled),
+    (
+        {"annulled": "yes", "fault": "either"},
+        lambda game: game.annulled and game.fault in {"white", "black"},
+    ),
+    (
+        {"annulled": "no", "ladder": "dogon-kulei", "termination": Termination.CRASH},
+        lambda game: not game.annulled and game.termination == Termination.CRASH,
+    ),
+    (
+        {"annulled": "yes", "bot": "third", "opponent": "stone-age"},
+        lambda game: game.annulled and {game.white.bot.name, game.black.bot.name} == {"Third", "Stone Age"},
+    ),
     ({"bot": "third", "colour": "white"}, lambda game: game.white.bot.name == "Third"),
     (
         {"bot": "third", "colour": "black", "opponent": "stone-age", "result": "lost"},
@@ -196,11 +211,44 @@ def test_a_list_of_games_needs_no_sorting_of_all(games: list[Game], client: Clie
         with CaptureQueriesContext(connection) as queries:
             client.get("/games/", filters)
         (keys,) = [query["sql"] for query in queries if "LIMIT 51" in query["sql"]]
-        with connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN QUERY PLAN {keys}")
-            plan = " ".join(str(row) for row in cursor.fetchall())
+        plan = plan_of(keys)
         assert "USING INDEX" in plan
         assert "TEMP B-TREE" not in plan, filters
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("fault=either", "forfeit_finished"),
+        ("fault=white&sort=oldest", "forfeit_finished"),
+        ("termination=crash", "forfeit_finished"),
+        ("fault=either&ladder=dogon-kulei", "forfeit_on_ladder"),
+    ],
+)
+def test_forfeits_are_found_by_an_index_of_their_own(
+    games: list[Game], client: Client, query: str, index: str
+) -> None:
+    """By that of all games, a page of rare games reads most of a million."""
+    with CaptureQueriesContext(connection) as queries:
+        client.get(f"/games/?{query}")
+    found = next(one["sql"] for one in queries if "sequence" in one["sql"] and "LIMIT" in one["sql"])
+    assert index in plan_of(found)
+
+
+def test_a_tournament_s_forfeits_are_found_by_an_index_of_their_own(
+    games: list[Game], client: Client
+) -> None:
+    address = games[0].tournament.get_absolute_url()
+    with CaptureQueriesContext(connection) as queries:
+        client.get(f"{address}?result=forfeit")
+    found = next(one["sql"] for one in queries if "IN ('white', 'black')" in one["sql"])
+    assert "forfeit_of_tournament" in plan_of(found)
+
+
+def plan_of(sql: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+        return str(cursor.fetchall())
 
 
 @pytest.mark.parametrize(

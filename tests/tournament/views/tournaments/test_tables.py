@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import datetime
+import html
 import io
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,7 +20,7 @@ from tests.support.filled_site import LADDER, Site, add_version, decide_games, r
 from tests.support.schedule import make_event, make_worker
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.schedule.tournaments import cancel, pause, start
-from tournament.views.tournaments import places, tables
+from tournament.views.tournaments import tables
 
 Kind = Tournament.Kind
 State = Tournament.State
@@ -323,11 +325,12 @@ def test_a_file_costs_the_same_queries_at_any_size(
         assert client.get(f"/tournaments/{cup.slug}/{name}.json").status_code == 200
 
 
-def test_ratings_of_a_very_large_tournament_are_left_out(
-    bots: list[BotVersion], client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(places, "MOST_FOLDED", 1)
+def test_a_cell_of_a_crosstable_leads_to_exactly_its_games(bots: list[BotVersion], client: Client) -> None:
     cup = event(Kind.ROUND_ROBIN, bots)
     decide_games(cup)
-    rows = read_csv(client, f"/tournaments/{cup.slug}/standings.csv")
-    assert {row["rating"] for row in rows} == {""}
+    page = client.get(f"/tournaments/{cup.slug}/").content.decode()
+    cells = re.findall(r'<td class="(?:win|draw|loss)" title="of 2 games"><a href="([^"]+)">', page)
+    assert len(cells) == len(bots) * (len(bots) - 1)
+    rows = client.get(html.unescape(cells[0])).context["page"].rows
+    assert {game.tournament.slug for game in rows} == {cup.slug}
+    assert len(rows) == 2

@@ -1,0 +1,190 @@
+"""The tables of tournaments as pages show them: the expensive ones are stored, so that no view computes them.
+
+The tables of a tournament that is over are stored when it ends. Those of a large tournament that is played
+are stored every few seconds by the record keeper; its pages may lack the games since then. All others are
+computed from the games on request.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import astuple, replace
+from typing import Any
+
+from django.db.models import F, Q
+from django.utils import timezone
+
+from tournament.arithmetic.standings import Crosstable, GameScore, StandingsRow
+from tournament.models import BotVersion, Tournament, TournamentTables
+from tournament.models.tournaments import UNLISTED
+from tournament.services.schedule.pairings import entered_versions
+from tournament.services.schedule.tables import (
+    StandingsTable,
+    bracket_of,
+    rated_tables,
+    seeded_versions,
+)
+from workers.pairing.results import MeetingResult
+
+AT_ONCE = 400
+"""Games of a running tournament up to which its pages compute the tables: takes about 10 ms."""
+LEAST_WAIT = datetime.timedelta(seconds=3)
+WAIT_FACTOR = 30.0
+"""The keeper waits this many times the cost before it computes tables again: 3 % of its time."""
+MOST_S = 2.0
+"""Seconds after which one run computes no further tables; the next run continues."""
+COMPARED = ("games_done", "games_total", "revision")
+"""Numbers of a tournament that change whenever its tables do, except with its end, which stores them."""
+State = Tournament.State
+OVER = (State.FINISHED, State.CANCELLED, State.HALTED)
+
+
+def shown_tables(
+    tournament: Tournament, versions: Sequence[BotVersion], *, with_meetings: bool = True
+) -> list[StandingsTable]:
+    """The tables for a page; of a large running tournament perhaps without the games of the last seconds.
+
+    Without the meetings, stored rows have no results against single opponents, except in a gauntlet.
+    """
+    stored = find_stored(tournament)
+    if stored is not None and (_is_fresh(stored, tournament) or _may_lag(stored, tournament)):
+        return _load(stored, tournament, versions, with_meetings=with_meetings)
+    return rated_tables(tournament, versions)
+
+
+def find_stored(tournament: Tournament) -> TournamentTables | None:
+    """The stored tables, not yet parsed; None if there are none."""
+    try:
+        return tournament.tables
+    except TournamentTables.DoesNotExist:
+        return None
+
+
+def store_tables(tournament: Tournament) -> list[StandingsTable]:
+    """Compute and store the tables of the games recorded so far."""
+    begun = time.process_time()
+    tables = rated_tables(tournament, entered_versions(tournament))
+    TournamentTables.objects.update_or_create(
+        tournament=tournament,
+        defaults={
+            "games_done": tournament.games_done,
+            "games_total": tournament.games_total,
+            "revision": tournament.revision,
+            "standings": json.dumps({table.ladder: _standings(table) for table in tables}),
+            "meetings": json.dumps({table.ladder: _meetings(table) for table in tables}),
+            "computed_at": timezone.now(),
+            "cost_s": time.process_time() - begun,
+        },
+    )
+    return tables
+
+
+def refresh_tables(now: datetime.datetime) -> int:
+    """Store the tables that are missing or out of date, and due; returns how many."""
+    begun = time.monotonic()
+    events = Tournament.objects.exclude(kind__in=[Tournament.Kind.LADDER, *UNLISTED])
+    large = Q(state__in=[State.RUNNING, State.PAUSED], games_total__gt=AT_ONCE)
+    same = Q(**{f"tables__{name}": F(name) for name in COMPARED})
+    old = Q(tables__isnull=True) | ~same
+    due = events.filter(large | Q(state__in=OVER), old, games_done__gt=0).select_related("tables")
+    refreshed = 0
+    for tournament in due.defer("tables__standings", "tables__meetings").order_by("id"):
+        stored = find_stored(tournament)
+        if stored is None or _is_due(stored, tournament, now):
+            store_tables(tournament)
+            refreshed += 1
+            if time.monotonic() - begun > MOST_S:
+                break
+    return refreshed
+
+
+def _is_due(stored: TournamentTables, tournament: Tournament, now: datetime.datetime) -> bool:
+    """At once after an annulment, because pages then compute the tables until they are stored."""
+    wait = max(LEAST_WAIT, WAIT_FACTOR * datetime.timedelta(seconds=stored.cost_s))
+    return stored.revision != tournament.revision or stored.computed_at + wait <= now
+
+
+def _is_fresh(stored: TournamentTables, tournament: Tournament) -> bool:
+    return all(getattr(stored, name) == getattr(tournament, name) for name in COMPARED)
+
+
+def _may_lag(stored: TournamentTables, tournament: Tournament) -> bool:
+    """Whether the games of the last seconds may be missing; annulled games never count."""
+    is_same = stored.revision == tournament.revision
+    return is_same and not tournament.is_over and tournament.games_total > AT_ONCE
+
+
+# The stored form: lists of numbers, which are parsed ten times as fast as objects with names
+
+
+def _standings(table: StandingsTable) -> dict[str, Any]:
+    return {
+        "rows": [_row(row, table.ratings.get(row.player)) for row in table.crosstable.rows],
+        "met": list(map(astuple, table.met)),
+    }
+
+
+def _row(row: StandingsRow, rating: float | None) -> tuple[float | None, ...]:
+    ranked = (row.player, row.rank, row.byes, row.bye_points, row.matches)
+    return (*ranked, row.buchholz, row.sonneborn_berger, rating, *_numbers(row.score))
+
+
+def _meetings(table: StandingsTable) -> list[tuple[int, ...]]:
+    """The result of each two players who met, once, from the side of the first."""
+    return [
+        (row.player, opponent, *_numbers(score))
+        for row in table.crosstable.rows
+        for opponent, score in row.versus.items()
+        if row.player < opponent
+    ]
+
+
+def _numbers(score: GameScore) -> tuple[int, int, int, int]:
+    return score.wins, score.draws, score.losses, score.given_up
+
+
+def _load(
+    stored: TournamentTables,
+    tournament: Tournament,
+    versions: Sequence[BotVersion],
+    *,
+    with_meetings: bool,
+) -> list[StandingsTable]:
+    standings = json.loads(stored.standings)
+    needs_meetings = with_meetings or tournament.kind == Tournament.Kind.GAUNTLET
+    meetings = json.loads(stored.meetings) if needs_meetings else {}
+    return [
+        _table(tournament, code, versions, standings[code], meetings.get(code, []))
+        for code in tournament.ladders
+        if code in standings
+    ]
+
+
+def _table(
+    tournament: Tournament,
+    code: str,
+    versions: Sequence[BotVersion],
+    standings: dict[str, Any],
+    meetings: list[list[int]],
+) -> StandingsTable:
+    rows, ratings = dict[int, StandingsRow](), dict[int, float]()
+    for player, rank, byes, bye_points, matches, buchholz, sonneborn, rating, *numbers in standings["rows"]:
+        score = GameScore(*numbers)
+        rows[player] = StandingsRow(player, rank, score, {}, byes, bye_points, matches, buchholz, sonneborn)
+        if rating is not None:
+            ratings[player] = rating
+    for one, other, wins, draws, losses, given_up in meetings:
+        rows[one].versus[other] = GameScore(wins, draws, losses, given_up)
+        rows[other].versus[one] = GameScore(losses, draws, wins, given_up)
+    met = [MeetingResult(*values) for values in standings["met"]]
+    table = StandingsTable(
+        code,
+        seeded_versions(tournament, code, versions),
+        Crosstable(tuple(rows.values())),
+        met,
+        ratings=ratings,
+    )
+    return replace(table, bracket=bracket_of(tournament, code, met))

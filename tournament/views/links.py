@@ -1,0 +1,75 @@
+"""Links to versions and ladders, and choices: pages have hundreds, and a template takes ten times as long.
+
+A module of its own, because Django loads it as a library of filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from django import template
+from django.forms import BoundField
+from django.forms.utils import flatatt
+from django.urls import reverse
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from tournament.models import BotVersion, Ladder
+
+register = template.Library()
+_SELECTED = mark_safe(" selected")
+
+
+@register.filter("linked")
+def link_version(version: BotVersion, target: str = "") -> SafeString:
+    """The name of a bot as a link to its version, and the version's number; reads the version's bot.
+
+    ``target`` is that of the link, ``_top`` in a frame.
+    """
+    bot, number = version.bot, version.number
+    page, more = _version_page(bot.slug, number), f' target="{target}"' if target else ""
+    # Safe: the name is escaped, the rest is written by us.
+    return mark_safe(f'<a class="bot" href="{page}"{more}>{escape(bot.name)}</a>\n<small>v{number}</small>')
+
+
+@register.filter("linked_ladder")
+@lru_cache
+def link_ladder(code: str) -> SafeString:
+    """The name of a ladder as a link to its page."""
+    ladder = Ladder(code=code)
+    return mark_safe(f'<a href="{ladder.get_absolute_url()}">{escape(ladder.name)}</a>')  # safe: escaped
+
+
+@register.filter("choices")
+def draw_choices(field: BoundField) -> SafeString:
+    """The checkboxes of a field as items of a list; empty if there is nothing to choose from."""
+    items = (
+        format_html(
+            '<li><label for="{}"><input type="checkbox" name="{}" value="{}"{}>'
+            '<span dir="ltr">{}</span></label></li>',
+            choice.data["attrs"].get("id", ""),
+            choice.data["name"],
+            choice.data["value"],
+            flatatt(choice.data["attrs"]),
+            choice.data["label"],
+        )
+        for choice in field
+    )
+    return mark_safe("\n".join(items))  # safe: escaped above
+
+
+@register.filter("options")
+def draw_options(choices: Iterable[Any], chosen: object) -> SafeString:
+    """The options of a menu; each of ``choices`` has a value and a name, one value may be chosen."""
+    return format_html_join(
+        "\n",
+        '<option value="{}"{}>{}</option>',
+        ((one.value, _SELECTED if one.value == chosen else "", one.name) for one in choices),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _version_page(slug: str, number: int) -> str:
+    return reverse("version", args=[slug, number])
