@@ -27,6 +27,7 @@ from tests.support.rated_games import play_rated
 from tests.support.schedule import make_event, make_test, make_worker
 from tournament.models import (
     Act,
+    Attempt,
     BotVersion,
     Exam,
     Game,
@@ -124,6 +125,8 @@ def _play_live(site: Site, versions: Sequence[BotVersion], chance: random.Random
     for ladder in GAMES:
         for game in event.games.filter(ladder_id=ladder).select_related("pairing")[:2]:
             go_live(game, chance.randint(12, 30), chance)
+            held = Game.objects.get(pk=game.pk).attempt
+            Attempt.objects.create(id=held, job=held, game=game, sent_at=timezone.now())
 
 
 def _test_versions(site: Site, chance: random.Random) -> None:
