@@ -126,6 +126,7 @@ def _play_live(site: Site, versions: Sequence[BotVersion], chance: random.Random
         for game in event.games.filter(ladder_id=ladder).select_related("pairing")[:2]:
             go_live(game, chance.randint(12, 30), chance)
             held = Game.objects.get(pk=game.pk).attempt
+            assert held is not None
             Attempt.objects.create(id=held, job=held, game=game, sent_at=timezone.now())
 
 
