@@ -90,8 +90,9 @@ def more_addresses() -> list[str]:
 
 def readme_addresses() -> dict[str, str]:
     """The pages that the README shows, by the names of their pictures."""
-    game = Game.objects.filter(tournament__name="Winter", ladder=LADDER).latest("pk")
-    return {"replay": f"/games/{game.pk}/?ply={game.plies * 2 // 3}", "ladder": f"/ladders/{LADDER}/"}
+    games = Game.objects.filter(tournament__name="Winter", ladder="dogon-gagara", result=Result.BLACK_WINS)
+    game = games.latest("plies")  # the engines' scores of the site are good for Black
+    return {"replay": f"/games/{game.pk}/?ply={game.plies // 2}", "ladder": "/ladders/dualma/"}
 
 
 def _tell_them_apart(games: Sequence[Game], chance: random.Random) -> None:
