@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # they need the settings, which this module chooses when it r
 MISSING: Final = ("/nowhere/", "/log-out/")
 """Addresses of error pages: Chromium reports their status as an error."""
 MOST_WAIT_MS: Final = 300_000
-"""For the sheet, which holds hundreds of pictures."""
+"""On a busy machine, and for the sheet, which holds hundreds of pictures."""
 THUMBNAIL: Final = 280
 """Height of a picture on the sheet, in pixels; the lower part of a long page is cut off."""
 SHEET: Final = 2700
@@ -190,6 +190,7 @@ def _context(browser: Browser, site: str, session: str, setting: Setting) -> Bro
         reduced_motion="reduce",
         timezone_id="Europe/Berlin",
     )
+    context.set_default_timeout(MOST_WAIT_MS)
     if session:
         from django.conf import settings
 

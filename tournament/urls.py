@@ -13,7 +13,7 @@ from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
-from tournament.views.ladders import ladders, overall, queue
+from tournament.views.ladders import ladders, overall, queue, queue_tables
 from tournament.views.people import accounts, acts, passwords, profiles, second_factor, sessions, tokens
 from tournament.views.site import annulments, documents, home, metrics, rules, site, storage, workers
 from tournament.views.tournaments import organizing, tables, tournaments
@@ -95,6 +95,7 @@ urlpatterns = [
     path("people/<str:name>/ratings.<slug:kind>", profiles.person_ratings, name="person-ratings"),
     path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),
     path("queue/", queue.queue, name="queue"),
+    path("queue/<slug:name>.<slug:kind>", queue_tables.queue_files, name="queue-files"),
     path("games/", search.games, name="games"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),
     path("games/engines.json", games.game_engines, name="game-engines"),

@@ -49,6 +49,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (403, 404, 404, 302)),
     "upload": ("/upload/", LOG_IN),
     "queue": ("/queue/", PUBLIC),
+    "queue-files": ("/queue/bots.csv", PUBLIC),
     "tournaments": ("/tournaments/", PUBLIC),
     "tournaments-files": ("/tournaments/tournaments.csv", PUBLIC),
     "tournament-new": ("/tournaments/new/", LOG_IN),
