@@ -115,10 +115,20 @@ def _command(setting: Setting, pairs: dict[str, list[str]]) -> list[str]:
     return [*words, *pairs.get("arg", [])]
 
 
+def _why_not_a_program(word: str, directory: Path) -> str:
+    path = directory / word
+    if path.is_dir():
+        return f"{quote(word)} is a folder: cmd= is a command or a bundle (bot.zip)"
+    if path.is_file():
+        run = f'make it executable (chmod +x), or name its interpreter, as in cmd="python3 {word}"'
+        return f"{quote(word)} is not executable: {run}"
+    return f"there is no executable program {quote(word)} in {directory} or on the path"
+
+
 def _plain(setting: Setting, words: list[str], directory: Path) -> EngineSpec:
     program = find_engine_program(words[0], directory)
     if program is None:
-        setting.refuse(f"there is no executable program {quote(words[0])} in {directory} or on the path")
+        setting.refuse(_why_not_a_program(words[0], directory))
     name = _default_name(words)
     words = [os.path.abspath(program), *words[1:]]
     return EngineSpec(name=name, version="", command=tuple(words), directory=str(directory))
