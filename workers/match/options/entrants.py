@@ -14,7 +14,7 @@ from pathlib import Path
 from engines.rules.base import quote
 from workers.bundles.manifest import RESERVED_OPTIONS, find_interpreter
 from workers.bundles.store import BundleError, Manifest, inspect_bundle, store_bundle
-from workers.engine.launch import find_engine_program
+from workers.engine.launch import explain_no_program, find_engine_program
 from workers.jobs import EngineSpec
 from workers.match.options.options import Entrant
 from workers.match.options.readers import MAX_MARGIN_MS, MAX_STARTUP_SECONDS, read_control, read_number
@@ -115,20 +115,10 @@ def _command(setting: Setting, pairs: dict[str, list[str]]) -> list[str]:
     return [*words, *pairs.get("arg", [])]
 
 
-def _why_not_a_program(word: str, directory: Path) -> str:
-    path = directory / word
-    if path.is_dir():
-        return f"{quote(word)} is a folder: cmd= is a command or a bundle (bot.zip)"
-    if path.is_file():
-        run = f'make it executable (chmod +x), or name its interpreter, as in cmd="python3 {word}"'
-        return f"{quote(word)} is not executable: {run}"
-    return f"there is no executable program {quote(word)} in {directory} or on the path"
-
-
 def _plain(setting: Setting, words: list[str], directory: Path) -> EngineSpec:
     program = find_engine_program(words[0], directory)
     if program is None:
-        setting.refuse(_why_not_a_program(words[0], directory))
+        setting.refuse(explain_no_program(words[0], directory))
     name = _default_name(words)
     words = [os.path.abspath(program), *words[1:]]
     return EngineSpec(name=name, version="", command=tuple(words), directory=str(directory))

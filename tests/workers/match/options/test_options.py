@@ -212,7 +212,7 @@ REFUSED = [
         "-engine cmd=./plain LEAST",
         "cmd=./plain: './plain' is not executable: make it executable (chmod +x), or",
     ),
-    ("-engine cmd=. LEAST", "cmd=.: '.' is a folder: cmd= is a command or a bundle (bot.zip)"),
+    ("-engine cmd=. LEAST", "cmd=.: '.' is a folder, not a program or a bundle (bot.zip)"),
     ("-engine cmd=nothing.zip LEAST", "nothing.zip cannot be read: No such file"),
     ("-engine cmd=plain.zip LEAST", "plain.zip is not a valid bundle: "),
     ("-engine cmd=true dir=gone LEAST", "dir=gone: no such folder"),
