@@ -10,6 +10,7 @@ from django.db import DatabaseError
 from django.test import Client
 from django.utils import timezone
 
+from engines import __version__
 from tests.support.schedule import make_user
 from tournament import keyring
 from tournament.keyring import SiteKeyring
@@ -17,6 +18,8 @@ from tournament.models import Token, User, WorkerKey
 from tournament.services.accounts import worker_keys
 from tournament.services.accounts.tokens import create_token, revoke
 from tournament.services.accounts.worker_keys import WorkerNameError, WorkerNameTaken, register_worker
+from workers.bundles.bundle_site import PROTOCOL_HEADER
+from workers.jobs import PROTOCOL
 from workers.service.messaging.signing import parse_key
 
 pytestmark = pytest.mark.django_db
@@ -149,7 +152,7 @@ def test_while_the_database_is_away_the_last_known_key_remains(
 
 
 def ask(text: str, **form: str) -> tuple[int, dict[str, Any]]:
-    headers = {"Authorization": f"Bearer {text}"}
+    headers = {"Authorization": f"Bearer {text}", PROTOCOL_HEADER: str(PROTOCOL)}
     answer = Client().post("/api/workers/", form, headers=headers)
     return answer.status_code, answer.json()
 
@@ -159,6 +162,24 @@ def test_a_worker_registers_with_its_token_and_gets_its_key(stan: User) -> None:
     status, answer = ask(text, name=EAST, queue="games")
     assert (status, answer["name"], parse_key(answer["key"])) == (200, EAST, key_of(EAST))
     assert ask(text, name=EAST, queue="games")[1] == answer
+
+
+@pytest.mark.parametrize(("given", "older"), [("1", "the worker"), ("", "the worker"), ("99", "the site")])
+def test_a_worker_whose_messages_have_another_version_is_refused_by_a_sentence(
+    stan: User, given: str, older: str
+) -> None:
+    """Workers of the first release send no version, and print the sentence of status 403."""
+    _, text = create_token(stan, "east", ["worker"])
+    headers = {"Authorization": f"Bearer {text}"} | ({PROTOCOL_HEADER: given} if given else {})
+    for answer in (
+        Client().get("/api/bundles/", headers=headers),
+        Client().post("/api/workers/", {"name": EAST, "queue": "games"}, headers=headers),
+    ):
+        assert answer.status_code == 403
+        sentence = answer.json()["error"]
+        assert sentence.startswith(f"This worker and the site of release {__version__} do not understand")
+        assert sentence.endswith(f"of their messages): update {older}.")
+    assert not WorkerKey.objects.exists()
 
 
 def test_a_registration_that_is_refused_says_why(stan: User) -> None:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from engines import __version__
 from tournament import access
 from tournament.models import Keeper, Worker
 from tournament.services.accounts.acts import record_act
@@ -57,6 +58,7 @@ def workers(request: HttpRequest) -> HttpResponse:
         "counts": [(condition, counts[condition]) for condition in CONDITIONS if counts[condition]],
         "load": _load(up),
         "manages": manages,
+        "release": __version__,
         "uploads": uploads.look() if manages else None,
         "keeper_away_since": keeper.seen_at if keeper is not None and is_away else None,
         "seen": seen,
