@@ -51,7 +51,17 @@ LAYERS = {
         {"dispatch"},
         {"schedule"},
         {
-            *("bots", "accounts", "feeds", "bulk", "stopping", "shares", "locks", "event_counts"),
+            *(
+                "bots",
+                "accounts",
+                "feeds",
+                "bulk",
+                "stopping",
+                "shares",
+                "locks",
+                "event_counts",
+                "keeper_lock",
+            ),
             *("backups", "pruning", "sizes"),
         },
     ],

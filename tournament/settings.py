@@ -52,6 +52,7 @@ DUARENA_MAIL_USER       the name for the mail server; default none
 DUARENA_MAIL_PASSWORD   the password for it
 DUARENA_MAIL_TLS        ``1``: the connection to the mail server is encrypted by STARTTLS
 DUARENA_LOG             ``json``: logs have one JSON object a line; read by ``workers.logs``
+DUARENA_SENTRY_DSN      the address of a project of Sentry to which errors are reported; default none
 DUARENA_METRICS_TOKEN   the token with which Prometheus reads /metrics; default none: only staff reads it
 DUARENA_BUNDLES         folder of the bots' bundles; default in the data folder
 DUARENA_DEBUG           ``1``: Django's debug pages; never on a site that others can reach
@@ -133,6 +134,7 @@ MAX_UPLOADS_PER_ADDRESS = int(os.environ.get("DUARENA_MAX_UPLOADS_PER_ADDRESS") 
 PROXY = os.environ.get("DUARENA_PROXY", "").strip()
 LOG_DAYS = int(os.environ.get("DUARENA_LOG_DAYS") or 30)
 FAULT_LOG_DAYS = int(os.environ.get("DUARENA_FAULT_LOG_DAYS") or 180)
+SENTRY_DSN = os.environ.get("DUARENA_SENTRY_DSN", "")
 METRICS_TOKEN = os.environ.get("DUARENA_METRICS_TOKEN", "")
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import datetime
 import gc
+import logging
+import os
+import signal
 from typing import Any, TypeVar
 
 from celery import current_task
-from celery.signals import task_failure, worker_ready
+from celery.signals import task_failure, worker_init, worker_ready
 from django.utils import timezone
 
 from tournament.celery import app
@@ -20,6 +23,7 @@ from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.event_counts import count_event, store_counts
+from tournament.services.keeper_lock import KeeperLock
 from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.services.pruning import prune
 from tournament.services.results import keeper
@@ -35,6 +39,9 @@ from workers.service.messaging.signing import SITE
 from workers.service.messaging.transport import message_set_aside
 
 _recomputer = Recomputer()
+_lock = KeeperLock()
+
+log = logging.getLogger("tournament.keeper")
 
 Message = TypeVar("Message", GameReport, Progress, Release, ComplianceNews, Heartbeat, Trouble)
 
@@ -133,6 +140,9 @@ def sweep(as_of: str | None = None) -> None:
     if _is_from_site():
         calendar.sweep(datetime.datetime.fromisoformat(as_of) if as_of else None)
         store_counts()
+        if not _lock.keep():
+            log.error("another record keeper has taken over: this one ends")
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def verified_sender() -> str:
@@ -165,6 +175,11 @@ def _count_set_aside(kind: str, number: int, **_: Any) -> None:
 @task_failure.connect
 def _count_failure(sender: Any = None, **_: Any) -> None:
     count_event(EventCount.Kind.ERROR, str(getattr(sender, "name", "")))
+
+
+@worker_init.connect
+def _wait_for_lock(**_: Any) -> None:
+    _lock.take()
 
 
 @worker_ready.connect

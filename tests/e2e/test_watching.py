@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from tests.support.brokers import PATIENCE_SECONDS, running_worker, without_django
 from tests.support.jobs import wait_until
 from tests.support.sites import LonelySite, running_lonely_site
+from tournament.embedded.plan import ROOT, Address, services
 
 pytestmark = pytest.mark.slow
 TOKEN = "a token of tests"
@@ -108,3 +110,20 @@ def test_a_job_has_one_id_in_the_logs_of_the_site_the_keeper_and_the_worker(
     assert {line["request"] for line in fetched} <= set(sent)
     once = [line["message"] for line in keeper if "is sent to" in line["message"]]
     assert len(once) == len(set(once)), "each line is written once"
+
+
+def test_a_second_record_keeper_on_the_same_site_waits(site: LonelySite, tmp_path: Path) -> None:
+    keeper = next(
+        one for one in services(Address("127.0.0.1", 1), workers=1, data=site.data) if one.name == "keeper"
+    )
+    log = tmp_path / "keeper.log"
+    with log.open("wb") as output:
+        second = subprocess.Popen(
+            keeper.command, cwd=ROOT, env=site.environment, stderr=output, stdout=output
+        )
+    try:
+        assert wait_until(lambda: "this one waits until it ends" in log.read_text(), PATIENCE_SECONDS)
+        assert "ready" not in log.read_text()
+    finally:
+        second.terminate()
+        second.wait(PATIENCE_SECONDS)

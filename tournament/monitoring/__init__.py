@@ -1,1 +1,1 @@
-"""What an operator watches: metrics for Prometheus."""
+"""What an operator watches: metrics, ids in the logs, error reports."""
