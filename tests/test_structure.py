@@ -32,7 +32,17 @@ LAYERS = {
         {"engine"},
         {"sandbox"},
         {"bundles", "game"},
-        {"jobs", "reaper", "exit_status", "strays", "pairing", "sequential", "intervals", "statistics"},
+        {
+            "jobs",
+            "reaper",
+            "exit_status",
+            "strays",
+            "silence",
+            "pairing",
+            "sequential",
+            "intervals",
+            "statistics",
+        },
     ],
     "tournament.services": [
         {"calendar"},
@@ -42,7 +52,7 @@ LAYERS = {
         {"schedule"},
         {
             *("bots", "accounts", "feeds", "bulk", "stopping", "shares", "locks"),
-            *("backups", "pruning", "sizes"),
+            *("backups", "pruning", "sizes", "disk"),
         },
     ],
 }

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import datetime
 import gc
+import itertools
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from celery import current_task
 from celery.signals import worker_ready
+from celery.worker import state
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from tournament.celery import app
@@ -29,6 +36,12 @@ from workers.service.compliance import ComplianceNews
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
 from workers.service.messaging.signing import SITE
 from workers.service.messaging.transport import message_set_aside
+from workers.service.pulse import note_progress
+
+PAUSES_S = (1.0, 2.0, 5.0)
+"""Pauses before a message is stored again that the database did not take; the last one repeats."""
+
+log = logging.getLogger("tournament.keeper")
 
 _recomputer = Recomputer()
 
@@ -40,7 +53,7 @@ def record(message: Any) -> None:
     """Receives the report of a game that ended, or a list of them."""
     messages = message if isinstance(message, list) else [message]
     if reports := [report for one in messages if (report := _read(GameReport, one))]:
-        keeper.record_all(reports)
+        store_patiently(lambda: keeper.record_all(reports))
         dispatch.top_up()
 
 
@@ -56,14 +69,14 @@ def release(message: Any) -> None:
     """Receives one or several games that a worker gives back, because it stops or was late."""
     for one in message if isinstance(message, list) else [message]:
         if parsed := _read(Release, one):
-            keeper.release(parsed)
+            store_patiently(partial(keeper.release, parsed))
 
 
 @app.task(name="tournament.news")
 def news(message: Any) -> None:
     """Receives the progress or the findings of a compliance check."""
     if parsed := _read(ComplianceNews, message):
-        validation.record_news(parsed, timezone.now())
+        store_patiently(lambda: validation.record_news(parsed, timezone.now()))
 
 
 @app.task(name="tournament.heartbeat")
@@ -119,6 +132,24 @@ def sweep(as_of: str | None = None) -> None:
     """``as_of`` (ISO 8601) is set by a sweep that waited for the reports queued before it."""
     if _is_from_site():
         calendar.sweep(datetime.datetime.fromisoformat(as_of) if as_of else None)
+
+
+def store_patiently(store: Callable[[], object]) -> None:
+    """Repeat it while the database cannot be used: its disk is full, or its server is away.
+
+    Meanwhile the record keeper does nothing else, and no lease ends. A stop of the process ends it.
+    """
+    for pause in itertools.chain(PAUSES_S, itertools.repeat(PAUSES_S[-1])):
+        try:
+            store()
+            return
+        except (OperationalError, InterfaceError) as error:
+            if connection.in_atomic_block or state.should_stop is not None:
+                raise
+            log.error("the database cannot be used, tried again in %.0f s: %s", pause, error)
+            connection.close()
+        note_progress()
+        time.sleep(pause)
 
 
 def verified_sender() -> str:

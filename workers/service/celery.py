@@ -28,6 +28,7 @@ from kombu import Queue
 from workers.service.messaging.replays import MessageMemory
 from workers.service.messaging.signing import RECORDS, Keyring, Signer
 from workers.service.messaging.transport import options_of, use_hardened_transport
+from workers.service.pulse import connect_pulse
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, SlotState
 
@@ -49,6 +50,7 @@ RESULTS_READ_SECONDS = 2.0
 """How long a stopping slot waits until the main process has read its last results."""
 
 use_hardened_transport()
+connect_pulse()
 app = Celery("duarena", broker=os.environ.get("REDIS_URL", DEFAULT_BROKER), include=["workers.service.tasks"])
 app.conf.update(
     accept_content=["json"],
