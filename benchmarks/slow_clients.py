@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 from tests.support.jobs import wait_until
 from tests.support.sites import bare_environment
 from tournament.embedded.options import find_port
-from tournament.embedded.plan import ROOT, Address, is_healthy
+from tournament.embedded.plan import ROOT, Address, is_up
 
 PAGES: Final = ("/healthz", "/")
 READY_S: Final = 300.0
@@ -211,7 +211,7 @@ def started_site() -> Iterator[str]:
             cwd=ROOT, env=bare_environment(), stdout=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            wait_until(lambda: is_healthy(address), READY_S)
+            wait_until(lambda: is_up(address), READY_S)
             yield address.url
         finally:
             process.send_signal(signal.SIGTERM)

@@ -38,6 +38,7 @@ LAYERS = {
             "reaper",
             "exit_status",
             "strays",
+            "silence",
             "pairing",
             "sequential",
             "intervals",
@@ -62,7 +63,7 @@ LAYERS = {
                 "event_counts",
                 "keeper_lock",
             ),
-            *("backups", "pruning", "sizes"),
+            *("backups", "pruning", "sizes", "disk"),
         },
     ],
 }

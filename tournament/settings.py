@@ -198,6 +198,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "tournament.views.site.health.staff_banner",
             ],
             "builtins": [
                 "tournament.views.links",

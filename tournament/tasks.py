@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import datetime
 import gc
+import itertools
 import logging
 import os
 import signal
+import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from celery import current_task
 from celery.signals import task_failure, worker_init, worker_ready
+from celery.worker import state
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from tournament.celery import app
@@ -37,11 +43,15 @@ from workers.service.compliance import ComplianceNews
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
 from workers.service.messaging.signing import SITE
 from workers.service.messaging.transport import message_set_aside
+from workers.service.pulse import note_progress
+
+PAUSES_S = (1.0, 2.0, 5.0)
+"""Pauses before a message is stored again that the database did not take; the last one repeats."""
+
+log = logging.getLogger("tournament.keeper")
 
 _recomputer = Recomputer()
 _lock = KeeperLock()
-
-log = logging.getLogger("tournament.keeper")
 
 Message = TypeVar("Message", GameReport, Progress, Release, ComplianceNews, Heartbeat, Trouble)
 
@@ -51,7 +61,7 @@ def record(message: Any) -> None:
     """Receives the report of a game that ended, or a list of them."""
     messages = message if isinstance(message, list) else [message]
     if reports := [report for one in messages if (report := _read(GameReport, one))]:
-        keeper.record_all(reports)
+        store_patiently(lambda: keeper.record_all(reports))
         dispatch.top_up()
 
 
@@ -67,14 +77,14 @@ def release(message: Any) -> None:
     """Receives one or several games that a worker gives back, because it stops or was late."""
     for one in message if isinstance(message, list) else [message]:
         if parsed := _read(Release, one):
-            keeper.release(parsed)
+            store_patiently(partial(keeper.release, parsed))
 
 
 @app.task(name="tournament.news")
 def news(message: Any) -> None:
     """Receives the progress or the findings of a compliance check."""
     if parsed := _read(ComplianceNews, message):
-        validation.record_news(parsed, timezone.now())
+        store_patiently(lambda: validation.record_news(parsed, timezone.now()))
 
 
 @app.task(name="tournament.heartbeat")
@@ -143,6 +153,24 @@ def sweep(as_of: str | None = None) -> None:
         if not _lock.keep():
             log.error("another record keeper has taken over: this one ends")
             os.kill(os.getpid(), signal.SIGTERM)
+
+
+def store_patiently(store: Callable[[], object]) -> None:
+    """Repeat it while the database cannot be used: its disk is full, or its server is away.
+
+    Meanwhile the record keeper does nothing else, and no lease ends. A stop of the process ends it.
+    """
+    for pause in itertools.chain(PAUSES_S, itertools.repeat(PAUSES_S[-1])):
+        try:
+            store()
+            return
+        except (OperationalError, InterfaceError) as error:
+            if connection.in_atomic_block or state.should_stop is not None:
+                raise
+            log.error("the database cannot be used, tried again in %.0f s: %s", pause, error)
+            connection.close()
+        note_progress()
+        time.sleep(pause)
 
 
 def verified_sender() -> str:

@@ -15,7 +15,7 @@ from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, overall, queue, queue_tables
 from tournament.views.people import accounts, acts, passwords, profiles, second_factor, sessions, tokens
-from tournament.views.site import annulments, documents, home, metrics, rules, site, storage, workers
+from tournament.views.site import annulments, documents, health, home, metrics, rules, site, storage, workers
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
 from tournament.views.version_tests import tables as test_tables
@@ -165,7 +165,7 @@ urlpatterns = [
     path("api/<path:rest>", not_found, name="api-nothing"),
     path("boards.css", site.boards_css, name="boards-css"),
     path("boards.<slug:digest>.css", site.boards_css, name="boards-css-hashed"),
-    path("healthz", site.healthz, name="healthz"),
+    path("healthz", health.healthz, name="healthz"),
     path("metrics", metrics.metrics, name="metrics"),
     path("robots.txt", site.robots, name="robots"),
     path("favicon.ico", site.favicon, name="favicon"),

@@ -102,4 +102,6 @@ def _start_redis(supervisor: Supervisor, sockets: Path, data: Path) -> None:
     socket = sockets / "redis.sock"
     os.environ["REDIS_URL"] = url = broker_url(socket)
     command = redis_command(find_redis_server(), socket, data)
-    supervisor.start(Service("redis", command, ready=lambda: answers(url), patience_s=30))
+    supervisor.start(
+        Service("redis", command, ready=lambda: answers(url), alive=lambda: answers(url), patience_s=30)
+    )

@@ -9,12 +9,13 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tournament.embedded.processes.process import Service
 from tournament.monitoring.sharing import FOLDER
 from workers.commands.start import KEY, worker_name
+from workers.silence import PULSE, Touched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEALTH_TIMEOUT_S = 5.0
@@ -56,26 +57,34 @@ def services(
         "site",
         _site(address),
         environment={FOLDER: str(scratch_folder(data) / "metrics")},
-        ready=lambda: is_healthy(address),
+        ready=lambda: is_up(address),
+        alive=lambda: fetch_status(address.url + "/healthz") != 0,
     )
-    yield Service(
-        "beat", _celery("tournament", "beat", "--schedule", str(data / "beat-schedule"), "--pidfile=")
+    planned = (
+        Service(
+            "beat", _celery("tournament", "beat", "--schedule", str(data / "beat-schedule"), "--pidfile=")
+        ),
+        Service(
+            "keeper",
+            _celery("tournament", "worker", "--queues=records", "--pool=solo", "--hostname=keeper@%h"),
+        ),
+        Service(
+            "players",
+            _worker("games", f"--slots={workers}"),
+            environment=_environment("games", data, keys),
+            patience_s=8.0,  # to give back the games being played
+        ),
+        Service(
+            "validators",  # idle except for new bots, which need not wait for a tournament
+            _worker("validation"),
+            environment=_environment("validation", data, keys),
+            patience_s=8.0,
+        ),
     )
-    yield Service(
-        "keeper", _celery("tournament", "worker", "--queues=records", "--pool=solo", "--hostname=keeper@%h")
-    )
-    yield Service(
-        "players",
-        _worker("games", f"--slots={workers}"),
-        environment=_environment("games", data, keys),
-        patience_s=8.0,  # to give back the games being played
-    )
-    yield Service(
-        "validators",  # idle except for new bots, which need not wait for a tournament
-        _worker("validation"),
-        environment=_environment("validation", data, keys),
-        patience_s=8.0,
-    )
+    for service in planned:
+        pulse = data / "pulses" / service.name
+        environment = {**service.environment, PULSE: str(pulse)}
+        yield replace(service, environment=environment, alive=Touched(pulse))
 
 
 def scratch_folder(data: Path) -> Path:
@@ -127,8 +136,9 @@ def _environment(queue: str, data: Path, keys: Mapping[str, str]) -> dict[str, s
     return {"TMPDIR": str(scratch_folder(data)), KEY: keys.get(queue, "")}
 
 
-def is_healthy(address: Address) -> bool:
-    return fetch_status(address.url + "/healthz") == 200
+def is_up(address: Address) -> bool:
+    """Whether the site answers, also if it names a trouble such as a full disk."""
+    return fetch_status(address.url + "/healthz") in {200, 503}
 
 
 def fetch_status(url: str) -> int:

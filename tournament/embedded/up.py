@@ -84,13 +84,31 @@ def count_games(workers: int) -> Count:
 
 
 def _watch(instance: Instance, console: Console, workers: int) -> None:
-    meter, news = Meter(), UploadNews()
+    meter, news, disk = Meter(), UploadNews(), DiskNews()
     while not instance.supervisor.stopping:
         instance.supervisor.tend()
-        for line in news.take():
+        for line in [*news.take(), *disk.take()]:
             console.say(line)
         console.progress(describe_progress(meter, workers))
         instance.supervisor.wait(LOOK_S)
+
+
+class DiskNews:
+    """Reports when the disk of the data folder becomes full or read-only, and when it can be used again."""
+
+    def __init__(self) -> None:
+        self._was_full = False
+
+    def take(self) -> list[str]:
+        """New lines to print; mostly none."""
+        from tournament.sentences import as_sentence
+        from tournament.services.disk import full_disk
+
+        why = full_disk()
+        if bool(why) == self._was_full:
+            return []
+        self._was_full = bool(why)
+        return [as_sentence(why) if why else "The disk of the data folder can be used again."]
 
 
 class UploadNews:

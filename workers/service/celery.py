@@ -37,6 +37,7 @@ from workers.service.messaging.quotas import SenderQuotas
 from workers.service.messaging.replays import MessageMemory
 from workers.service.messaging.signing import RECORDS, Keyring, Signer
 from workers.service.messaging.transport import options_of, use_hardened_transport
+from workers.service.pulse import connect_pulse
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, SlotState
 
@@ -58,6 +59,7 @@ RESULTS_READ_SECONDS = 2.0
 """How long a stopping slot waits until the main process has read its last results."""
 
 use_hardened_transport()
+connect_pulse()
 app = Celery("duarena", broker=os.environ.get("REDIS_URL", DEFAULT_BROKER), include=["workers.service.tasks"])
 app.conf.update(
     accept_content=["json"],

@@ -49,7 +49,7 @@ def test_only_the_tasks_need_anything_installed() -> None:
             *(
                 f"workers.service.{name}"
                 for name in (
-                    *("celery", "context", "registration", "tasks"),
+                    *("celery", "context", "pulse", "registration", "tasks"),
                     *("messaging.sending", "messaging.transport"),
                 )
             )

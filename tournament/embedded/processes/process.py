@@ -31,6 +31,8 @@ class Service:
     """How long it may take to stop before it is killed."""
     ready: Callable[[], bool] = lambda: True
     """Whether it works; called again until it returns True."""
+    alive: Callable[[], bool] | None = None
+    """Whether it responds; called every few seconds, and returns within some. None: not checked."""
 
 
 class Guarded:
@@ -75,6 +77,7 @@ class Guarded:
     def kill(self) -> None:
         """Have the guard kill the process and all its descendants, and wait for that."""
         self._close_control()
+        self._guard.send_signal(signal.SIGCONT)  # a guard that was stopped could kill nothing
         self._guard.wait()
 
     def wait(self, timeout_s: float) -> bool:

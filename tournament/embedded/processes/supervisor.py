@@ -2,7 +2,8 @@
 
 The services are started in the order given and stopped in the reverse one. One
 that dies is restarted, at once the first time and after longer and longer waits
-then. Signals only set a flag; the supervisor's caller reads ``stopping``.
+then; one that hangs or is stopped is killed first. Signals only set a flag; the
+supervisor's caller reads ``stopping``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
+from workers.silence import Silence
 
 READY_S = 60.0
 BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 10.0, 30.0)
@@ -35,6 +37,15 @@ class _Kept:
     process: Guarded
     failures: int = 0
     restart_at: float | None = None
+    silence: Silence | None = None
+    """None for a service that is not checked."""
+
+    def check(self, now: float) -> bool:
+        """Whether it has been silent for too long."""
+        if self.silence is None:
+            return False
+        self.silence.check(now)
+        return self.silence.is_too_long
 
 
 class Supervisor:
@@ -70,7 +81,7 @@ class Supervisor:
 
     def start(self, service: Service) -> None:
         """Start a service and wait until it is ready; raises ``NotReady``, also after a signal to stop."""
-        kept = _Kept(self._launch(service))
+        kept = _Kept(self._launch(service), silence=_silence(service))
         self._kept.append(kept)
         deadline = time.monotonic() + READY_S
         while not service.ready():
@@ -97,12 +108,24 @@ class Supervisor:
         """Check the services once: report those that died, restart those that are due, keep logs short."""
         now = time.monotonic()
         for kept in self._kept:
-            if kept.restart_at is None and kept.process.exit_code is not None:
-                self._note_failure(kept, now)
+            if kept.restart_at is None:
+                if kept.check(now):
+                    self._end_silent(kept)
+                if kept.process.exit_code is not None:
+                    self._note_failure(kept, now)
             if kept.restart_at is not None and now >= kept.restart_at:
                 kept.restart_at = None
-                kept.process = self._launch(kept.process.service)
+                kept.process, kept.silence = (
+                    self._launch(kept.process.service),
+                    _silence(kept.process.service),
+                )
             rotate(kept.process.log)
+
+    def _end_silent(self, kept: _Kept) -> None:
+        assert kept.silence is not None
+        name = kept.process.service.name
+        self._say(f"{name} has not responded for {kept.silence.seconds:.0f} s and is killed")
+        kept.process.kill()
 
     def _note_failure(self, kept: _Kept, now: float) -> None:
         if now - kept.process.started > SETTLED_S:
@@ -157,6 +180,10 @@ class Supervisor:
 
     def _count_signal(self, _number: int, _frame: FrameType | None) -> None:
         self.signals += 1
+
+
+def _silence(service: Service) -> Silence | None:
+    return None if service.alive is None else Silence(service.alive)
 
 
 def _describe(code: int | None) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from tournament.models import Keeper
-
-SILENT = datetime.timedelta(minutes=1)
-"""The keeper sweeps every five seconds unless it is busy with reports."""
+from tournament.views.site.health import SILENT
 
 
 class Command(BaseCommand):

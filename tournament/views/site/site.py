@@ -1,11 +1,10 @@
-"""Pages about the site itself: about, health, robots.
+"""Pages about the site itself: about, robots, files that every page needs.
 
 A separate module, because these pages show nothing of what is played.
 """
 
 from __future__ import annotations
 
-from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
@@ -23,14 +22,6 @@ YEAR_S = 365 * 24 * 3600
 def about(request: HttpRequest) -> HttpResponse:
     """Ratings, trademarks, licences."""
     return render(request, "about.html", {"families": list_families(), "credits": family_credits()})
-
-
-@require_safe
-def healthz(request: HttpRequest) -> HttpResponse:
-    """Check that the site and its database respond, for monitoring."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-    return HttpResponse("ok\n", content_type="text/plain")
 
 
 @require_safe

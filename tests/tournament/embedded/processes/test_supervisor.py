@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.tournament.embedded.processes.test_process import DEADLINE_S, eventually
+from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.supervisor import NotReady, Supervisor
+from workers import silence
+from workers.silence import Touched
 
 LIVING = """
 import pathlib, signal, sys
@@ -148,3 +151,53 @@ def test_the_earlier_signal_handlers_are_restored_afterwards(supervisor: Supervi
     with supervisor.listening():
         assert signal.getsignal(signal.SIGINT) != before
     assert signal.getsignal(signal.SIGINT) == before
+
+
+TOUCHING = """
+import os, pathlib, time
+pathlib.Path("starts").open("a").write("x")
+while True:
+    pathlib.Path("pulse").touch()
+    time.sleep(0.01)
+"""
+
+
+@pytest.fixture
+def quick_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(silence, "CHECK_S", 0.5)
+    monkeypatch.setattr(silence, "SILENT_S", 2.0)
+
+
+def tended(supervisor: Supervisor) -> bool:
+    supervisor.tend()
+    return True
+
+
+def starts(tmp_path: Path) -> int:
+    return len((tmp_path / "starts").read_text()) if (tmp_path / "starts").exists() else 0
+
+
+@pytest.mark.usefixtures("quick_watch")
+@pytest.mark.parametrize("also_guard", [False, True])
+def test_a_service_that_is_stopped_is_killed_and_started_again(
+    supervisor: Supervisor, tmp_path: Path, messages: list[str], also_guard: bool
+) -> None:
+    pulse = Touched(tmp_path / "pulse")
+    answers: list[bool] = []
+
+    def alive() -> bool:
+        answers.append(pulse())
+        return answers[-1]
+
+    supervisor.start(Service("keeper", (sys.executable, "-c", TOUCHING), alive=alive))
+    eventually(lambda: tended(supervisor) and True in answers)
+    guard = supervisor.guards["keeper"]
+    stopped = [*descendants(guard), *([guard] if also_guard else [])]
+    for process in stopped:
+        os.kill(process, signal.SIGSTOP)
+
+    eventually(lambda: tended(supervisor) and starts(tmp_path) == 2)
+
+    assert messages[0].startswith("keeper has not responded for ")
+    assert "keeper died (signal 9) and is started again now" in messages[1]
+    assert not set(descendants(os.getpid())) & set(stopped)

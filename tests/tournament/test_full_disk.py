@@ -1,0 +1,173 @@
+"""A disk that is full or read-only, and a database that is away: named, and nothing is lost or counted twice.
+
+The disk is a real one, a small tmpfs in a mount namespace, because only a kernel shows all errors of SQLite.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+
+from tests.support.sites import SiteData
+from tests.tournament.services.backups.test_backups import FILL
+from tournament import tasks
+from tournament.embedded.plan import ROOT
+from tournament.embedded.up import DiskNews
+from tournament.models import Keeper, User
+from tournament.services import disk
+from tournament.services.dispatch.leases import keeper_started
+
+MEGABYTES = 96
+PROGRAM = """
+import django, os
+django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0, interactive=False)
+exec(FILL)
+from pathlib import Path
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from tests.support.schedule import play_short
+from tournament import tasks
+from tournament.models import Attempt, Game, GameRecord
+settings.ALLOWED_HOSTS = ["*"]
+connection.close()
+ballast = Path(settings.DATA, "ballast")
+said = []
+
+def fill_disk():
+    with ballast.open("wb", buffering=0) as file:
+        for size in (1 << 20, 4096, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                pass
+
+def wait(seconds):
+    said.append((Client().get("/healthz").status_code, Game.objects.filter(state="done").count()))
+    connection.close()
+    if len(said) == 2:
+        ballast.unlink()
+
+tasks.time.sleep = wait
+tasks.verified_sender = lambda: job_worker
+job = sent[4]
+attempt = Attempt.objects.get(pk=job.games[0].attempt)
+job_worker = attempt.assigned
+before = Game.objects.filter(state="done").count()
+reports = [report.to_json() for report in play_short(job)]
+fill_disk()
+health = Client().get("/healthz")
+print(health.status_code, health.content.decode().strip())
+tasks.record(reports)
+tasks.record(reports)
+keys = [report["key"] for report in reports]
+print(len(said) >= 2, {status for status, _ in said} == {503}, {done for _, done in said} == {before})
+print(Game.objects.filter(state="done").count() - before == len(keys),
+      GameRecord.objects.filter(game__key__in=keys).count() == len(keys),
+      Attempt.objects.filter(game__key__in=keys, end="recorded").count() == len(keys))
+print(Client().get("/healthz").status_code)
+"""
+INSIDE = 'mount -t tmpfs -o size={megabytes}m,mode=700 tmpfs "$1" && exec "$2" -c "$3"'
+
+
+def run_on_small_disk(site: SiteData, program: str) -> subprocess.CompletedProcess[str]:
+    """Run a program with the site's data folder on a disk of its own; skips where that is forbidden."""
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        pytest.skip("needs unshare: apt-get install util-linux")
+    words = (unshare, "--user", "--map-root-user", "--mount")
+    if subprocess.run((*words, "true"), capture_output=True, check=False).returncode:
+        pytest.skip("needs user namespaces: sysctl kernel.unprivileged_userns_clone=1")
+    script = INSIDE.format(megabytes=MEGABYTES)
+    return subprocess.run(
+        (*words, "sh", "-c", script, "sh", str(site.data), sys.executable, program),
+        cwd=ROOT,
+        env={**site.environment, "DJANGO_SETTINGS_MODULE": "tournament.settings"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_games_that_end_while_the_disk_is_full_are_recorded_once_when_there_is_space(tmp_path: Path) -> None:
+    site = SiteData(tmp_path / "data", migrate=False)
+    site.data.mkdir()
+    ended = run_on_small_disk(site, f"FILL = {FILL!r}\n{PROGRAM}")
+    assert ended.returncode == 0, ended.stderr
+    full, waited, once, health = ended.stdout.strip().splitlines()
+    sentence = (
+        "the disk of the data folder is full, 0 MB are free: games are recorded again when there is space"
+    )
+    assert full == f"503 disk: {sentence}"
+    assert (waited, once, health) == ("True True True", "True True True", "200")
+    assert "the database cannot be used, tried again in 1 s: database or disk is full" in ended.stderr
+
+
+@pytest.mark.django_db
+def test_staff_reads_on_every_page_that_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    staff, client = User.objects.create_user("stan", is_staff=True), Client()
+    client.force_login(staff)
+    assert "the disk of" not in client.get("/about/").content.decode()
+    monkeypatch.setattr(disk, "LEAST_BYTES", 1 << 62)
+    assert "The disk of the data folder is full" in client.get("/about/").content.decode()
+    assert "disk of the data folder" not in Client().get("/about/").content.decode()
+
+
+def test_the_console_says_once_that_the_disk_is_full_and_once_that_it_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    news = DiskNews()
+    assert news.take() == []
+    with monkeypatch.context() as patched:
+        patched.setattr(disk, "LEAST_BYTES", 1 << 62)
+        (line,) = news.take()
+        assert line.startswith("The disk of the data folder is full, ")
+        assert news.take() == []
+    assert news.take() == ["The disk of the data folder can be used again."]
+
+
+@pytest.mark.django_db
+def test_the_health_check_names_a_record_keeper_that_hangs_and_a_database_that_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert Client().get("/healthz").content == b"ok\n"
+    keeper_started()
+    Keeper.objects.update(seen_at="2026-01-01T00:00Z")
+    answer = Client().get("/healthz")
+    assert (answer.status_code, answer.content[:29]) == (200, b"ok\nkeeper: it has not swept f")
+
+    def away(*_: object) -> None:
+        raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr("tournament.views.site.health.Keeper.objects.first", away)
+    answer = Client().get("/healthz")
+    assert (answer.status_code, answer.content) == (503, b"database: it does not answer\n")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_message_waits_for_a_database_that_is_away_and_is_dropped_only_at_a_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    calls = iter([OperationalError("gone"), OperationalError("gone"), None])
+
+    def store() -> None:
+        if error := next(calls):
+            raise error
+
+    tasks.store_patiently(store)
+    assert pauses == [1.0, 2.0]
+    monkeypatch.setattr("celery.worker.state.should_stop", 0)
+    calls = iter([OperationalError("gone")])
+    with pytest.raises(OperationalError):
+        tasks.store_patiently(store)

@@ -1,0 +1,49 @@
+"""Whether the site is well: for monitoring, and in a banner for staff.
+
+A separate module, because every page asks it.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from django.db import Error
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from tournament.models import Keeper
+from tournament.sentences import as_sentence
+from tournament.services.disk import full_disk
+
+SILENT = datetime.timedelta(minutes=1)
+"""The record keeper sweeps every five seconds unless it is busy with reports."""
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Status 200 if pages can be shown and games recorded here, else 503; a line for each trouble.
+
+    A silent record keeper is named with status 200, because another process of the site would be as ill.
+    """
+    troubles = [f"disk: {why}" for why in [full_disk()] if why]
+    try:
+        warnings = list(_keeper_trouble())
+    except Error:
+        warnings = []
+        troubles.append("database: it does not answer")
+    text = "\n".join([*troubles, *warnings] if troubles else ["ok", *warnings])
+    return HttpResponse(f"{text}\n", content_type="text/plain", status=503 if troubles else 200)
+
+
+def _keeper_trouble() -> Iterator[str]:
+    """Asks the database."""
+    keeper = Keeper.objects.first()
+    if keeper is not None and (silent := timezone.now() - keeper.seen_at) > SILENT:
+        yield f"keeper: it has not swept for {silent.total_seconds():.0f} s"
+
+
+def staff_banner(request: HttpRequest) -> dict[str, object]:
+    """A context processor: ``disk_trouble`` is evaluated where a template shows it to staff."""
+    return {"disk_trouble": lambda: as_sentence(why) if (why := full_disk()) else ""}
