@@ -28,7 +28,7 @@ print(json.dumps({
     "games": Game.objects.filter(state="done").count(),
     "all": Game.objects.count(),
     "records": GameRecord.objects.count(),
-    "changed": [code for code in sorted(ladders) if rebuild(code).changed],
+    "changed": [code for code in sorted(ladders) for rebuilt in rebuild(code) if rebuilt.changed],
 }))
 """
 
