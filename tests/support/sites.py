@@ -74,14 +74,20 @@ class LonelySite(SiteData):
 
 
 @contextmanager
-def running_lonely_site(data: Path, port: int, *, redis_server: Path | None = None) -> Iterator[LonelySite]:
-    """The processes of ``./arena up`` except the workers; ``redis_server`` is the program of its Redis."""
+def running_lonely_site(
+    data: Path, port: int, *, redis_server: Path | None = None, **settings: str
+) -> Iterator[LonelySite]:
+    """The processes of ``./arena up`` except the workers; ``redis_server`` is the program of its Redis.
+
+    ``settings`` are variables of its environment.
+    """
     address = Address("127.0.0.1", find_port("127.0.0.1", port))
     with (
         running_redis(redis_server) as socket,
         Supervisor(logs=data / "logs", folder=ROOT, say=print) as supervisor,
     ):
         site = LonelySite(data, address, broker_url(socket))
+        site.environment |= settings
         site.manage("collectstatic", "--no-input", "-v0")
         for service in services(address, workers=1, data=data):
             if service.name in {"site", "beat", "keeper"}:
