@@ -6,12 +6,14 @@ thread while a client sends or reads slowly.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -23,6 +25,15 @@ from waitress.task import Task
 from tournament.server.limits import HEADER_BYTES, ConnectionLimits
 from tournament.server.listening import FairDispatcher, LimitedServer
 
+NICENESS = 10
+"""The pages step back behind the engines, which have 5 and whose clocks run: a flood of requests takes a
+quarter of a core from an engine, and not three quarters.
+"""
+GROUP_NICENESS = 5
+"""The same where the kernel gives each session its share of a core (``sched(7)``, autogroups): there the
+niceness of a process counts only within its session.
+"""
+AUTOGROUP = Path("/proc/self/autogroup")
 LOOK_S = 1.0
 """How often gunicorn hears that the worker is alive."""
 KILL_MARGIN_S = 0.5
@@ -40,6 +51,7 @@ class BufferedWorker(Worker):
     """Serves the application by waitress, within the limits of ``limits.py``."""
 
     def run(self) -> None:
+        step_back()
         limits = ConnectionLimits.of_process(self.cfg.workers)
         _raise_file_limit(4 * limits.connections)
         sockets: dict[int, Any] = {}
@@ -100,6 +112,13 @@ class _Asked:
     """A request as gunicorn's access log reads it."""
 
     headers: list[tuple[str, str]]
+
+
+def step_back() -> None:
+    """Lower the priority of this process, and of its session where that is what counts."""
+    os.nice(NICENESS)
+    with contextlib.suppress(OSError):  # another process of the session did it just now, or there are none
+        AUTOGROUP.write_text(str(GROUP_NICENESS))
 
 
 def adjustments(limits: ConnectionLimits) -> Adjustments:
