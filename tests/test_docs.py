@@ -296,6 +296,7 @@ MAIN_MODULES = {
     "engines": "engines.__main__",
     "workers": "workers.__main__",
     "benchmarks.soak": "benchmarks.soak.__main__",
+    "benchmarks.stranger": "benchmarks.stranger.__main__",
 }
 """The modules with the ``main`` of packages that are run."""
 
