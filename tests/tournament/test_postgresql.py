@@ -19,6 +19,7 @@ AGAIN = (
     "services/dispatch/test_lock_order.py",
     "services/schedule/test_rounds.py",
     "services/schedule/test_limits_at_once.py",
+    "services/schedule/test_slugs.py",
     "services/schedule/test_steps.py",
     "services/version_tests/test_progress.py",
     "services/version_tests/test_progress_at_once.py",
@@ -27,7 +28,7 @@ AGAIN = (
     "services/test_pruning.py",
 )
 """Concurrent double delivery, every kind of report, the effects of a void, bulk claims, the order of locks,
-rounds made once, limits passed by one of several requests, large schedules in steps, pairs of version tests
+rounds made once, limits passed by one of several requests, slugs taken meanwhile, large schedules in steps, pairs of version tests
 counted once, annulments, pruning.
 """
 

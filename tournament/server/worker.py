@@ -34,6 +34,11 @@ GROUP_NICENESS = 5
 niceness of a process counts only within its session.
 """
 AUTOGROUP = Path("/proc/self/autogroup")
+MANY_CONNECTIONS = 64
+PAUSE_S = 0.01
+"""With more connections than that the process looks at them at most a hundred times a second: each look takes
+time for every connection, so slow clients alone would use a third of a core.
+"""
 LOOK_S = 1.0
 """How often gunicorn hears that the worker is alive."""
 KILL_MARGIN_S = 0.5
@@ -72,6 +77,8 @@ class BufferedWorker(Worker):
         while self.alive and self.ppid == os.getppid():
             self.notify()
             wasyncore.loop(timeout=LOOK_S, map=sockets, count=1, use_poll=True)
+            if len(sockets) > MANY_CONNECTIONS:
+                time.sleep(PAUSE_S)
         self._finish(sockets)
 
     def handle_exit(self, sig: int, frame: Any) -> None:
