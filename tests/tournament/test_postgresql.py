@@ -28,8 +28,8 @@ AGAIN = (
     "services/test_pruning.py",
 )
 """Concurrent double delivery, every kind of report, the effects of a void, bulk claims, the order of locks,
-rounds made once, limits passed by one of several requests, slugs taken meanwhile, large schedules in steps, pairs of version tests
-counted once, annulments, pruning.
+rounds made once, limits passed by one of several requests, slugs taken meanwhile, large schedules in steps,
+pairs of version tests counted once, annulments, pruning.
 """
 
 
