@@ -298,6 +298,7 @@ MAIN_MODULES = {
     "benchmarks.containers": "benchmarks.containers.__main__",
     "benchmarks.soak": "benchmarks.soak.__main__",
     "benchmarks.pages": "benchmarks.pages.__main__",
+    "benchmarks.stranger": "benchmarks.stranger.__main__",
 }
 """The modules with the ``main`` of packages that are run."""
 

@@ -259,11 +259,12 @@ ACCOUNT_PREVENT_ENUMERATION = "strict"
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_RATE_LIMITS = {
     # The first six are counted by tournament.services.accounts.throttles, the others by allauth.
-    "password_from_address": "30/5m/key",
+    # A password takes a fifth of a second of processor time: the limits a minute are for floods.
+    "password_from_address": "10/1m/key,30/5m/key",
     "password_here": "5/5m/key",
     "password_elsewhere": "40/1h/key",
     "password_device": "10/5m/key",
-    "sign_up": "30/1h/key",
+    "sign_up": "6/1m/key,30/1h/key",
     "mail": "3/1h/key,6/1d/key",  # of one kind to one mailbox, whoever asks for them
     "login": None,
     "signup": None,

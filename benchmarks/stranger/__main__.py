@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from benchmarks.gauge import cpu_seconds
 from benchmarks.machine import describe_machine
 from benchmarks.slow_clients import PAGES, fetch_seconds
 from benchmarks.stranger.stranger import Stranger
@@ -47,6 +48,8 @@ class Run:
 
     seconds: float
     pages: dict[str, list[float]] = field(default_factory=lambda: {page: [] for page in PAGES})
+    cpu: dict[str, float] = field(default_factory=dict)
+    """Processor seconds of each service meanwhile."""
 
     def row(self, name: str) -> str:
         cells = [f"{statistics.median(taken):.3f} s | {max(taken):.3f} s" for taken in self.pages.values()]
@@ -65,6 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"\n| {options.games} games, {options.slots} slots | took | {heads} |")
     print("| --- |" + " ---: |" * (1 + 2 * len(PAGES)))
     print(alone.row("alone"), disturbed.row("with the stranger"), sep="\n")
+    for name, run in (("alone", alone), ("with the stranger", disturbed)):
+        shares = ", ".join(f"{service} {used / run.seconds:.0%}" for service, used in run.cpu.items())
+        print(f"\nProcessor time of a core, {name}: {shares}")
     print(f"\n{ratio:.2f} times as long; the target is {TARGET}")
     return int(ratio > TARGET)
 
@@ -125,17 +131,22 @@ def _play(
         while time.monotonic() < begun + settle_s:
             _look(instance)
         slug = ada.start_tournament(fields)  # type: ignore[arg-type]
-        run, tournament = Run(0.0), Tournament.objects.get(slug=slug)
+        run, tournament, before = Run(0.0), Tournament.objects.get(slug=slug), _cpu(instance)
         while not tournament.is_over:
             _look(instance)
             for page, taken in run.pages.items():
                 taken.append(fetch_seconds(instance.address.url + page))
             tournament.refresh_from_db()
+        run.cpu = {name: used - before.get(name, 0.0) for name, used in _cpu(instance).items()}
     _check(tournament)
     assert tournament.started_at
     assert tournament.finished_at
     run.seconds = (tournament.finished_at - tournament.started_at).total_seconds()
     return run
+
+
+def _cpu(instance: Instance) -> dict[str, float]:
+    return {name: cpu_seconds(guard) for name, guard in instance.supervisor.guards.items()}
 
 
 def _look(instance: Instance) -> None:

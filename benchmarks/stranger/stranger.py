@@ -65,7 +65,7 @@ class Stranger:
         for number, terms in enumerate(MONSTERS):
             self._start_monster(number, terms)
         floods = (partial(self._flood, ADDRESSES[number % len(ADDRESSES)]) for number in range(FLOODERS))
-        acts = [self._hold_connections, self._upload_all, *floods]
+        acts: list[Callable[[], None]] = [self._hold_connections, self._upload_all, *floods]
         threads = [threading.Thread(target=act, daemon=True) for act in acts]
         for thread in threads:
             thread.start()
@@ -123,8 +123,13 @@ class Stranger:
     def _forms(self, address: str) -> list[Callable[[], int]]:
         guest = Visitor(self._site, address)
         mine = Visitor(self._site, address, self._me.cookies.copy())
-        wrong = {"login": "ada", "password": "guess"}
-        many = {"bots": self._bots, "ladders": self._ladders, "pairs": 1000, "time_control": "1+1"}
+        wrong = {"username": "ada", "password": "guess"}
+        many: dict[str, str | int | Sequence[str | int]] = {
+            "bots": self._bots,
+            "ladders": self._ladders,
+            "pairs": 1000,
+            "time_control": "1+1",
+        }
         return [
             lambda: guest.post("/log-in/", wrong).status,
             lambda: self._sign_up(address),

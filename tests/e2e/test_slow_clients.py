@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -10,8 +11,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.slow_clients import KINDS, PAGES, SlowClients, fetch_seconds
-from tests.support.jobs import wait_until
+from tests.support.jobs import processes_with, wait_until
+from tests.support.processes import command_line
 from tests.support.sites import LonelySite, running_lonely_site
+from tournament.embedded.plan import PLAYERS_NICENESS
+from tournament.server.worker import GROUP_NICENESS, NICENESS
+from workers.sandbox.tree import descendants
 
 pytestmark = pytest.mark.slow
 CLIENTS = 300
@@ -77,3 +82,26 @@ def test_the_site_stops_in_time_while_a_client_is_slow(tmp_path: Path) -> None:
     slow.close()
     assert "died" not in (tmp_path / "data" / "logs" / "site.log").read_text()
     assert time.monotonic() - began < 60
+
+
+def test_pages_have_a_lower_priority_than_engines(site: LonelySite) -> None:
+    """By the niceness of the processes, and by that of their session where the kernel shares by sessions."""
+    master = next(pid for pid in processes_with("gunicorn") if works_on(site, pid))
+    workers = descendants(master)
+    lower = niceness(master) + NICENESS
+    assert wait_until(lambda: [niceness(pid) for pid in workers] == [lower] * 2)
+    assert NICENESS > PLAYERS_NICENESS
+    group = Path(f"/proc/{workers[0]}/autogroup")
+    if group.exists() and (text := group.read_text()):
+        assert text.endswith(f"nice {GROUP_NICENESS}\n")
+
+
+def works_on(site: LonelySite, pid: int) -> bool:
+    """Whether it is the first process of this site's server."""
+    environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    is_ours = f"DUARENA_DATA={site.data}".encode() in environment
+    return is_ours and "guard.py" not in command_line(pid) and len(descendants(pid)) == 2
+
+
+def niceness(pid: int) -> int:
+    return os.getpriority(os.PRIO_PROCESS, pid)

@@ -25,14 +25,15 @@ OTHERS = (
     "services/dispatch/test_batches.py",
     "services/dispatch/test_dispatch.py",
     "services/schedule/test_rounds.py",
+    "services/schedule/test_slugs.py",
     "services/schedule/test_steps.py",
     "services/version_tests/test_progress.py",
     "views/version_tests/test_version_tests.py",
     "services/test_annulments.py",
     "services/test_pruning.py",
 )
-"""Every kind of report, the effects of a void, bulk claims, rounds made once, large schedules in steps,
-annulments, pruning.
+"""Every kind of report, the effects of a void, bulk claims, rounds made once, slugs taken meanwhile, large
+schedules in steps, annulments, pruning.
 """
 
 

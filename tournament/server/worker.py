@@ -6,12 +6,14 @@ thread while a client sends or reads slowly.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -24,6 +26,20 @@ from tournament.monitoring.sharing import share_measurements
 from tournament.server.limits import HEADER_BYTES, ConnectionLimits
 from tournament.server.listening import FairDispatcher, LimitedServer
 
+NICENESS = 10
+"""The pages step back behind the engines, which have 5 and whose clocks run: a flood of requests takes a
+quarter of a core from an engine, and not three quarters.
+"""
+GROUP_NICENESS = 5
+"""The same where the kernel gives each session its share of a core (``sched(7)``, autogroups): there the
+niceness of a process counts only within its session.
+"""
+AUTOGROUP = Path("/proc/self/autogroup")
+MANY_CONNECTIONS = 64
+PAUSE_S = 0.01
+"""With more connections than that the process looks at them at most a hundred times a second: each look takes
+time for every connection, so slow clients alone would use a third of a core.
+"""
 LOOK_S = 1.0
 """How often gunicorn hears that the worker is alive."""
 KILL_MARGIN_S = 0.5
@@ -46,6 +62,7 @@ class BufferedWorker(Worker):
         share_measurements()
 
     def run(self) -> None:
+        step_back()
         limits = ConnectionLimits.of_process(self.cfg.workers)
         _raise_file_limit(4 * limits.connections)
         sockets: dict[int, Any] = {}
@@ -66,6 +83,8 @@ class BufferedWorker(Worker):
         while self.alive and self.ppid == os.getppid():
             self.notify()
             wasyncore.loop(timeout=LOOK_S, map=sockets, count=1, use_poll=True)
+            if len(sockets) > MANY_CONNECTIONS:
+                time.sleep(PAUSE_S)
         self._finish(sockets)
 
     def handle_exit(self, sig: int, frame: Any) -> None:
@@ -106,6 +125,13 @@ class _Asked:
     """A request as gunicorn's access log reads it."""
 
     headers: list[tuple[str, str]]
+
+
+def step_back() -> None:
+    """Lower the priority of this process, and of its session where that is what counts."""
+    os.nice(NICENESS)
+    with contextlib.suppress(OSError):  # another process of the session did it just now, or there are none
+        AUTOGROUP.write_text(str(GROUP_NICENESS))
 
 
 def adjustments(limits: ConnectionLimits) -> Adjustments:
