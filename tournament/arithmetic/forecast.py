@@ -39,6 +39,8 @@ class LadderPairs:
     """Games in a pair."""
     seconds: float
     """Duration of a pair."""
+    early: int = 0
+    """How many of the first pairs an idle slot takes before they are due, for provisional ratings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +93,28 @@ def forecast(
 
 
 def _follow_ladders(found: Forecast, free: list[float], ladders: Mapping[str, LadderPairs]) -> None:
-    """Simulate the ladders' pairs in the order in which they are due."""
-    due = [(one.due_s, code, 0) for code, one in ladders.items() if one.pairs]
-    heapq.heapify(due)
+    """Simulate the ladders' pairs in the order in which they are due.
+
+    A slot that is free before takes an early pair, of the ladder that has had the fewest.
+    """
+    due = {code: one.due_s for code, one in ladders.items() if one.pairs}
+    made = dict.fromkeys(due, 0)
     while due:
-        moment, code, number = heapq.heappop(due)
-        one = ladders[code]
+        code = min(due, key=lambda code: due[code])
+        early = [code for code in due if made[code] < ladders[code].early]
+        is_early = bool(early) and free[0] < due[code]
+        if is_early:
+            code = min(early, key=lambda code: made[code])
+        one, number = ladders[code], made[code]
         pair = one.pairs[number]
-        start = max(moment, heapq.heappop(free))
+        start = heapq.heappop(free) if is_early else max(due[code], heapq.heappop(free))
         _note(found, code, (pair.first, pair.second), PlannedStart(start, one.games * number, False))
         heapq.heappush(free, start + one.seconds)
-        found.ladders_s[code] = start
-        if number + 1 < len(one.pairs):
-            heapq.heappush(due, (start + one.interval_s, code, number + 1))
+        found.ladders_s[code], made[code] = start, number + 1
+        if not is_early:
+            due[code] = start + one.interval_s
+        if number + 1 == len(one.pairs):
+            del due[code]
 
 
 def _note(found: Forecast, ladder: str, versions: Iterable[int], start: PlannedStart) -> None:

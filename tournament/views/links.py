@@ -13,7 +13,7 @@ from django import template
 from django.forms import BoundField
 from django.forms.utils import flatatt
 from django.urls import reverse
-from django.utils.html import escape, format_html, format_html_join
+from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from tournament.models import BotVersion, Ladder
@@ -45,19 +45,18 @@ def link_ladder(code: str) -> SafeString:
 @register.filter("choices")
 def draw_choices(field: BoundField) -> SafeString:
     """The checkboxes of a field as items of a list; empty if there is nothing to choose from."""
-    items = (
-        format_html(
-            '<li><label for="{}"><input type="checkbox" name="{}" value="{}"{}>'
-            '<span dir="ltr">{}</span></label></li>',
-            choice.data["attrs"].get("id", ""),
-            choice.data["name"],
-            choice.data["value"],
-            flatatt(choice.data["attrs"]),
-            choice.data["label"],
+    widget: Any = field.field.widget
+    shared = flatatt(field.build_widget_attrs({}, widget))
+    chosen = set(widget.format_value(field.value()) or ())
+    begin = f'<input type="checkbox" name="{field.html_name}" value="'
+    items = []
+    for number, (value, label) in enumerate(widget.choices):
+        name, checked = f"{field.auto_id}_{number}", " checked" if str(value) in chosen else ""
+        items.append(
+            f'<li><label for="{name}">{begin}{escape(value)}"{shared} id="{name}"{checked}>'
+            f'<span dir="ltr">{escape(label)}</span></label></li>'
         )
-        for choice in field
-    )
-    return mark_safe("\n".join(items))  # safe: escaped above
+    return mark_safe("\n".join(items))  # safe: escaped above, the names of fields are ours
 
 
 @register.filter("options")

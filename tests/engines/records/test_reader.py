@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.protocol import Score
-from engines.records import MoveNote, Record, RecordError, RecordMove, format_record, read_records
+from engines.records import (
+    MoveNote,
+    Record,
+    RecordError,
+    RecordMove,
+    format_record,
+    read_records,
+    read_times,
+)
 from engines.rules import GAMES
 from engines.rules.base import Result
 from tests.engines.records.test_notes import notes
@@ -221,3 +229,10 @@ def test_every_record_is_read_as_it_was_written(record: Record) -> None:
     text = format_record(record)
     assert read_one(text) == record
     assert max(map(len, text.split("\n\n")[-1].splitlines())) < 80
+
+
+@settings(max_examples=100, deadline=None)
+@given(records())
+def test_the_times_alone_are_those_of_the_whole_record(record: Record) -> None:
+    times = [None if move.note is None else move.note.ms for move in record.moves]
+    assert read_times(format_record(record)) == times

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -68,6 +69,21 @@ def test_a_rate_above_that_of_the_slots_is_limited_to_theirs() -> None:
     drawn = [(number, number + 1) for number in range(1, 21, 2)]
     found = forecast(2, [], [], 0, [ladder("dualma", *drawn, interval_s=0.1)])
     assert found.starts["dualma", 19].seconds == pytest.approx(40, abs=1)
+
+
+def test_idle_slots_take_the_early_pairs_of_ladders_in_turns() -> None:
+    dualma = replace(ladder("dualma", (1, 2), (3, 4), (5, 6), due_s=25), early=2)
+    duploline = replace(ladder("duploline", (1, 2), (3, 4), due_s=60), early=1)
+    starts = forecast(1, [], [], 0, [dualma, duploline]).starts
+    assert [starts["dualma", player].seconds for player in (1, 3, 5)] == [0.0, 20.0, 30.0]
+    assert [starts["duploline", player].seconds for player in (1, 3)] == [10.0, 60.0]
+
+
+def test_a_pair_that_is_due_comes_before_early_ones() -> None:
+    later = replace(ladder("dualma", (1, 2), (3, 4), due_s=100), early=2)
+    found = forecast(1, [], [], 0, [later, ladder("duploline", (5, 6), due_s=0)])
+    assert found.starts["duploline", 5].seconds == 0.0
+    assert [found.starts["dualma", player].seconds for player in (1, 3)] == [10.0, 20.0]
 
 
 @given(

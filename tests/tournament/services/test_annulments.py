@@ -47,7 +47,12 @@ from tournament.services import annulments
 from tournament.services.annulments import Selection, annul, take_back
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper, rebuilding
-from tournament.services.results.corrections import RebuildError, published_corrections, read_corrections
+from tournament.services.results.corrections import (
+    COLUMNS,
+    RebuildError,
+    published_corrections,
+    read_corrections,
+)
 from tournament.services.results.estimates import compute
 from tournament.services.results.exact import exact_from_records, exact_from_tables
 from tournament.services.results.rebuilding import rebuild, rebuild_from_records, rebuild_outdated
@@ -285,7 +290,7 @@ def test_a_repeat_is_rated_in_place_of_an_annulled_game_and_only_then(deal: Deal
 
     annul(Game.objects.filter(pk=games[0].pk), REASON, timezone.now())
     assert rated() == [False, True, False]
-    assert [(row["GameId"], row["effect"]) for row in published_corrections()] == [
+    assert [(key, effect) for _, key, _, effect, *_ in published_corrections()] == [
         (games[0].key, "annulled"),
         (games[1].key, "rated"),
     ]
@@ -311,12 +316,7 @@ def test_a_game_that_repeats_an_annulled_one_counts_until_that_counts_again(deal
     assert set(Correction.objects.values_list("effect", flat=True)) == {"unrated"}
     rebuild_outdated()
     corrections = read_corrections(
-        attached_csv(
-            ("GameId", "effect"),
-            ((row["GameId"], row["effect"]) for row in published_corrections()),
-            "x",
-        ).content.decode(),
-        "x",
+        attached_csv(COLUMNS, published_corrections(), "annulled.csv").content.decode(), "annulled.csv"
     )
     alone = exact_from_records("duploline", read_records(StringIO(recorded_text()), "records"), corrections)
     assert alone.games == 2

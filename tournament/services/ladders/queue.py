@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, groupby, zip_longest
 from operator import itemgetter
 
@@ -16,14 +16,14 @@ from django.conf import settings
 
 from tournament import queues
 from tournament.arithmetic.forecast import Forecast, LadderPairs, QueuedPair, forecast
-from tournament.arithmetic.matchmaker import Candidate, draw_pairs, most_pairs_between
+from tournament.arithmetic.matchmaker import Candidate, count_early, draw_pairs, most_pairs_between
 from tournament.models import Attempt, Game, Keeper, Matchmaking, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.dispatch.dispatch import of_queue
 from tournament.services.dispatch.durations import guess_seconds, seconds_a_game
 from tournament.services.dispatch.slots import slots_of
 from tournament.services.ladders.candidates import candidates_of
-from tournament.services.ladders.matchmaking import find_matchmakers, seed_of
+from tournament.services.ladders.matchmaking import find_matchmakers, ladders_with_provisional, seed_of
 
 LISTED = 600
 """Waiting games of a tournament that are read one by one."""
@@ -89,12 +89,13 @@ def look(now: datetime.datetime) -> Queue:
     waiting, unlisted_s = _waiting([event for event in events if not event.tournament.is_version_test])
     workers = list(Worker.objects.up().filter(queue=queues.GAMES))
     slots = slots_of(workers) or settings.SLOTS
+    ladders = [_to_come(row, candidates[row.ladder_id], paces, now) for row in matchmakers if row.is_at_work]
     found = forecast(
         slots,
         [_left_s(one, paces, now) for one in claimed if one.is_played],
         chain(_sent(claimed, paces), waiting),
         unlisted_s,
-        [_to_come(row, candidates[row.ladder_id], paces, now) for row in matchmakers if row.is_at_work],
+        _with_early(ladders, candidates),
     )
     return Queue(
         [one.game for one in claimed if one.is_played],
@@ -182,6 +183,19 @@ def _to_come(
         GAMES_A_PAIR,
         GAMES_A_PAIR * pace,
     )
+
+
+def _with_early(
+    ladders: Sequence[LadderPairs], candidates: Mapping[str, Sequence[Candidate]]
+) -> list[LadderPairs]:
+    """With the number of pairs that idle workers get before they are due."""
+    provisional = ladders_with_provisional([one.ladder for one in ladders])
+    return [
+        replace(one, early=count_early(candidates[one.ladder], one.pairs, one.games))
+        if one.ladder in provisional
+        else one
+        for one in ladders
+    ]
 
 
 def _unable(conditions: set[str]) -> str:

@@ -36,6 +36,9 @@ KEPT_S = 3
 UNKNOWN = "not known yet"
 AFTER_VALIDATION = "after it has passed its validation"
 
+_latest: tuple[datetime.datetime, QueueState] | None = None
+"""The state that this process parsed last, with its time."""
+
 
 @dataclass(frozen=True, slots=True)
 class NextGame:
@@ -63,9 +66,9 @@ class NextGame:
 
 def queue_state(now: datetime.datetime) -> QueueState:
     """The queue as the keeper found it some seconds ago."""
-    row = QueueForecast.objects.order_by("-pk").first()
+    row = QueueForecast.objects.order_by("-pk").defer("content").first()
     if row is not None and abs(now - row.computed_at) < TOO_OLD:
-        return _parse(bytes(row.content))
+        return _stored_state(row)
     known: QueueState | None = cache.get("queue-state") if row is not None else None
     if known is None:
         known = describe_queue(look(now))
@@ -125,6 +128,15 @@ def validating_by_ladder(state: QueueState, user: access.Visitor) -> dict[str, l
 def _validating(user: access.Visitor) -> QuerySet[BotVersion]:
     versions = BotVersion.objects.filter(state=BotVersion.State.VALIDATING).select_related("bot__owner")
     return access.visible_versions(user, versions)
+
+
+def _stored_state(row: QueueForecast) -> QueueState:
+    """Parsed once in each process: it has all bots, of which a page shows few."""
+    global _latest
+    known = _latest
+    if known is None or known[0] != row.computed_at:
+        known = _latest = row.computed_at, _parse(bytes(row.content))
+    return known[1]
 
 
 def _format(state: QueueState) -> bytes:

@@ -10,7 +10,6 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from tournament.models import Correction
 
@@ -28,13 +27,13 @@ class RebuildError(ValueError):
     """Records or corrections that do not fit the site's tables; the text is one sentence."""
 
 
-def published_corrections() -> Iterator[dict[str, Any]]:
-    """The entries of the list, with the keys of ``COLUMNS``, in the order of the games' numbers."""
+def published_corrections() -> Iterator[tuple[object, ...]]:
+    """The entries of the list, with the columns of ``COLUMNS``, in the order of the games' numbers."""
     rows = Correction.objects.order_by("pk").values_list(
         "pk", "game__key", "game__ladder", "effect", "reason", "at"
     )
     for *values, at in rows.iterator(2000):
-        yield dict(zip(COLUMNS, (*values, at.isoformat()), strict=True))
+        yield *values, at.isoformat()
 
 
 def read_corrections(text: str, source: str) -> dict[str, Effect]:

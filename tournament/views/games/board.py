@@ -27,7 +27,8 @@ from tournament.views.paging import LAST_ID, whole_number
 
 PICTURE_S = 24 * 3600
 """How long caches may keep the picture of a recorded game."""
-PNG_WIDTH = 800
+PNG_WIDTH = 600
+"""In pixels; enough for previews of links. The time grows with the area."""
 
 
 @dataclass(frozen=True, slots=True)

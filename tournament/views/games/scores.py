@@ -14,6 +14,7 @@ from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, LadderRating, PairScore
 from tournament.views.games.filters import comparison_address, games_address
 
+_WON, _DRAWN, _LOST = "&result=won", "&result=draw", "&result=lost"
 _RESULTS = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
 """In the order of the columns of ``PairScore``."""
 
@@ -43,15 +44,15 @@ class ScoreRow:
 
     @property
     def won(self) -> str:
-        return f"{self.games}&result=won"
+        return self.games + _WON
 
     @property
     def drawn(self) -> str:
-        return f"{self.games}&result=draw"
+        return self.games + _DRAWN
 
     @property
     def lost(self) -> str:
-        return f"{self.games}&result=lost"
+        return self.games + _LOST
 
     @property
     def cells(self) -> SafeString:
@@ -72,9 +73,10 @@ class ScoreRow:
 
     def _linked(self) -> Iterator[tuple[str, SafeString]]:
         """The class and the linked number of games won, drawn and lost."""
-        yield "win", _link(self.score.wins, self.won)
-        yield "draw", _link(self.score.draws, self.drawn)
-        yield "loss", _link(self.score.losses, self.lost)
+        games = self.games
+        yield "win", _link(self.score.wins, games + _WON)
+        yield "draw", _link(self.score.draws, games + _DRAWN)
+        yield "loss", _link(self.score.losses, games + _LOST)
 
 
 def _link(count: int, address: str) -> SafeString:

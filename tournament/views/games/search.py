@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import F, Q
@@ -21,6 +23,10 @@ from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, com
 from tournament.views.paging import LAST_ID, Page, is_whole
 
 PAGE_SIZE = 50
+MOST_TEXT = 2_000_000
+"""Characters after which a part of the records ends: compressing them takes most of its time."""
+RECORDS_READ = 100
+"""Records of one query."""
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 COLUMNS = (
@@ -34,7 +40,7 @@ COLUMNS = (
 def games(request: HttpRequest) -> HttpResponse:
     """The games that match the filters in the address."""
     form = GameSearchForm(request.GET)
-    page = _found(request, form, PAGE_SIZE) if form.is_valid() else Page([], "", "")
+    page = _games_of(_found(request, form, PAGE_SIZE).page()) if form.is_valid() else Page([], "", "")
     filters = _filters(request)
     context = {
         "form": form,
@@ -50,7 +56,7 @@ def games(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def games_export(request: HttpRequest, kind: str) -> HttpResponse:
-    """The same as ``csv``, ``jsonl`` or ``pgn``, at most ``MOST_EXPORTED`` games at a time.
+    """The same as ``csv``, ``jsonl`` or ``pgn``, at most ``MOST_EXPORTED`` games and ``MOST_TEXT`` at a time.
 
     The header ``Link`` names the address of the games after them, if there are more.
     """
@@ -61,11 +67,35 @@ def games_export(request: HttpRequest, kind: str) -> HttpResponse:
         sentences = "\n".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
         return HttpResponse(f"{sentences}\n", content_type="text/plain; charset=utf-8", status=400)
     found = _found(request, form, MOST_EXPORTED)
-    return with_next(request, EXPORTS[kind](request, found.rows), found)
+    return EXPORTS[kind](request, found)
 
 
-def _found(request: HttpRequest, form: GameSearchForm, size: int) -> Page:
-    """A page of games in the order asked for; its previous page is the first one."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The ids of games in the order asked for, with the values that order them; one more than fit a page."""
+
+    rows: list[tuple[int, Any]]
+    size: int
+    """The most games of a page."""
+    filters: dict[str, str]
+    is_first: bool
+
+    @property
+    def keys(self) -> list[int]:
+        return [pk for pk, _ in self.rows[: self.size]]
+
+    def page(self, count: int | None = None) -> Page:
+        """The first ``count`` ids, None for all that fit; its previous page is the first one."""
+        count = self.size if count is None else count
+        first = "" if self.is_first else _query(self.filters)
+        if len(self.rows) <= count:
+            return Page(self.keys, first, "")
+        pk, value = self.rows[count - 1]
+        number = _micros(value) if isinstance(value, datetime.datetime) else value or 0
+        return Page(self.keys[:count], first, _query(self.filters | {"after": f"{number}.{pk}"}))
+
+
+def _found(request: HttpRequest, form: GameSearchForm, size: int) -> _Found:
     _, field, descends = SORTS[form.cleaned_data["sort"] or "newest"]
     if field == "finished_at" and form.cleaned_data["ladder"]:
         field = "sequence"  # the order in which a ladder's games ended, in which its index has them
@@ -77,16 +107,14 @@ def _found(request: HttpRequest, form: GameSearchForm, size: int) -> Page:
         value, pk = after
         rows = rows.filter(Q(**{f"{field}__{beyond}": value}) | Q(**{field: value, f"pk__{beyond}": pk}))
     # Sorting ids alone is ten times as fast as sorting whole rows, of which a bot may have 100,000.
-    keys = list(rows.values_list("pk", flat=True)[: size + 1])
-    games = Game.objects.listed().annotate(round=F("pairing__round")).in_bulk(keys)
-    found = [games[key] for key in keys]
-    filters = _filters(request)
-    first = _query(filters) if "after" in request.GET else ""
-    if len(found) <= size:
-        return Page(found, first, "")
-    last = found[size - 1]
-    value = _micros(last.finished_at) if field == "finished_at" else getattr(last, field)
-    return Page(found[:size], first, _query(filters | {"after": f"{value}.{last.pk}"}))
+    found = list(rows.values_list("pk", field)[: size + 1])
+    return _Found(found, size, _filters(request), "after" not in request.GET)
+
+
+def _games_of(page: Page) -> Page:
+    """The page with the games of its ids."""
+    games = Game.objects.listed().annotate(round=F("pairing__round")).in_bulk(page.rows)
+    return replace(page, rows=[games[key] for key in page.rows])
 
 
 def _cursor(request: HttpRequest, field: str) -> tuple[int | datetime.datetime, int] | None:
@@ -105,8 +133,8 @@ def _cursor(request: HttpRequest, field: str) -> tuple[int | datetime.datetime, 
         raise Http404(f"no games after {text!r}") from None
 
 
-def _micros(moment: datetime.datetime | None) -> int:
-    return ((moment or EPOCH) - EPOCH) // datetime.timedelta(microseconds=1)
+def _micros(moment: datetime.datetime) -> int:
+    return (moment - EPOCH) // datetime.timedelta(microseconds=1)
 
 
 def _comparison(form: GameSearchForm) -> str:
@@ -151,28 +179,45 @@ def _values(page: str, game: Game) -> tuple[object, ...]:
     )
 
 
-def _rows(request: HttpRequest, games: list[Game]) -> Iterator[tuple[object, ...]]:
-    page = request.build_absolute_uri(reverse("game", args=[0]))
-    return (_values(page, game) for game in games)
+def _rows(request: HttpRequest, page: Page) -> Iterator[tuple[object, ...]]:
+    address = request.build_absolute_uri(reverse("game", args=[0]))
+    return (_values(address, game) for game in _games_of(page).rows)
 
 
-def _csv(request: HttpRequest, games: list[Game]) -> HttpResponse:
-    return attached_csv(COLUMNS, _rows(request, games), "games.csv")
+def _csv(request: HttpRequest, found: _Found) -> HttpResponse:
+    page = found.page()
+    return with_next(request, attached_csv(COLUMNS, _rows(request, page), "games.csv"), page)
 
 
-def _json_lines(request: HttpRequest, games: list[Game]) -> HttpResponse:
+def _json_lines(request: HttpRequest, found: _Found) -> HttpResponse:
+    page = found.page()
     lines = (
         f"{json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)}\n"
-        for row in _rows(request, games)
+        for row in _rows(request, page)
     )
-    return attached("".join(lines), "games.jsonl", "application/jsonl; charset=utf-8")
+    response = attached("".join(lines), "games.jsonl", "application/jsonl; charset=utf-8")
+    return with_next(request, response, page)
 
 
-def _pgn(request: HttpRequest, games: list[Game]) -> HttpResponse:
-    texts = GameRecord.objects.in_bulk([game.pk for game in games])
-    return attached(
-        "\n".join(texts[game.pk].text for game in games if game.pk in texts), "games.pgn", PGN_TYPE
-    )
+def _pgn(request: HttpRequest, found: _Found) -> HttpResponse:
+    texts = _texts_of(found.keys)
+    response = attached("\n".join(filter(None, texts)), "games.pgn", PGN_TYPE)
+    return with_next(request, response, found.page(len(texts)))
+
+
+def _texts_of(keys: Sequence[int]) -> list[str]:
+    """The records of the first of these games, until they have ``MOST_TEXT``; "" for a game without one."""
+    texts: list[str] = []
+    length = 0
+    for start in range(0, len(keys), RECORDS_READ):
+        some = keys[start : start + RECORDS_READ]
+        found = dict(GameRecord.objects.filter(pk__in=some).values_list("pk", "text"))
+        for key in some:
+            texts.append(found.get(key, ""))
+            length += len(texts[-1])
+            if length >= MOST_TEXT:
+                return texts
+    return texts
 
 
 EXPORTS = {"csv": _csv, "jsonl": _json_lines, "pgn": _pgn}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from django.db.models import F, OuterRef, Subquery
-from django.db.models.functions import Coalesce
+from django.db import connection
 from django.utils.safestring import SafeString
 
 from tournament.arithmetic.estimates import Agreement
 from tournament.models import LadderRating, RatingEvent
 from tournament.views.games.scores import ScoreRow, score_of_rating
 from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
+from tournament.views.paging import MOST_PARTS
 
 RECENT = 24
 """Rated games in a line of recent ratings."""
@@ -75,18 +75,23 @@ def drawn_rows(
 def recent_ratings(ladder: str, versions: Collection[int], count: int = RECENT) -> dict[int, list[float]]:
     """The published ratings of each version after its latest ``count`` games, the oldest first.
 
-    One query, which reads ``count`` entries of the index ``event_history`` twice for each version.
+    Reads ``count`` rows of the index ``event_history`` for each version. In SQL, because PostgreSQL reads all
+    events of the ladder for a query with a limit that depends on the version.
     """
-    events = RatingEvent.objects.filter(version=OuterRef("version"), ladder=OuterRef("ladder"))
-    earliest = events.order_by("-sequence").values("sequence")[count - 1 : count]
-    rows = LadderRating.objects.filter(
-        ladder=ladder,
-        version__in=versions,
-        version__rating_events__ladder=F("ladder"),
-        version__rating_events__sequence__gte=Coalesce(Subquery(earliest), 0),
-    ).order_by("version__rating_events__sequence")
-    event = "version__rating_events"
+    table = connection.ops.quote_name(RatingEvent._meta.db_table)
+    part = (
+        f"SELECT * FROM (SELECT sequence, version_id, mu_after, sigma_after FROM {table}"
+        f" WHERE version_id = %s AND ladder_id = %s ORDER BY sequence DESC LIMIT {count:d}) AS part"
+    )
+    rows: list[tuple[int, int, float, float]] = []
+    wanted = list(versions)
+    with connection.cursor() as cursor:
+        for start in range(0, len(wanted), MOST_PARTS):
+            some = wanted[start : start + MOST_PARTS]
+            parameters = [value for version in some for value in (version, ladder)]
+            cursor.execute(" UNION ALL ".join([part] * len(some)), parameters)
+            rows += cursor.fetchall()
     found: dict[int, list[float]] = {}
-    for version, mu, sigma in rows.values_list("version", f"{event}__mu_after", f"{event}__sigma_after"):
+    for _, version, mu, sigma in sorted(rows):
         found.setdefault(version, []).append(mu - 3 * sigma)
     return found

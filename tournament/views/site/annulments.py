@@ -167,5 +167,4 @@ def _do(
 @require_safe
 def corrections(request: HttpRequest, kind: str) -> HttpResponse:
     """The list of annulled games as ``csv`` or ``json``, with the repeats that count in their place."""
-    rows = (tuple(row.values()) for row in published_corrections())
-    return served_table(kind, LIST, COLUMNS, rows, file="annulled")
+    return served_table(kind, LIST, COLUMNS, published_corrections(), file="annulled")

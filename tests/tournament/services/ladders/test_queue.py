@@ -39,7 +39,7 @@ Player = tuple[str, int]
 
 @pytest.fixture(autouse=True)
 def two_slots(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 1)  # the forecast leaves extra pairs out
+    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 1)
     settings.LADDER_GAMES = 120
     make_worker(slots=2)
     keeper_started(timezone.now())
@@ -117,6 +117,23 @@ def test_a_ladder_s_turns_come_about_when_they_were_foretold(
     waited = workers.first_after(180)
     assert told.keys() == waited.keys()
     assert all(abs(told[player].seconds - waited[player]) <= 120 for player in told), (told, waited)
+
+
+@pytest.mark.slow
+def test_extra_games_of_provisional_versions_come_about_when_they_were_foretold(
+    settings: Settings, deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two slots are never idle, although the ladder has a pair only every hour."""
+    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 60)
+    settings.LADDER_GAMES = 2
+    owned(*(f"Bot{number}" for number in range(6)))
+    workers = Workers(deal, monkeypatch)
+    workers.run(100)
+    told = look(workers.now).forecast.starts
+    workers.run(500)
+    waited = workers.first_after(100)
+    assert told.keys() == waited.keys()
+    assert all(abs(told[player].seconds - waited[player]) <= 4 * GAME_S for player in told), (told, waited)
 
 
 @pytest.mark.slow

@@ -169,9 +169,8 @@ def test_tables_of_a_large_running_tournament_never_show_annulled_games(
     play_one(cup)
     refresh_tables(now)
     annul_one(cup.games.done().earliest("id"))
-    play_one(cup)
     cup, versions = Tournament.objects.get(pk=cup.pk), entered_versions(cup)
-    assert shown_tables(cup, versions)[0].crosstable.games == 2
+    assert shown_tables(cup, versions)[0].crosstable.games == 1
     assert refresh_tables(now) == 1, "at once, although the tables were stored a moment ago"
 
 

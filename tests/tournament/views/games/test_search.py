@@ -22,7 +22,7 @@ from django.utils import timezone
 from engines.records import Fault, Termination, read_records
 from engines.rules.base import Reason, Result
 from tests.support.filled_site import Site, add_version, finish, round_robin
-from tournament.models import Game, Pairing, Tournament, User
+from tournament.models import Game, GameRecord, Pairing, Tournament, User
 from tournament.services.schedule.tournaments import start
 from tournament.views.games import search
 from tournament.views.games.filters import SORTS
@@ -316,6 +316,24 @@ def test_a_download_names_the_address_of_its_next_part(
         link = answer.get("Link", "")
         address = link.removeprefix("<http://testserver").removesuffix('>; rel="next"')
     assert found == listed(client, sort="shortest")
+
+
+def test_a_part_of_the_records_ends_early_if_they_are_long(
+    games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "MOST_TEXT", 3)
+    monkeypatch.setattr(search, "RECORDS_READ", 2)
+    GameRecord.objects.all().delete()
+    with_record = [game.pk for game in games if game.pk % 3]
+    GameRecord.objects.bulk_create(GameRecord(game_id=pk, text=f"{pk}\n") for pk in with_record)
+    address, parts = "/games/games.pgn?sort=shortest", list[list[int]]()
+    while address:
+        answer = client.get(address)
+        parts.append(list(map(int, answer.content.decode().split())))
+        address = answer.get("Link", "").removeprefix("<http://testserver").removesuffix('>; rel="next"')
+    assert max(map(len, parts)) <= 3
+    expected = [pk for pk in listed(client, sort="shortest") if pk in with_record]
+    assert [pk for part in parts for pk in part] == expected
 
 
 def test_games_of_drafts_and_validations_are_not_listed(
