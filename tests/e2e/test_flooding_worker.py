@@ -14,7 +14,7 @@ from tests.support.brokers import PATIENCE_SECONDS
 from tests.support.jobs import wait_until
 from tests.support.sites import LonelySite, running_lonely_site
 from workers.jobs import Progress
-from workers.service.messaging.transport import set_aside_key
+from workers.service.messaging.set_aside import set_aside_key
 
 pytestmark = pytest.mark.slow
 MOST = 50
