@@ -18,6 +18,10 @@ ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_
 WORKDIR /app
 COPY requirements.txt .
 RUN pip install -r requirements.txt
+# With `--build-arg SENTRY=1` the image can report errors to Sentry.
+ARG SENTRY=
+COPY requirements-sentry.txt .
+RUN [ -z "$SENTRY" ] || pip install -r requirements-sentry.txt
 COPY manage.py ./
 COPY --from=compiled /app/engines engines
 COPY --from=compiled /app/workers workers

@@ -1,7 +1,8 @@
 """Takes pictures of all pages in four settings, and joins them to one contact sheet.
 
 The pages are those of the table of addresses that the tests use, on a filled site in a temporary folder: for
-a guest, and for an owner and staff where the page has something else for them.
+a guest, and for an owner and staff where the page has something else for them. ``--readme`` takes the
+pictures of the README instead.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
-from tests.support.browsers import find_chromium, started_browser
+from tests.support.browsers import DRAWN, find_chromium, started_browser
 from tournament.embedded.plan import ROOT
 
 if TYPE_CHECKING:  # they need the settings, which this module chooses when it runs
@@ -27,18 +28,21 @@ if TYPE_CHECKING:  # they need the settings, which this module chooses when it r
 MISSING: Final = ("/nowhere/", "/log-out/")
 """Addresses of error pages: Chromium reports their status as an error."""
 MOST_WAIT_MS: Final = 300_000
-"""For the sheet, which holds hundreds of pictures."""
-DRAWN: Final = """() => [...document.querySelectorAll(".chart:not([hidden])")].every((box) => {
-  box.scrollIntoView();
-  return box.querySelector("canvas");
-})"""
-"""Whether all charts of a page are drawn, each of which begins when it is in view."""
+"""On a busy machine, and for the sheet, which holds hundreds of pictures."""
 THUMBNAIL: Final = 280
 """Height of a picture on the sheet, in pixels; the lower part of a long page is cut off."""
 SHEET: Final = 2700
 """Width of the sheet."""
+LOADED: Final = """() => [...document.images].every((image) => {
+  image.loading = "eager";
+  return image.complete;
+})"""
+"""Whether all pictures of a page are there; browsers fetch those below the window later."""
 LONGEST: Final = 4000
 """The most pixels of a page's height in its own picture."""
+README_FOLDER: Final = ROOT / "docs" / "images"
+README_LONGEST: Final = 1000
+"""The most pixels of the height of a picture in the README."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +81,15 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.screenshots", description=__doc__)
     parser.add_argument("--out", metavar="FOLDER", type=Path, default=ROOT / "var" / "screenshots")
     parser.add_argument("--only", metavar="REGEX", default="", help="only addresses with a match of this")
+    parser.add_argument("--readme", action="store_true", help="take the pictures of the README")
     options = parser.parse_args(words)
     options.out.mkdir(parents=True, exist_ok=True)
     chromium = find_chromium()
     if chromium is None:
         parser.error("Chromium is not installed: apt-get install chromium")
     with filled_server() as server, started_browser(chromium) as browser:
+        if options.readme:
+            return _shoot_readme(browser, server)
         views = [view for view in _views(server.addresses) if re.search(options.only, view.address)]
         errors = [
             error
@@ -101,6 +108,8 @@ class Server:
 
     url: str
     addresses: list[str]
+    readme: dict[str, str]
+    """Addresses by the names of the README's pictures."""
 
 
 @contextmanager
@@ -115,7 +124,7 @@ def filled_server() -> Iterator[Server]:
     from pytest_django.live_server_helper import LiveServer
 
     from tests.support.addresses import all_addresses
-    from tests.support.whole_site import fill_whole_site, more_addresses
+    from tests.support.whole_site import fill_whole_site, more_addresses, readme_addresses
 
     runner = DiscoverRunner(verbosity=0, interactive=False)
     runner.setup_test_environment()
@@ -123,7 +132,7 @@ def filled_server() -> Iterator[Server]:
     addresses = list(dict.fromkeys([*all_addresses(fill_whole_site()), *more_addresses(), *MISSING]))
     live = LiveServer("127.0.0.1")
     try:
-        yield Server(live.url, addresses)
+        yield Server(live.url, addresses, readme_addresses())
     finally:
         live.stop()
         runner.teardown_databases(databases)
@@ -181,6 +190,7 @@ def _context(browser: Browser, site: str, session: str, setting: Setting) -> Bro
         reduced_motion="reduce",
         timezone_id="Europe/Berlin",
     )
+    context.set_default_timeout(MOST_WAIT_MS)
     if session:
         from django.conf import settings
 
@@ -203,18 +213,34 @@ def _shoot_visitor(
     page.on("pageerror", lambda error: errors.append(f"{setting.name} {shown[0]}: {error}"))
     for view in views:
         shown[0] = view.address
-        page.goto(view.address)
-        page.wait_for_load_state("networkidle")
-        page.wait_for_function(DRAWN)
+        _open(page, view.address)
         _take(page, out / view.file_name(setting), setting)
         if (width := page.evaluate("document.documentElement.scrollWidth")) > setting.width:
             errors.append(f"{setting.name} {view.address}: {width} pixels wide")
     yield from errors
 
 
-def _take(page: Page, path: Path, setting: Setting) -> None:
+def _shoot_readme(browser: Browser, server: Server) -> int:
+    """Write the pictures of the README."""
+    setting = SETTINGS[0]
+    page = _context(browser, server.url, "", setting).new_page()
+    for name, address in server.readme.items():
+        _open(page, address)
+        _take(page, README_FOLDER / f"{name}.png", setting, README_LONGEST)
+    return 0
+
+
+def _open(page: Page, address: str) -> None:
+    """Open the page and wait until everything is drawn."""
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_function(LOADED)
+    page.wait_for_function(DRAWN)
+
+
+def _take(page: Page, path: Path, setting: Setting, longest: int = LONGEST) -> None:
     height = int(page.evaluate("document.documentElement.scrollHeight"))
-    clip = {"x": 0, "y": 0, "width": setting.width, "height": min(height, LONGEST)}
+    clip = {"x": 0, "y": 0, "width": setting.width, "height": min(height, longest)}
     page.screenshot(path=path, full_page=True, clip=clip)  # type: ignore[arg-type]
 
 

@@ -242,7 +242,7 @@ def _verify(parsed: argparse.Namespace) -> int:
     return code or (DISAGREES if bad or empty else 0)
 
 
-_COMPRESSED = {
+COMPRESSED = {
     b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"),
     b"\x1f\x8b": ("gzip", "gunzip"),
     b"\xfd7zXZ": ("xz", "unxz"),
@@ -255,7 +255,7 @@ _COMPRESSED = {
 def _refuse_compressed(name: str) -> None:
     with Path(name).open("rb") as file:
         beginning = file.read(8)
-    for magic, (form, command) in _COMPRESSED.items():
+    for magic, (form, command) in COMPRESSED.items():
         if beginning.startswith(magic):
             raise _UnreadableFile(f"{name!r} is compressed with {form}: unpack it first, with {command}")
 

@@ -175,7 +175,7 @@ class Run:
             "-m",
             " and ".join(filter(None, marks)),
         )
-        spread = ("-n", str(_cores()), "--dist", "loadfile", "--no-loadscope-reorder")
+        spread = ("-n", str(_processes()), "--dist", "loadfile", "--no-loadscope-reorder")
         color = "yes" if sys.stdout.isatty() else "no"
         command = [
             *pytest,
@@ -231,7 +231,8 @@ class Run:
         yield
         printed = self._follow(process, show=False)
         print(f"\n== {name}\n{printed.decode(errors='replace')}", end="", flush=True)
-        self._steps.insert(0, Step(name, process.returncode == 0, time.monotonic() - began))
+        seconds = self._children.ended[process.pid] - began
+        self._steps.insert(0, Step(name, process.returncode == 0, seconds))
 
     def _start(
         self, command: Sequence[str], environment: Mapping[str, str] | None
@@ -309,6 +310,8 @@ class Children:
     """The ends of child processes. Orphans below this process are among them, and none remains a zombie."""
 
     def __init__(self) -> None:
+        self.ended: dict[int, float] = {}
+        """When each of the steps was seen to have ended, by process id."""
         self._wakeup, writing = os.pipe()
         for end in (self._wakeup, writing):
             os.set_blocking(end, False)
@@ -333,6 +336,7 @@ class Children:
                 return
             if ended.si_pid in running:
                 running[ended.si_pid].poll()
+                self.ended[ended.si_pid] = time.monotonic()
             else:
                 os.waitpid(ended.si_pid, 0)
 
@@ -357,8 +361,9 @@ def _kill(processes: Sequence[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
+def _processes() -> int:
+    """One more than cores, since many tests wait."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 if __name__ == "__main__":

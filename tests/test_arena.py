@@ -108,7 +108,7 @@ def environment_of(checkout: Path) -> Path:
     return checkout / ".venv"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_environment_is_created_once_repaired_if_incomplete_and_recreated_if_moved(
     checkout: Path, with_python: Path
 ) -> None:
@@ -135,7 +135,7 @@ def test_the_environment_is_created_once_repaired_if_incomplete_and_recreated_if
     assert "making a private environment" in arena(moved, "up", path=with_python).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_if_the_rules_cannot_be_compiled_the_reason_is_printed_and_the_command_continues(
     checkout: Path, with_python: Path
 ) -> None:

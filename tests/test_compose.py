@@ -1,8 +1,7 @@
 """docker-compose.yml: its shape, and every command in it run as a plain process.
 
-No container is started, because the machines of these tests have no container engine. The commands
-and health checks are taken from the file as they are; only addresses, ports and
-folders that exist in containers alone are replaced.
+No container is started here; ``benchmarks.containers`` does that. The commands and health checks are taken
+from the file as they are; only addresses, ports and folders that exist in containers alone are replaced.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = ("migrate", "site", "keeper", "beat", "players", "validators")
 SECRETS = {
     "POSTGRES_PASSWORD": "a-password-of-tests",
+    "REDIS_PASSWORD": "another-password-of-tests",
     "DUARENA_SECRET_KEY": "a-key-of-tests",
     "DUARENA_WORKER_TOKEN": "duarena_" + 32 * "t",
 }
@@ -63,7 +63,7 @@ def free_port() -> int:
 def test_no_secret_is_in_the_file() -> None:
     for name, service in SERVICES.items():
         for variable, value in service.get("environment", {}).items():
-            if re.search("PASSWORD|SECRET|DATABASE_URL|TOKEN", variable):
+            if re.search("PASSWORD|SECRET|_URL|TOKEN|AUTH", variable) and variable != "DUARENA_METRICS_TOKEN":
                 assert re.search(r"\$\{\w+:\?", value), f"{name}: {variable} must come from outside"
 
 
@@ -79,6 +79,7 @@ def test_game_workers_have_no_secret_but_their_token_and_no_way_to_the_database(
         "REDIS_URL",
         "DUARENA_BUNDLES",
         "DUARENA_CACHE",
+        "DUARENA_LOG",
         "DUARENA_SANDBOX",
         "DUARENA_SITE",
         "DUARENA_TOKEN",
@@ -129,6 +130,20 @@ def test_the_profile_of_game_workers_permits_the_sandbox_and_refuses_other_calls
     assert {"bpf", "kexec_load", "init_module", "perf_event_open", "keyctl", "io_uring_setup"} <= set(refused)
 
 
+def test_every_container_has_logs_and_processes_of_limited_number() -> None:
+    for name, service in SERVICES.items():
+        assert int(service["logging"]["options"]["max-file"]) <= 5, name
+        assert service["logging"]["options"]["max-size"] == "10m"
+    assert all(SERVICES[name]["pids_limit"] for name in OURS)
+
+
+def test_redis_needs_a_password_and_has_limits() -> None:
+    words = SERVICES["redis"]["command"]
+    assert words[words.index("--requirepass") + 1].startswith("${REDIS_PASSWORD:?")
+    assert {"--maxmemory", "--proto-max-bulk-len"} <= set(words)
+    assert "--maxmemory-policy" not in words  # by default it refuses messages and drops none
+
+
 @pytest.mark.parametrize("kind", ["volumes", "networks"])
 def test_volumes_and_networks_of_services_are_declared(kind: str) -> None:
     used = {item.partition(":")[0] for service in SERVICES.values() for item in service.get(kind, [])}
@@ -136,7 +151,7 @@ def test_volumes_and_networks_of_services_are_declared(kind: str) -> None:
 
 
 def test_the_image_holds_all_that_the_commands_need() -> None:
-    ours = {"requirements.txt", "manage.py", "tournament", "docs/tournaments.md"}
+    ours = {"requirements.txt", "requirements-sentry.txt", "manage.py", "tournament", "docs/tournaments.md"}
     assert set(copied(final_stage())) == ours | {"--from=compiled"}
     for room in ("engines", "workers"):
         assert f"COPY --from=compiled /app/{room} {room}\n" in final_stage()
@@ -185,7 +200,7 @@ class Plain:
 
     def _here(self, word: str) -> str:
         # The health checks run with the interpreter of the tests instead of `python`.
-        word = re.sub(r"^python\b", sys.executable, word)
+        word = re.sub(r"(^|&& )python\b", rf"\1{sys.executable}", word)
         word = word.replace("$(hostname)", socket.gethostname()).replace("0.0.0.0:8000", "127.0.0.1:8000")
         word = word.replace("127.0.0.1:8000", f"127.0.0.1:{self.site_port}")
         return word.replace("=/tmp/", f"={self.folder}/").replace("(cat /tmp/", f"(cat {self.folder}/")
@@ -215,10 +230,10 @@ class Plain:
         )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_command_becomes_healthy_by_its_own_check(tmp_path: Path, postgres: str) -> None:
     plain = Plain(tmp_path, postgres)
-    redis = (str(find_redis_server()), *SERVICES["redis"]["command"][1:])
+    redis = (str(find_redis_server()), *plain.words(SERVICES["redis"]["command"][1:]))
     here = ("--port", str(plain.redis_port), "--dir", str(tmp_path))
     with Supervisor(logs=tmp_path / "logs", folder=ROOT, say=print) as supervisor:
         supervisor.start(Service("redis", (*redis, *here), ready=lambda: reachable(plain.redis_port)))

@@ -295,6 +295,7 @@ def help_of(module: str, words: Sequence[str]) -> str:
 MAIN_MODULES = {
     "engines": "engines.__main__",
     "workers": "workers.__main__",
+    "benchmarks.containers": "benchmarks.containers.__main__",
     "benchmarks.soak": "benchmarks.soak.__main__",
     "benchmarks.pages": "benchmarks.pages.__main__",
 }
@@ -440,6 +441,34 @@ def test_the_table_of_settings_is_complete() -> None:
     assert {"DATABASE_URL", "REDIS_URL", "CI"} <= set(table)
 
 
+DEFAULT = re.compile(r'os\.environ\.get\("(\w+)"(?:, "([^"]*)")?\)(?: or "?([\w.+]+)"?)?')
+"""How ``tournament/settings.py`` reads a setting: its name, and its default in one of two forms."""
+
+
+def defaults_of_the_code() -> dict[str, str]:
+    """The defaults in the settings that are plain texts or numbers; empty for those that are off."""
+    found = DEFAULT.findall((ROOT / "tournament/settings.py").read_text("utf-8"))
+    fixed = {name: value or other.replace("_", "") for name, value, other in found}
+    return {name: value for name, value in fixed.items() if re.match(r"\d|$|\S+@", value)}
+
+
+def default_cells() -> dict[str, str]:
+    rows = re.findall(r"^\| `([A-Z_]+)` ?[●○]? \| .* \|([^|]*)\|$", read("docs/operations.md"), re.MULTILINE)
+    return dict(rows)
+
+
+def test_the_defaults_in_the_table_of_settings_are_those_of_the_code() -> None:
+    defaults, cells = defaults_of_the_code(), default_cells()
+    assert len(defaults) > 30
+    assert set(cells) == set(settings_table())
+    for name, value in defaults.items():
+        if value:
+            words = cells[name].replace("`", "").split()
+            assert value in words or "this machine" in cells[name], (name, value, cells[name])
+        else:
+            assert not re.match(r"`?\d", cells[name]), (name, cells[name])
+
+
 @pytest.mark.parametrize("document", PAGES)
 def test_every_setting_that_is_named_exists(document: str) -> None:
     assert set(SETTING.findall(read(document))) <= settings_of_the_code() | TEST_SETTINGS
@@ -566,6 +595,23 @@ def test_the_table_of_strengths_agrees_with_itself_and_with_the_targets() -> Non
         share = (won + drawn / 2) / (won + drawn + lost)
         assert f"{share:.1%}" == f"{points}%", (name, code)
         assert share >= names[name].target(code) == target / 100, (name, code)
+
+
+def test_the_table_of_what_games_need_follows_from_the_measured_costs() -> None:
+    page = read("docs/deployment.md")
+    keeper_ms = float(re.findall(r"record keeper ([\d.]+) ms", page)[0])
+    assert f"keeper {keeper_ms}," in read("docs/benchmarks.md")
+    kept, logs = (float(text) for text in re.findall(r"([\d.]+) KB", page)[:2])
+    rows = re.findall(
+        r"^\| ([\d,]+) \| ([\d.]+) % .*\| ([\d.]+) (MB|GB) \| ([\d.]+) (GB|TB) \|$", page, re.MULTILINE
+    )
+    assert len(rows) == 4
+    size = {"MB": 1e6, "GB": 1e9, "TB": 1e12}
+    for minute, percent, day, unit, month, unit_of_logs in rows:
+        games = float(minute.replace(",", ""))
+        assert float(percent) == pytest.approx(games / 60 * keeper_ms / 10, rel=0.1)
+        assert float(day) * size[unit] == pytest.approx(games * 1440 * kept * 1000, rel=0.05)
+        assert float(month) * size[unit_of_logs] == pytest.approx(games * 1440 * 30 * logs * 1000, rel=0.05)
 
 
 def test_every_sample_bot_is_named_in_the_strengths() -> None:

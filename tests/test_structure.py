@@ -32,7 +32,17 @@ LAYERS = {
         {"engine"},
         {"sandbox"},
         {"bundles", "game"},
-        {"jobs", "reaper", "exit_status", "strays", "pairing", "sequential", "intervals", "statistics"},
+        {
+            "jobs",
+            "logs",
+            "reaper",
+            "exit_status",
+            "strays",
+            "pairing",
+            "sequential",
+            "intervals",
+            "statistics",
+        },
     ],
     "tournament.services": [
         {"calendar"},
@@ -41,7 +51,17 @@ LAYERS = {
         {"dispatch"},
         {"schedule"},
         {
-            *("bots", "accounts", "feeds", "bulk", "stopping", "shares", "locks"),
+            *(
+                "bots",
+                "accounts",
+                "feeds",
+                "bulk",
+                "stopping",
+                "shares",
+                "locks",
+                "event_counts",
+                "keeper_lock",
+            ),
             *("backups", "pruning", "sizes"),
         },
     ],
@@ -106,6 +126,12 @@ def test_every_package_says_what_it_is_in_a_few_lines(modules: dict[str, Module]
     assert silent == ["tournament.management", "tournament.management.commands"]  # names that Django asks for
     long = [name for name, text in docstrings.items() if len(text.splitlines()) > MOST_DOCSTRING_LINES]
     assert long == []
+
+
+def test_services_lock_rows_by_the_shared_functions(modules: dict[str, Module]) -> None:
+    """So the order of locks is one module's matter, see ``tournament.services.locks``."""
+    locking = [name for name, module in modules.items() if "select_for_update(" in module.path.read_text()]
+    assert locking == ["tournament.services.locks"]
 
 
 def test_the_version_is_in_one_module(modules: dict[str, Module]) -> None:

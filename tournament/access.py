@@ -156,6 +156,11 @@ def may_see_storage(user: Visitor) -> bool:
     return user.is_staff
 
 
+def may_see_metrics(user: Visitor) -> bool:
+    """Whether the user may see the metrics without their token."""
+    return user.is_staff
+
+
 def may_lend_bundles(user: Visitor) -> bool:
     """Whether the user may have tokens with which workers on other hosts fetch all bundles."""
     return user.is_staff

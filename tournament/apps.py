@@ -7,6 +7,8 @@ from typing import Any
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
+from tournament.monitoring.errors import start_error_reports
+
 
 class TournamentConfig(AppConfig):
     name = "tournament"
@@ -18,6 +20,7 @@ class TournamentConfig(AppConfig):
         # No page uses the extensions of htmx, and they import files that are not there.
         files: Any = apps.get_app_config("staticfiles")
         files.ignore_patterns = [*files.ignore_patterns, "ext"]
+        start_error_reports()
         post_migrate.connect(_create_ladders, sender=self)
 
 

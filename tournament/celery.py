@@ -6,14 +6,21 @@ writer of results. Game workers run only ``workers.service.celery`` and do not i
 
 from __future__ import annotations
 
+import logging
 import os
+from typing import Any
+
+from celery.signals import after_setup_logger
 
 # Before the workers' app is created: only then does Celery set Django up in its processes.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
 
+from django.conf import settings
+
 from tournament.keyring import SiteKeyring
 from tournament.services.results.received import SiteMemory
 from workers.service.celery import app, use_keyring
+from workers.service.messaging.quotas import SenderQuotas
 
 __all__ = ["app"]
 
@@ -24,7 +31,7 @@ PAGES_SECONDS = 3.0
 RECOMPUTE_SECONDS = 5.0
 PRUNE_SECONDS = 30.0
 
-use_keyring(SiteKeyring(), SiteMemory())
+use_keyring(SiteKeyring(), SiteMemory(), SenderQuotas(settings.WORKER_MESSAGES))
 app.conf.include = ["tournament.tasks"]  # not the workers' tasks: the site plays no games
 app.conf.task_routes = {**(app.conf.task_routes or {}), "tournament.*": {"queue": "records"}}
 # Runs that a stopped keeper missed are not repeated: each run does everything that is due.
@@ -60,3 +67,9 @@ app.conf.beat_schedule = {
         "options": {"queue": "records", "expires": 5 * SWEEP_SECONDS},
     },
 }
+
+
+@after_setup_logger.connect
+def _log_once(**_: Any) -> None:
+    """Celery's handler writes the lines of the site too."""
+    logging.getLogger("tournament").handlers.clear()

@@ -10,11 +10,13 @@ from __future__ import annotations
 import datetime
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from kombu import Queue
 
+from workers.logs import FIELDS
 from workers.service.messaging.commands import Command
 from workers.service.messaging.signing import COMMANDS, own_queue
 from workers.service.messaging.signing import RECORDS as RECORDS
@@ -45,6 +47,9 @@ def send_on_commit(send: Callable[..., None], *arguments: object) -> None:
 
 def send_jobs(jobs: Sequence[GameJob], queue: str) -> None:
     """Queue jobs in one message; ``queue`` is a worker's own."""
+    games = [game.key for job in jobs for game in job.games]
+    told = {"job": jobs[0].job, "games": games}
+    log.info("job %s is sent to %s: %d games", jobs[0].job, queue, len(games), extra={FIELDS: told})
     _send_to_worker(queue, lambda: _send("workers.play", [job.to_json() for job in jobs], queue))
 
 
@@ -81,6 +86,33 @@ def queue_length(name: str) -> int:
     with app.connection_for_write() as connection:
         channel: Any = connection.default_channel
         return int(channel.length(name))
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerState:
+    """How many messages wait in each queue, and the bytes of memory in use; None if they may not be read."""
+
+    lengths: dict[str, int]
+    memory: int | None
+
+
+def look_at_broker(names: Sequence[str]) -> BrokerState | None:
+    """The state of the broker, with these queues, in one step; None if it does not answer within seconds."""
+    from tournament.celery import app
+
+    with app.connection_for_write() as connection:
+        try:
+            channel: Any = connection.channel()
+            with channel.conn_or_acquire() as client:
+                pipeline = client.pipeline(transaction=False)
+                for name in names:
+                    pipeline.llen(name)
+                pipeline.info("memory")
+                *lengths, memory = pipeline.execute(raise_on_error=False)
+        except (*connection.connection_errors, *connection.channel_errors):
+            return None
+    known = {name: length for name, length in zip(names, lengths, strict=True) if isinstance(length, int)}
+    return BrokerState(known, memory.get("used_memory") if isinstance(memory, dict) else None)
 
 
 def _send_to_worker(queue: str, send: Callable[[], None]) -> None:

@@ -21,6 +21,7 @@ DUARENA_LADDER_TIME     the time control of those games; default 5+0.05
 DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; default 4
 DUARENA_LEASE           seconds without a message after which a worker's game goes to another; default 30
 DUARENA_WORKER_TOKEN    a worker token that the operator made, for workers that are started with the site
+DUARENA_WORKER_MESSAGES  messages of one worker that the record keeper takes for each minute; default 6000
 DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
 DUARENA_MAX_PENDING     versions of one user that may be waiting or validated at once; default 10
 DUARENA_MAX_GAME_MINUTES  longest possible game in an ordinary user's tournament; default 180, 0 is no limit
@@ -50,6 +51,9 @@ DUARENA_MAIL_FROM       the sender of mail
 DUARENA_MAIL_USER       the name for the mail server; default none
 DUARENA_MAIL_PASSWORD   the password for it
 DUARENA_MAIL_TLS        ``1``: the connection to the mail server is encrypted by STARTTLS
+DUARENA_LOG             ``json``: logs have one JSON object a line; read by ``workers.logs``
+DUARENA_SENTRY_DSN      the address of a project of Sentry to which errors are reported; default none
+DUARENA_METRICS_TOKEN   the token with which Prometheus reads /metrics; default none: only staff reads it
 DUARENA_BUNDLES         folder of the bots' bundles; default in the data folder
 DUARENA_DEBUG           ``1``: Django's debug pages; never on a site that others can reach
 """
@@ -111,6 +115,7 @@ LADDER_TIME_CONTROL = os.environ.get("DUARENA_LADDER_TIME") or "5+0.05"
 LADDER_OPENING_PLIES = int(os.environ.get("DUARENA_LADDER_PLIES") or 4)
 WORKER_TOKEN = os.environ.get("DUARENA_WORKER_TOKEN", "")
 LEASE_SECONDS = int(os.environ.get("DUARENA_LEASE") or 30)
+WORKER_MESSAGES = int(os.environ.get("DUARENA_WORKER_MESSAGES") or 6000)
 MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
 MAX_PENDING = int(os.environ.get("DUARENA_MAX_PENDING") or 10)
 MAX_GAME_MINUTES = int(os.environ.get("DUARENA_MAX_GAME_MINUTES") or 180)
@@ -129,6 +134,8 @@ MAX_UPLOADS_PER_ADDRESS = int(os.environ.get("DUARENA_MAX_UPLOADS_PER_ADDRESS") 
 PROXY = os.environ.get("DUARENA_PROXY", "").strip()
 LOG_DAYS = int(os.environ.get("DUARENA_LOG_DAYS") or 30)
 FAULT_LOG_DAYS = int(os.environ.get("DUARENA_FAULT_LOG_DAYS") or 180)
+SENTRY_DSN = os.environ.get("DUARENA_SENTRY_DSN", "")
+METRICS_TOKEN = os.environ.get("DUARENA_METRICS_TOKEN", "")
 MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
 
 EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")
@@ -162,6 +169,8 @@ INSTALLED_APPS = [
     "allauth.usersessions",
 ]
 MIDDLEWARE = [
+    "tournament.monitoring.requests.RequestTimesMiddleware",
+    "tournament.monitoring.logs.RequestIdMiddleware",
     "tournament.security.ContentSecurityPolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -291,7 +300,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 # A proxy serves HTTPS. The names beside the site's are not ours to bind, nor is the list of browsers' makers.
 SECURE_SSL_REDIRECT = IS_HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if IS_HTTPS else 0
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
@@ -305,7 +314,7 @@ FILE_UPLOAD_HANDLERS = [
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {"line": {"()": "workers.logs.make_formatter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "loggers": {
         "tournament": {"handlers": ["stderr"], "level": "INFO", "propagate": True},

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import datetime
 import gc
+import logging
+import os
+import signal
 from typing import Any, TypeVar
 
 from celery import current_task
-from celery.signals import worker_ready
+from celery.signals import task_failure, worker_init, worker_ready
 from django.utils import timezone
 
 from tournament.celery import app
+from tournament.models import EventCount
 from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
 from tournament.services.dispatch.leases import keeper_started
+from tournament.services.event_counts import count_event, store_counts
+from tournament.services.keeper_lock import KeeperLock
 from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.services.pruning import prune
 from tournament.services.results import keeper
@@ -33,6 +39,9 @@ from workers.service.messaging.signing import SITE
 from workers.service.messaging.transport import message_set_aside
 
 _recomputer = Recomputer()
+_lock = KeeperLock()
+
+log = logging.getLogger("tournament.keeper")
 
 Message = TypeVar("Message", GameReport, Progress, Release, ComplianceNews, Heartbeat, Trouble)
 
@@ -130,6 +139,10 @@ def sweep(as_of: str | None = None) -> None:
     """``as_of`` (ISO 8601) is set by a sweep that waited for the reports queued before it."""
     if _is_from_site():
         calendar.sweep(datetime.datetime.fromisoformat(as_of) if as_of else None)
+        store_counts()
+        if not _lock.keep():
+            log.error("another record keeper has taken over: this one ends")
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def verified_sender() -> str:
@@ -157,6 +170,16 @@ def _read(kind: type[Message], message: Any) -> Message | None:
 @message_set_aside.connect
 def _count_set_aside(kind: str, number: int, **_: Any) -> None:
     keeper.count_ignored(kind, number)
+
+
+@task_failure.connect
+def _count_failure(sender: Any = None, **_: Any) -> None:
+    count_event(EventCount.Kind.ERROR, str(getattr(sender, "name", "")))
+
+
+@worker_init.connect
+def _wait_for_lock(**_: Any) -> None:
+    _lock.take()
 
 
 @worker_ready.connect

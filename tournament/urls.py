@@ -13,9 +13,9 @@ from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
-from tournament.views.ladders import ladders, overall, queue
+from tournament.views.ladders import ladders, overall, queue, queue_tables
 from tournament.views.people import accounts, acts, passwords, profiles, second_factor, sessions, tokens
-from tournament.views.site import annulments, documents, home, rules, site, storage, workers
+from tournament.views.site import annulments, documents, home, metrics, rules, site, storage, workers
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
 from tournament.views.version_tests import tables as test_tables
@@ -95,6 +95,7 @@ urlpatterns = [
     path("people/<str:name>/ratings.<slug:kind>", profiles.person_ratings, name="person-ratings"),
     path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),
     path("queue/", queue.queue, name="queue"),
+    path("queue/<slug:name>.<slug:kind>", queue_tables.queue_files, name="queue-files"),
     path("games/", search.games, name="games"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),
     path("games/engines.json", games.game_engines, name="game-engines"),
@@ -114,6 +115,7 @@ urlpatterns = [
     path("records/annulled.<slug:kind>", annulments.corrections, name="corrections"),
     path("formats/", documents.formats, name="formats"),
     path("workers/", workers.workers, name="workers"),
+    path("workers/workers.<slug:kind>", workers.workers_files, name="workers-files"),
     path("workers/<int:pk>/quarantine/", workers.worker_quarantine, name="worker-quarantine"),
     path("workers/<int:pk>/release/", workers.worker_release, name="worker-release"),
     path("about/", site.about, name="about"),
@@ -148,8 +150,10 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("staff/log/", acts.staff_log, name="staff-log"),
+    path("staff/log/acts.<slug:kind>", acts.staff_log_files, name="staff-log-files"),
     path("staff/annul/", annulments.annulments, name="annulments"),
     path("staff/storage/", storage.storage, name="storage"),
+    path("staff/storage/tables.<slug:kind>", storage.storage_files, name="storage-files"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
     path("api/", api_bots.about, name="api-about"),
@@ -162,6 +166,7 @@ urlpatterns = [
     path("boards.css", site.boards_css, name="boards-css"),
     path("boards.<slug:digest>.css", site.boards_css, name="boards-css-hashed"),
     path("healthz", site.healthz, name="healthz"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("robots.txt", site.robots, name="robots"),
     path("favicon.ico", site.favicon, name="favicon"),
     path("admin/", admin.site.urls),

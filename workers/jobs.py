@@ -19,6 +19,11 @@ from engines.rules.base import Reason, Result
 
 JsonObject = dict[str, Any]
 
+PROTOCOL = 2
+"""Version of what a site and its workers must agree on: all their messages, and the rules of the games.
+
+The first release had version 1. A change of a message or of a game's rules raises it; a test says when.
+"""
 BOOK = "book"
 """The comment of an opening move, which no engine chose."""
 
@@ -171,8 +176,8 @@ class GameReport(JsonValue):
     """A game that was played, or a void game (result ``*``, termination ``void``), which is played again.
 
     ``moves`` pairs each token with its comment as in records: ``"book"`` for an opening
-    move, ``""`` for none. ``started`` and ``finished`` are UTC, ISO 8601. ``walls`` (the sandbox)
-    and ``speed`` describe the worker: see ``workers.play.environment``.
+    move, ``""`` for none. ``started`` and ``finished`` are UTC, ISO 8601. ``walls`` (the sandbox), ``speed``
+    and ``clock`` describe the worker: see ``workers.play.environment``.
     """
 
     key: str
@@ -192,6 +197,7 @@ class GameReport(JsonValue):
     black: SideLog
     walls: str = ""
     speed: str = ""
+    clock: str = ""
 
 
 @dataclass(frozen=True, slots=True)

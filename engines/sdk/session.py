@@ -213,7 +213,11 @@ class Session:
             go.depth,
             mover_is_p1=line.position.side is line.game.first,
         )
-        return self._choose(BotTurn(line, clock, self._values, self._seed, search, self._send))
+        turn = BotTurn(line, clock, self._values, self._seed, search, self._send)
+        chosen: object = self._choose(turn)
+        if not isinstance(chosen, str):
+            raise TypeError(f"choose returned {chosen!r}, which is not a move")
+        return chosen
 
     def _answer_query(self, question: Question) -> str:
         if self._line is None:

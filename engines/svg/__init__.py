@@ -39,6 +39,9 @@ _DRAWINGS: Final[dict[str, Drawing]] = {
 _WIDE: Final = frozenset({"dogon-kulei", "dogon-gagara"})
 """Games whose board is more than twice as wide as high."""
 
+_HELD: Final = frozenset({"duovallis", "duploline"})
+"""Games in which a player's line shows what he holds."""
+
 
 def draw(
     position: Position,
@@ -46,6 +49,7 @@ def draw(
     last_move: str = "",
     before: Position | None = None,
     flip: bool = False,
+    players: bool = True,
     size: int = 480,
     style: str = "",
 ) -> str:
@@ -53,21 +57,23 @@ def draw(
 
     ``last_move`` may be any text: names that are not cells are ignored. With ``before``, the position
     that ``last_move`` was played in, the whole move is shown: the way of a sowing with every change of a
-    hole, the cell that a piece left. ``style`` is embedded, for a separate file: ``STYLE`` or
+    hole, the cell that a piece left. Without ``players`` their names are left out, for pages that show them
+    beside the board, and what they hold stays. ``style`` is embedded, for a separate file: ``STYLE`` or
     ``flat_style()``, any other text unescaped.
     """
     code = game_code(position)
     width, height, board = _DRAWINGS[code](position, last_move, flip, before, False)
     far, near = (Side.WHITE, Side.BLACK) if flip else (Side.BLACK, Side.WHITE)
-    full_width, full_height = width + 2 * PADDING, height + 2 * STRIP + 2 * PADDING
+    strip = STRIP if players or code in _HELD else 0.0
+    full_width, full_height = width + 2 * PADDING, height + 2 * strip + 2 * PADDING
     spoken = describe(position, last_move)
     return element(
         "svg",
         element("title", spoken),
         element("style", style) if style else "",
-        _strip(position, far, STRIP / 2, width),
-        element("g", board, transform=f"translate(0 {STRIP:g})"),
-        _strip(position, near, STRIP + height + STRIP / 2, width),
+        _strip(position, far, strip / 2, width, players) if strip else "",
+        element("g", board, transform=f"translate(0 {strip:g})"),
+        _strip(position, near, strip + height + strip / 2, width, players) if strip else "",
         xmlns="http://www.w3.org/2000/svg",
         kind=f"board board-{code}",
         role="img",
@@ -103,8 +109,11 @@ def is_wide(position: Position) -> bool:
     return game_code(position) in _WIDE
 
 
-def _strip(position: Position, side: Side, y: float, width: float) -> str:
-    """A player's line: piece, name and standing at the left, captures or supply at the right."""
+def _strip(position: Position, side: Side, y: float, width: float, named: bool) -> str:
+    """A player's line: piece, name and standing if ``named``; at the right what he holds."""
+    held = _held(position, side, width - 12, y)
+    if not named:
+        return element("g", held, kind="strip")
     said = standing(position, side)
     parts = [
         circle(MARGIN_LEFT, y, 9, f"disc {side.name.lower()}"),
@@ -117,7 +126,7 @@ def _strip(position: Position, side: Side, y: float, width: float) -> str:
             y=y,
             dy=".35em",
         ),
-        _held(position, side, width - 12, y),
+        held,
     ]
     return element("g", *parts, kind="strip to-move" if said == "to move" else "strip")
 

@@ -78,7 +78,7 @@ def test_a_missed_target_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert strength.main([*QUICK, "--records", str(tmp_path)]) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_bots_are_measured_by_a_real_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [*QUICK, "--records", str(tmp_path / "games")]
     first = strength.main(words)

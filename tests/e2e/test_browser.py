@@ -100,12 +100,12 @@ def test_a_page_at_the_end_of_a_live_game_follows_it(site: Site, page: Page) -> 
 def test_the_moves_of_a_live_game_are_appended(site: Site, page: Page) -> None:
     page.goto(f"/games/{site.live.pk}/")
     expect(page.locator("#headline")).to_contain_text("(Black) is to move.")
-    page.evaluate("document.querySelector('#row-1').dataset.mark = 'kept'")
+    page.evaluate("document.querySelector('#move-list li').dataset.mark = 'kept'")
     go_live(site.live, plies=8)
     expect(page.locator("#headline")).to_have_attribute("data-plies", "8", timeout=20_000)
     plies = page.locator("#move-list a").evaluate_all("links => links.map(link => Number(link.dataset.ply))")
     assert plies == list(range(1, 9))
-    expect(page.locator("#row-1")).to_have_attribute("data-mark", "kept")
+    expect(page.locator("#move-list li").first).to_have_attribute("data-mark", "kept")
 
 
 def test_a_click_on_the_chart_leads_to_its_ply(site: Site, page: Page) -> None:

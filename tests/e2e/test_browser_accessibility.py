@@ -5,7 +5,6 @@ The addresses are those of `tests.support.addresses`; Django's own administratio
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,13 +23,23 @@ from django.views import defaults
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response
 from pytest_django.live_server_helper import LiveServer
 
-from tests.support.addresses import EXPECTED, all_addresses
+from tests.support.addresses import EXPECTED, address_of, all_addresses
+from tests.support.browsers import DRAWN
 from tests.support.filled_site import Site
+from tests.support.weights import MOST_BYTES, weight
 from tournament.urls import urlpatterns
 from tournament.views import errors
 
-MOST_BYTES: Final = 60 * 1024
-"""Of a page with its styles, scripts and data, without pictures, compressed by ``gzip -6``."""
+READ_MOST: Final = (
+    "/",
+    "/ladders/dogon-kulei/",
+    "/bots/stone-age/",
+    "/games/",
+    "/games/{played}/",
+    "/tournaments/{running}/",
+    "/rules/dogon-kulei/",
+    "/log-in/",
+)
 STANDARDS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 RUN_AXE: Final = """async (tags) => {
   const { violations } = await axe.run({ runOnly: tags });
@@ -100,8 +109,8 @@ class Probe:  # without slots: Playwright sets attributes
             self.found.append(f"{where}: the page scrolls sideways")
 
     def _weigh(self, path: str) -> None:
+        self.page.wait_for_function(DRAWN)
         size = sum(self._weight(response) for response in self.responses)
-
         if size > MOST_BYTES:
             self.found.append(f"{path}: {size} bytes, more than {MOST_BYTES}")
 
@@ -110,9 +119,9 @@ class Probe:  # without slots: Playwright sets attributes
         if kind.startswith("image/") or response.status in range(300, 400):
             return 0
         if "/static/" not in response.url:
-            return len(gzip.compress(response.body(), 6))
+            return weight(response.url, response.body())
         if response.url not in self.weights:
-            self.weights[response.url] = len(gzip.compress(response.body(), 6))
+            self.weights[response.url] = weight(response.url, response.body())
         return self.weights[response.url]
 
     def _listen(self, message: ConsoleMessage) -> None:
@@ -130,10 +139,17 @@ def addresses(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "visitor",
-    ["guest", *(pytest.param(visitor, marks=pytest.mark.thorough) for visitor in ("owner", "staff"))],
-)
+def test_the_pages_that_guests_read_most_are_accessible_and_small_and_report_no_error(
+    site: Site, browser: Browser, live_server: LiveServer
+) -> None:
+    with examined(browser, live_server.url, Client()) as probe:
+        for template in READ_MOST:
+            probe.examine(address_of(site, template))
+    assert probe.found == [], "\n".join(probe.found)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("visitor", ["guest", "owner", "staff"])
 def test_every_page_is_accessible_and_small_and_reports_no_error(
     site: Site, addresses: list[str], browser: Browser, live_server: LiveServer, visitor: str
 ) -> None:

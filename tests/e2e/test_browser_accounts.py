@@ -177,7 +177,7 @@ def test_a_log_in_with_a_second_factor_and_the_end_of_another_session(
     context.close()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_pages_that_ask_for_the_password_first_are_accessible(
     site: Site, browser: Browser, live_server: LiveServer
 ) -> None:

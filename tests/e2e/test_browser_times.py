@@ -99,7 +99,7 @@ def test_the_start_of_an_announced_tournament_is_local_with_utc(site: Site, visi
         state=Tournament.State.ANNOUNCED, starts_at=starts, entry_until=starts - datetime.timedelta(hours=2)
     )
     page = visit("Asia/Tokyo", width=390)
-    page.goto("/tournaments/autumn/")
+    page.goto(event.get_absolute_url())
     times = page.locator("[aria-labelledby=entry] time")
     expect(times).to_have_text(
         ["2 Jun 2031 01:00 UTC+9 (1 Jun 16:00 UTC)", "2 Jun 2031 03:00 UTC+9 (1 Jun 18:00 UTC)"]

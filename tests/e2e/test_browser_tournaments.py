@@ -72,7 +72,7 @@ def test_the_challenger_s_row_leads_to_its_games_against_an_opponent(
     expect(challenger.locator("tbody tr")).to_have_count(1)
     expect(challenger.locator("tbody")).to_contain_text("8 of 8")
     expect(page.get_by_role("region", name="Opponents of").locator("tbody tr")).to_have_count(4)
-    challenger.locator("tbody td a").first.click()
+    challenger.locator("tbody td > a").first.click()
     expect(page).to_have_url(re.compile("/games/.*opponent="))
     expect(page.locator("tbody tr")).to_have_count(2)
 
@@ -123,7 +123,7 @@ def test_lists_tables_and_replays_work_without_scripts(
     expect(page.locator("h1")).to_contain_text("Stone Age")
     page.click('[data-step="first"]')
     expect(page.locator("#board")).to_have_attribute("data-ply", "0")
-    page.click('#moves [data-ply="3"]')
+    page.click('#moves [href="?ply=3"]')
     expect(page.locator("#board")).to_have_attribute("data-ply", "3")
     page.click('[data-step="next"]')
     expect(page.locator("#board")).to_have_attribute("data-ply", "4")

@@ -69,6 +69,7 @@ def test_an_owner_starts_a_test_from_the_page_of_a_bot_and_stops_it(
     expect(page.get_by_role("region", name="Version tests")).to_contain_text("stopped")
 
 
+@pytest.mark.thorough
 def test_the_page_follows_a_test_to_its_verdict(site: Site, page: Page, broker: FakeBroker) -> None:
     test = start(site)
     page.goto(test.get_absolute_url())

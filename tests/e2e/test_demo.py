@@ -22,7 +22,7 @@ def checkout() -> Iterator[Checkout]:
         yield made
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_demonstration_plays_every_game_once_and_leaves_nothing_running(checkout: Checkout) -> None:
     answer = checkout.run("demo")
 

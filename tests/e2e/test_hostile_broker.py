@@ -25,7 +25,8 @@ from tests.support.brokers import PATIENCE_SECONDS, celery_app
 from tests.support.jobs import job_of, wait_until
 from tests.support.malformed import MALFORMED, raw_message
 from tests.support.sites import LonelySite, running_lonely_site
-from workers.jobs import EngineSpec, GameReport, JsonValue, Progress, Release, SideLog
+from workers.bundles.bundle_site import PROTOCOL_HEADER
+from workers.jobs import PROTOCOL, EngineSpec, GameReport, JsonValue, Progress, Release, SideLog
 from workers.service.messaging.heartbeat import Heartbeat
 from workers.service.messaging.signing import WorkerKeyring, parse_key
 
@@ -87,6 +88,7 @@ class Host:
         self.name, self.client = name, queue_client(site)
         form = urlencode({"name": name, "queue": "games"}).encode()
         address, headers = f"{site.url}/api/workers/", {"Authorization": f"Bearer {token}"}
+        headers[PROTOCOL_HEADER] = str(PROTOCOL)
         with urllib.request.urlopen(urllib.request.Request(address, form, headers)) as answer:
             key = parse_key(json.load(answer)["key"])
         self.app: Celery = celery_app(broker or site.broker, WorkerKeyring(name, key))

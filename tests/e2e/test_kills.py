@@ -140,7 +140,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     site.process.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_game_is_recorded_once_after_any_kills(site: Site) -> None:
     site.wait_for_a_game("no games are played")
     for name, word in VICTIMS.items():

@@ -108,6 +108,7 @@ def make_zip(checkout: Checkout, folder: Path) -> Path:
     return folder / "bot.zip"
 
 
+@pytest.mark.thorough
 def test_the_bot_of_the_page_plays_its_first_rated_game(checkout: Checkout, bundle: Path) -> None:
     up = Up(checkout)
     try:
@@ -145,6 +146,7 @@ def programs(checkout: Checkout) -> Iterator[Path]:
     module.write_text(shipped)
 
 
+@pytest.mark.thorough
 def test_a_bot_waits_for_bubblewrap_and_plays_once_it_is_installed(
     checkout: Checkout, bundle: Path, programs: Path
 ) -> None:

@@ -44,6 +44,7 @@ def test_three_hundred_slow_clients_of_several_addresses_leave_the_site_usable(s
         slow.close()
 
 
+@pytest.mark.thorough
 def test_slow_clients_of_one_address_keep_no_more_than_its_limit(site: LonelySite) -> None:
     slow = clients(site, CLIENTS, 1)
     try:
@@ -67,6 +68,7 @@ def test_a_head_request_gets_the_header_alone(site: LonelySite) -> None:
         assert answer.read() == b""
 
 
+@pytest.mark.thorough
 def test_the_site_stops_in_time_while_a_client_is_slow(tmp_path: Path) -> None:
     with running_lonely_site(tmp_path / "data", 8880) as site:
         slow = clients(site, 6, 1)

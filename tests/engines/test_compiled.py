@@ -254,7 +254,7 @@ def test_an_existing_build_is_not_made_again(built: Path) -> None:
     assert library_of(built).stat().st_mtime_ns == made
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_damaged_build_is_made_again(built: Path) -> None:
     blank(library_of(built))
     done = run(built, "setup.py")
@@ -315,7 +315,7 @@ def test_sources_that_do_not_compile_run_as_plain_python_and_a_log_tells_why(bui
     assert builds_of(built) == old
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_new_compiled_form_takes_the_place_of_the_old_of_unfinished_ones_and_of_a_failure(
     built: Path,
 ) -> None:

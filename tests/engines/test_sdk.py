@@ -449,6 +449,12 @@ def test_an_exception_is_logged_and_ends_the_process() -> None:
 
 
 @pytest.mark.slow
+def test_a_choice_that_is_no_move_is_an_exception_that_names_it() -> None:
+    done = run_engine(engine("return None"), "position startpos\ngo depth 1\nisready\n")
+    assert "TypeError: choose returned None, which is not a move" in done.stderr
+    assert "bestmove" not in done.stdout
+
+
 def test_a_search_that_never_ends_does_not_outlive_quit() -> None:
     done = run_engine(engine("\n    while True: pass"), "go\nquit\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

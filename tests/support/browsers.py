@@ -7,10 +7,16 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from playwright.sync_api import Browser, sync_playwright
 
-INSTALLED = "/usr/bin/chromium"
+INSTALLED: Final = "/usr/bin/chromium"
+DRAWN: Final = """() => [...document.querySelectorAll(".chart:not([hidden])")].every((box) => {
+  box.scrollIntoView();
+  return box.querySelector("canvas");
+})"""
+"""Whether all charts of a page are drawn, each of which begins when it is in view."""
 
 
 def find_chromium() -> str | None:

@@ -35,6 +35,7 @@ OPTIONAL_TOOLS = {
     "go": Tool("Go", "golang"),
     "javac": Tool("a Java compiler", "default-jdk-headless"),
     "rustc": Tool("a Rust compiler", "rustc"),
+    "systemd-analyze": Tool("systemd", "systemd"),
 }
 """Large tools that ``./arena test`` does not install; ``allowed_skips.txt`` names their tests."""
 COMPILERS = ("cc", "gcc", "clang")

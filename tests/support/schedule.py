@@ -16,6 +16,7 @@ from engines.rules.base import Reason, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
 from tournament.models import Attempt, Bot, BotVersion, Bundle, Game, Ladder, Tournament, User, Worker
+from tournament.queues import BrokerState
 from tournament.services.bots.activity import activate
 from tournament.services.schedule.tournaments import (
     TournamentTerms,
@@ -75,6 +76,9 @@ class FakeBroker:
 
     def queue_length(self, name: str) -> int:
         return self.lengths.get(name, 0)
+
+    def look_at_broker(self, names: Sequence[str]) -> BrokerState | None:
+        return BrokerState({name: self.lengths.get(name, 0) for name in names}, None)
 
     def take(self) -> list[GameJob]:
         """All jobs sent since the last time."""

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from tournament.embedded.plan import ROOT, Address, services
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.embedded.processes.supervisor import Supervisor
 
+NO_SETTINGS: Mapping[str, str] = {}
 TIMEOUT_S = 60.0
 """The longest wait; only a failing test or a busy machine reaches it."""
 
@@ -74,7 +75,9 @@ class LonelySite(SiteData):
 
 
 @contextmanager
-def running_lonely_site(data: Path, port: int, *, redis_server: Path | None = None) -> Iterator[LonelySite]:
+def running_lonely_site(
+    data: Path, port: int, *, redis_server: Path | None = None, settings: Mapping[str, str] = NO_SETTINGS
+) -> Iterator[LonelySite]:
     """The processes of ``./arena up`` except the workers; ``redis_server`` is the program of its Redis."""
     address = Address("127.0.0.1", find_port("127.0.0.1", port))
     with (
@@ -82,6 +85,7 @@ def running_lonely_site(data: Path, port: int, *, redis_server: Path | None = No
         Supervisor(logs=data / "logs", folder=ROOT, say=print) as supervisor,
     ):
         site = LonelySite(data, address, broker_url(socket))
+        site.environment |= settings
         site.manage("collectstatic", "--no-input", "-v0")
         for service in services(address, workers=1, data=data):
             if service.name in {"site", "beat", "keeper"}:

@@ -27,6 +27,7 @@ from tests.support.rated_games import play_rated
 from tests.support.schedule import make_event, make_test, make_worker
 from tournament.models import (
     Act,
+    Attempt,
     BotVersion,
     Exam,
     Game,
@@ -87,6 +88,13 @@ def more_addresses() -> list[str]:
     ]
 
 
+def readme_addresses() -> dict[str, str]:
+    """The pages that the README shows, by the names of their pictures."""
+    games = Game.objects.filter(tournament__name="Winter", ladder="dogon-gagara", result=Result.BLACK_WINS)
+    game = games.latest("plies")  # the engines' scores of the site are good for Black
+    return {"replay": f"/games/{game.pk}/?ply={game.plies // 2}", "ladder": "/ladders/dualma/"}
+
+
 def _tell_them_apart(games: Sequence[Game], chance: random.Random) -> None:
     """Give the games times of the last days, and the last ones of each ladder complete records."""
     now = timezone.now()
@@ -118,6 +126,9 @@ def _play_live(site: Site, versions: Sequence[BotVersion], chance: random.Random
     for ladder in GAMES:
         for game in event.games.filter(ladder_id=ladder).select_related("pairing")[:2]:
             go_live(game, chance.randint(12, 30), chance)
+            held = Game.objects.get(pk=game.pk).attempt
+            assert held is not None
+            Attempt.objects.create(id=held, job=held, game=game, sent_at=timezone.now())
 
 
 def _test_versions(site: Site, chance: random.Random) -> None:
@@ -151,6 +162,7 @@ def _announce(site: Site, versions: Sequence[BotVersion]) -> None:
         name="Autumn Open",
     )
     Tournament.objects.filter(pk=event.pk).update(
+        slug="autumn-open",
         state=Tournament.State.ANNOUNCED,
         entry_until=timezone.now() + 20 * HOUR,
         starts_at=timezone.now() + 24 * HOUR,
@@ -161,13 +173,21 @@ def _check(site: Site) -> None:
     """A refused version with the faults that were found, and one whose check is queued."""
     refused = add_version(site.owner, "Sandcastle", state=BotVersion.State.REFUSED)
     BotVersion.objects.filter(pk=refused.pk).update(state_reason="it does not end after quit")
+    fault = {"fault": "it still ran 2 seconds after quit", "advice": "end the program when quit comes"}
     found = [
-        {"check": "quit", "ladder": "", "fault": "it stayed", "lines": "> quit", "stderr": "Traceback: no"},
         {"check": "moves", "ladder": LADDER, "fault": "", "lines": "", "stderr": ""},
+        {"check": "quit", "ladder": "", "is_grave": True, "lines": "> quit", "stderr": "waiting", **fault},
     ]
     now = timezone.now()
     Exam.objects.create(
-        version=refused, sent_at=now - HOUR, heard_at=now - HOUR, ended_at=now, end=Exam.End.DONE, found=found
+        version=refused,
+        sent_at=now - HOUR,
+        heard_at=now - HOUR,
+        ended_at=now,
+        end=Exam.End.DONE,
+        unpacked=True,
+        engine="Sandcastle 1.0",
+        found=found,
     )
     make_worker(1, name="checks@east", queue="validation", games_an_hour=12, host="east")
     queued = add_version(site.owner, "Sandcastle", state=BotVersion.State.VALIDATING)

@@ -17,7 +17,8 @@ from workers.jobs import GameJob
 @pytest.fixture(autouse=True)
 def queues(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
     fake = FakeBroker()
-    for name in ("send_jobs", "send_check", "send_sweep", "clear_queue", "queue_length", "send_command"):
+    replaced = ("send_jobs", "send_check", "send_sweep", "clear_queue", "queue_length", "send_command")
+    for name in (*replaced, "look_at_broker"):
         monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
     return fake
 

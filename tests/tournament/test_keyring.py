@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import pytest
@@ -9,12 +10,16 @@ from django.db import DatabaseError
 from django.test import Client
 from django.utils import timezone
 
+from engines import __version__
 from tests.support.schedule import make_user
 from tournament import keyring
 from tournament.keyring import SiteKeyring
 from tournament.models import Token, User, WorkerKey
+from tournament.services.accounts import worker_keys
 from tournament.services.accounts.tokens import create_token, revoke
 from tournament.services.accounts.worker_keys import WorkerNameError, WorkerNameTaken, register_worker
+from workers.bundles.bundle_site import PROTOCOL_HEADER
+from workers.jobs import PROTOCOL
 from workers.service.messaging.signing import parse_key
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +85,22 @@ def test_a_key_is_worth_nothing_when_its_owner_does_not_run_the_site_any_more(
     assert key_of(EAST) is None
 
 
+def test_a_token_registers_so_many_new_names_a_day(
+    token: Token, stan: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each name has a quota of messages of its own."""
+    monkeypatch.setattr(worker_keys, "MOST_NEW_NAMES", 2)
+    key = register(EAST, token)
+    register(WEST, token)
+    with pytest.raises(WorkerNameError, match="has registered 2 workers within a day"):
+        register("players@north", token)
+    assert key_of("players@north") is None
+    assert register(EAST, token) == key
+    register("players@north", create_token(stan, "north", ["worker"])[0])
+    WorkerKey.objects.filter(name=WEST).update(created_at=timezone.now() - datetime.timedelta(days=2))
+    register("players@south", token)
+
+
 @pytest.mark.parametrize(
     "name", ["", "site", "east", "a b@east", "players@east/1", "records", "x" * 41 + "@e"]
 )
@@ -131,7 +152,7 @@ def test_while_the_database_is_away_the_last_known_key_remains(
 
 
 def ask(text: str, **form: str) -> tuple[int, dict[str, Any]]:
-    headers = {"Authorization": f"Bearer {text}"}
+    headers = {"Authorization": f"Bearer {text}", PROTOCOL_HEADER: str(PROTOCOL)}
     answer = Client().post("/api/workers/", form, headers=headers)
     return answer.status_code, answer.json()
 
@@ -141,6 +162,24 @@ def test_a_worker_registers_with_its_token_and_gets_its_key(stan: User) -> None:
     status, answer = ask(text, name=EAST, queue="games")
     assert (status, answer["name"], parse_key(answer["key"])) == (200, EAST, key_of(EAST))
     assert ask(text, name=EAST, queue="games")[1] == answer
+
+
+@pytest.mark.parametrize(("given", "older"), [("1", "the worker"), ("", "the worker"), ("99", "the site")])
+def test_a_worker_whose_messages_have_another_version_is_refused_by_a_sentence(
+    stan: User, given: str, older: str
+) -> None:
+    """Workers of the first release send no version, and print the sentence of status 403."""
+    _, text = create_token(stan, "east", ["worker"])
+    headers = {"Authorization": f"Bearer {text}"} | ({PROTOCOL_HEADER: given} if given else {})
+    for answer in (
+        Client().get("/api/bundles/", headers=headers),
+        Client().post("/api/workers/", {"name": EAST, "queue": "games"}, headers=headers),
+    ):
+        assert answer.status_code == 403
+        sentence = answer.json()["error"]
+        assert sentence.startswith(f"This worker and the site of release {__version__} do not understand")
+        assert sentence.endswith(f"of their messages): update {older}.")
+    assert not WorkerKey.objects.exists()
 
 
 def test_a_registration_that_is_refused_says_why(stan: User) -> None:

@@ -204,7 +204,7 @@ def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
             text = response.getvalue().decode()
             yield address, kind, text
             if kind.startswith("text/html"):
-                for link in re.findall(r'(?:href|hx-get)="(/[^"#]*)', text):
+                for link in re.findall(r'(?:href|hx-get|data-poll)="(/[^"#]*)', text):
                     target = html.unescape(link)
                     if target not in seen and not target.startswith(("/static/", "/admin/", "/log-out/")):
                         seen.add(target)
@@ -212,6 +212,7 @@ def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
     assert len(seen) < MOST_PAGES
 
 
+@pytest.mark.thorough
 def test_no_page_record_log_export_or_answer_has_unescaped_text(
     played: BotVersion, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

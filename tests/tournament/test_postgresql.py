@@ -10,32 +10,40 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-AGAIN = (
+AT_ONCE = (
     "services/results/test_keeper_at_once.py",
+    "services/dispatch/test_lock_order.py",
+    "services/schedule/test_limits_at_once.py",
+    "services/version_tests/test_progress_at_once.py",
+)
+"""What SQLite, with one writer at a time, cannot show: concurrent double delivery, the order of locks, limits
+passed by one of several requests, pairs of version tests counted once.
+"""
+OTHERS = (
     "services/results/test_keeper.py",
     "services/uploads/test_submission.py",
     "services/dispatch/test_batches.py",
     "services/dispatch/test_dispatch.py",
-    "services/dispatch/test_lock_order.py",
     "services/schedule/test_rounds.py",
-    "services/schedule/test_limits_at_once.py",
     "services/schedule/test_steps.py",
     "services/version_tests/test_progress.py",
-    "services/version_tests/test_progress_at_once.py",
     "views/version_tests/test_version_tests.py",
     "services/test_annulments.py",
     "services/test_pruning.py",
 )
-"""Concurrent double delivery, every kind of report, the effects of a void, bulk claims, the order of locks,
-rounds made once, limits passed by one of several requests, large schedules in steps, pairs of version tests
-counted once, annulments, pruning.
+"""Every kind of report, the effects of a void, bulk claims, rounds made once, large schedules in steps,
+annulments, pruning.
 """
 
 
 @pytest.mark.slow
-def test_results_are_stored_once_on_postgresql_too(postgres: str) -> None:
+@pytest.mark.parametrize(
+    "files",
+    [pytest.param(AT_ONCE, id="at once"), pytest.param(OTHERS, id="others", marks=pytest.mark.thorough)],
+)
+def test_results_are_stored_once_on_postgresql_too(postgres: str, files: tuple[str, ...]) -> None:
     """In a new process, since Django cannot change its database."""
-    tests = [f"tests/tournament/{name}" for name in AGAIN]
+    tests = [f"tests/tournament/{name}" for name in files]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--create-db", *tests],
         cwd=ROOT,

@@ -30,6 +30,7 @@ TASKS = {
 }
 
 
+@pytest.mark.thorough
 def test_one_worker_with_long_batches_and_eight_with_single_pairs_play_the_same_tournament(
     tmp_path: Path, queues: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -112,3 +113,6 @@ def test_collected_files_have_hashed_names_and_are_kept_for_a_year(tmp_path: Pat
         assert re.fullmatch(r"/static/\S+\.[0-9a-f]{12}\S* 200 max-age=\d{9}, public, immutable gzip", line)
     (history,) = static.glob("history.????????????.js")
     assert re.search(r'"./times\.[0-9a-f]{12}\.js"', history.read_text())
+    assert "// " not in history.read_text()
+    compressed = gzip.decompress(history.with_name(f"{history.name}.gz").read_bytes()).decode()
+    assert compressed == history.read_text()

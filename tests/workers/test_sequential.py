@@ -63,7 +63,7 @@ def verdict_at(elo: float, seed: int, question: Sprt) -> tuple[str, int]:
     raise AssertionError("unreachable")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_errors_of_many_tests_are_as_frequent_as_their_risks() -> None:
     """With 150 tests a share of 5 % is within 0 and 11 %, except in one of a thousand samples."""
     question, tests = Sprt(0.0, 120.0), 150

@@ -11,13 +11,16 @@ from django.http import FileResponse, HttpRequest
 from tournament import access
 from tournament.api.envelope import Answer, ApiError, api
 from tournament.models import Bundle, Token
+from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST
+from tournament.services.dispatch.workers import why_foreign
+from workers.bundles.bundle_site import PROTOCOL_HEADER
 
 
 @api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
 def bundles(request: HttpRequest, token: Token) -> Answer:
     """Check the token; a worker requests this when it starts."""
-    check_lending(token)
+    check_worker(request, token)
     return {"user": token.user.get_username(), "max_bundle_bytes": settings.MAX_BUNDLE_BYTES}
 
 
@@ -33,6 +36,18 @@ def bundle(request: HttpRequest, token: Token, sha256: str) -> FileResponse:
     if file is None:
         raise ApiError(404, "There is no bundle with this SHA-256, or it was refused and deleted.")
     return FileResponse(file, content_type="application/zip")
+
+
+def check_worker(request: HttpRequest, token: Token) -> None:
+    """Raise ``ApiError`` if this worker may not join, because of its token's owner or of its release.
+
+    Workers of the first release send no version, and print the sentence of status 403.
+    """
+    check_lending(token)
+    given = request.headers.get(PROTOCOL_HEADER, "1")
+    why = why_foreign(int(given) if given.isascii() and given.isdigit() and len(given) < 9 else 1)
+    if why:
+        raise ApiError(403, as_sentence(why))
 
 
 def check_lending(token: Token) -> None:

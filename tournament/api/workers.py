@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.utils import timezone
 
-from tournament.api.bundles import check_lending
+from tournament.api.bundles import check_worker
 from tournament.api.envelope import Answer, ApiError, api
 from tournament.models import Token
 from tournament.sentences import as_sentence
@@ -20,7 +20,7 @@ from tournament.services.uploads.availability import QUEUES
 @api("POST", Token.Scope.WORKER, cost=REQUEST_COST)
 def register(request: HttpRequest, token: Token) -> Answer:
     """Bind a worker's ``name`` to the token and return its key; ``queue`` is the kind of its jobs."""
-    check_lending(token)
+    check_worker(request, token)
     if request.POST.get("queue") not in QUEUES:
         raise ApiError(400, f"The queue is one of {', '.join(sorted(QUEUES))}.")
     try:

@@ -45,6 +45,8 @@ class Tally:
     black: int
     result: Result
     count: int = 1
+    is_walkover: bool = False
+    """Lost without being played, as by a withdrawn version: counts points, but shows no strength."""
 
 
 @dataclass(slots=True)
@@ -92,6 +94,8 @@ class StandingsRow:
     score: GameScore = field(default_factory=GameScore)
     versus: dict[int, GameScore] = field(default_factory=dict)
     """By opponent; opponents who were not met are missing."""
+    played: GameScore = field(default_factory=GameScore)
+    """Without the walkovers."""
     byes: int = 0
     bye_points: int = 0
     matches: int = 0
@@ -105,14 +109,14 @@ class StandingsRow:
 
     @property
     def performance(self) -> int | None:
-        """Elo above the mean of the opponents, None before the first game.
+        """Elo above the mean of the opponents, None before the first game; walkovers do not count.
 
         Computed as if one more game had been drawn, so that a score without losses or wins is finite too.
         """
-        games = self.score.games
+        games = self.played.games
         if not games:
             return None
-        share = (self.score.wins + self.score.draws / 2 + 0.5) / (games + 1)
+        share = (self.played.wins + self.played.draws / 2 + 0.5) / (games + 1)
         return round(400 * math.log10(share / (1 - share)))
 
 
@@ -165,7 +169,8 @@ def _count(rows: dict[int, StandingsRow], tally: Tally) -> None:
         return
     for row, opponent, as_white in ((white, black, True), (black, white, False)):
         against = row.versus.setdefault(opponent.player, GameScore())
-        for score in (row.score, against):
+        played = () if tally.is_walkover else (row.played,)
+        for score in (row.score, against, *played):
             score.add(tally.result, as_white=as_white, count=tally.count)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tournament.embedded.processes.process import Service
+from tournament.monitoring.sharing import FOLDER
 from workers.commands.start import KEY, worker_name
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -51,7 +52,12 @@ def services(
 
     ``keys`` has the key of each worker by the kind of its jobs, see ``own_worker``.
     """
-    yield Service("site", _site(address), ready=lambda: is_healthy(address))
+    yield Service(
+        "site",
+        _site(address),
+        environment={FOLDER: str(scratch_folder(data) / "metrics")},
+        ready=lambda: is_healthy(address),
+    )
     yield Service(
         "beat", _celery("tournament", "beat", "--schedule", str(data / "beat-schedule"), "--pidfile=")
     )
@@ -84,6 +90,7 @@ def _site(address: Address) -> tuple[str, ...]:
         "--threads=4",
         f"--bind={address.bind}",
         "--access-logfile=-",
+        "--logger-class=tournament.monitoring.logs.ServerLog",
         "--graceful-timeout=5",
         "--no-control-socket",  # its default place is the home folder, the same for all sites
     )

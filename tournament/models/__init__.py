@@ -20,7 +20,7 @@ from tournament.models.ladders import (
 from tournament.models.matchmaking import Matchmaking, QueueForecast, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, PreemptedGame, SlotUse
-from tournament.models.site import Ignored, Keeper, ReceivedMessage
+from tournament.models.site import EventCount, Ignored, Keeper, ReceivedMessage
 from tournament.models.steps import ScheduleStep
 from tournament.models.tournaments import Entry, Pairing, Tournament, TournamentTables
 from tournament.models.version_tests import CountedPair, VersionTest
@@ -37,6 +37,7 @@ __all__ = [
     "Correction",
     "CountedPair",
     "Entry",
+    "EventCount",
     "Exam",
     "FeedEntry",
     "Game",

@@ -1,4 +1,4 @@
-"""The state of the site itself: the record keeper's clock, and the messages that it received and ignored.
+"""The state of the site itself: the record keeper's clock, its counts, and the messages that it received.
 
 A separate module, because these tables belong to no player, bot or game.
 """
@@ -6,6 +6,7 @@ A separate module, because these tables belong to no player, bot or game.
 from __future__ import annotations
 
 import datetime
+from typing import ClassVar
 
 from django.db import models
 
@@ -54,6 +55,28 @@ class Ignored(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.count}"
+
+
+class EventCount(models.Model):
+    """How often something happened that is watched, since the site began; see ``services.event_counts``."""
+
+    class Kind(models.TextChoices):
+        GAME = "game", "game"
+        """A recorded game, by its termination."""
+        ATTEMPT = "attempt", "attempt"
+        """An attempt that ended without a result, by its end."""
+        ERROR = "error", "error"
+        """A task of the record keeper that failed, by its name."""
+
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    label = models.CharField(max_length=60)
+    count = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["kind", "label"], name="event_count_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.label}: {self.count}"
 
 
 class ReceivedMessage(models.Model):

@@ -18,8 +18,8 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
         return self.up().filter(set_aside="", quarantined_at__isnull=True)
 
     def trusted_with_uploads(self) -> WorkerQuerySet:
-        """Workers that are up and run uploaded bots."""
-        return self.up().filter(refusal="", quarantined_at__isnull=True)
+        """Workers that are up, get jobs and run uploaded bots."""
+        return self.given_jobs().filter(refusal="")
 
 
 class Worker(models.Model):
@@ -81,8 +81,8 @@ class Worker(models.Model):
 
     @property
     def is_trusted_with_uploads(self) -> bool:
-        """Whether it runs uploaded bots while it is up."""
-        return not self.refusal and not self.is_quarantined
+        """Whether it gets jobs and runs uploaded bots while it is up."""
+        return not self.refusal and not self.set_aside and not self.is_quarantined
 
     @property
     def is_quarantined(self) -> bool:

@@ -20,6 +20,7 @@ from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.task import Task
 
+from tournament.monitoring.sharing import share_measurements
 from tournament.server.limits import HEADER_BYTES, ConnectionLimits
 from tournament.server.listening import FairDispatcher, LimitedServer
 
@@ -38,6 +39,11 @@ Application = Callable[[Environment, Callable[..., Any]], Iterable[bytes]]
 
 class BufferedWorker(Worker):
     """Serves the application by waitress, within the limits of ``limits.py``."""
+
+    @classmethod
+    def setup(cls) -> None:
+        """Called in gunicorn's main process before any worker is started."""
+        share_measurements()
 
     def run(self) -> None:
         limits = ConnectionLimits.of_process(self.cfg.workers)

@@ -1,18 +1,20 @@
 """The order in which transactions lock rows, so that no two of them ever wait for each other.
 
-The tables in this order: ladders, tournaments, games, attempts, live games, workers, bot versions, owners'
-shares; the rows of one table in the order of their keys.
+The tables in this order: users, matchmakers, ladders, tournaments, games, attempts, live games, workers,
+compliance checks, bot versions, bots, owners' shares; the rows of one table in the order of their keys.
 
 A transaction that changes the state of games or ends attempts first locks all their tournaments, at once. So
 it waits for nobody's games. Of an attempt, only its lease, start and worker change without that lock. A
 transaction that holds the lock of one tournament locks no other; what concerns others follows in a
 transaction of its own. SQLite has one lock for all, and ignores these.
+
+No other module locks rows itself. Rows that refer to locked rows can still be inserted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
@@ -24,14 +26,32 @@ Row = TypeVar("Row", bound=Model)
 def lock(rows: QuerySet[Row]) -> list[Row]:
     """Lock rows in the order of their keys and return them; part of the caller's transaction.
 
-    The rows are selected by columns of their own table. Rows that refer to them can still be inserted.
+    The rows are selected by columns of their own table.
     """
-    return list(rows.select_for_update(no_key=True).order_by("pk"))
+    return list(locking(rows).order_by("pk"))
+
+
+def lock_row(rows: QuerySet[Row], key: Any) -> Row:
+    """Lock one row and return it; part of the caller's transaction. Raises ``DoesNotExist``.
+
+    Rows that come with it by ``select_related`` are not locked.
+    """
+    return locking(rows).get(pk=key)
+
+
+def lock_tournament(key: int) -> Tournament:
+    """Lock one tournament; part of the caller's transaction, which has locked no other."""
+    return lock_row(Tournament.objects.all(), key)
 
 
 def lock_tournaments(keys: Collection[int]) -> list[Tournament]:
     """Lock these tournaments; part of the caller's transaction, which has locked none before."""
     return lock(Tournament.objects.filter(pk__in=keys))
+
+
+def locking(rows: QuerySet[Row]) -> QuerySet[Row]:
+    """The same rows, each of which is locked when it is read; for ``get_or_create`` and the like."""
+    return rows.select_for_update(no_key=True, of=("self",))
 
 
 def in_order(rows: QuerySet[Row]) -> QuerySet[Row]:

@@ -44,6 +44,16 @@ def table_sizes() -> list[TableSize]:
     return sorted(found, key=lambda size: (-size.total, size.name))
 
 
+def database_bytes() -> int:
+    """The size of the whole database, which takes no time to find out."""
+    is_sqlite = connection.vendor == "sqlite"
+    pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+    with connection.cursor() as cursor:
+        cursor.execute(pages if is_sqlite else "SELECT pg_database_size(current_database())")
+        (size,) = cursor.fetchone()
+        return int(size)
+
+
 def _rows() -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":

@@ -1,9 +1,15 @@
+// The chart below a replay's board: both engines' scores, and their time or nodes, in step with the board.
+//
+// The values are part of the page (#chart-values), as chart.py describes them; in a live game more come with every new
+// move. uPlot draws them. Events on document: "replay:shown" {ply} moves the marker, "replay:more" {values} appends
+// plies, and a click sends "replay:show" {ply}.
+
 import { axisOptions, colourOf, drawVertical, loadPlots, onSchemeChange } from "./plots.js";
 
-const SERIES = ["white", "black", "white_time", "black_time", "white_nodes", "black_nodes"];
+const SERIES = ["score", "time", "nodes"];
 const HEIGHTS = { scores: 150, effort: 90 };
 const AXIS = 78; // pixels for the labels at the left, the same in both plots
-const ENDS = { 1: "White wins", 0: "even", "-1": "Black wins" };
+const ENDS = { 100: "White wins", 0: "even", "-100": "Black wins" };
 
 const section = document.getElementById("chart");
 const values = JSON.parse(document.getElementById("chart-values").textContent);
@@ -12,30 +18,36 @@ let ply = Number(document.getElementById("board").dataset.ply);
 let effort = "time";
 let plots = [];
 
-const plies = () => [...Array(values.white.length + 1).keys()]; // 0 is the start
-const column = (name) => [null, ...values[name]];
-const has = (kind) => SERIES.some((name) => name.endsWith(kind) && values[name].some((value) => value !== null));
+const plies = () => [...Array(values.score.length + 1).keys()]; // 0 is the start
+const has = (name) => values[name].some((value) => value !== null);
+
+// The values at the plies of one side, with gaps at those of the other.
+const column = (name, side) => {
+  const parity = side === values.first ? 0 : 1;
+  return [null, ...values[name].map((value, index) => (index % 2 === parity ? value : null))];
+};
 const colour = colourOf(section);
 
-const marker = (plot) => { drawVertical(plot, ply, colour("--focus"), { width: 2 }); };
+const marker = (plot) => { drawVertical(plot, ply, colour("--accent"), { width: 2 }); };
 
 function options(kind, more) {
   const axis = axisOptions(colour);
+  const most = Math.max(1, values.score.length) + 0.5; // the last bar is whole
   return {
     width: section.querySelector(`[data-plot="${kind}"]`).clientWidth,
     height: HEIGHTS[kind],
     legend: { show: false },
     cursor: { sync: { key: "replay" }, drag: { setScale: false, x: false, y: false }, y: false, points: { size: 6 } },
     hooks: { draw: [marker], setCursor: [(plot) => read(plot.cursor.idx)] },
-    axes: [{ ...axis, size: 26 }, { ...axis, size: AXIS, ...more.axis }],
-    scales: { x: { time: false, range: () => [0, Math.max(1, values.white.length)] }, y: more.scale },
+    axes: [{ ...axis, size: 26, incrs: [1, 2, 5, 10, 20, 50, 100, 200] }, { ...axis, size: AXIS, ...more.axis }],
+    scales: { x: { time: false, range: () => [0, most] }, y: more.scale },
     series: [{}, { stroke: colour("--chart-white"), ...more.white }, { stroke: colour("--chart-black"), ...more.black }],
   };
 }
 
-function draw(kind, more, white, black) {
+function draw(kind, more, name) {
   const box = section.querySelector(`[data-plot="${kind}"]`);
-  const plot = new uPlot(options(kind, more), [plies(), column(white), column(black)], box);
+  const plot = new uPlot(options(kind, more), [plies(), column(name, "white"), column(name, "black")], box);
   plot.over.addEventListener("click", () => {
     if (plot.cursor.idx !== null) document.dispatchEvent(new CustomEvent("replay:show", { detail: plot.cursor.idx }));
   });
@@ -47,15 +59,15 @@ function build() {
   plots.forEach((plot) => plot.destroy());
   plots = [];
   const line = { width: 2, spanGaps: true, points: { size: 4 } };
-  if (has("white") || has("black")) {
-    const axis = { splits: () => [-1, 0, 1], values: (_, splits) => splits.map((split) => ENDS[split]) };
-    draw("scores", { axis, scale: { range: [-1.05, 1.05] }, white: line, black: { ...line, dash: [6, 3] } }, "white", "black");
+  if (has("score")) {
+    const axis = { splits: () => [-100, 0, 100], values: (_, splits) => splits.map((split) => ENDS[split]) };
+    draw("scores", { axis, scale: { range: [-105, 105] }, white: line, black: { ...line, dash: [6, 3] } }, "score");
   }
   if (has(effort)) {
     const paths = uPlot.paths.bars({ size: [0.8, 12] });
     const [white, black] = ["white", "black"].map((side) => ({ paths, fill: colour(`--chart-${side}`), points: { show: false } }));
     const axis = { splits: (plot) => [0, plot.scales.y.max], values: (_, splits) => splits.map((split) => short(split)) };
-    draw("effort", { axis, scale: { range: (_, low, high) => [0, high || 1] }, white, black }, `white_${effort}`, `black_${effort}`);
+    draw("effort", { axis, scale: { range: (_, low, high) => [0, high || 1] }, white, black }, effort);
   }
 }
 
@@ -65,7 +77,7 @@ const short = (value) => (effort === "time" ? `${+value.toPrecision(2)} s` : new
 function read(at) {
   const shown = at === null || at === undefined ? ply : at;
   const link = document.querySelector(`#moves a[data-ply="${shown}"]`);
-  const said = link ? `: ${[...link.children].map((part) => part.textContent).join(" ")}` : ""; // a long list is not whole
+  const said = link ? `: ${[...link.children].map((part) => part.textContent).join(" ")}` : "";
   readout.textContent = shown ? `Ply ${shown}${said}` : "The start";
 }
 
@@ -96,7 +108,7 @@ function showNodes() {
 
 // Hidden until there is a value to draw: a game that waits has none.
 function reveal() {
-  if (!section.hidden || !SERIES.some((name) => values[name].some((value) => value !== null))) return;
+  if (!section.hidden || !SERIES.some(has)) return;
   section.hidden = false;
   onSchemeChange(build);
   loadPlots(section).then(() => new ResizeObserver(() => build()).observe(section));

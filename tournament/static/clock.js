@@ -1,3 +1,5 @@
+// The clock of the side to move in a live game: counts down from the server's value, on every page with such a clock.
+
 const ends = new WeakMap(); // clock -> when it reaches zero
 
 setInterval(() => {

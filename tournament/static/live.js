@@ -1,3 +1,5 @@
+// Behaviour of every page: polling pauses while the page is hidden, and buttons copy texts.
+
 // The site's CSP forbids evaluated code, so htmx's own `every 3s [condition]` is not available.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const polls = (event.target.getAttribute("hx-trigger") || "").startsWith("every");

@@ -1,3 +1,6 @@
+// What the charts share: the library, colours, axes, vertical lines, new drawings in the other colour scheme.
+
+// Loads uPlot when the section comes into view: it is nearly half of the weight of a page.
 export async function loadPlots(section) {
   await new Promise((resolve) => {
     const observer = new IntersectionObserver((entries) => {
@@ -16,8 +19,11 @@ export async function loadPlots(section) {
   })));
 }
 
+// A function from the name of a CSS variable to its value on this element.
 export const colourOf = (element) => (name) => getComputedStyle(element).getPropertyValue(name).trim();
 
+// Labels of a time axis, as uPlot takes them: from which distance in seconds, the text, and the text below it where
+// a year, a month, a day, an hour or a minute begins.
 const DAY = "\n{D} {MMM}";
 export const TIME_LABELS = [
   [365 * 86400, "{YYYY}", null, null, null, null, null, null, 1],
@@ -31,6 +37,7 @@ export function axisOptions(colour) {
   return { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
 }
 
+// A line over the whole height at a value of the x axis. Returns its place on the canvas.
 export function drawVertical(plot, value, stroke, { width = 1, dash = [] } = {}) {
   const x = Math.round(plot.valToPos(value, "x", true));
   plot.ctx.save();

@@ -1,3 +1,8 @@
+// Stepping through a game with keys and buttons.
+//
+// Every step is a link to `?ply=n`, so the page works without this file. With it, a step fetches only the board's
+// fragment, neighbouring positions are fetched in advance, and the address is replaced, so that Back leaves the game.
+
 import "./clock.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
@@ -20,7 +25,7 @@ function address(ply, flip, line = 0) {
   return `${location.pathname}?${query}`.replace(/\?$/, "");
 }
 
-const isLive = () => headline().hasAttribute("hx-get");
+const isLive = () => headline().hasAttribute("data-poll");
 const follows = (ply, line) => isLive() && ply === last() && !line;
 
 function fragment(url) {
@@ -43,6 +48,13 @@ function fetchAhead(ply, flip) {
   }
 }
 
+// The rows of the list come without these numbers, to be short.
+function number() {
+  for (const link of document.querySelectorAll("#move-list a:not([data-ply])")) {
+    link.dataset.ply = new URLSearchParams(link.search).get("ply");
+  }
+}
+
 function mark(ply) {
   const list = document.getElementById("moves");
   list.querySelector("[aria-current]")?.removeAttribute("aria-current");
@@ -57,6 +69,7 @@ function mark(ply) {
   }
 }
 
+// A selector for the control of the board that has the focus; the next fragment has the same control.
 function control(element) {
   const { step, copy, keys, autoplay, speed, line } = element?.closest("#board") ? element.dataset : {};
   if (step) return `[data-step="${step}"]`;
@@ -67,6 +80,7 @@ function control(element) {
   return keys === undefined ? "" : "[data-keys]";
 }
 
+// These controls are hidden in every fragment, because they do nothing without this file.
 function showControls() {
   panel().querySelectorAll("[data-keys], [data-copy], .autoplay").forEach((part) => { part.hidden = false; });
   const button = panel().querySelector("[data-autoplay]");
@@ -99,11 +113,13 @@ async function show(ply, flip = flipped(), line = 0) {
   fetchAhead(to, flip);
 }
 
+// The ply of the latest request: repeated key presses count from there, not from the ply shown.
 function requestedPly() {
   const ply = new URLSearchParams(wanted.split("?")[1]).get("ply");
   return ply === null ? shown() : Number(ply);
 }
 
+// Animated moves: a piece slides from its former place, changed holes appear in the order of sowing.
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SLIDE_MS = 300;
 const SOW_MS = 600; // a whole sowing, however many stones
@@ -126,6 +142,7 @@ function animate() {
   }
 }
 
+// Autoplay: one move at a time until the end, or until the newest move of a live game.
 let timer = 0;
 let pause = "1000";
 
@@ -173,13 +190,10 @@ document.addEventListener("change", (event) => {
 
 document.addEventListener("replay:show", (event) => show(event.detail));
 
+// New moves of a live game, which follow.js has listed. If the end was shown, the new end is shown.
 let before = last();
-document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.target.id !== "headline" && event.detail.elt?.id !== "headline") return;
-  const more = document.getElementById("chart-more");
-  if (!more) return;
-  document.dispatchEvent(new CustomEvent("replay:more", { detail: JSON.parse(more.textContent) }));
-  more.remove();
+document.addEventListener("replay:more", () => {
+  number();
   const showedEnd = requestedPly() >= before;
   before = last();
   fragments.clear(); // "last" and the clocks of the newest ply have changed
@@ -188,7 +202,9 @@ document.addEventListener("htmx:afterSwap", (event) => {
 });
 
 showControls();
+number();
 mark(shown());
+// Not before the visitor moves: many only look at the position that they opened.
 for (const sign of ["pointermove", "pointerdown", "keydown"]) {
   document.addEventListener(sign, () => { fetchAhead(shown(), flipped()); }, { once: true });
 }

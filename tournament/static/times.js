@@ -1,3 +1,8 @@
+// Times in the visitor's time zone, in the same formats as the server's UTC (moments.py).
+//
+// Where a form has room, UTC stands beside the local time; elsewhere it is in the tooltip, and the heading of the
+// column and the foot of the page name the zone.
+
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const PLACE = ZONE.startsWith("Etc/") ? ZONE : ZONE.split("/").pop().replaceAll("_", " ");

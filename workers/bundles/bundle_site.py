@@ -27,14 +27,19 @@ from engines.http_client import (
 from engines.visible import visible
 from workers.bundles.archive import MAX_ZIP_BYTES
 from workers.bundles.store import BundleError, bundle_path
+from workers.jobs import PROTOCOL
+from workers.logs import current_ids
 
 BUNDLES_PATH = "/api/bundles/"
 WORKERS_PATH = "/api/workers/"
+PROTOCOL_HEADER = "Duarena-Protocol"
+"""Sent when a worker starts: a site with another version of the messages refuses it."""
 TIMEOUT_SECONDS = 30.0
 """The longest time without receiving a byte."""
 PAUSES_SECONDS = (0.5, 2.0)
 """Pauses between the tries of one call; callers try again later."""
 MAX_ANSWER_BYTES = 64 * 1024
+_PROTOCOL = {PROTOCOL_HEADER: str(PROTOCOL)}
 
 
 class SiteAway(OSError):
@@ -63,7 +68,7 @@ class BundleSite:
         """Check that the site sends bundles to this worker; raises ``SiteAway`` if not."""
         try:
             with self._errors():
-                self._client.read_json(self._url(""), MAX_ANSWER_BYTES)
+                self._client.read_json(self._url(""), MAX_ANSWER_BYTES, headers=_PROTOCOL)
         except ValueError:  # also a BundleError
             raise self._strange() from None
 
@@ -74,6 +79,7 @@ class BundleSite:
         """
         body = urlencode({"name": worker, "queue": queue}).encode()
         headers = {
+            **_PROTOCOL,
             "Content-Type": "application/x-www-form-urlencoded",
             "Content-Length": str(len(body)),
         }
@@ -122,7 +128,7 @@ class BundleSite:
     def _chunks(self, sha256: str) -> Iterator[bytes]:
         try:
             with self._errors():
-                yield from self._client.stream(self._url(sha256), MAX_ZIP_BYTES)
+                yield from self._client.stream(self._url(sha256), MAX_ZIP_BYTES, headers=_job_header())
         except AnswerTooLong:
             raise BundleError(
                 f"the site sends more than the {MAX_ZIP_BYTES} bytes that a bundle may have"
@@ -154,3 +160,9 @@ class BundleSite:
                 return BundleError(f"the site does not have it: {reason}")
             return self._strange()
         return SiteAway(f"{self._address} gives no bundles now: {reason}")
+
+
+def _job_header() -> dict[str, str]:
+    """The job that needs the bundle, as the id of the request: the site's log has it too."""
+    job = current_ids().get("job")
+    return {"X-Request-ID": job} if job else {}

@@ -9,9 +9,11 @@ from pathlib import Path
 from engines.console import complain, run_command
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
+from workers.bundles.manifest import MANIFEST_NAME, BundleError, Manifest
+from workers.bundles.store import read_manifest
 from workers.check import CannotCheck, Finding, check_engine, format_finding, format_summary
 from workers.check.run import DEFAULT_SECONDS
-from workers.engine.launch import find_engine_program, plan_launch
+from workers.engine.launch import explain_no_program, find_engine_program, plan_launch
 from workers.jobs import EngineSpec
 
 FAULTY = 1
@@ -24,24 +26,42 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Run the check; each finding is printed at once."""
-    command = options.words[1:] if options.words[:1] == ["--"] else options.words
-    if not command:
-        return complain("no command was given: write it after --, as in check -- python3 main.py")
+    """Run the check; each finding is printed at once.
+
+    What is not given is taken from the ``bot.toml`` of the present folder, if there is one.
+    """
     folder = Path.cwd()
+    command = options.words[1:] if options.words[:1] == ["--"] else options.words
+    manifest = None if command and options.game else _manifest_in(folder)
+    command = command or (list(manifest.command) if manifest else [])
+    if not command:
+        return complain(
+            "no command was given: write it after --, as in check -- python3 main.py, or into bot.toml"
+        )
+    games = options.game or (manifest.games if manifest else ())
     program = find_engine_program(command[0], folder)
     if program is None:
-        raise CannotCheck(f"cannot start {command[0]!r}: there is no such executable program")
+        raise CannotCheck(explain_no_program(command[0], folder))
     spec = EngineSpec("engine", "", (program, *command[1:]), directory=str(folder))
     report = check_engine(
         lambda: plan_launch(spec, folder),
-        ladders=[find_game(code) for code in options.game],
-        options=options.option,
+        ladders=[find_game(code) for code in games],
+        options=options.option or (manifest.options if manifest else ()),
         seconds=options.timeout,
         on_finding=_print_finding,
     )
     print(format_summary(report))
     return 0 if report.is_clean else FAULTY
+
+
+def _manifest_in(folder: Path) -> Manifest | None:
+    """The manifest of a bot in its folder; None without one, raises ``CannotCheck`` for a wrong one."""
+    if not (folder / MANIFEST_NAME).is_file():
+        return None
+    try:
+        return read_manifest(folder)
+    except (BundleError, OSError) as error:
+        raise CannotCheck(f"{MANIFEST_NAME}: {error}") from None
 
 
 def _print_finding(finding: Finding) -> None:
@@ -51,7 +71,7 @@ def _print_finding(finding: Finding) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python3 -m workers check",
-        usage="%(prog)s [-h] [--game GAME]... [--option NAME=VALUE]... [--timeout SECONDS] -- COMMAND...",
+        usage="%(prog)s [-h] [--game GAME]... [--option NAME=VALUE]... [--timeout SECONDS] [-- COMMAND...]",
         description="Check that an engine follows the protocol; exit code 0 if it does, 1 if it does not, "
         "2 if it cannot be started.",
     )
@@ -60,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="GAME",
-        help="a ladder to check (default: all that the engine declares)",
+        help="a ladder to check (default: those of bot.toml, else all that the engine declares)",
     )
     parser.add_argument(
         "--option",
@@ -78,7 +98,10 @@ def _parser() -> argparse.ArgumentParser:
         help="the time limit of the whole check (default: %(default)g)",
     )
     parser.add_argument(
-        "words", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command that starts the engine"
+        "words",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help="the command that starts the engine (default: that of bot.toml)",
     )
     return parser
 

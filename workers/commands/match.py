@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from engines.console import BAD_INPUT, complain, discard_output, run_command
+from workers.engine.fair_clock import find_clock_method
 from workers.match.book import make_books
 from workers.match.director import Director
 from workers.match.ledger import Ledger
@@ -21,6 +22,7 @@ from workers.match.output.reports import EventReport, LineReport, MatchEnding, M
 from workers.match.output.state import check_state, write_state
 from workers.match.sandbox import find_sandbox_level
 from workers.match.slots.pool import SlotPool, choose_cores
+from workers.sandbox.policy import policy_for_level
 from workers.strays import adopting_orphans
 
 ALL_PLAYED, GAMES_MISSING, STOPPED = 0, 1, 3
@@ -54,7 +56,9 @@ def _play(options: MatchOptions) -> int:
         _restore(options, ledger, file)
         cores = choose_cores(options.concurrency, pin=options.pin, cpus=options.cpus)
         pool = SlotPool(usual_store(), cores, sandbox_level)
-        director = Director(options, ledger, books, pool, file, _report(options), game_logs)
+        sandbox = policy_for_level(sandbox_level).sandbox
+        clock = find_clock_method(sandbox, is_pinned=None not in cores).sentence
+        director = Director(options, ledger, books, pool, file, _report(options), game_logs, clock)
         try:
             with adopting_orphans():
                 ending = director.run()

@@ -46,6 +46,5 @@ def _wanted_number(option: OptionDeclared, value: str) -> str | None:
     least, most = option.min, option.max
     if number is not None and (least is None or least <= number) and (most is None or number <= most):
         return None
-    if least is None or most is None:
-        return "a whole number"
-    return f"a whole number from {least} to {most}"
+    limits = {"from": least, "to": most}
+    return " ".join(["a whole number", *(f"{word} {end}" for word, end in limits.items() if end is not None)])

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines import compiled
+from engines.rules.base import quote
 from workers.bundles.manifest import find_interpreter
 from workers.jobs import EngineSpec
 from workers.sandbox.host import sdk_folder
@@ -98,6 +99,17 @@ def find_engine_program(word: str, folder: Path) -> str | None:
     if own.is_file():
         return str(own) if os.access(own, os.X_OK) else None
     return find_interpreter(word) or shutil.which(word)
+
+
+def explain_no_program(word: str, folder: Path) -> str:
+    """Why ``find_engine_program`` found nothing, for the engine's author."""
+    path = folder / word
+    if path.is_dir():
+        return f"{quote(word)} is a folder, not a program or a bundle (bot.zip)"
+    if path.is_file():
+        run = f'make it executable (chmod +x), or name its interpreter, as in "python3 {word}"'
+        return f"{quote(word)} is not executable: {run}"
+    return f"there is no executable program {quote(word)} in {folder} or on the path"
 
 
 def _environment(scratch: str) -> dict[str, str]:

@@ -47,6 +47,7 @@ from workers.engine.process import (
     EngineSilent,
     drop_scratch,
 )
+from workers.game.charges import Charge
 from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
 from workers.game.fastpath.moves import EngineChannel, Pending
@@ -139,15 +140,13 @@ class UgiPlayer:
             if asked is None:
                 if process.has_spoken():
                     self._refuse_early_answers(process)
-                process.wake()
+                process.begin_question()
                 asked = Pending(turn.question, time.monotonic_ns(), turn.question)
             self._log.sent(asked.question, asked.asked_ns)
-            return self._read_answer(process, asked, asked.asked_ns + allowance_ns)
+            return self._read_answer(process, asked, allowance_ns)
         except EngineSilent as silence:
-            waited_ms = allowance_ns // NS_PER_MS
-            raise self._limit_verdict() or Forfeit(
-                Termination.TIME, f"no answer within {waited_ms} ms, margin included: {silence}"
-            ) from None
+            charge = process.charge_silence()
+            raise self._limit_verdict() or _silence_verdict(silence, allowance_ns, charge) from None
         except EngineFault as fault:
             raise _verdict(fault) from None
 
@@ -301,10 +300,10 @@ class UgiPlayer:
         if _first_move([*lines, process.unfinished]) is not None:
             raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
 
-    def _read_answer(self, process: EngineProcess, asked: Pending, deadline_ns: int) -> EngineMove:
+    def _read_answer(self, process: EngineProcess, asked: Pending, allowance_ns: int) -> EngineMove:
         """Send the question and read up to the move, which ends the engine's turn."""
         earlier: list[bytes] = []
-        answer = process.ask(asked, deadline_ns)
+        answer = process.ask(asked, asked.asked_ns + allowance_ns)
         while (found := _first_move(lines := next(answer))) is None:
             self._log.received(b"\n".join(lines), process.arrived_ns)
             earlier += lines
@@ -313,12 +312,27 @@ class UgiPlayer:
         process.put_back(lines[index + 1 :])
         process.end_move()
         earlier += lines[:index]
-        used_ns = process.arrived_ns - asked.asked_ns
+        charge = process.charge(asked.asked_ns)
+        used_ns = process.arrived_ns - asked.asked_ns if charge is None else charge.used_ns
+        if charge is not None and charge.is_void(allowance_ns):
+            raise Void(_void_sentence(charge))
         cpu_ns = process.rest()
         cpu_ms = None if cpu_ns is None else round(cpu_ns / NS_PER_MS)
         ms = round(used_ns / NS_PER_MS)
         note = note_from_info(last_info(earlier), ms, cpu_ms) if earlier else note_of_time(ms, cpu_ms)
-        return EngineMove(move, used_ns, note)
+        return EngineMove(move, used_ns, note, charge)
+
+
+def _silence_verdict(silence: EngineSilent, allowance_ns: int, charge: Charge | None) -> Forfeit | Void:
+    """Whose fault it is that no answer came in time."""
+    if charge is not None and charge.is_void(allowance_ns):
+        return Void(_void_sentence(charge))
+    evidence = f"no answer within {allowance_ns // NS_PER_MS} ms, margin included: {silence}"
+    return Forfeit(Termination.TIME, evidence if charge is None else f"{evidence} ({charge.sentence})")
+
+
+def _void_sentence(charge: Charge) -> str:
+    return f"other programs used the core for too long: {charge.sentence}"
 
 
 def _first_move(lines: Sequence[bytes]) -> tuple[int, str] | None:

@@ -20,9 +20,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from engines.records import Termination
+from workers.engine.fair_clock import MARK_NS, NEVER_NS, RECHECK_NS, FairClock, own_core
 from workers.engine.launch import Launch, is_untouched
 from workers.engine.processor_time import CHECK_NS, ProcessorTime, WaitingEngines
 from workers.exit_status import exit_sentence, signal_sentence
+from workers.game.charges import Charge
 from workers.game.fastpath.conversation import Conversation
 from workers.game.fastpath.moves import NS_PER_S, EngineChannel, Pending
 from workers.reaper import Reaper, remove_scratch
@@ -102,6 +104,8 @@ class EngineProcess:
         self._sandboxed = launch.sandboxed
         self._processor_time: ProcessorTime | None = None
         """None without a sandbox, where processor time is neither measured nor limited."""
+        self._fair_clock: FairClock | None = None
+        """None where time that the machine withholds cannot be measured; see ``fair_clock``."""
         control_groups = () if self._sandboxed is None else self._sandboxed.control_groups
         try:
             reaper.watch(launch.scratch, control_groups=control_groups)
@@ -142,6 +146,9 @@ class EngineProcess:
             SAMPLER.watch(sandboxed)
         self.write(START_LINE, time.monotonic_ns())
         self._processor_time = ProcessorTime(sandboxed, WAITING)
+        core = own_core()
+        if core is not None and (counter := sandboxed.withheld_counter(core)) is not None:
+            self._fair_clock = FairClock(counter, self._processor_time.turn_cpu_ns)
 
     def wake(self) -> None:
         """Begin the engine's turn: resume it if it is suspended. May be repeated."""
@@ -162,21 +169,35 @@ class EngineProcess:
         return None if ending is None else EngineOverLimit(ending)
 
     def line(self, conversation: Conversation) -> EngineChannel | None:
-        """The channel for the fast path; None while unread output waits, and without output."""
+        """The channel for the fast path; None while unread output waits, and without output.
+
+        None also while the core is contended, because the fast path does not measure that.
+        """
         if self._lines or self.unfinished or self._output_bytes or self._out not in self._watched_fds:
             return None
-        watch = self._processor_time
+        watch, fair_clock = self._processor_time, self._fair_clock
+        if fair_clock is not None and fair_clock.is_contended:
+            return None
         channel = (self._in, self._out, self._watched_fds, conversation, self.on_wait)
         if watch is None:
             return EngineChannel(*channel, WAIT_NS)
         # An engine that waits for its turn is checked at this interval, and the fast path does not do that.
-        return EngineChannel(*channel, CHECK_NS, watch.begin_turn, watch.end_turn)
+        wait_ns = CHECK_NS if fair_clock is None else MARK_NS
+        return EngineChannel(*channel, wait_ns, watch.begin_turn, watch.end_turn)
+
+    def begin_question(self) -> None:
+        """Begin the engine's turn, before a question is written that the fast path has not written."""
+        self.wake()
+        if self._fair_clock is not None:
+            self._fair_clock.prepare()
 
     def ask(self, asked: Pending, deadline_ns: int) -> Iterator[list[bytes]]:
         """Write the rest of a question; yields its answer without end, as ``read_lines``.
 
-        Raises what that and ``write`` raise.
+        Raises what that and ``write`` raise. The fair clock defers the deadline until ``charge`` is called.
         """
+        if self._fair_clock is not None:
+            self._fair_clock.begin(asked.asked_ns)
         for piece, arrived_ns in asked.received:
             self.arrived_ns = arrived_ns
             self._add_output(piece)
@@ -185,6 +206,30 @@ class EngineProcess:
         self.write(asked.rest, deadline_ns)
         while True:
             yield self.read_lines(deadline_ns)
+
+    def charge(self, asked_ns: int) -> Charge | None:
+        """The times of the question asked last, up to the last output; None where they are not measured.
+
+        Call it once, before ``rest``.
+        """
+        return None if self._fair_clock is None else self._fair_clock.end(max(self.arrived_ns, asked_ns))
+
+    def charge_silence(self) -> Charge | None:
+        """The times of a question that was not answered; None where they are not measured."""
+        return None if self._fair_clock is None else self._fair_clock.end(time.monotonic_ns())
+
+    def _left_ns(self, now_ns: int, deadline_ns: int) -> int:
+        """The time until a deadline, which the fair clock may defer; not positive when it has passed."""
+        left_ns = deadline_ns - now_ns
+        if left_ns > 0 or self._fair_clock is None:
+            return left_ns
+        left_ns += self._fair_clock.extension_ns()
+        return left_ns if left_ns <= 0 else max(left_ns, RECHECK_NS)
+
+    def _longest_wait_ns(self, now_ns: int) -> int:
+        """How long a wait may last before something else must be done."""
+        mark_ns = NEVER_NS if self._fair_clock is None else self._fair_clock.check(now_ns)
+        return min(WAIT_NS, WAITING.check(now_ns), mark_ns)
 
     def write(self, data: bytes, deadline_ns: int) -> None:
         """Write all of ``data``; raises ``EngineSilent`` if the engine does not read it by the deadline.
@@ -205,9 +250,10 @@ class EngineProcess:
             now_ns = time.monotonic_ns()
             if now_ns >= self._next_check_ns:
                 self._call_on_wait(now_ns)
-            if now_ns >= deadline_ns:
+            left_ns = self._left_ns(now_ns, deadline_ns)
+            if left_ns <= 0:
                 raise EngineSilent("no line arrived in time")
-            wait_ns = min(deadline_ns - now_ns, WAIT_NS, WAITING.check(now_ns))
+            wait_ns = min(left_ns, self._longest_wait_ns(now_ns))
             self._read_ready(self._wait(wait_ns / NS_PER_S, MOST_EVENTS))
         return self._lines.popleft()
 
@@ -341,11 +387,12 @@ class EngineProcess:
         now_ns = time.monotonic_ns()
         if now_ns >= self._next_check_ns:
             self._call_on_wait(now_ns)
-        if now_ns >= deadline_ns:
+        left_ns = self._left_ns(now_ns, deadline_ns)
+        if left_ns <= 0:
             raise EngineSilent("it did not read what was sent to it")
         self._poll.register(self._in, select.EPOLLOUT)
         try:
-            wait_ns = min(deadline_ns - now_ns, WAIT_NS, WAITING.check(now_ns))
+            wait_ns = min(left_ns, self._longest_wait_ns(now_ns))
             ready = self._poll.poll(wait_ns / NS_PER_S, MOST_EVENTS)
         finally:
             self._poll.unregister(self._in)

@@ -61,13 +61,13 @@ class ProcessorTime:
         if self._is_own_turn:
             return
         self._waiting.remove(self)
+        cpu_ns = self._sandboxed.cpu_ns()
         if self._is_suspended:
             self._is_suspended = False
             self._sandboxed.thaw()
         else:
-            cpu_ns = self._sandboxed.cpu_ns()
             self._taken_ns += _counted(cpu_ns - self._cpu_ns)
-            self._cpu_ns = cpu_ns
+        self._cpu_ns = cpu_ns
         self._is_own_turn = True
         self._began_ns = time.monotonic_ns()
 
@@ -91,6 +91,10 @@ class ProcessorTime:
         elif suspend and not self._is_suspended:
             self._suspend()
         return used_ns
+
+    def turn_cpu_ns(self) -> int:
+        """The processor time since the last change of turns."""
+        return max(0, self._sandboxed.cpu_ns() - self._cpu_ns)
 
     def check_turn(self) -> None:
         """End the engine in its own turn if it is over its limit; for intervals of half a second or so."""

@@ -19,6 +19,7 @@ from engines.rules.history import History
 from engines.rules.registry import Variant
 from engines.timecontrol import TimeControl
 from workers.game.adjudication import Adjudicator
+from workers.game.charges import Charge
 from workers.game.fastpath.clock import NS_PER_MS, GameClock
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.fastpath.moves import EngineChannel, OrdinaryMoves, Pending
@@ -61,11 +62,15 @@ class MoveRequest:
 
 @dataclass(slots=True)
 class EngineMove:
-    """A player's answer, unchecked: ``token`` may be ``RESIGN``, illegal, or empty if there was no move."""
+    """A player's answer, unchecked: ``token`` may be ``RESIGN``, illegal, or empty if there was no move.
+
+    ``used_ns`` is charged; ``charge`` says of what it consists, None if it is the wall time.
+    """
 
     token: str
     used_ns: int
     note: MoveNote | None = None
+    charge: Charge | None = None
 
 
 class Player(Protocol):
@@ -164,7 +169,8 @@ class GameState:
         choice = player.choose(MoveRequest(self.history, question, allowance_ns, asked))
         if allowance_ns is not None and choice.used_ns > allowance_ns:
             margin_ms = self.setup.margins_ms[side]
-            raise Forfeit(Termination.TIME, late_sentence(choice.used_ns, allowance_ns, margin_ms))
+            late = late_sentence(choice.used_ns, allowance_ns, margin_ms, choice.charge)
+            raise Forfeit(Termination.TIME, late)
         clock.charge(choice.used_ns)
         return choice
 
@@ -244,10 +250,13 @@ def _prepare(state: GameState, players: tuple[Player, Player]) -> PlayedGame | N
     return None
 
 
-def late_sentence(used_ns: int, allowance_ns: int, margin_ms: int) -> str:
+def late_sentence(used_ns: int, allowance_ns: int, margin_ms: int, charge: Charge | None = None) -> str:
     limit_ms = allowance_ns // NS_PER_MS - margin_ms
-    used_ms = used_ns // NS_PER_MS
-    return f"the answer came after {used_ms} ms, with {limit_ms} ms left and a margin of {margin_ms} ms"
+    came_ms = (used_ns if charge is None else charge.wall_ns) // NS_PER_MS
+    times = "" if charge is None else f" ({charge.sentence})"
+    return (
+        f"the answer came after {came_ms} ms, with {limit_ms} ms left and a margin of {margin_ms} ms{times}"
+    )
 
 
 def explain_illegal(token: str, error: IllegalMove) -> str:

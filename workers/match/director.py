@@ -96,7 +96,9 @@ class Director:
         file: RecordFile,
         report: MatchReport,
         game_logs: GameLogs,
+        clock: str,
     ) -> None:
+        """``clock`` is a sentence on how clocks run, for the report."""
         self._options = options
         self._ledger = ledger
         self._books = books
@@ -104,6 +106,7 @@ class Director:
         self._file = file
         self._report = report
         self._game_logs = game_logs
+        self._clock = clock
         self._stop = StopRequest()
         self._applied_urgency = 0
         self._kill_at = float("inf")
@@ -120,6 +123,7 @@ class Director:
     def run(self) -> MatchEnding:
         """Play the remaining games; all slots have ended when this returns."""
         self._report.started(self._ledger, self._pace)
+        self._report.notice("clock", self._clock)
         with self._stop.listening():
             try:
                 self._assign_games()

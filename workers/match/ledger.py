@@ -298,7 +298,7 @@ def _failed(game: GameResult, name: str) -> bool:
 
 
 def _not_in_match(key: str) -> str:
-    return f"game {visible(key)} is not in this match"
+    return f"game {visible(key)} is not in this match: it has other games or fewer rounds"
 
 
 def _of_another_match(key: str, players: tuple[str, str]) -> str:

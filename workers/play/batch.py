@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from workers.jobs import GameJob, JobGame
+from workers.logs import log_ids
 from workers.play.pool import EnginePool
 from workers.play.runner import Callbacks, GameRunner, Stopped, WorkerContext, report_of
 
@@ -38,7 +39,8 @@ def play_batch(
                 break
             runner = GameRunner(job, engines.take(job), worker, callbacks.on_progress, callbacks.is_stopping)
             for game in job.games:
-                callbacks.on_report(report_of(runner.play(game), worker))
+                with log_ids(game=game.key):
+                    callbacks.on_report(report_of(runner.play(game), worker))
                 left.popleft()
     except Stopped:
         pass

@@ -1,9 +1,11 @@
-"""The environment of a game, for its record: the sandbox of the engines and the speed of the worker."""
+"""The environment of a game, for its record: the sandbox of the engines, their clock, the worker's speed."""
 
 from __future__ import annotations
 
 import re
 import time
+
+from workers.sandbox.withheld import PRESSURE, RUN_DELAY
 
 STEPS = 20_000
 ROUNDS = 40
@@ -11,6 +13,7 @@ ROUNDS = 40
 
 _SANDBOX = re.compile(r"level [AB], (freezer|SIGSTOP)")
 _SPEED = re.compile(r"[0-9]{1,6}\.[0-9]")
+_CLOCK = re.compile(f"{PRESSURE}|{RUN_DELAY}")
 
 
 def measure_speed() -> str:
@@ -22,9 +25,9 @@ def measure_speed() -> str:
     return f"{STEPS / min(_round() for _ in range(ROUNDS)) * 1e3:.1f}"
 
 
-def environment_headers(sandbox: str, speed: str) -> tuple[tuple[str, str], ...]:
-    """Record headers for the sandbox and the speed of a worker; values in an unknown format are left out."""
-    headers = (("Walls", sandbox, _SANDBOX), ("WorkerSpeed", speed, _SPEED))
+def environment_headers(sandbox: str, speed: str, clock: str = "") -> tuple[tuple[str, str], ...]:
+    """Record headers for the sandbox, speed and clock of a worker; unknown values are left out."""
+    headers = (("Walls", sandbox, _SANDBOX), ("WorkerSpeed", speed, _SPEED), ("Clock", clock, _CLOCK))
     return tuple((name, value) for name, value, pattern in headers if pattern.fullmatch(value))
 
 

@@ -21,6 +21,7 @@ from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl, parse_time_control
 from workers.bundles.bundle_site import BundleSite
 from workers.bundles.store import fetch_bundle, read_manifest
+from workers.engine.fair_clock import ClockMethod, find_clock_method, own_core
 from workers.engine.launch import Launch, plan_launch
 from workers.engine.players import UgiPlayer
 from workers.game.adjudication import Adjudicator
@@ -50,6 +51,11 @@ class WorkerContext:
     policy: Policy = field(default_factory=Policy)
     speed: str = ""
     site: BundleSite | None = None
+
+    @property
+    def clock(self) -> ClockMethod:
+        """How the clocks of this process's games run."""
+        return find_clock_method(self.policy.sandbox, is_pinned=own_core() is not None)
 
     def sandbox_for(self, spec: EngineSpec) -> Sandbox | None:
         """The sandbox for an engine, None for no sandbox; raises ``Refused``."""
@@ -302,6 +308,7 @@ def report_of(finished: FinishedGame, worker: WorkerContext) -> GameReport:
         black=finished.black(),
         walls=worker.policy.sandbox_description,
         speed=worker.speed,
+        clock=worker.clock.source,
     )
 
 

@@ -25,6 +25,7 @@ from workers.sandbox import tree
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT, Mounts, bwrap_arguments
 from workers.sandbox.groups.cgroups import Group
 from workers.sandbox.limits import Limits, inner_words, processor_time_sentence
+from workers.sandbox.withheld import DelayCounter, WithheldCounter, core_ns, has_run_delays
 
 START_LINE = b"\n"
 """The line that ``START_SCRIPT`` waits for."""
@@ -167,6 +168,20 @@ class SandboxedProcess:
             return self._group.cpu_ns()
         init = self.init()
         return 0 if init is None else self._family.cpu_ns(init)
+
+    def withheld_counter(self, core: int) -> WithheldCounter | None:
+        """Counts how long the engine, which runs on ``core`` only, is kept from it; None if that is unknown.
+
+        The counter may be used until ``end``.
+        """
+        if self._group is not None:
+            return self._group.withheld_counter(core)
+        if not has_run_delays():
+            return None
+        return DelayCounter(self._threads, lambda: core_ns(core) - self.cpu_ns(), self.processes)
+
+    def _threads(self) -> list[int]:
+        return [thread for process in self.processes() for thread in tree.thread_numbers(process)]
 
     def processes(self) -> list[int]:
         init = self.init()

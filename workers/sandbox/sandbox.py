@@ -15,6 +15,7 @@ from workers.sandbox.limits import Limits
 from workers.sandbox.process import SandboxedProcess, SandboxTools
 from workers.sandbox.runtimes import find_runtime
 from workers.sandbox.sampler import Sampler
+from workers.sandbox.withheld import PRESSURE, RUN_DELAY, has_run_delays
 
 SAMPLER = Sampler()
 
@@ -35,6 +36,13 @@ class Sandbox:
     def description(self) -> str:
         """The level, and how an engine is suspended while its opponent thinks."""
         return "level B, SIGSTOP" if self.parent is None else "level A, freezer"
+
+    @property
+    def withheld_source(self) -> str:
+        """What counts how long engines wait for their core; empty if the kernel has nothing."""
+        if self.parent is not None and self.parent.has_pressure:
+            return PRESSURE
+        return RUN_DELAY if has_run_delays() else ""
 
     def prepare(self, command: tuple[str, ...], folder: Path) -> SandboxedProcess:
         """The process for a command that runs in ``folder``, not started yet; the caller must ``end`` it.

@@ -79,10 +79,18 @@ def memory_bytes(init: int, processes: Iterable[int]) -> int:
     return sum(map(_process_bytes, processes)) + _filesystem_bytes(init)
 
 
+def thread_numbers(process: int) -> list[int]:
+    """The numbers of its threads; empty if it has ended."""
+    try:
+        return list(map(int, os.listdir(f"/proc/{process}/task")))
+    except OSError:
+        return []
+
+
 def _children(process: int) -> list[int]:
     found: list[int] = []
     try:
-        for thread in os.listdir(f"/proc/{process}/task"):
+        for thread in thread_numbers(process):
             found += map(int, Path(f"/proc/{process}/task/{thread}/children").read_text().split())
     except OSError:
         pass  # it has ended

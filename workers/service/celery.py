@@ -6,6 +6,7 @@
     DUARENA_PIN       "0" lets the system choose the core of each slot
     DUARENA_NAME      the worker's name
     DUARENA_TOKEN     a worker token, with which the worker registers at DUARENA_SITE and fetches bundles
+    DUARENA_LOG       "json" for logs with a JSON object a line
     DUARENA_KEY       the worker's key, if the site has given it one; it needs no token to register then
 
 A message leaves the broker when a worker takes it, and a worker takes none twice. The message of a killed
@@ -15,6 +16,7 @@ messages.
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from typing import Any
@@ -22,9 +24,16 @@ from typing import Any
 from billiard import pool as billiard_pool
 from billiard.process import current_process
 from celery import Celery
-from celery.signals import worker_process_init, worker_shutting_down
+from celery.signals import (
+    after_setup_logger,
+    after_setup_task_logger,
+    worker_process_init,
+    worker_shutting_down,
+)
 from kombu import Queue
 
+from workers.logs import make_formatter, use_json
+from workers.service.messaging.quotas import SenderQuotas
 from workers.service.messaging.replays import MessageMemory
 from workers.service.messaging.signing import RECORDS, Keyring, Signer
 from workers.service.messaging.transport import options_of, use_hardened_transport
@@ -91,13 +100,24 @@ billiard_pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = round(
 )
 
 
-def use_keyring(keyring: Keyring, memory: MessageMemory) -> None:
+def use_keyring(keyring: Keyring, memory: MessageMemory, quotas: SenderQuotas | None = None) -> None:
     """Sign and verify all messages of this process from now on; call it before the first connection.
 
-    ``memory`` has the messages that were received before.
+    ``memory`` has the messages that were received before; ``quotas`` limit those of each worker.
     """
-    options = options_of(Signer(keyring, memory))
+    options = options_of(Signer(keyring, memory, quotas))
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, **options}
+
+
+@after_setup_logger.connect
+def _use_formatter(logger: logging.Logger, format: str, **_: Any) -> None:  # noqa: A002  # Celery's name
+    for handler in logger.handlers:
+        handler.setFormatter(make_formatter(format))
+
+
+@after_setup_task_logger.connect
+def _use_json(logger: logging.Logger, **_: Any) -> None:
+    use_json(logger)
 
 
 @worker_shutting_down.connect

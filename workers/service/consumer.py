@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engines.records import Termination
+from engines.visible import visible
 from workers.bundles.bundle_site import SiteAway
+from workers.engine.fair_clock import CORE, find_core_trouble
 from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, Release
+from workers.logs import FIELDS, log_ids
 from workers.play.batch import play_batch
 from workers.play.runner import PROGRESS_SECONDS, Callbacks, Stopped, WorkerContext, refuse_job
 from workers.service.compliance import ComplianceJob, ComplianceNews, check_bot, returned_check
@@ -20,6 +23,9 @@ from workers.service.messaging.reports import ReportSender
 from workers.service.messaging.vetting import vet_check, vet_job
 from workers.service.self_test import SelfTest
 from workers.service.slots import Slots, SlotState
+
+MAX_ID = 40
+"""Characters of the id of a job in the log."""
 
 log = logging.getLogger("workers.service.consumer")
 
@@ -54,11 +60,12 @@ class MessageConsumer:
         """Play the jobs of a message; games that the slot cannot play are returned."""
         self._trouble = ""
         self.slots.enter(self.index, SlotState.BUSY)
-        with ReportSender(self.callbacks.on_reports) as self._reports:
+        with log_ids(job=_job_of(messages)), ReportSender(self.callbacks.on_reports) as self._reports:
             try:
                 jobs = [job for job in self._read(messages) if job.games]
                 self.slots.begin_job(self.index, jobs[0].job if jobs else "")
                 left = tuple(game for job in jobs for game in job.games)
+                log.info("plays %d games", len(left), extra=_games_of(left))
                 if left and not self._is_over() and self._is_fit() and self._fetch_all(jobs):
                     left = play_batch(
                         jobs, self.worker, Callbacks(self._report, self.callbacks.on_progress, self._is_over)
@@ -68,6 +75,8 @@ class MessageConsumer:
             finally:
                 self.slots.begin_job(self.index, "")
                 self.slots.enter(self.index, SlotState.IDLE)
+        if not self._trouble and (trouble := CORE.complaint()) and find_core_trouble():
+            self._set_trouble(trouble, find_core_trouble)
         self._hold_slot()
 
     def check(self, message: object) -> None:
@@ -79,13 +88,15 @@ class MessageConsumer:
             return
         self._trouble = ""
         self.slots.begin_job(self.index, job.exam)
-        try:
-            if self._is_fit() and self._fetch([job.engine], lambda: None):
-                check_bot(job, self.worker, self.callbacks.on_news, self._is_check_over)
-            else:
-                self.callbacks.on_news(returned_check(job, self.worker))
-        finally:
-            self.slots.begin_job(self.index, "")
+        with log_ids(job=job.exam):
+            log.info("checks the bot %s", job.engine.name)
+            try:
+                if self._is_fit() and self._fetch([job.engine], lambda: None):
+                    check_bot(job, self.worker, self.callbacks.on_news, self._is_check_over)
+                else:
+                    self.callbacks.on_news(returned_check(job, self.worker))
+            finally:
+                self.slots.begin_job(self.index, "")
         self._hold_slot()
 
     def _hold_slot(self) -> None:
@@ -134,7 +145,8 @@ class MessageConsumer:
             return False
         return True
 
-    def _release(self, games: Iterable[JobGame | GameReport]) -> None:
+    def _release(self, games: Sequence[JobGame | GameReport]) -> None:
+        log.info("returns %d games", len(games), extra=_games_of(games))
         self.callbacks.on_releases([Release(game.key, game.attempt, self.worker.name) for game in games])
 
     def _report(self, report: GameReport) -> None:
@@ -166,6 +178,16 @@ class MessageConsumer:
         except (OSError, ValueError):
             return ""  # the next game with this engine reports it
         return ""
+
+
+def _job_of(messages: Sequence[object]) -> str:
+    """The id of the job in a message, which may be anything."""
+    first = messages[0] if messages else None
+    return visible(str(first.get("job", "")), MAX_ID) if isinstance(first, dict) else ""
+
+
+def _games_of(games: Iterable[JobGame | GameReport]) -> dict[str, object]:
+    return {FIELDS: {"games": [game.key for game in games]}}
 
 
 @dataclass(slots=True)

@@ -40,9 +40,10 @@ def parsed(
     last_move: str = "",
     before: Position | None = None,
     flip: bool = False,
+    players: bool = True,
     style: str = "",
 ) -> Element:
-    text = draw(position, last_move=last_move, before=before, flip=flip, style=style)
+    text = draw(position, last_move=last_move, before=before, flip=flip, players=players, style=style)
     return ElementTree.fromstring(text)
 
 
@@ -107,6 +108,19 @@ def test_a_drawing_has_the_given_size_and_scales_by_its_view_box() -> None:
     small, large = (ElementTree.fromstring(draw(position, size=size)) for size in (240, 600))
     assert (small.get("width"), large.get("width")) == ("240", "600")
     assert small.get("viewBox") == large.get("viewBox")
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_without_the_players_nothing_is_left_of_their_lines_but_what_they_hold(code: str) -> None:
+    position = GAMES[code].position.initial()
+    whole, board = parsed(position), parsed(position, players=False)
+    shown = [part for part in board.iter() if part.get("class") in {"name", "standing"}]
+    strips = [part for part in board.iter(f"{SVG}g") if part.get("class") == "strip"]
+    assert not shown
+    heights = [float(drawing.get("viewBox", "").split()[3]) for drawing in (whole, board)]
+    assert heights[1] == heights[0] - (0 if strips else 2 * STRIP)
+    assert bool(strips) == (code in {"duovallis", "duploline"})
+    assert (kinds(board)["holding"] > 0) == (code == "duploline")
 
 
 def test_a_drawing_carries_the_style_that_is_given_and_no_other() -> None:
@@ -258,7 +272,7 @@ def test_moves_are_drawn_inside_the_view_box_from_both_sides(code: str) -> None:
     before = GAMES[code].position.initial()
     for position, token in some_game(code, seed=8, plies=25):
         for flip in (False, True):
-            drawing = parsed(position, last_move=token, before=before, flip=flip)
+            drawing = parsed(position, last_move=token, before=before, flip=flip, players=False)
             left, top, width, height = map(float, drawing.get("viewBox", "").split())
             for part in drawing.iter(f"{SVG}rect"):
                 x, y = float(part.get("x", "")), float(part.get("y", ""))

@@ -20,6 +20,8 @@ from tournament.services.accounts import tokens
 from tournament.services.accounts.tokens import TokenError, TooMuch, create_token, find_token, revoke, spend
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import submit_bundle
+from workers.bundles.bundle_site import PROTOCOL_HEADER
+from workers.jobs import PROTOCOL
 from workers.service.compliance import ComplianceEnding, Found
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +41,7 @@ def token(ada: User) -> str:
 def ask(path: str, token: str = "", **more: Any) -> HttpResponse:
     """A request of a program without cookies, with the CSRF check enabled."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
+    headers |= more.pop("headers", {})
     client = Client(enforce_csrf_checks=True)
     data = more.pop("data", None)
     call = client.get if data is None else client.post
@@ -121,7 +124,7 @@ def test_an_incomplete_form_is_answered_with_a_sentence(body: bytes, token: str)
 
 
 def lend(text: str, sha256: str = "") -> HttpResponse:
-    return ask(f"/api/bundles/{sha256}", text)
+    return ask(f"/api/bundles/{sha256}", text, headers={PROTOCOL_HEADER: str(PROTOCOL)})
 
 
 @pytest.fixture

@@ -61,6 +61,17 @@ def test_a_halted_game_is_half_a_point_for_both_and_no_performance() -> None:
     assert table.rows[0].performance == crosstable([1, 2], [Tally(1, 2, WHITE)]).rows[0].performance
 
 
+def test_walkovers_count_points_and_no_performance() -> None:
+    played = [Tally(1, 2, WHITE, 2), Tally(2, 1, WHITE), Tally(1, 3, Result.DRAW)]
+    walkovers = [Tally(1, 3, WHITE, 9, is_walkover=True), Tally(3, 2, BLACK, 9, is_walkover=True)]
+    before, after = crosstable([1, 2, 3], played), crosstable([1, 2, 3], played + walkovers)
+    performance = {row.player: row.performance for row in before.rows}
+    assert {row.player: row.performance for row in after.rows} == performance
+    assert {row.player: row.points for row in after.rows} == {1: 11.5, 2: 10.0, 3: 0.5}
+    only = crosstable([1, 3], walkovers)
+    assert [row.performance for row in only.rows] == [None, None]
+
+
 def test_buchholz_adds_up_the_points_of_those_met_once_a_meeting() -> None:
     """Four players, two rounds of two games; 3 and 4 are level until the points of those they met."""
     table = crosstable(

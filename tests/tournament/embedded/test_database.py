@@ -65,7 +65,7 @@ def on_postgresql(tmp_path: Path, postgres: Callable[[], str]) -> SiteData:
     return site
 
 
-@pytest.fixture(params=[on_sqlite, on_postgresql])
+@pytest.fixture(params=[on_sqlite, pytest.param(on_postgresql, marks=pytest.mark.thorough)])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> SiteData:
     """A site of an earlier release with a row."""
     made: SiteData = request.param(tmp_path, lambda: request.getfixturevalue("postgres"))

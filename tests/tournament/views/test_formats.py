@@ -164,7 +164,7 @@ def test_owners_enter_and_withdraw_their_bots_on_the_page(site: Site, as_user: L
     event = Tournament.objects.get(name="Open")
     address = event.get_absolute_url()
     assert rival.get(address).status_code == 404
-    owner.post(f"{address}announce/")
+    address = owner.post(f"{address}announce/")["Location"]
     form = rival.get(address).context["enter_form"]
     assert [bot.pk for bot in form.fields["bot"].queryset] == [site.black.bot_id]
     rival.post(f"{address}enter/", {"bot": site.white.bot_id})

@@ -25,7 +25,7 @@ def test_a_wrong_capture_rule_is_found_and_refused() -> None:
     assert faults["rare rules"].is_grave
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_bot_that_always_takes_600_ms_is_found_and_refused() -> None:
     faults = {finding.check: finding for finding in checked("slow").faults}
     assert set(faults) == {"short times", "time control"}

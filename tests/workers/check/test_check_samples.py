@@ -55,7 +55,7 @@ def assert_clean(
     [
         ("random_bot", ()),
         ("greedy_bot", ("duploline",)),
-        ("alphabeta_bot", ("dogon-kulei",)),
+        pytest.param("alphabeta_bot", ("dogon-kulei",), marks=pytest.mark.thorough),
         pytest.param("mcts_bot", ("duovallis",), marks=pytest.mark.thorough),
     ],
 )
@@ -70,6 +70,7 @@ def test_the_bot_in_c_is_clean(tmp_path: Path) -> None:
     assert_clean((str(program),), "dogon-gagara")
 
 
+@pytest.mark.thorough
 def test_the_bot_in_javascript_is_clean() -> None:
     assert_clean((need("node"), str(LANGUAGES / "hexagons.js")), "dualma")
 

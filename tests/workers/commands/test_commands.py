@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support import bad_engines
 
 ROOT = Path(__file__).resolve().parents[3]
 FORBID = """
@@ -47,7 +50,7 @@ def test_only_the_tasks_need_anything_installed() -> None:
                 f"workers.service.{name}"
                 for name in (
                     *("celery", "context", "registration", "tasks"),
-                    *("messaging.redis_rules", "messaging.sending", "messaging.transport"),
+                    *("messaging.sending", "messaging.transport"),
                 )
             )
         ),
@@ -118,6 +121,12 @@ def test_sprt_prints_ten_digits_of_the_ratio(words: str, ratio: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"llr {ratio}\n", "")
 
 
+MANIFEST = """[bot]
+name = "Bad"
+version = "1"
+command = ["python3", "-S", "main.py", "mark", {}]
+games = ["dogon-kulei"]
+"""
 BAD_ENGINE = ("python3", "-S", "tests/support/bad_engines.py", "mark")
 
 
@@ -148,7 +157,7 @@ def test_check_passes_a_good_engine() -> None:
         ((), "no command was given: write it after --, as in check -- python3 main.py"),
         (
             ("--", "/nowhere/engine"),
-            "cannot start '/nowhere/engine': there is no such executable program",
+            "there is no executable program '/nowhere/engine' in ",
         ),
         (("--game", "chess", "--", *BAD_ENGINE), "unknown game 'chess'"),
         (("--", *BAD_ENGINE), "the engine declares no ladder in UGI_Variant: name one with --game"),
@@ -160,6 +169,34 @@ def test_check_names_in_one_sentence_what_it_cannot_check(words: tuple[str, ...]
     done = run_check(*words)
     assert done.returncode == 2
     assert complaint in done.stderr.splitlines()[-1]
+
+
+def check_in(folder: Path, manifest: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """``check`` in a folder with a bad engine and this ``bot.toml``."""
+    shutil.copy(bad_engines.__file__, folder / "main.py")
+    (folder / "bot.toml").write_text(manifest)
+    command = [sys.executable, "-m", "workers", "check", *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_in_a_bots_folder_check_needs_no_words(tmp_path: Path) -> None:
+    done = check_in(tmp_path, MANIFEST.format('"ugi", "leave", "3"'))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "FAULT: it crashed: the process ended with exit code 3" in done.stdout
+
+
+def test_the_ladders_of_a_bot_are_those_of_its_manifest(tmp_path: Path) -> None:
+    plan = ("ugi", "also", "option name Hash type spin", "isready", "leave", "4")
+    done = check_in(tmp_path, MANIFEST.format(""), "--", "python3", "-S", "main.py", "mark", *plan)
+    assert done.returncode == 1
+    assert "declares no ladder" not in done.stderr
+
+
+def test_a_wrong_manifest_is_named(tmp_path: Path) -> None:
+    done = check_in(tmp_path, "[bot]\nname = 1\n")
+    assert done.returncode == 2
+    assert done.stderr.startswith("bot.toml: ")
 
 
 def test_the_page_on_matches_shows_what_the_counts_come_to() -> None:

@@ -17,6 +17,7 @@ from tests.support.players import (
     search,
     setup_of,
 )
+from workers.game.charges import Charge
 from workers.game.referee import (
     BOTH_UNABLE,
     EngineMove,
@@ -29,6 +30,7 @@ from workers.game.referee import (
     play_game,
 )
 
+MS = 1_000_000
 CYCLE_START = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"
 CYCLE = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass e2-"
 DECIDED = "0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1"
@@ -255,6 +257,23 @@ def test_a_late_answer_loses_on_time_whatever_it_is(token: str) -> None:
 def test_an_answer_at_the_last_nanosecond_is_in_time() -> None:
     setup = setup_of(control="1+0", ply_limit=1)
     assert play(setup, script(answer("c1+", 1050)), script()).termination is Termination.PLY_LIMIT
+
+
+def test_time_that_the_machine_withheld_is_neither_charged_nor_late() -> None:
+    charge = Charge(1400 * MS, 700 * MS, 50 * MS, 10_000 * MS)
+    white = script(EngineMove("d1+", charge.used_ns, None, charge), "a1-")
+    played = play(setup_of(control="1+0", ply_limit=3), white, script("d2-"))
+    assert (played.termination, white.turns[1].allowance_ns) == (Termination.PLY_LIMIT, 350 * MS)
+
+
+def test_the_evidence_of_a_late_answer_names_wall_time_charged_time_and_what_was_withheld() -> None:
+    charge = Charge(1400 * MS, 300 * MS, 50 * MS, 10_000 * MS)
+    played = play(setup_of(control="1+0"), script(EngineMove("d1+", charge.used_ns, None, charge)), script())
+    assert (played.termination, played.fault) == (Termination.TIME, Fault.WHITE)
+    assert played.evidence == (
+        "the answer came after 1400 ms, with 1000 ms left and a margin of 50 ms "
+        "(wall time 1400 ms, withheld by the machine 300 ms, charged 1100 ms)"
+    )
 
 
 def test_a_move_that_ends_the_game_too_late_does_not_end_it() -> None:

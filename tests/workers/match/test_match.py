@@ -146,7 +146,7 @@ def test_an_interrupted_match_finishes_its_games_and_can_be_resumed(tmp_path: Pa
     words = [*engine("A", *plan, mark=mark), *engine("B", mark=mark), *QUICK, "-rounds", "10"]
     match = start_match(tmp_path, *words)
     assert match.stdout is not None
-    lines = [match.stdout.readline() for _ in range(3)]
+    lines = [match.stdout.readline() for _ in range(4)]
     assert lines[-1].startswith(" 2/20")
     assert wait_until(note.exists)
     match.send_signal(signal.SIGINT)
@@ -167,8 +167,9 @@ def test_a_second_interrupt_aborts_the_games_of_a_match(tmp_path: Path, mark: st
     assert wait_until(lambda: len(processes_with(mark)) == 2)
     match.send_signal(signal.SIGTERM)
     assert match.stdout is not None
-    assert [match.stdout.readline() for _ in range(2)] == [
+    assert [match.stdout.readline() for _ in range(3)] == [
         "2 games\n",
+        "Clocks count wall time, also when the machine is busy: engines run without a sandbox.\n",
         "the running games are finished; interrupt again to abort them\n",
     ]
     match.send_signal(signal.SIGTERM)

@@ -38,7 +38,7 @@ def test_copies_are_counted_also_after_a_resume(tmp_path: Path) -> None:
     done = run_match(tmp_path, *words, "-rounds", "2", "-resume")
     (table,) = [event for event in map(json.loads, done.out.splitlines()) if event["event"] == "table"]
     assert table["copies"] == 3
-    assert table["remarks"][0].startswith("3 of 4 games are copies of others, 1 are distinct")
+    assert table["remarks"][0].startswith("Copies of other games: 3 of 4, 1 distinct.")
 
 
 def test_more_games_at_a_time_than_cores_are_warned_of(tmp_path: Path) -> None:

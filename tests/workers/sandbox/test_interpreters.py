@@ -109,7 +109,11 @@ def copied(bot: Bot, folder: Path, built: Path) -> EngineSpec:
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("bot", [C, JAVASCRIPT, *COMPILED_BOTS], ids=lambda bot: bot.source)
+@pytest.mark.parametrize(
+    "bot",
+    [C, *(pytest.param(bot, marks=pytest.mark.thorough) for bot in (JAVASCRIPT, *COMPILED_BOTS))],
+    ids=lambda bot: bot.source,
+)
 def test_a_bot_in_another_language_plays_in_the_sandbox(bot: Bot, tmp_path: Path, build: Path) -> None:  # noqa: F811
     spec = copied(bot, tmp_path / "bot", build)
     job = replace(job_of(spec, spec), game=bot.games[0], time_control="20+0", ply_limit=12)

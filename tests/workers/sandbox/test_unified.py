@@ -6,6 +6,7 @@ beside version 1, which then has the controllers. Only root may create groups th
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 import uuid
@@ -19,6 +20,7 @@ from workers.sandbox.groups.cgroups import GroupParent, UnifiedGroup
 from workers.sandbox.groups.hierarchies import read_mounts
 from workers.sandbox.limits import Limits
 from workers.sandbox.process import START_LINE, START_SCRIPT
+from workers.sandbox.withheld import TICK_NS, PressureCounter
 
 pytestmark = pytest.mark.root
 
@@ -102,6 +104,25 @@ def test_a_frozen_group_computes_nothing_until_it_thaws(
     assert {group.cpu_ns() for _ in range(LOOKS)} == {before}
     group.thaw()
     wait_for(lambda: group.cpu_ns() > before)
+
+
+def test_a_group_waits_for_its_core_while_another_program_uses_it_and_not_for_itself(
+    group: Unlimited, busy: subprocess.Popen[bytes]
+) -> None:
+    core = min(os.sched_getaffinity(0))
+    for process in members(group):
+        os.sched_setaffinity(int(process), {core})
+    counter = group.withheld_counter(core)
+    if not isinstance(counter, PressureCounter):
+        pytest.skip("needs pressure information")
+    counter.mark()
+    used_ns, began_ns = group.cpu_ns(), time.monotonic_ns()
+    with subprocess.Popen(("taskset", "-c", str(core), *BUSY)) as other:
+        wait_for(lambda: counter.since_mark_ns() > 50_000_000)
+        withheld_ns = counter.since_mark_ns()
+        # Its two processes wait for each other all the time; that does not count.
+        assert withheld_ns + group.cpu_ns() - used_ns <= time.monotonic_ns() - began_ns + TICK_NS
+        other.kill()
 
 
 @pytest.mark.parametrize("is_resting", [False, True])

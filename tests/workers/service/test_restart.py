@@ -82,7 +82,10 @@ def checkout_with(programs: Path, folder: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_stopped", [False, True], ids=["alone", "and is stopped"])
+@pytest.mark.parametrize(
+    "is_stopped",
+    [pytest.param(False, marks=pytest.mark.thorough, id="alone"), pytest.param(True, id="and is stopped")],
+)
 def test_a_worker_looks_again_when_bubblewrap_is_installed(
     broker: Broker, programs: Path, tmp_path: Path, is_stopped: bool
 ) -> None:

@@ -13,11 +13,12 @@ from engines.bots import SAMPLE_BOTS
 from tests.support.jobs import BadBundles, job_of, nothing_left
 from workers.bundles.samples import pack_sample
 from workers.bundles.store import store_bundle
+from workers.engine.fair_clock import COMPLAINT_NS, PERIOD_NS, ContendedCore
 from workers.game.referee import play_game
 from workers.jobs import EngineSpec
 from workers.play import runner
 from workers.play.runner import WorkerContext
-from workers.service import context, self_test, tasks
+from workers.service import consumer, context, self_test, tasks
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews
 from workers.service.messaging import sending
 from workers.service.messaging.vetting import vet_job
@@ -91,6 +92,25 @@ def test_a_check_that_the_site_stops_is_returned(sent: Sent, mark: str, bundled:
         tasks.check(ComplianceJob("e2", bundled(), ("dogon-kulei",), 20).to_json())
     news = ComplianceNews.from_json(sent[-1][1])
     assert (news.exam, news.ending) == ("e2", ComplianceEnding.RETURNED)
+
+
+def test_a_slot_on_a_core_that_others_use_for_minutes_takes_no_more_jobs_and_says_why(
+    sent: Sent, monkeypatch: pytest.MonkeyPatch, mark: str, bundled: BadBundles
+) -> None:
+    tests = iter(["they still do", "they still do", ""])
+    core = ContendedCore()
+    for _ in range(COMPLAINT_NS // PERIOD_NS):
+        core.add(PERIOD_NS, PERIOD_NS)
+    monkeypatch.setattr(consumer, "CORE", core)
+    monkeypatch.setattr(consumer, "find_core_trouble", lambda: next(tests))
+    monkeypatch.setattr(self_test, "FIRST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(sending, "_try_to_send", lambda task, message: sent.append((task, message)))
+    with nothing_left(mark):
+        tasks.play(job_of(bundled(), bundled()).to_json())
+    assert "tournament.record" in [task for task, _ in sent]
+    complaint, still, end = (value["why"] for task, value in sent if task == "tournament.trouble")
+    assert complaint.startswith("other programs use its core: in 3 minutes of play engines were kept waiting")
+    assert (still, end) == ("they still do", "")
 
 
 @pytest.mark.parametrize("field", ["directory", "bundle"])

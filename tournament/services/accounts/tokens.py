@@ -16,6 +16,7 @@ from django.utils import timezone
 from tournament import access
 from tournament.models import Allowance, Token, User
 from tournament.services.accounts.worker_keys import revoke_keys
+from tournament.services.locks import locking
 
 PREFIX = "duarena_"
 """A prefix that shows a reader of a file which site the token is for."""
@@ -103,7 +104,7 @@ def revoke_all(user: User) -> int:
 def spend(user: User, cost: float, now: datetime.datetime) -> None:
     """Deduct ``cost`` from a user's allowance; raises ``TooMuch`` and deducts nothing if it is too small."""
     Allowance.objects.get_or_create(user=user, defaults={"left": MOST_ALLOWED, "at": now})
-    allowance = Allowance.objects.select_for_update().get(user=user)
+    allowance = locking(Allowance.objects.all()).get(user=user)
     passed = max(0.0, (now - allowance.at).total_seconds())
     left = min(MOST_ALLOWED, allowance.left + passed * ALLOWED_A_SECOND)
     if left < cost:

@@ -9,13 +9,16 @@ import secrets
 from django.db import transaction
 
 from tournament.models import Token, WorkerKey
+from tournament.services.locks import locking
 from workers.service.messaging.signing import KEY_BYTES
 
+MOST_NEW_NAMES = 100
+"""Workers that one token may register under new names a day: each may send so many messages."""
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,40}@[A-Za-z0-9._-]{1,60}")
 
 
 class WorkerNameError(ValueError):
-    """A name that no worker can have: one sentence."""
+    """A name that no worker can have, or one too many of a token: one sentence."""
 
 
 class WorkerNameTaken(Exception):
@@ -37,8 +40,9 @@ def register_worker(name: str, token: Token | None, now: datetime.datetime) -> W
     if not is_worker_name(name):
         raise WorkerNameError(f"{name[:100]!r} is not the name of a worker, such as 'players@east'")
     fresh = {"key": secrets.token_hex(KEY_BYTES), "token": token, "created_at": now}
-    known, is_new = WorkerKey.objects.select_for_update().get_or_create(name=name, defaults=fresh)
+    known, is_new = locking(WorkerKey.objects.all()).get_or_create(name=name, defaults=fresh)
     if is_new:
+        _check_number(token, now)
         return known
     is_valid = WorkerKey.objects.valid().filter(pk=name).exists()
     if is_valid and known.token_id == (token and token.pk):
@@ -50,6 +54,13 @@ def register_worker(name: str, token: Token | None, now: datetime.datetime) -> W
     known.revoked_at = None
     known.save()
     return known
+
+
+def _check_number(token: Token | None, now: datetime.datetime) -> None:
+    """Check the new names of a token, including the latest; part of the caller's transaction."""
+    since = now - datetime.timedelta(days=1)
+    if token and WorkerKey.objects.filter(token=token, created_at__gt=since).count() > MOST_NEW_NAMES:
+        raise WorkerNameError(f"this token has registered {MOST_NEW_NAMES} workers within a day")
 
 
 def revoke_keys(token: Token, now: datetime.datetime) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from tournament.models import ActiveVersion, Bot, BotVersion
+from tournament.services.locks import lock_row
 
 
 class ActivityError(ValueError):
@@ -18,7 +19,7 @@ def activate(version: BotVersion, ladder: str | None = None) -> None:
     A ladder that the owner switched off stays off until a version is chosen there. Raises ``ActivityError``.
     """
     # Lock the bot's row first, so that simultaneous choices run one after the other.
-    Bot.objects.select_for_update().get(pk=version.bot_id)
+    lock_row(Bot.objects.all(), version.bot_id)
     version.refresh_from_db(fields=["state"])
     if version.state != BotVersion.State.VALID:
         raise ActivityError(f"{version} is {version.state}: only a valid version can play")

@@ -11,7 +11,8 @@ import logging
 from django.db import transaction
 from django.db.models import F
 
-from tournament.models import Attempt, Game, LiveGame
+from tournament.models import Attempt, EventCount, Game, LiveGame
+from tournament.services.event_counts import count_event
 from tournament.services.locks import lock_tournaments
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.shares import PlayedTime, charge_games
@@ -54,6 +55,7 @@ def give_back(
     game.refresh_from_db()
     if game.state == Game.State.WAITING and game.lost >= MAX_LOST:
         _halt(game, f"given up after {game.lost} attempts whose workers did not report the end")
+    count_event(EventCount.Kind.ATTEMPT, end)
     if current.started_at is not None:
         seconds = (now - current.started_at).total_seconds()
         charge_games([PlayedTime(game.tournament.kind, game.tournament.owner_id, seconds)], now)

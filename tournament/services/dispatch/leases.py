@@ -29,7 +29,7 @@ from tournament import queues
 from tournament.models import Attempt, Exam, Keeper, Worker
 from tournament.services.dispatch.attempts import give_back
 from tournament.services.dispatch.recalls import take_back_stranded
-from tournament.services.dispatch.workers import replace_queues, sweep_workers
+from tournament.services.dispatch.workers import presume_others_lost, replace_queues, sweep_workers
 from tournament.services.locks import in_order
 from workers.service.messaging.signing import COMMANDS, own_queue
 
@@ -64,6 +64,7 @@ def keeper_started(now: datetime | None = None) -> None:
     now = now or timezone.now()
     Keeper.objects.update_or_create(pk=1, defaults={"up_since": now, "seen_at": now})
     Worker.objects.update(empty_since=None)
+    presume_others_lost()
     _update_keeper(now)  # a queue that is empty now counts as empty from now on, not from the first sweep on
 
 

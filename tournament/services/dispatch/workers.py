@@ -14,13 +14,15 @@ from functools import partial
 from django.db import transaction
 from django.db.models import F, Q
 
+from engines import __version__
 from engines.visible import visible
 from tournament import queues
 from tournament.models import Attempt, Game, Ignored, Worker
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.dispatch.recalls import take_back_from
-from tournament.services.locks import lock_tournaments
+from tournament.services.locks import lock_tournaments, locking
 from workers.game.referee import BOTH_UNABLE
+from workers.jobs import PROTOCOL
 from workers.sandbox.policy import NOT_RUN
 from workers.service.messaging.commands import Admission, Command
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
@@ -47,7 +49,7 @@ def record_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
     """Store a worker's heartbeat; if the worker is wrong about whether it gets jobs, send it the answer."""
     fresh = {"started_at": now, "seen_at": now}
     name = visible(heartbeat.worker, MAX_NAME)
-    worker, is_new = Worker.objects.select_for_update().get_or_create(name=name, defaults=fresh)
+    worker, is_new = locking(Worker.objects.all()).get_or_create(name=name, defaults=fresh)
     run = visible(heartbeat.run, 36)
     begins = is_new or run != worker.run
     if begins:
@@ -64,7 +66,7 @@ def record_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
         setattr(worker, number, min(max(0, getattr(heartbeat, number)), MAX_NUMBER))
     worker.state = Worker.State.STOPPED if heartbeat.stopping else Worker.State.UP
     worker.seen_at = now
-    worker.set_aside = _why_set_aside(worker)
+    worker.set_aside = why_foreign(heartbeat.protocol, worker.version) or _why_set_aside(worker)
     worker.save()
     is_wrong = heartbeat.admitted == bool(worker.why)
     if begins or heartbeat.stopping or (worker.why and is_wrong):
@@ -90,6 +92,12 @@ def sweep_workers(as_of: datetime.datetime) -> int:
     gone.filter(seen_at__lt=as_of - FORGOTTEN_AFTER).delete()
     lost = Worker.objects.up().filter(seen_at__lt=as_of - LOST_AFTER)
     return lost.update(state=Worker.State.LOST, busy=0, held=0, games_an_hour=0)
+
+
+def presume_others_lost() -> None:
+    """Mark workers of other releases as lost until their next heartbeat; for the record keeper's start."""
+    others = Worker.objects.up().exclude(version__in=("", __version__))
+    others.update(state=Worker.State.LOST, busy=0, held=0, games_an_hour=0)
 
 
 def presume_lost() -> None:
@@ -184,6 +192,18 @@ def _is_to_blame(worker: Worker, voids: list[Attempt]) -> bool:
     others = Attempt.objects.filter(end=Attempt.End.RECORDED, sent_at__gt=sent, ended_at__gte=since)
     others = others.exclude(worker__startswith=f"{worker.name}/")
     return all(others.filter(Q(game__white=bot) | Q(game__black=bot)).exists() for bot in common)
+
+
+def why_foreign(protocol: int, release: str = "") -> str:
+    """Why a worker with this version of the messages gets no jobs; empty if it is the site's version."""
+    if protocol == PROTOCOL:
+        return ""
+    older = "the worker" if protocol < PROTOCOL else "the site"
+    of = f" of release {release}" if release else ""
+    return (
+        f"this worker{of} and the site of release {__version__} do not understand each other"
+        f" (version {protocol} and {PROTOCOL} of their messages): update {older}"
+    )
 
 
 def _why_set_aside(worker: Worker) -> str:

@@ -41,9 +41,10 @@ from tournament.models.tournaments import GAMES_A_PAIR, TournamentQuerySet
 from tournament.services.dispatch import dispatch
 from tournament.services.dispatch.slots import slots_at_work
 from tournament.services.ladders.candidates import candidates_of
+from tournament.services.locks import lock_row, lock_tournaments
 from tournament.services.schedule.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
+from tournament.services.schedule.slugs import unique_slug
 from tournament.services.schedule.terms import MAX_PRIORITY
-from tournament.services.schedule.tournaments import unique_slug
 
 GAMES_AHEAD_A_SLOT = 2 * GAMES_A_PAIR
 """One pair played and one waiting: no slot is idle, and a tournament that starts waits only a little."""
@@ -123,7 +124,7 @@ def make_pair(ladder: str, now: datetime.datetime, *, early: bool = False) -> bo
 
     ``early``: also if it is not due, for a version with a provisional rating; the time of the next one stays.
     """
-    row = Matchmaking.objects.select_for_update().get(pk=ladder)
+    row = lock_row(Matchmaking.objects.all(), ladder)
     if not (row.is_at_work if early else _is_due(row, now)) or not has_room(priority_of(row)):
         return False
     number = row.pairs_made + 1
@@ -210,10 +211,10 @@ def _stale_games() -> list[int]:
 @transaction.atomic
 def _cancel_waiting(games: Sequence[int]) -> int:
     """Cancel those without an attempt; they no longer count among their tournament's games."""
-    concerned = Game.objects.filter(pk__in=games).values("tournament")
+    concerned = Game.objects.filter(pk__in=games).values_list("tournament", flat=True)
     cancelled = 0
     # Every change of a game's state takes its tournament's lock.
-    for tournament in Tournament.objects.select_for_update().filter(pk__in=concerned).order_by("pk"):
+    for tournament in lock_tournaments(set(concerned)):
         waiting = tournament.games.filter(pk__in=games, state=Game.State.WAITING)
         count = waiting.update(state=Game.State.CANCELLED)
         Tournament.objects.filter(pk=tournament.pk).update(games_total=F("games_total") - count)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -29,6 +29,7 @@ from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
 from workers.game.referee import BOTH_UNABLE
 from workers.jobs import GameReport, JobError, JsonValue, Progress, Release
+from workers.logs import FIELDS, log_ids
 from workers.service.messaging.heartbeat import name_of
 
 MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
@@ -116,9 +117,25 @@ def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | Ign
     for number, arrival in arrivals.values():
         sequence = stored.get(arrival.game.pk)
         answers[number] = _ignore("late") if sequence is None else Recorded(arrival.game.pk, sequence)
+    _log_ends(attempts, answers)
     for number, void in voids:  # after the results, which count in favour of a worker that has both
-        answers[number] = _give_back(void, now)
+        with log_ids(job=str(void.attempt.job), game=void.attempt.game.key):
+            answers[number] = _give_back(void, now)
     return [answers[number] if number in answers else record(report) for number, report in enumerate(reports)]
+
+
+def _log_ends(
+    attempts: Sequence[Attempt | IgnoredReport], answers: Mapping[int, Recorded | GivenBack | IgnoredReport]
+) -> None:
+    """Write a line for each job of which games were recorded."""
+    recorded: dict[uuid.UUID, list[Attempt]] = {}
+    for number, attempt in enumerate(attempts):
+        if isinstance(attempt, Attempt) and isinstance(answers.get(number), Recorded):
+            recorded.setdefault(attempt.job, []).append(attempt)
+    for job, ended in recorded.items():
+        games = [attempt.game.key for attempt in ended]
+        told = {"job": str(job), "worker": ended[0].assigned, "games": games}
+        log.info("%d games of job %s are recorded", len(games), job, extra={FIELDS: told})
 
 
 def progress(message: Progress) -> bool:

@@ -31,6 +31,7 @@ from tournament.models import (
     PairOutcome,
     PairScore,
 )
+from tournament.services.locks import lock_row
 from tournament.services.results.corrections import Corrections, RebuildError, compare_corrections
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import (
@@ -158,7 +159,7 @@ class _Rebuild:
 
     def _finish(self) -> bool:
         """Add the latest games and store everything, under the ladder's lock; whether anything changed."""
-        ladder = Ladder.objects.select_for_update().get(pk=self.ladder)
+        ladder = lock_row(Ladder.objects.all(), self.ladder)
         if ladder.revision != self.revision:
             raise RebuildError(
                 f"{self.ladder}: games were annulled or counted again at the same time, so nothing is changed"

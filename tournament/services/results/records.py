@@ -74,7 +74,7 @@ def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
             game_id=game.key,
         ),
         more=(
-            *environment_headers(report.walls, report.speed),
+            *environment_headers(report.walls, report.speed, report.clock),
             *(() if rated else (NOT_RATED,)),
             seed_header(game.pairing.seed, game.key),
         ),

@@ -21,6 +21,7 @@ from engines.visible import visible, visible_lines
 from tournament.arithmetic.ratings import fingerprint
 from tournament.models import (
     Attempt,
+    EventCount,
     Game,
     GameLog,
     GameRecord,
@@ -31,6 +32,7 @@ from tournament.models import (
 )
 from tournament.models.compressed import compress_text, is_kept_long, pack_log
 from tournament.services.bulk import insert_rows, update_rows
+from tournament.services.event_counts import count_event
 from tournament.services.locks import lock, lock_tournaments
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import RatedRow, player_of, rate
@@ -97,6 +99,8 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
                 follow_leader(ladders[code], now)
     count_forfeits((entry.arrival.game, Fault(entry.arrival.report.fault)) for entry in entries)
     _charge_owners(entries, now)
+    for termination, games in Counter(entry.arrival.report.termination for entry in entries).items():
+        count_event(EventCount.Kind.GAME, termination, games)
     for tournament, games in Counter(entry.arrival.game.tournament_id for entry in entries).items():
         count_finished(tournament, games)
     return {entry.arrival.game.pk: entry.sequence for entry in entries}

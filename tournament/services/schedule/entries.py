@@ -10,6 +10,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from tournament.models import Bot, BotVersion, Entry, Tournament
+from tournament.services.locks import lock_tournament
 from tournament.services.schedule.limits import check_entry
 from tournament.services.schedule.terms import TournamentError, check_size, players_of
 
@@ -46,7 +47,7 @@ def close_entries(tournament: Tournament, now: datetime.datetime) -> None:
 
     Bots without such a version are left out. May be repeated: only the first call has an effect.
     """
-    locked = Tournament.objects.select_for_update().get(pk=tournament.pk)
+    locked = lock_tournament(tournament.pk)
     if locked.entry_closed or locked.entry_until is None:
         return
     for entry in locked.entries.select_related("version__bot"):
@@ -92,7 +93,7 @@ def leave_out_withdrawn(tournament: Tournament) -> list[str]:
 
 def _open(tournament: Tournament) -> Tournament:
     """The tournament's row, locked; raises ``TournamentError`` unless it takes entries."""
-    locked = Tournament.objects.select_for_update().get(pk=tournament.pk)
+    locked = lock_tournament(tournament.pk)
     if not locked.takes_entries():
         raise TournamentError(f"entry: {locked.name!r} takes no entries now")
     return locked

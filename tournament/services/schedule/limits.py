@@ -16,6 +16,7 @@ from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Tournament, User
+from tournament.services.locks import lock_row
 from tournament.services.schedule.terms import TournamentError, TournamentTerms, count_games, players_of
 from workers.engine.players import UNTIMED_SECONDS
 
@@ -37,7 +38,7 @@ def lock_account(user: int | None) -> None:
     Rows that refer to the user can still be inserted: the record keeper charges time while it is locked.
     """
     if user is not None:
-        User.objects.select_for_update(no_key=True).get(pk=user)
+        lock_row(User.objects.all(), user)
 
 
 def check_limits(owner: User | None, terms: TournamentTerms) -> None:

@@ -17,6 +17,7 @@ from django.db.models import F, Max
 
 from tournament.models import BotVersion, LadderRating, Tournament
 from tournament.models.tournaments import STAGED
+from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import finish
 from tournament.services.schedule.meetings import match_length, played_meetings
@@ -63,7 +64,7 @@ def _is_due(tournament: Tournament) -> bool:
 @transaction.atomic
 def _store_round(seen: Tournament, finished: Mapping[str, int], planned: Sequence[PlannedPairing]) -> bool:
     """Store the round that was drawn from the tournament as ``seen``; False if it has changed since."""
-    tournament = Tournament.objects.select_for_update().get(pk=seen.pk)
+    tournament = lock_tournament(seen.pk)
     is_same = (tournament.games_total, tournament.rounds) == (seen.games_total, seen.rounds)
     if not _is_due(tournament) or not is_same:
         return False

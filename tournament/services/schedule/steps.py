@@ -17,6 +17,7 @@ from django.db.models import F, Min
 
 from tournament.models import Attempt, BotVersion, Game, Keeper, ScheduleStep, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.services.locks import lock_tournament
 from tournament.services.schedule.pairings import (
     PlannedPairing,
     entered_versions,
@@ -152,7 +153,7 @@ def _withdraw(step: ScheduleStep) -> bool:
 def _begin(step: ScheduleStep) -> Tournament | None:
     """The step's tournament, locked, and the step deleted; None if it was taken or dropped meanwhile."""
     assert step.tournament_id is not None
-    tournament = Tournament.objects.select_for_update().get(pk=step.tournament_id)
+    tournament = lock_tournament(step.tournament_id)
     taken, _ = ScheduleStep.objects.filter(pk=step.pk).delete()
     return tournament if taken else None
 

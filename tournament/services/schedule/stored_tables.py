@@ -129,7 +129,7 @@ def _standings(table: StandingsTable) -> dict[str, Any]:
 
 def _row(row: StandingsRow, rating: float | None) -> tuple[float | None, ...]:
     ranked = (row.player, row.rank, row.byes, row.bye_points, row.matches)
-    return (*ranked, row.buchholz, row.sonneborn_berger, rating, *_numbers(row.score))
+    return (*ranked, row.buchholz, row.sonneborn_berger, rating, *_numbers(row.score), *_numbers(row.played))
 
 
 def _meetings(table: StandingsTable) -> list[tuple[int, ...]]:
@@ -172,8 +172,9 @@ def _table(
 ) -> StandingsTable:
     rows, ratings = dict[int, StandingsRow](), dict[int, float]()
     for player, rank, byes, bye_points, matches, buchholz, sonneborn, rating, *numbers in standings["rows"]:
-        score = GameScore(*numbers)
-        rows[player] = StandingsRow(player, rank, score, {}, byes, bye_points, matches, buchholz, sonneborn)
+        score, played = GameScore(*numbers[:4]), GameScore(*numbers[4:])
+        row = StandingsRow(player, rank, score, {}, played, byes, bye_points, matches, buchholz, sonneborn)
+        rows[player] = row
         if rating is not None:
             ratings[player] = rating
     for one, other, wins, draws, losses, given_up in meetings:

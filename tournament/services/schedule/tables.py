@@ -138,5 +138,7 @@ def _tallies(tournament: Tournament) -> dict[str, list[Tally]]:
     grouped = over.order_by().values_list("ladder", "white", "black", "result", "fault")
     tallies: dict[str, list[Tally]] = {}
     for ladder, white, black, result, fault, count in grouped.annotate(Count("id")):
-        tallies.setdefault(ladder, []).append(Tally(white, black, counted_result(result, fault), count))
+        is_walkover = bool(not result and fault)
+        tally = Tally(white, black, counted_result(result, fault), count, is_walkover)
+        tallies.setdefault(ladder, []).append(tally)
     return tallies

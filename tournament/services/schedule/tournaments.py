@@ -12,9 +12,10 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.text import slugify
 
 from tournament.models import Attempt, BotVersion, Entry, Keeper, Ladder, Tournament, User
+from tournament.models.tournaments import UNLISTED
+from tournament.services.locks import lock_tournament
 from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
 from tournament.services.schedule.limits import check_limits, check_running, check_stored, lock_account
 from tournament.services.schedule.pairings import (
@@ -27,6 +28,7 @@ from tournament.services.schedule.pairings import (
 )
 from tournament.services.schedule.publishing import tell_announced, tell_begun, tell_cancelled
 from tournament.services.schedule.rounds import advance, seed_players
+from tournament.services.schedule.slugs import draft_slug, name_slug, publish_slug
 from tournament.services.schedule.steps import GAMES_A_STEP, cancel_games, queue_cycles, take_steps_of
 from tournament.services.schedule.terms import (
     MAX_PAIRS,
@@ -57,7 +59,6 @@ __all__ = [
     "set_priority",
     "set_times",
     "start",
-    "unique_slug",
 ]
 
 VALIDATION_TIME_CONTROL = "2+0.1"
@@ -131,6 +132,7 @@ def announce(tournament: Tournament) -> None:
     check_stored(locked, entered_versions(locked))
     locked.state = State.ANNOUNCED
     locked.starts_at = locked.starts_at or locked.entry_until
+    publish_slug(locked)
     locked.save(update_fields=["state", "starts_at"])
     tell_announced(locked)
     tournament.refresh_from_db()
@@ -157,6 +159,7 @@ def _start(tournament: Tournament) -> None:
         tournament, [State.DRAFT, State.ANNOUNCED], "only a draft or an announced tournament can be started"
     )
     check_running(locked)
+    publish_slug(locked)
     locked.state_reason = ""
     if locked.kind != Tournament.Kind.VALIDATION and (gone := leave_out_withdrawn(locked)):
         locked.state_reason = f"it began without {', '.join(gone)}, which had become invalid"
@@ -299,7 +302,7 @@ def _comes_before_a_ladder(tournament: Tournament) -> bool:
 def _locked(tournament: Tournament, states: Sequence[Tournament.State], unless: str) -> Tournament:
     """The tournament's row, locked; raises ``TournamentError`` unless it is in one of these states."""
     _refuse_version_test(tournament)
-    locked = Tournament.objects.select_for_update().get(pk=tournament.pk)
+    locked = lock_tournament(tournament.pk)
     if locked.state not in states:
         raise TournamentError(f"state: {locked.name!r} is {locked.state}, {unless}")
     return locked
@@ -327,7 +330,7 @@ def _make_games(tournament: Tournament) -> None:
 def _store(owner: User | None, terms: TournamentTerms) -> Tournament:
     Ladder.objects.ensure()
     tournament = Tournament.objects.create(
-        slug=unique_slug(slugify(terms.name)[:50].strip("-") or "tournament"),
+        slug=name_slug(terms.name) if terms.kind in UNLISTED else draft_slug(),
         name=terms.name,
         owner=owner,
         kind=terms.kind,
@@ -352,12 +355,3 @@ def _entries(tournament: Tournament, versions: Iterable[BotVersion]) -> Iterable
         Entry(tournament=tournament, version=version, number=number)
         for number, version in enumerate(versions, start=1)
     )
-
-
-def unique_slug(base: str) -> str:
-    """``base``, or ``base`` with a number if it is taken by a tournament or by a page of the site."""
-    taken = {"new", *Tournament.objects.filter(slug__startswith=base).values_list("slug", flat=True)}
-    slug, suffix = base, 2
-    while slug in taken:
-        slug, suffix = f"{base}-{suffix}", suffix + 1
-    return slug

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from engines.records import Fault
 from tournament.models import Attempt, BotVersion, Game, Keeper, Tournament, VersionTest
+from tournament.services.locks import lock_tournament
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.stopping import end_attempts
 
@@ -41,7 +42,7 @@ def _tournaments_of(version: BotVersion) -> list[int]:
 
 @transaction.atomic
 def _end_games(pk: int, version: BotVersion, most: int) -> None:
-    tournament = Tournament.objects.select_for_update().get(pk=pk)
+    tournament = lock_tournament(pk)
     if tournament.is_version_test:
         # The next beat looks at the test, and ends it.
         VersionTest.objects.filter(tournament=tournament).update(games_seen=None)

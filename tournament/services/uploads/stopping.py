@@ -12,6 +12,7 @@ from django.db import transaction
 
 from tournament.models import BotVersion, Exam, Tournament
 from tournament.services.bots.verdicts import refuse
+from tournament.services.locks import lock, lock_row, lock_tournaments
 from tournament.services.schedule.steps import cancel_games
 from tournament.services.shares import charge
 from tournament.services.stopping import stop_jobs
@@ -19,21 +20,32 @@ from tournament.services.stopping import stop_jobs
 State = BotVersion.State
 
 
-@transaction.atomic
 def stop_validation(version: BotVersion, reason: str, now: datetime.datetime) -> bool:
     """Refuse a version that waits or is validated; False if it is neither.
 
     Its worker stops the engines, and what it still reports of the check is ignored.
     """
-    locked = (
-        BotVersion.objects.select_for_update(of=("self",)).select_related("bot__owner").get(pk=version.pk)
-    )
+    while (was_stopped := _try_to_stop(version.pk, reason, now)) is None:
+        pass  # at most once after each check
+    return was_stopped
+
+
+@transaction.atomic
+def _try_to_stop(pk: int, reason: str, now: datetime.datetime) -> bool | None:
+    """None if the check ended at this moment: the validation games that follow it are not locked."""
+    games = BotVersion.objects.values_list("validation", flat=True).get(pk=pk)
+    lock_tournaments([games] if games else [])
+    exams = lock(Exam.objects.filter(version=pk, ended_at__isnull=True))
+    locked = lock_row(BotVersion.objects.select_related("bot__owner"), pk)
+    if locked.validation_id != games:
+        transaction.set_rollback(True)  # releases the locks also in a caller's transaction
+        return None
     if locked.state not in {State.WAITING, State.VALIDATING}:
         return False
-    for exam in locked.exams.select_for_update().filter(ended_at__isnull=True):
+    for exam in exams:
         _stop_check(exam, locked.bot.owner_id, reason, now)
-    if locked.validation_id is not None:
-        _cancel_games(locked.validation_id, reason, now)
+    if games is not None:
+        _cancel_games(games, reason, now)
     BotVersion.objects.filter(pk=locked.pk).update(state=State.VALIDATING)  # which ``refuse`` demands
     refuse(locked, reason)
     return True
@@ -42,7 +54,7 @@ def stop_validation(version: BotVersion, reason: str, now: datetime.datetime) ->
 def _stop_check(exam: Exam, owner: int | None, reason: str, now: datetime.datetime) -> None:
     Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=Exam.End.RETURNED, why=reason)
     if exam.assigned:
-        charge({owner: (now - exam.sent_at).total_seconds()}, now)
+        charge({owner: (now - exam.sent_at).total_seconds()}, now, is_validation=True)
         stop_jobs({uuid.UUID(str(exam.pk)): exam.assigned})
 
 

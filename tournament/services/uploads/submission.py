@@ -18,6 +18,7 @@ from tournament.models.bots import MAX_NAME_KEY
 from tournament.models.names import name_key
 from tournament.services.bots.activity import activate
 from tournament.services.bots.publishing import tell_valid
+from tournament.services.locks import lock_row
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
 from workers.bundles.archive import opened
@@ -103,7 +104,7 @@ def _check_quota(user: User) -> None:
 
     Locks the user's row: of two simultaneous uploads the second counts the first.
     """
-    User.objects.select_for_update().get(pk=user.pk)
+    lock_row(User.objects.all(), user.pk)
     open_ones = [BotVersion.State.WAITING, BotVersion.State.VALIDATING]
     count = BotVersion.objects.filter(bot__owner=user, state__in=open_ones).count()
     if count >= settings.MAX_PENDING:

@@ -23,6 +23,7 @@ from tournament.services.bots.verdicts import put_off, refuse
 from tournament.services.dispatch import workers
 from tournament.services.dispatch.batches import engine_spec
 from tournament.services.dispatch.dispatch import look_at_rooms
+from tournament.services.locks import lock_row, locking
 from tournament.services.schedule.tournaments import create_validation, start
 from tournament.services.shares import SITE, charge, exhausted, is_exhausted, used_by_owner
 from tournament.services.uploads import availability as uploads
@@ -50,7 +51,7 @@ MAX_FOUND = 200
 def begin(version: BotVersion, now: datetime.datetime) -> Exam | None:
     """Send a version to its compliance check; None if one is under way already."""
     movable = [BotVersion.State.WAITING, BotVersion.State.VALIDATING]
-    version = BotVersion.objects.select_for_update().select_related("bot").get(pk=version.pk)
+    version = lock_row(BotVersion.objects.select_related("bot"), version.pk)
     if version.state not in movable or version.exams.filter(ended_at__isnull=True).exists():
         return None
     version.state, version.state_reason, version.validation = BotVersion.State.VALIDATING, "", None
@@ -190,7 +191,7 @@ def _open_check(exam_id: str) -> Exam | None:
         uuid.UUID(exam_id)
     except ValueError:
         return None
-    exams = Exam.objects.select_for_update(of=("self",)).select_related("version__bot__owner")
+    exams = locking(Exam.objects.select_related("version__bot__owner"))
     return exams.filter(pk=exam_id, ended_at__isnull=True).first()
 
 

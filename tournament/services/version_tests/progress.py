@@ -24,6 +24,7 @@ from tournament.models.version_tests import no_pairs
 from tournament.services.dispatch.batches import BATCH_SECONDS, MAX_PAIRS
 from tournament.services.dispatch.durations import seconds_by_version
 from tournament.services.dispatch.slots import slots_expected
+from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.schedule.meetings import POINTS
@@ -57,7 +58,7 @@ def tend_tests() -> int:
 @transaction.atomic
 def advance(pk: int) -> bool:
     """Count the pairs that are over, then end the test or make its next pairs; False if it is over."""
-    tournament = Tournament.objects.select_for_update().get(pk=pk)
+    tournament = lock_tournament(pk)
     if tournament.state != State.RUNNING or not tournament.is_version_test:
         return False
     test = tournament.version_test
@@ -82,7 +83,7 @@ def stop_test(tournament: Tournament, reason: str) -> None:
     """
     with transaction.atomic():
         advance(tournament.pk)
-        locked = Tournament.objects.select_for_update().get(pk=tournament.pk)
+        locked = lock_tournament(tournament.pk)
         is_running = locked.state == State.RUNNING
         if is_running:
             _end(locked, locked.version_test, Outcome.STOPPED, reason)
@@ -98,7 +99,7 @@ def recount(pk: int) -> None:
     A test that had a verdict and has none from the pairs that are left is stopped; its games do not continue.
     A test that was stopped stays stopped.
     """
-    tournament = Tournament.objects.select_for_update().get(pk=pk)
+    tournament = lock_tournament(pk)
     test = tournament.version_test
     test.counted.all().delete()
     test.looked_at = test.left_out = test.wins = test.draws = test.losses = 0

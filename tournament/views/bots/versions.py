@@ -27,6 +27,7 @@ from tournament.views.bots.next_steps import checks_before, next_steps_of
 from tournament.views.bots.results import asks_for_all, results_of
 from tournament.views.games.endings import ending_sentence
 from tournament.views.games.filters import games_address
+from tournament.views.games.logs import ShownLog, shown_log
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import unchanged
 from tournament.views.requests import AuthenticatedRequest
@@ -44,7 +45,7 @@ class ValidationGame:
     verdict: str
     opened: str
     """The side at fault, whose log is shown unfolded; empty if the game ended without a fault."""
-    logs: list[GameLog]
+    logs: list[ShownLog]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +232,9 @@ def _find(request: HttpRequest, slug: str, number: int) -> BotVersion:
 def _validation_games(validation: Tournament) -> list[ValidationGame]:
     """The newest first: the log of the latest game is the one to read."""
     games = list(validation.games.with_players().order_by("-id"))
-    logs: dict[int, list[GameLog]] = {}
+    logs: dict[int, list[ShownLog]] = {}
     for log in GameLog.objects.filter(game__in=games).order_by("game", "-side"):
-        logs.setdefault(log.game_id, []).append(log)
+        logs.setdefault(log.game_id, []).append(shown_log(log))
     return [
         ValidationGame(game, ending_sentence(game), at_fault(game), logs.get(game.pk, [])) for game in games
     ]

@@ -46,7 +46,7 @@ class PlayerPanel:
 @cache
 def start_board(code: str) -> SafeString:
     """The initial position of a registered game."""
-    return mark_safe(svg.draw(find_game(code).position.initial()))
+    return mark_safe(svg.draw(find_game(code).position.initial(), players=False))
 
 
 def find_game_for(request: HttpRequest, pk: int) -> Game:
@@ -108,16 +108,18 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
         "flip": flip,
         "flipped": "&flip=1" if flip else "",
         "position": str(shown.after),
-        "board": draw_board(shown, flip=flip),
+        "board": draw_board(shown, flip=flip, players=False),
         "top": panels[Side.WHITE if flip else Side.BLACK],
         "bottom": panels[Side.BLACK if flip else Side.WHITE],
         "is_wide": svg.is_wide(shown.after),
     }
 
 
-def draw_board(step: BoardStep, *, flip: bool = False, style: str = "") -> SafeString:
-    """The position with the move that led to it; see ``svg.draw`` for ``style``."""
-    drawn = svg.draw(step.after, last_move=step.token, before=step.before, flip=flip, style=style)
+def draw_board(step: BoardStep, *, flip: bool = False, players: bool = True, style: str = "") -> SafeString:
+    """The position with the move that led to it; see ``svg.draw`` for ``players`` and ``style``."""
+    drawn = svg.draw(
+        step.after, last_move=step.token, before=step.before, flip=flip, players=players, style=style
+    )
     return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
 
 

@@ -6,8 +6,7 @@ A separate module, because it computes values from a replay and handles no reque
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Final
+from typing import Final, TypedDict
 
 from engines.protocol.score import Score
 from engines.records import MoveNote
@@ -17,50 +16,47 @@ from tournament.views.games.replay import Replay
 STEEPNESS: Final = 0.4
 """Of the logistic function, per unit of score: a lead of 5 units is drawn at three quarters of the height."""
 
-DIGITS: Final = 3
-"""Of times and node counts: more could not be seen, and long games have hundreds of them."""
-
-Values = dict[str, list[float | None]]
+DIGITS: Final = 2
+"""Of times and node counts: more could not be seen in a chart, and long games have hundreds of them."""
 
 
-def chart_values(replay: Replay, since: int = 0) -> Values:
-    """By series, one value for each ply after ``since``; None where the engine reported none.
+class ChartValues(TypedDict):
+    """One value for each ply in ``score``, ``time`` and ``nodes``; None where the engine reported none."""
 
-    ``white`` and ``black`` are the engines' scores as ``squeeze`` draws them, the ``_time`` series are
-    seconds, the ``_nodes`` series counts, both rounded to ``DIGITS`` digits.
-    """
-    values: Values = {}
-    for side in Side:
-        name = side.name.lower()
-        values[name] = _series(replay, side, since, lambda note, side=side: squeeze(note.score, side))  # type: ignore[misc]
-        values[f"{name}_time"] = _series(replay, side, since, _seconds)
-        values[f"{name}_nodes"] = _series(replay, side, since, _nodes)
-    return values
+    first: str
+    """``white`` or ``black``, who makes the first move of the game; then they take turns."""
+    score: list[int | None]
+    """The score of the engine that moved, as ``squeeze`` draws it."""
+    time: list[float | None]
+    """In seconds, rounded to ``DIGITS`` digits, as ``nodes`` are."""
+    nodes: list[int | None]
 
 
-def squeeze(score: Score | None, side: Side) -> float | None:
-    """The score of ``side``'s engine as a height, -1 (Black wins) to 1 (White); a mate is 1 or -1."""
+def chart_values(replay: Replay, since: int = 0) -> ChartValues:
+    """The values of the plies after ``since``."""
+    moves = replay.moves[since:]
+    return {
+        "first": replay.positions[0].side.name.lower(),
+        "score": [None if move.note is None else squeeze(move.note.score, move.side) for move in moves],
+        "time": [_seconds(move.note) for move in moves],
+        "nodes": [_nodes(move.note) for move in moves],
+    }
+
+
+def squeeze(score: Score | None, side: Side) -> int | None:
+    """The score of ``side``'s engine as a height, -100 (Black wins) to 100 (White); a mate is 100 or -100."""
     if score is None:
         return None
     if score.mate is not None:
         height = 1.0 if score.mate > 0 else -1.0
     else:
         height = math.tanh(STEEPNESS / 2 * (score.centipawns or 0) / 100)
-    return round(height if side is Side.WHITE else 0.0 - height, 3)
+    return round(100 * height if side is Side.WHITE else -100 * height)
 
 
-def _series(
-    replay: Replay, side: Side, since: int, value: Callable[[MoveNote], float | None]
-) -> list[float | None]:
-    return [
-        None if move.note is None or move.side is not side else value(move.note)
-        for move in replay.moves[since:]
-    ]
+def _seconds(note: MoveNote | None) -> float | None:
+    return None if note is None or note.ms is None else float(f"{note.ms / 1000:.{DIGITS}g}")
 
 
-def _seconds(note: MoveNote) -> float | None:
-    return None if note.ms is None else float(f"{note.ms / 1000:.{DIGITS}g}")
-
-
-def _nodes(note: MoveNote) -> int | None:
-    return None if note.nodes is None else int(float(f"{note.nodes:.{DIGITS}g}"))
+def _nodes(note: MoveNote | None) -> int | None:
+    return None if note is None or note.nodes is None else int(float(f"{note.nodes:.{DIGITS}g}"))

@@ -28,14 +28,10 @@ from tournament.views.games.board import board_context, find_game_for, load_repl
 from tournament.views.games.chart import chart_values
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.endings import ended_by_rules, ending_sentence, fault_sentence
+from tournament.views.games.logs import shown_log
 from tournament.views.games.replay import Replay
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import unchanged
-
-LIVE_PLIES = 200
-"""Of a longer running game the list of moves begins so many plies before the end; its page has htmx too."""
-PLIES_BEFORE = 20
-"""How many plies such a list shows before the ply in the address."""
 
 
 @require_safe
@@ -43,23 +39,22 @@ PLIES_BEFORE = 20
 def game(request: HttpRequest, pk: int) -> HttpResponse:
     """The replay at ``?ply=n`` (default: the last), with the board turned by ``flip=1``.
 
-    The list of a long running game begins later, unless ``moves=all`` is given.
-
-    The response to htmx is the board alone. With the parameters ``seen`` and ``since`` it is the moves after
-    ply ``since``, 204 if nothing has changed, or a request to reload the page if the game is over.
+    The response to a script (``HX-Request``) is the board alone. With the parameters ``seen`` and ``since``
+    it is the moves after ply ``since``, 204 if nothing has changed, or a request to reload the page if the
+    game is over.
     """
     game = find_game_for(request, pk)
     replay, live, recorded = load_replay(game)
     seen = f"{game.state}-{replay.plies}"
     if unchanged(request, seen):
         return HttpResponse(status=204)
-    htmx, polls = "HX-Request" in request.headers, "seen" in request.GET
-    if htmx and polls and not _is_running(game):
+    is_fragment, polls = "HX-Request" in request.headers, "seen" in request.GET
+    if is_fragment and polls and not _is_running(game):
         return HttpResponse(headers={"HX-Refresh": "true"})
     context = board_context(request, game, replay, live)
-    if htmx and not polls:
+    if is_fragment and not polls:
         return render(request, "pieces/board.html", context)
-    since = whole_number(request, "since", 0, most=LAST_ID) if htmx else 0
+    since = whole_number(request, "since", 0, most=LAST_ID) if is_fragment else 0
     context |= {
         "game": game,
         "headline": _headline(game, replay, live),
@@ -68,23 +63,19 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "chart": chart_values(replay, since),
     }
     is_validation = game.tournament.kind == Tournament.Kind.VALIDATION
-    if htmx:
+    if is_fragment:
         context["ply"] = None  # the page marks the move that it shows
-        rows = replay.rows(since)
-        context["replaced_rows"] = [row for row in rows if row.begins_by(since)]
-        context["new_rows"] = [row for row in rows if not row.begins_by(since)]
+        context["rows"] = replay.rows(since)
         return render(request, "pieces/moves_new.html", context)
-    before = _plies_left_out(request, replay, context["ply"]) if _is_running(game) else 0
     context |= {
-        "rows": replay.rows(before),
-        "plies_left_out": before,
+        "rows": replay.rows(),
         "white_score": _score(game, game.white_score),
         "black_score": _score(game, game.black_score),
         "fault": fault_sentence(game),
         "rating_changes": _rating_changes(game),
         "ended_by_rules": ended_by_rules(game),
         "recorded": recorded,
-        "logs": _logs(request, game),
+        "logs": [shown_log(log) for log in _logs(request, game)],
         "logs_kept": _logs_kept(request, game),
         "correction": getattr(game, "correction", None),
         "outdated": [game.ladder] if game.ladder.is_outdated else [],
@@ -161,13 +152,6 @@ def _rating_changes(game: Game) -> dict[str, RatingEvent]:
 def _is_running(game: Game) -> bool:
     """Whether moves may still come."""
     return game.state in {Game.State.WAITING, Game.State.CLAIMED}
-
-
-def _plies_left_out(request: HttpRequest, replay: Replay, ply: int) -> int:
-    """How many plies come before the first move of the list."""
-    if request.GET.get("moves") == "all":
-        return 0
-    return max(0, min(replay.plies - LIVE_PLIES, ply - PLIES_BEFORE))
 
 
 def _headline(game: Game, replay: Replay, live: LiveGame | None) -> str:

@@ -70,10 +70,6 @@ class MoveRow:
     number: int
     moves: tuple[ShownMove | None, ShownMove | None]
 
-    def begins_by(self, ply: int) -> bool:
-        """Whether a page that shows ``ply`` plies already has this row."""
-        return any(move is not None and move.ply <= ply for move in self.moves)
-
 
 @dataclass(frozen=True, slots=True)
 class Replay:

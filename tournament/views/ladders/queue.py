@@ -20,10 +20,13 @@ from tournament.models import BotVersion, Game, Tournament
 from tournament.services.ladders.forecasts import ExpectedEvent, ExpectedGame, QueueState, describe_matchmaker
 from tournament.services.ladders.matchmaking import find_matchmakers
 from tournament.services.ladders.stored_queue import NextGame, queue_state, validating_by_ladder
+from tournament.views.exports import table_links
 from tournament.views.polling import unchanged
 
 MOST_LISTED = 40
 """Bots of a ladder on this page; the page of each bot also shows its next game."""
+TABLES = {"playing": "Games", "tournaments": "Tournaments", "bots": "Bots"}
+"""The titles of the tables as files, by their names in addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class LadderRow:
 def queue(request: HttpRequest) -> HttpResponse:
     """The whole page; the response to htmx is the part that changes, or 204."""
     context = _context(request, queue_state(timezone.now()))
+    context["files"] = [table_links(title, "queue-files", name) for name, title in TABLES.items()]
     context["seen"] = hashlib.sha256(repr(context).encode()).hexdigest()[:16]
     if unchanged(request, context["seen"]):
         return HttpResponse(status=204)
@@ -59,13 +63,13 @@ def queue(request: HttpRequest) -> HttpResponse:
 
 def _context(request: HttpRequest, state: QueueState) -> dict[str, Any]:
     shown = {code: _first(games, request.user.pk) for code, games in state.ladders.items()}
-    versions = _versions(request, [one.version for games in shown.values() for one in games])
+    versions = shown_versions(request, [one.version for games in shown.values() for one in games])
     validating = validating_by_ladder(state, request.user)
     rows = {row.ladder_id: row for row in find_matchmakers()}
     return {
-        "games": _playing(state),
+        "games": playing_games(state, MOST_LISTED),
         "trouble": state.trouble,
-        "events": _events(state),
+        "events": queued_events(state),
         "ladders": [
             _ladder(
                 game,
@@ -93,7 +97,8 @@ def _first(games: Sequence[ExpectedGame], user: int | None) -> list[ExpectedGame
     return [*mine, *others][:MOST_LISTED]
 
 
-def _versions(request: HttpRequest, versions: Sequence[int]) -> dict[int, BotVersion]:
+def shown_versions(request: HttpRequest, versions: Sequence[int]) -> dict[int, BotVersion]:
+    """Those of the versions that this user may see, with their bots."""
     known = access.visible_versions(request.user, BotVersion.objects.select_related("bot"))
     return known.in_bulk(versions)
 
@@ -105,13 +110,15 @@ def _ladder(
     return LadderRow(game, matchmaking, listed, active + len(validating) - len(listed))
 
 
-def _playing(state: QueueState) -> list[Game]:
-    shown = state.playing[:MOST_LISTED]
+def playing_games(state: QueueState, most: int) -> list[Game]:
+    """The first games being played, with their players."""
+    shown = state.playing[:most]
     games = Game.objects.with_players().filter(pk__in=shown, state=Game.State.CLAIMED).in_bulk()
     return [games[pk] for pk in shown if pk in games]
 
 
-def _events(state: QueueState) -> list[EventRow]:
+def queued_events(state: QueueState) -> list[EventRow]:
+    """The tournaments in the order in which they are played."""
     tournaments = Tournament.objects.in_bulk([event.tournament for event in state.events])
     return [
         EventRow(event, tournaments[event.tournament])

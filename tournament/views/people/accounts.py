@@ -5,7 +5,6 @@ from __future__ import annotations
 from urllib.parse import unquote, urlsplit
 
 from allauth.account import views as account_views
-from django.conf import settings
 from django.contrib.auth import views as auth_views
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect, render
@@ -16,9 +15,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from tournament import access
-from tournament.models import Bot, Tournament
+from tournament.models import Bot, Tournament, User
 from tournament.services.accounts import throttles
-from tournament.services.shares import used_today
+from tournament.services.shares import hours_a_day, used_today
 from tournament.views.bots.bots import bot_rows
 from tournament.views.paging import LAST_ID, by_id, is_whole
 from tournament.views.people.adapters import THROTTLED
@@ -109,12 +108,21 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "notices": request.user.notices.unread(),
         "bots": bots,
         "page": by_id(request, own, PAGE_SIZE),
-        "slot_hours": used_today(request.user, timezone.now()),
-        "most_slot_hours": settings.SLOT_HOURS if access.has_limits(request.user) else 0,
+        "tournament_hours": _slot_hours(request.user, is_validation=False),
+        "validation_hours": _slot_hours(request.user, is_validation=True),
         "sees_acts": access.may_see_acts(request.user),
         "tests": list(tests.order_by("-id")[:LATEST_TESTS]),
     }
     return render(request, "account.html", context)
+
+
+def _slot_hours(user: User, *, is_validation: bool) -> tuple[float, float] | None:
+    """The hours of slots that the user's tournaments, or validations, used today, and the most.
+
+    None: no limit.
+    """
+    most = hours_a_day(is_validation=is_validation) if access.has_limits(user) else 0
+    return (used_today(user, timezone.now(), is_validation=is_validation), most) if most else None
 
 
 @takes_form("Mark the notice as read")

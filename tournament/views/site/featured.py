@@ -162,7 +162,7 @@ def _live(game: Game, live: LiveGame, ratings: dict[tuple[str, int], float]) -> 
 def _draw(game: Game, replay: Replay) -> _Drawn:
     position, moves = replay.positions[-1], replay.moves
     before = replay.positions[-2] if moves else None
-    board = draw_board(BoardStep(moves[-1].token if moves else "", before, position))
+    board = draw_board(BoardStep(moves[-1].token if moves else "", before, position), players=False)
     clocks = replay.clocks(replay.plies, parse_time_control(game.tournament.time_control))
     return _Drawn(board, svg.is_wide(position), clocks, position.side)
 

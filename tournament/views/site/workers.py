@@ -15,11 +15,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from engines import __version__
 from tournament import access
 from tournament.models import Keeper, Worker
 from tournament.services.accounts.acts import record_act
 from tournament.services.dispatch.workers import quarantine, release
 from tournament.services.uploads import availability as uploads
+from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import here, unchanged
 from tournament.views.requests import AuthenticatedRequest
@@ -28,6 +30,12 @@ from tournament.views.unsent import takes_form
 MOST_SHOWN = 200
 CONDITIONS = ("busy", "idle", "held", "set aside", "quarantined", "lost", "stopped")
 """The order in which the page sorts workers."""
+COLUMNS = (
+    "worker", "state", "queue", "slots", "busy", "games_an_hour", "voids", "sandbox", "speed", "started",
+    "seen",
+)  # fmt: skip
+STAFF_COLUMNS = ("host", "software", "reason", "refusal", "error", "error_at")
+"""Only for staff: why it gets no games, why it runs no uploaded bots, and its last error."""
 KEEPER_AWAY = datetime.timedelta(seconds=30)
 """After this time without a sweep, the page warns that it may be out of date."""
 
@@ -36,7 +44,7 @@ KEEPER_AWAY = datetime.timedelta(seconds=30)
 @vary_on_headers("HX-Request")
 def workers(request: HttpRequest) -> HttpResponse:
     """All workers and their states; the response to htmx is the part that changes, or 204."""
-    rows = sorted(Worker.objects.all()[:MOST_SHOWN], key=lambda row: CONDITIONS.index(row.condition))
+    rows = _shown_workers()
     manages = access.may_manage_workers(request.user)
     keeper = Keeper.objects.first()
     is_away = keeper is not None and timezone.now() - keeper.seen_at > KEEPER_AWAY
@@ -50,13 +58,24 @@ def workers(request: HttpRequest) -> HttpResponse:
         "counts": [(condition, counts[condition]) for condition in CONDITIONS if counts[condition]],
         "load": _load(up),
         "manages": manages,
+        "release": __version__,
         "uploads": uploads.look() if manages else None,
         "keeper_away_since": keeper.seen_at if keeper is not None and is_away else None,
         "seen": seen,
         "here": here(request),
+        "files": [table_links("Workers", "workers-files")],
     }
     is_piece = "HX-Request" in request.headers
     return render(request, "pieces/workers.html" if is_piece else "workers.html", context)
+
+
+@require_safe
+def workers_files(request: HttpRequest, kind: str) -> HttpResponse:
+    """The table of workers; staff gets more columns."""
+    manages = access.may_manage_workers(request.user)
+    columns = COLUMNS + STAFF_COLUMNS if manages else COLUMNS
+    rows = [_line(worker, manages) for worker in _shown_workers()]
+    return served_table(kind, "workers", columns, rows, file="workers")
 
 
 @takes_form("Quarantine the worker")
@@ -79,6 +98,22 @@ def worker_release(request: AuthenticatedRequest, pk: int) -> HttpResponse:
         record_act(request.user, "released it from quarantine", f"worker {worker}", reverse("workers"))
         messages.success(request, f"{worker} gets games again after a canary game.")
     return redirect("workers")
+
+
+def _shown_workers() -> list[Worker]:
+    return sorted(Worker.objects.all()[:MOST_SHOWN], key=lambda row: CONDITIONS.index(row.condition))
+
+
+def _line(worker: Worker, manages: bool) -> tuple[object, ...]:
+    """The columns ``COLUMNS`` and, for those who manage workers, ``STAFF_COLUMNS``."""
+    w = worker
+    line = (
+        w.name, w.condition, w.queue, w.slots, w.busy, w.games_an_hour, w.voids, w.level, w.speed,
+        as_text(w.started_at), as_text(w.seen_at),
+    )  # fmt: skip
+    if not manages:
+        return line
+    return (*line, w.host, w.version, w.why, w.refusal, w.trouble, as_text(w.trouble_at))
 
 
 def _load(workers: list[Worker]) -> str:

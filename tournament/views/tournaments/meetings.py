@@ -80,6 +80,11 @@ class MeetingAddresses:
             f"&opponent={other.bot.slug}&opponent_version={other.number}"
         )
 
+    def of(self, one: BotVersion) -> str:
+        """The games of one player that count."""
+        beginning = _games_of(self.tournament, self.ladder, None)
+        return f"{beginning}&bot={one.bot.slug}&version={one.number}&annulled=no"
+
 
 @lru_cache
 def _games_of(tournament: str, ladder: str, round_number: int | None) -> str:

@@ -62,6 +62,8 @@ class CrossRow:
     performance: int | None
     rating: float | None
     cells: list[CrosstableCell | None]
+    games: str
+    """The address of the list of the player's games."""
 
     @property
     def drawn_cells(self) -> SafeString:
@@ -172,6 +174,7 @@ class _Lines:
             row.performance,
             self.table.ratings.get(row.player),
             [None if other == row.player else self._cell(row, other) for other in opponents],
+            self.meetings.of(self.table.versions[row.player]),
         )
 
     def _cell(self, row: StandingsRow, other: int) -> CrosstableCell:
@@ -199,8 +202,12 @@ def _link(address: str, text: str) -> str:
 def _draw_totals(row: CrossRow, points: str) -> SafeString:
     score = row.score
     games = "\n".join(
-        f'<span class="{kind}">{count}</span>'
-        for kind, count in (("win", score.wins), ("draw", score.draws), ("loss", score.losses))
+        f'<span class="{kind}">{_link(f"{row.games}&result={result}", str(count)) if count else 0}</span>'
+        for kind, result, count in (
+            ("win", "won", score.wins),
+            ("draw", "draw", score.draws),
+            ("loss", "lost", score.losses),
+        )
     )
     if score.given_up:
         title = "not played: half a point for each player"

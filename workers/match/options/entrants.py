@@ -14,7 +14,7 @@ from pathlib import Path
 from engines.rules.base import quote
 from workers.bundles.manifest import RESERVED_OPTIONS, find_interpreter
 from workers.bundles.store import BundleError, Manifest, inspect_bundle, store_bundle
-from workers.engine.launch import find_engine_program
+from workers.engine.launch import explain_no_program, find_engine_program
 from workers.jobs import EngineSpec
 from workers.match.options.options import Entrant
 from workers.match.options.readers import MAX_MARGIN_MS, MAX_STARTUP_SECONDS, read_control, read_number
@@ -118,7 +118,7 @@ def _command(setting: Setting, pairs: dict[str, list[str]]) -> list[str]:
 def _plain(setting: Setting, words: list[str], directory: Path) -> EngineSpec:
     program = find_engine_program(words[0], directory)
     if program is None:
-        setting.refuse(f"there is no executable program {quote(words[0])} in {directory} or on the path")
+        setting.refuse(explain_no_program(words[0], directory))
     name = _default_name(words)
     words = [os.path.abspath(program), *words[1:]]
     return EngineSpec(name=name, version="", command=tuple(words), directory=str(directory))

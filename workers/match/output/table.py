@@ -101,8 +101,8 @@ def remarks(scores: Scores, ladders: Sequence[str], rows: Sequence[TableRow]) ->
     copies = sum(scores.copies[ladder] for ladder in ladders)
     if copies:
         yield (
-            f"{copies} of {games} games are copies of others, {games - copies} are distinct: the interval is "
-            "too narrow. Use more openings."
+            f"Copies of other games: {copies} of {games}, {games - copies} distinct. "
+            "The interval is too narrow; use more openings."
         )
 
 

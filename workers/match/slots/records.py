@@ -23,7 +23,6 @@ from engines.records import (
 from workers.game.seeds import SEED_HEADER, seed_header
 from workers.jobs import EngineSpec, GameJob, JobGame
 from workers.match.slots.messages import Assignment, PairTerms
-from workers.play.environment import environment_headers
 from workers.play.runner import FinishedGame
 
 DIFFERENT = (
@@ -42,11 +41,14 @@ DIFFERENT = (
 """The headers in which two games of the same engines with the same colours differ."""
 
 
-class RecordWriter:
-    """Writes records. ``sandbox`` describes the sandbox of the slot."""
+Headers = tuple[tuple[str, str], ...]
 
-    def __init__(self, sandbox: str) -> None:
-        self._sandbox = sandbox
+
+class RecordWriter:
+    """Writes records. ``environment`` are the headers for the sandbox and the clock of the slot."""
+
+    def __init__(self, environment: Headers) -> None:
+        self._environment = environment
         self._patterns: dict[tuple[int, int], tuple[str, PairTerms]] = {}
         """By the ``id`` of terms, which are kept here, and the index of White's engine: the headers.
 
@@ -61,10 +63,10 @@ class RecordWriter:
         """
         played, white = finished.played, finished.game.white
         if played.fault is not Fault.NONE or played.evidence or assignment.fen is not None:
-            return format_record(build_match_record(assignment, finished, self._sandbox))
+            return format_record(build_match_record(assignment, finished, self._environment))
         key = id(assignment.terms), white
         if key not in self._patterns:
-            record = build_match_record(assignment, finished, self._sandbox)
+            record = build_match_record(assignment, finished, self._environment)
             text = format_record(record)
             self._patterns[key] = _pattern_of(record), assignment.terms
             return text
@@ -104,7 +106,7 @@ def _different_lines(assignment: Assignment, finished: FinishedGame) -> tuple[st
     )
 
 
-def build_match_record(assignment: Assignment, finished: FinishedGame, sandbox: str) -> Record:
+def build_match_record(assignment: Assignment, finished: FinishedGame, environment: Headers) -> Record:
     """The record of any game of a match."""
     terms, played = assignment.terms, finished.played
     job = terms.job
@@ -140,7 +142,7 @@ def build_match_record(assignment: Assignment, finished: FinishedGame, sandbox: 
         more=(
             *odds,
             *_margins(terms, finished.game),
-            *environment_headers(sandbox, ""),
+            *environment,
             seed_header(job.seed, finished.game.key),
         ),
     )

@@ -32,6 +32,7 @@ from workers.match.slots.messages import (
     write_news,
 )
 from workers.match.slots.records import RecordWriter
+from workers.play.environment import environment_headers
 from workers.play.pool import EnginePool
 from workers.play.runner import FinishedGame, GameRunner, Stopped, WorkerContext
 from workers.sandbox.policy import policy_for_level
@@ -52,7 +53,8 @@ class SlotWorker:
         policy = policy_for_level(setup.sandbox_level)
         self._worker = WorkerContext(f"slot/{os.getpid()}", Path(setup.store), Path(setup.cache), policy)
         self._engines = EnginePool(self._worker, self._on_introduced)
-        self._records = RecordWriter(policy.sandbox_description)
+        clock = self._worker.clock.source
+        self._records = RecordWriter(environment_headers(policy.sandbox_description, "", clock))
         self._introduced: set[str] = set()
         self._is_finishing = False
         self._is_aborting = False

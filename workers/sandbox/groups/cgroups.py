@@ -16,6 +16,19 @@ from pathlib import Path
 
 from workers.reaper import end_group
 from workers.sandbox.limits import Limits
+from workers.sandbox.withheld import (
+    PER_CORE,
+    PRESSURE_FILE,
+    DelayCounter,
+    PressureCounter,
+    WithheldCounter,
+    accounted_core_ns,
+    core_ns,
+    has_pressure,
+    has_run_delays,
+    outermost_account,
+    parse_full_ns,
+)
 
 PREFIX = "engine-"
 PERIOD_US = 100_000
@@ -60,6 +73,13 @@ class Group(ABC):
         """The processor time of all its processes so far, including those that have ended."""
 
     @abstractmethod
+    def withheld_counter(self, core: int) -> WithheldCounter | None:
+        """Counts how long its processes, which run on ``core`` only, are kept from it.
+
+        None if the kernel does not count that.
+        """
+
+    @abstractmethod
     def memory_kills(self) -> int:
         """How many processes the kernel killed because the group was out of memory."""
 
@@ -85,6 +105,11 @@ class GroupParent:
     @property
     def version(self) -> int:
         return 2 if "" in self.folders else 1
+
+    @property
+    def has_pressure(self) -> bool:
+        """Whether the kernel counts the pressure on its groups."""
+        return "" in self.folders and has_pressure(self.folders[""])
 
     def plan(self, limits: Limits) -> Group:
         """A group with a new name."""
@@ -127,12 +152,14 @@ class UnifiedGroup(Group):
         self.folders = (str(place),)
         self._place = place
         self._limits = limits
-        self._freezer = self._cpu = -1
+        self._freezer = self._cpu = self._pressure = -1
 
     def set_up(self) -> None:
         self._set(self._limits)
         self._freezer = os.open(self._place / "cgroup.freeze", os.O_WRONLY | os.O_CLOEXEC)
         self._cpu = os.open(self._place / "cpu.stat", os.O_RDONLY | os.O_CLOEXEC)
+        if has_pressure(self._place):
+            self._pressure = os.open(self._place / PRESSURE_FILE, os.O_RDONLY | os.O_CLOEXEC)
 
     def _set(self, limits: Limits) -> None:
         write_value(self._place / "memory.max", limits.memory)
@@ -150,6 +177,20 @@ class UnifiedGroup(Group):
     def cpu_ns(self) -> int:
         return _entry(os.pread(self._cpu, 4096, 0).decode(), "usage_usec") * 1000
 
+    def withheld_counter(self, core: int) -> WithheldCounter | None:
+        if self._pressure >= 0:
+            return PressureCounter(self._withheld_ns)
+        if not has_run_delays():
+            return None
+        return DelayCounter(
+            lambda: _numbers_in(self._place / "cgroup.threads"), lambda: core_ns(core) - self.cpu_ns()
+        )
+
+    def _withheld_ns(self) -> int:
+        """The time in which it wanted to run and did not, except when it had used up its own share."""
+        full_ns = parse_full_ns(os.pread(self._pressure, 4096, 0).decode())
+        return full_ns - _entry(os.pread(self._cpu, 4096, 0).decode(), "throttled_usec") * 1000
+
     def memory_kills(self) -> int:
         return _entry((self._place / "memory.events").read_text(), "oom_kill")
 
@@ -157,10 +198,10 @@ class UnifiedGroup(Group):
         return _entry((self._place / "pids.events").read_text(), "max")
 
     def _close(self) -> None:
-        for descriptor in (self._freezer, self._cpu):
+        for descriptor in (self._freezer, self._cpu, self._pressure):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
-        self._freezer = self._cpu = -1
+        self._freezer = self._cpu = self._pressure = -1
 
 
 class LegacyGroup(Group):
@@ -194,6 +235,15 @@ class LegacyGroup(Group):
     def cpu_ns(self) -> int:
         return int(os.pread(self._cpu, 64, 0))
 
+    def withheld_counter(self, core: int) -> WithheldCounter | None:
+        account = outermost_account(str(self._places["cpuacct"]))
+        if not has_run_delays() or not Path(account, PER_CORE).exists():
+            return None
+        return DelayCounter(
+            lambda: _numbers_in(self._pids / "tasks"),
+            lambda: accounted_core_ns(account, core) - self.cpu_ns(),
+        )
+
     def memory_kills(self) -> int:
         return _entry((self._memory / "memory.oom_control").read_text(), "oom_kill")
 
@@ -221,6 +271,14 @@ def _write_if_there(path: Path, value: object) -> None:
     """Write a limit that not every kernel has."""
     with contextlib.suppress(OSError):
         write_value(path, value)
+
+
+def _numbers_in(path: Path) -> list[int]:
+    """The process or thread numbers in a file; none if its group has gone."""
+    try:
+        return list(map(int, path.read_text().split()))
+    except OSError:
+        return []
 
 
 def _entry(text: str, name: str) -> int:

@@ -6,9 +6,11 @@ They are sent as JSON, like the values of ``workers.jobs``. ``GameRate`` counts 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Self
 
-from workers.jobs import JsonValue
+from workers.jobs import PROTOCOL, JobError, JsonValue
 
 HEARTBEAT_SECONDS = 5
 WAITING_HEARTBEAT_SECONDS = 1
@@ -24,7 +26,7 @@ class Heartbeat(JsonValue):
     ``held`` are numbers of slots; a held slot failed its self-test. ``games`` and ``voids`` count from the
     start. ``speed`` is measured by ``workers.play.environment``. ``level`` is the sandbox level;
     ``refusal`` is the reason why the worker does not run uploaded bots, empty if it runs them.
-    ``admitted``: the worker takes jobs.
+    ``admitted``: the worker takes jobs. ``protocol`` is the worker's ``workers.jobs.PROTOCOL``.
     """
 
     worker: str
@@ -43,6 +45,33 @@ class Heartbeat(JsonValue):
     refusal: str
     admitted: bool
     stopping: bool
+    protocol: int = PROTOCOL
+
+    @classmethod
+    def from_json(cls, value: object) -> Self:
+        """Read a heartbeat, also of a worker of another release, of which only these fields are read.
+
+        They are its name, run, queue and version. Raises ``JobError`` if one of them is missing or wrong.
+        """
+        # Named, because a dataclass with slots is another class than the one in which this is written.
+        if not isinstance(value, Mapping) or value.get("protocol") == PROTOCOL:
+            return super(Heartbeat, cls).from_json(value)
+        protocol = value.get("protocol", 1)
+        if type(protocol) is not int:
+            raise JobError(f"Heartbeat.protocol must be a whole number, not {protocol!r}")
+        named = {name: value[name] for name in _COMMON if name in value}
+        return replace(super(Heartbeat, cls).from_json({**_UNKNOWN, **named}), protocol=protocol)
+
+
+_COMMON = ("worker", "run", "queue", "version", "host", "stopping", "admitted")
+"""Fields that every version has."""
+_UNKNOWN = {
+    **dict.fromkeys(("slots", "busy", "held", "games", "voids", "games_an_hour"), 0),
+    **dict.fromkeys(("host", "speed", "refusal"), ""),
+    "level": "C",
+    "stopping": False,
+}
+"""Values of the other fields for a worker whose heartbeat may have a different form."""
 
 
 @dataclass(frozen=True, slots=True)

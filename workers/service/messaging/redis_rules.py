@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from workers.service.messaging.set_aside import set_aside_key
 from workers.service.messaging.signing import COMMANDS, RECORDS, own_queue
-from workers.service.messaging.transport import set_aside_key
 
 KINDS = ("games", "validation", COMMANDS)
 _WITHOUT_KEYS = ("ping", "select", "time")

@@ -15,6 +15,7 @@ import uuid
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
+from workers.service.messaging.quotas import SenderQuotas
 from workers.service.messaging.replays import MessageMemory, Received
 
 SITE = "site"
@@ -109,10 +110,12 @@ class Signer:
     """Makes and opens envelopes with the keys of one process.
 
     ``memory`` has the messages that the process has received; None for a process that receives none.
+    ``quotas`` limit the messages of others than the site; None for no limit.
     """
 
     keyring: Keyring
     memory: MessageMemory | None = None
+    quotas: SenderQuotas | None = None
 
     def seal(self, text: str, task: str, queue: str, now: float) -> Envelope | None:
         """Sign a message to a queue; None without a key for it. ``task`` decides how long it is valid."""
@@ -140,8 +143,9 @@ class Signer:
         return envelope
 
     def received(self, envelope: Envelope, task: str, name: str, now: float) -> Received:
-        """The message of an envelope, for the memory; raises ``RefusedMessage`` if it was received before.
+        """The message of an envelope, for the memory.
 
+        Raises ``RefusedMessage`` if it was received before, or if its sender's quota is used up.
         ``name`` is the id of a task, which stays the same if its sender sends it twice; empty for a command.
         """
         sent = min(envelope.expires - _lifetime(task, envelope.recipient), round(now))
@@ -150,7 +154,16 @@ class Signer:
         message = Received(digest, envelope.recipient, sent)
         if self.memory is not None and self.memory.has(message, now):
             raise RefusedMessage("replayed", "it was received before")
+        self._count(envelope, sent)
         return message
+
+    def _count(self, envelope: Envelope, sent: int) -> None:
+        if self.quotas is None or envelope.sender == SITE:
+            return
+        if not self.quotas.take(envelope.sender, sent, len(envelope.signed)):
+            raise RefusedMessage(
+                "flood", f"{envelope.sender!r} sent more than {self.quotas.a_minute} messages in a minute"
+            )
 
     def remember(self, message: Received, now: float) -> None:
         """Refuse the message from now on."""

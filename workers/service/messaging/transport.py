@@ -17,9 +17,8 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from queue import Empty
 from typing import Any
 
@@ -27,23 +26,25 @@ from celery.utils.dispatch import Signal
 from kombu.transport import TRANSPORT_ALIASES, redis, virtual
 from kombu.utils.json import dumps
 
+from workers.service.messaging.broker_clock import BrokerClock
 from workers.service.messaging.cleaning import clean_message, parse_json
 from workers.service.messaging.replays import Received
+from workers.service.messaging.set_aside import (
+    MOST_KEPT,
+    SET_ASIDE,
+    Refused,
+    keep_messages,
+    set_aside_key,
+)
 from workers.service.messaging.signing import MOST_BYTES, SITE, RefusedMessage, Signer
 
-SET_ASIDE = "set-aside"
-"""The beginning of the names of the lists in Redis that keep, for the operator, the latest messages that the
-site or a worker has set aside."""
-MOST_SET_ASIDE = 100
-MOST_KEPT = 10_000
-"""Characters of a message that are kept."""
 MOST_AT_ONCE = 1000
 """So many items are set aside before a process looks at its other work."""
-CLOCK_SECONDS = 60.0
 _WRONG_TYPE = "WRONGTYPE"
 """The beginning of Redis's error for a command on a key of another type."""
 
 log = logging.getLogger("workers.service.messaging.transport")
+
 
 message_set_aside = Signal(name="message_set_aside", providing_args=["kind", "number"])
 """Sent after messages were set aside; ``kind`` is a word for counting."""
@@ -199,7 +200,7 @@ class HardenedChannel(redis.Channel):
             super()._restore(message, leftmost)  # type: ignore[call-arg]  # the stubs lack it
 
     def _brpop_start(self, timeout: float | None = None) -> None:
-        self._clock.refresh(self)  # before: a message must not be lost with the connection
+        self._clock.refresh(self.conn_or_acquire)  # before: a message must not be lost with the connection
         super()._brpop_start(timeout)  # type: ignore[misc]
 
     # Queues, which are lists with the names of their routing keys
@@ -263,7 +264,7 @@ class HardenedChannel(redis.Channel):
 
     def broker_time(self) -> float:
         """The time in seconds by the broker's clock, which all its clients share."""
-        return self._clock.read(self)
+        return self._clock.read(self.conn_or_acquire)
 
     @property
     def _clock(self) -> BrokerClock:
@@ -273,59 +274,19 @@ class HardenedChannel(redis.Channel):
 
     # What is set aside
 
-    def set_aside(self, refused: Sequence[tuple[bytes | str, RefusedMessage]]) -> None:
+    def set_aside(self, refused: Refused) -> None:
         """Keep the last of these items for the operator, log the last reason, and have them counted."""
         if not refused:
             return
-        log.error("%d messages are set aside, the last because: %s", len(refused), refused[-1][1])
-        kept = [json.dumps({"why": str(why), "message": _shown(item)}) for item, why in refused]
-        with (
-            self.conn_or_acquire() as client,
-            contextlib.suppress(self.ResponseError),
-        ):  # no right to write there
-            client.lpush(self._set_aside_key, *kept[-MOST_SET_ASIDE:])
-            client.ltrim(self._set_aside_key, 0, MOST_SET_ASIDE - 1)
+        # ... without the right to write there they are only logged and counted
+        with self.conn_or_acquire() as client, contextlib.suppress(self.ResponseError):
+            keep_messages(client, self._set_aside_key, refused)
         for kind, number in Counter(why.kind for _, why in refused).items():
             message_set_aside.send(sender=self, kind=kind, number=number)
 
     @property
     def _set_aside_key(self) -> str:
         return SET_ASIDE if self.signer is None else set_aside_key(self.signer.keyring.name)
-
-
-def _shown(item: bytes | str) -> str:
-    text = item if isinstance(item, str) else item.decode(errors="backslashreplace")
-    return text[:MOST_KEPT]
-
-
-def set_aside_key(name: str) -> str:
-    """The list with what the worker of this name, or the site, has set aside."""
-    return f"{SET_ASIDE}.{name}"
-
-
-class BrokerClock:
-    """The broker's time, read now and then and advanced by a clock of this machine."""
-
-    def __init__(self) -> None:
-        self._offset: float | None = None
-        self._next_refresh = 0.0
-
-    def read(self, channel: HardenedChannel) -> float:
-        if self._offset is None:
-            self.refresh(channel)
-        return _machine_time() + (self._offset or 0.0)
-
-    def refresh(self, channel: HardenedChannel) -> None:
-        """Read the broker's clock if that was not done for ``CLOCK_SECONDS``."""
-        now = _machine_time()
-        if self._offset is None or now >= self._next_refresh:
-            with channel.conn_or_acquire() as client:
-                seconds, microseconds = client.time()
-            self._offset, self._next_refresh = seconds + microseconds / 1e6 - now, now + CLOCK_SECONDS
-
-
-def _machine_time() -> float:
-    return time.clock_gettime(time.CLOCK_BOOTTIME)  # nobody sets it, and it advances during a suspension
 
 
 class HardenedTransport(redis.Transport):

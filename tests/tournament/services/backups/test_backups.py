@@ -275,6 +275,7 @@ def test_a_damaged_or_foreign_file_is_refused_and_leaves_the_folder_usable(
     assert rows(restored) == rows(site)
 
 
+@pytest.mark.thorough
 def test_a_backup_of_a_later_release_is_refused_by_name(backup: Path, tmp_path: Path) -> None:
     restored = place(tmp_path)
     later = tmp_path / "later.tar"

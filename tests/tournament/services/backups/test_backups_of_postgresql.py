@@ -59,6 +59,7 @@ def test_a_site_on_postgresql_is_restored_into_another_database_and_goes_on(
     assert restored.run(GO_ON) == "finished 18 18\n"  # it makes new rows in many tables
 
 
+@pytest.mark.thorough
 def test_nothing_is_restored_over_rows(site: SiteData, postgres: str, tmp_path: Path) -> None:
     backup = tmp_path / "backup.tar"
     site.manage("backup", str(backup))

@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
+from engines import __version__
 from tests.support.schedule import (
     FakeBroker,
     game_of,
@@ -29,7 +30,7 @@ from tournament.services.uploads import availability as uploads
 from tournament.services.uploads import validation
 from tournament.services.uploads.validation import receive_heartbeat
 from workers.game.referee import BOTH_UNABLE
-from workers.jobs import MAX_VOIDS, GameJob, GameReport
+from workers.jobs import MAX_VOIDS, PROTOCOL, GameJob, GameReport
 from workers.sandbox.levels import Level, Verdict
 from workers.sandbox.policy import write_verdict
 from workers.service.messaging.heartbeat import Heartbeat, Trouble
@@ -45,7 +46,7 @@ def beat(worker: str = "players@east", **told: object) -> Heartbeat:
         run="run 1",
         host="cellar-7",
         queue="games",
-        version="2.1",
+        version=__version__,
         slots=2,
         busy=0,
         held=0,
@@ -103,6 +104,48 @@ def test_a_worker_is_the_same_at_each_start(hear: Hear) -> None:
     assert hear(beat()).started_at < timezone.now() - timedelta(minutes=59)
     assert hear(beat(run="run 2")).started_at > timezone.now() - timedelta(minutes=1)
     assert Worker.objects.get().pk == first.pk
+
+
+def test_a_worker_whose_messages_have_another_version_gets_no_jobs_and_the_reason(
+    hear: Hear, queues: FakeBroker
+) -> None:
+    """Its heartbeats have other fields, of which only the common ones are read."""
+    common = ("worker", "run", "host", "queue", "admitted", "stopping")
+    old = {name: beat().to_json()[name] for name in common} | {"version": "0.0.9", "cores": 2}
+    worker = hear(Heartbeat.from_json(old))
+    assert worker.condition == "set aside"
+    assert worker.why == (
+        f"this worker of release 0.0.9 and the site of release {__version__} do not understand each other"
+        f" (version 1 and {PROTOCOL} of their messages): update the worker"
+    )
+    assert queues.told == [], "it has no jobs and gets none"
+    assert hear(Heartbeat.from_json(old | {"admitted": True})).why
+    assert queues.told == [("players@east", "run 1", False)]
+    newer = hear(Heartbeat.from_json(old | {"protocol": PROTOCOL + 1}))
+    assert newer.why.endswith(": update the site")
+    assert hear(beat(run="after the update")).condition == "idle"
+    assert queues.told[1:] == [("players@east", "after the update", True)]
+
+
+def test_games_queued_for_a_worker_of_another_release_go_to_others_when_the_site_is_updated(
+    hear: Hear, deal: Deal
+) -> None:
+    hear(beat(version="0.0.9"))
+    make_tournament()
+    (job,) = deal()
+    assert {attempt.assigned for attempt in Attempt.objects.all()} == {"players@east"}
+    keeper_started()
+    assert Worker.objects.get().condition == "lost", "until it says that it understands this release"
+    hear(beat("players@west"))
+    old = hear(beat(version="0.0.9", run="run 1", protocol=PROTOCOL - 1, admitted=True))
+    assert old.condition == "set aside"
+    assert deal()[0].games[0].key == job.games[0].key
+    assert set(Attempt.objects.filter(ended_at=None).values_list("assigned", flat=True)) == {"players@west"}
+    assert not Game.objects.exclude(voids=0, lost=0).exists(), "it counts against no game"
+
+
+def test_a_worker_of_another_release_with_the_same_messages_plays_on(hear: Hear) -> None:
+    assert hear(beat(version="0.0.9")).condition == "idle"
 
 
 def test_a_worker_that_stops_says_so_and_is_told_nothing_any_more(hear: Hear, queues: FakeBroker) -> None:

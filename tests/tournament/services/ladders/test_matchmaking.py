@@ -189,7 +189,7 @@ def test_a_new_bot_need_not_wait_until_the_next_pair_is_due(deal: Deal) -> None:
     assert LadderRating.objects.get(version=cy).games >= 2
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_new_bot_speeds_nothing_up_but_its_own_first_pair(deal: Deal) -> None:
     owned("Ada", "Bob")
     assert tend(NOW) == 1

@@ -103,7 +103,7 @@ class Workers:
                 assert isinstance(keeper.record(timed), keeper.Recorded)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_ladder_s_turns_come_about_when_they_were_foretold(
     settings: Settings, deal: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,17 @@ def test_the_published_record_is_true_and_complete(deal: Deal) -> None:
     assert {name: record.header(name) for name in expected} == expected
 
 
+def test_a_record_says_how_its_clocks_ran(deal: Deal) -> None:
+    make_tournament(opening_plies=2)
+    (job,) = deal()
+    shown = {}
+    for game, clock in zip(job.games, ("run delay", "moonshine"), strict=True):
+        report = GameReport.from_json(replace(play(job, game), clock=clock).to_json())
+        keeper.record(report)
+        shown[clock] = published(game_of(report)).header("Clock")
+    assert shown == {"run delay": "run delay", "moonshine": ""}
+
+
 def test_a_repeat_changes_nothing_and_is_counted(deal: Deal) -> None:
     make_tournament()
     (job,) = deal()

@@ -79,6 +79,8 @@ def test_games_recorded_before_the_withdrawal_keep_their_results(deal: Deal) -> 
     event.refresh_from_db()
     assert event.games_done == 6
     assert points(event) == {str(ada): 1.0, str(bob): 5.0}
+    (table,) = tables_of(event, entered_versions(event))
+    assert [row.performance for row in table.crosstable.rows] == [0, 0]  # of the two draws alone
 
 
 def test_a_version_that_forfeits_too_often_loses_the_rest_of_its_tournament(

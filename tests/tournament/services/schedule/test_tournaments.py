@@ -200,7 +200,7 @@ def test_the_estimate_follows_the_limits_and_then_experience(deal: Deal) -> None
     assert seconds("1+0.1") == pytest.approx(2 * 1.3) != guessed  # one slot plays both games of a pair
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_hundred_thousand_games_are_made_in_seconds_and_never_held_in_memory() -> None:
     """Ten seconds on a machine of its own; ten times that here, among other tests."""
     versions = [make_version(f"Bot {n}") for n in range(1, 101)]

@@ -44,7 +44,9 @@ def test_a_running_check_is_stopped_and_later_news_of_it_ignored(
     assert (exam.end, exam.ended_at is None) == (Exam.End.RETURNED, False)
     assert queues.stopped == [("checker", str(exam.pk))]
     assert not version.bundle.path.exists()
-    assert used_today(user, timezone.now()) > 0
+    now = timezone.now()
+    assert used_today(user, now, is_validation=True) > 0
+    assert used_today(user, now) == 0
     assert not validation.record_news(later, timezone.now())
     assert not stop_validation(version, "again", timezone.now())
     assert validation.assign_checks() == 0

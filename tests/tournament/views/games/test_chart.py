@@ -30,47 +30,46 @@ def some_replay() -> Replay:
     return build_replay(rules, "", moves)
 
 
-def test_each_series_has_a_value_at_the_plies_of_its_engine_and_gaps_elsewhere() -> None:
-    values = chart_values(some_replay())
-    assert values == {
-        "white": [None, None, 1.0, None],
-        "black": [None, 0.0, None, None],
-        "white_time": [None, None, None, None],
-        "black_time": [None, 0.25, None, 1.5],
-        "white_nodes": [None, None, None, None],
-        "black_nodes": [None, 10, None, None],
+def test_each_ply_has_what_its_engine_reported_and_gaps_elsewhere() -> None:
+    assert chart_values(some_replay()) == {
+        "first": "white",
+        "score": [None, 0, 100, None],
+        "time": [None, 0.25, None, 1.5],
+        "nodes": [None, 10, None, None],
     }
 
 
-def test_times_and_nodes_have_three_digits() -> None:
+def test_the_first_player_is_the_side_to_move_at_the_start() -> None:
+    assert chart_values(build_replay(find_game("dualma"), "", []))["first"] == "black"
+
+
+def test_times_and_nodes_have_two_digits() -> None:
     rules = find_game("dogon-kulei")
     token = next(rules.position.initial().legal_moves())
     note = MoveNote(None, None, 12345, 7654321)
     values = chart_values(build_replay(rules, "", [RecordMove(token, note)]))
-    mover = rules.position.initial().side.name.lower()
-    assert (values[f"{mover}_time"], values[f"{mover}_nodes"]) == ([12.3], [7650000])
+    assert (values["time"], values["nodes"]) == ([12.0], [7700000])
 
 
 def test_a_live_game_gets_the_values_after_the_ply_it_has() -> None:
     values = chart_values(some_replay(), since=3)
-    assert {len(series) for series in values.values()} == {1}
-    assert values["black_time"] == [1.5]
+    assert values == {"first": "white", "score": [None], "time": [1.5], "nodes": [None]}
 
 
 @pytest.mark.parametrize(
     ("score", "side", "height"),
     [
         (None, Side.WHITE, None),
-        (Score(mate=23), Side.WHITE, 1.0),
-        (Score(mate=23), Side.BLACK, -1.0),
-        (Score(mate=-4), Side.BLACK, 1.0),
-        (Score(centipawns=0), Side.BLACK, 0.0),
-        (Score(centipawns=500), Side.WHITE, 0.762),
-        (Score(centipawns=500), Side.BLACK, -0.762),
-        (Score(centipawns=10**15), Side.WHITE, 1.0),
+        (Score(mate=23), Side.WHITE, 100),
+        (Score(mate=23), Side.BLACK, -100),
+        (Score(mate=-4), Side.BLACK, 100),
+        (Score(centipawns=0), Side.BLACK, 0),
+        (Score(centipawns=500), Side.WHITE, 76),
+        (Score(centipawns=500), Side.BLACK, -76),
+        (Score(centipawns=10**15), Side.WHITE, 100),
     ],
 )
 def test_a_score_becomes_a_height_seen_from_white(
-    score: Score | None, side: Side, height: float | None
+    score: Score | None, side: Side, height: int | None
 ) -> None:
     assert squeeze(score, side) == height

@@ -360,6 +360,17 @@ def test_a_cell_of_a_crosstable_leads_to_its_games(games: list[Game], client: Cl
     )
 
 
+def test_the_numbers_of_a_crosstable_s_totals_lead_to_as_many_games(
+    games: list[Game], client: Client
+) -> None:
+    page = client.get("/tournaments/autumn/").content.decode()
+    totals = re.findall(r'<span class="(?:win|draw|loss)"><a href="([^"]*)">(\d+)</a></span>', page)
+    assert len(totals) >= 3
+    for address, count in totals:
+        query = parse_qs(urlsplit(address.replace("&amp;", "&")).query)
+        assert len(listed(client, **{name: values[0] for name, values in query.items()})) == int(count)
+
+
 def test_a_download_begins_with_the_games_of_the_shown_page(
     games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

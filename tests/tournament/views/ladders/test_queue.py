@@ -19,7 +19,9 @@ from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmak
 from tournament.services.bots.activity import switch
 from tournament.services.calendar import tend
 from tournament.services.dispatch.leases import keeper_started
+from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.services.schedule.tournaments import pause
+from tournament.views.ladders.queue_tables import BOTS, EVENTS, PLAYING
 
 LogIn = Callable[..., Client]
 SECOND = datetime.timedelta(seconds=1)
@@ -182,3 +184,43 @@ def test_the_queue_lists_a_bot_in_its_first_validation_only_for_its_owner(site: 
     assert "Novice" in text_of(as_user(site.owner))
     for other in (None, site.rival):
         assert "Novice" not in text_of(as_user(other))
+
+
+def test_the_tables_of_the_queue_are_files(site: Site, client: Client) -> None:
+    page = client.get("/queue/").content.decode()
+    for name, columns in (("playing", PLAYING), ("tournaments", EVENTS), ("bots", BOTS)):
+        assert f'href="/queue/{name}.csv"' in page
+        rows = client.get(f"/queue/{name}.json").json()[name]
+        assert rows
+        assert {tuple(row) for row in rows} == {columns}
+        lines = client.get(f"/queue/{name}.csv").content.decode().splitlines()
+        assert lines[0] == ",".join(columns)
+        assert len(lines) == len(rows) + 1
+    game = client.get("/queue/playing.json").json()["playing"][0]
+    assert (game["black"], game["page"]) == ("Stone Age", f"http://testserver/games/{site.live.pk}/")
+    event = client.get("/queue/tournaments.json").json()["tournaments"][0]
+    assert (event["tournament"], event["playing"], event["waiting"]) == ("Spring", 1, 0)
+    playing = [row for row in client.get("/queue/bots.json").json()["bots"] if row["game"]]
+    assert {(row["bot"], row["game"]) for row in playing} == {
+        ("Stone Age", site.live.pk), ("<b>Rival</b>\u202e", site.live.pk),
+    }  # fmt: skip
+    for address in ("/queue/bots.xml", "/queue/workers.csv"):
+        assert client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["playing", "tournaments", "bots"])
+def test_a_file_of_the_queue_costs_the_same_queries_at_any_length(
+    site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries, name: str
+) -> None:
+    for number in range(5):
+        add_version(site.owner, f"Bot {number}")
+    refresh_queue(timezone.now())
+    with django_assert_max_num_queries(3):
+        client.get(f"/queue/{name}.json")
+
+
+def test_a_file_of_the_queue_holds_only_bots_that_the_reader_may_see(site: Site, as_user: LogIn) -> None:
+    BotVersion.objects.filter(pk=site.white.pk).update(state=BotVersion.State.REFUSED)
+    for user, sees in ((None, False), (site.owner, True)):
+        rows = as_user(user).get("/queue/bots.json").json()["bots"]
+        assert ("Stone Age" in {row["bot"] for row in rows}) is sees

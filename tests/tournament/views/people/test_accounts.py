@@ -185,13 +185,24 @@ def test_too_many_uploads_are_refused_for_a_while(site: Site, as_user: LogIn) ->
 def test_the_account_shows_the_slot_hours_of_today(client: Client, settings: Settings) -> None:
     ada = make_user("ada")
     client.force_login(ada)
-    settings.SLOT_HOURS = 4
+    settings.SLOT_HOURS, settings.VALIDATION_HOURS = 4, 1
     charge({ada.pk: 2 * 3600.0}, timezone.now())
-    assert "2 of 4 slot-hours used today" in client.get("/account/").content.decode()
+    charge({ada.pk: 1800.0}, timezone.now(), is_validation=True)
+    page = client.get("/account/").content.decode()
+    assert "Your tournaments have used 2 of 4 slot-hours today (UTC)." in page
+    assert "Your validations have used 0.5 of 1 slot-hours today (UTC)." in page
+    assert "until tomorrow" not in page
     charge({ada.pk: 2 * 3600.0}, timezone.now())
-    assert "The games of your tournaments wait until tomorrow." in client.get("/account/").content.decode()
+    assert page_of_account(client).count("until tomorrow") == 1
+    assert "The games of your tournaments wait until tomorrow." in page_of_account(client)
+    charge({ada.pk: 1800.0}, timezone.now(), is_validation=True)
+    assert "The validations of your bots wait until tomorrow." in page_of_account(client)
     User.objects.update(is_staff=True)
-    assert "slot-hours" not in client.get("/account/").content.decode()
+    assert "slot-hours" not in page_of_account(client)
+
+
+def page_of_account(client: Client) -> str:
+    return client.get("/account/").content.decode()
 
 
 # Caches

@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.support.filled_site import Site
 from tournament.models import Act, BotVersion, User, Worker
 from tournament.services.accounts.acts import record_act
+from tournament.views.people import acts as acts_page
 
 LogIn = Callable[..., Client]
 
@@ -93,3 +94,21 @@ def test_the_name_of_a_deleted_actor_stays(site: Site, as_user: LogIn) -> None:
     record_act(gone, "did it", "tournament Spring")
     gone.delete()
     assert "<bdi>gone</bdi>" in as_user(site.staff).get("/staff/log/").content.decode()
+
+
+def test_the_log_is_a_file_in_parts(site: Site, as_user: LogIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        record_act(site.staff, f"did {number}", "tournament Spring", "/tournaments/spring/")
+    monkeypatch.setattr(acts_page, "MOST_EXPORTED", 2)
+    client = as_user(site.staff)
+    page = client.get("/staff/log/").content.decode()
+    assert 'href="/staff/log/acts.csv"' in page
+    answer = client.get("/staff/log/acts.json")
+    rows = answer.json()["acts"]
+    assert [(row["who"], row["what"]) for row in rows] == [("stan", "did 2"), ("stan", "did 1")]
+    assert {tuple(row) for row in rows} == {acts_page.COLUMNS}
+    assert rows[0]["page"] == "http://testserver/tournaments/spring/"
+    older = answer["Link"].removeprefix("<http://testserver").removesuffix('>; rel="next"')
+    assert [row["what"] for row in client.get(older).json()["acts"]] == ["did 0"]
+    assert client.get("/staff/log/acts.csv").content.decode().splitlines()[1].startswith("stan,did 2,")
+    assert as_user(site.owner).get("/staff/log/acts.json").status_code == 404

@@ -20,7 +20,7 @@ from tests.support.schedule import make_test
 from tournament.models import Act, Game, GameLog, Ladder, Tournament, WorkerName
 from tournament.services.annulments import annul
 from tournament.services.results.rebuilding import rebuild_outdated
-from tournament.views.site import annulments
+from tournament.views.site import annulments, storage
 
 LogIn = Callable[..., Client]
 REASON = "The worker's clock was <wrong>."
@@ -250,3 +250,14 @@ def test_staff_sees_what_takes_how_much(games: list[Game], site: Site, as_user: 
     measured = cache.get("storage")
     assert measured.games == Ladder.objects.get(pk="dogon-kulei").sequence
     assert all(table.total > 0 for table in measured.tables if table.name == "tournament_game")
+
+
+def test_the_table_of_sizes_is_a_file(site: Site, as_user: LogIn) -> None:
+    staff = as_user(site.staff)
+    assert 'href="/staff/storage/tables.csv"' in text_of(staff, "/staff/storage/")
+    answer = staff.get("/staff/storage/tables.json").json()
+    assert [tuple(row) for row in answer["tables"]] == [storage.COLUMNS] * len(answer["tables"])
+    sizes = {row["table"]: row for row in answer["tables"]}
+    game = sizes["tournament_game"]
+    assert game["total"] == game["content"] + game["indexes"] > 0
+    assert text_of(staff, "/staff/storage/tables.csv").startswith(",".join(storage.COLUMNS))

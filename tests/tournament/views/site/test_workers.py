@@ -14,6 +14,7 @@ from django.utils import timezone
 from tests.support.filled_site import HOSTILE
 from tests.support.schedule import FakeBroker, make_user
 from tournament.models import Keeper, User, Worker
+from tournament.views.site.workers import COLUMNS, STAFF_COLUMNS
 
 pytestmark = pytest.mark.django_db
 AsUser = Callable[..., Client]
@@ -123,3 +124,24 @@ def test_an_administrator_of_nothing_else_may_not_do_so(as_user: AsUser) -> None
 
 def test_the_navigation_links_to_the_workers(client: Client) -> None:
     assert '<a href="/workers/">Workers</a>' in page(client, "/")
+
+
+def test_the_table_is_a_file_with_more_columns_for_staff(
+    client: Client, as_user: AsUser, staff: User
+) -> None:
+    add_worker("=east", trouble="no bwrap", trouble_at=timezone.now())
+    add_worker("west", busy=1)
+    assert 'href="/workers/workers.csv"' in page(client)
+    rows = client.get("/workers/workers.json").json()["workers"]
+    assert [(row["worker"], row["state"], row["busy"]) for row in rows] == [
+        ("west", "busy", 1), ("=east", "idle", 0),
+    ]  # fmt: skip
+    assert {tuple(row) for row in rows} == {COLUMNS}
+    lines = page(client, "/workers/workers.csv").splitlines()
+    assert lines[0] == ",".join(COLUMNS)
+    assert lines[2].startswith("'=east,idle,games,2,0,")
+    assert "no bwrap" not in "".join(lines)
+    row = as_user(staff).get("/workers/workers.json").json()["workers"][1]
+    assert tuple(row) == COLUMNS + STAFF_COLUMNS
+    assert (row["host"], row["error"]) == ("cellar", "no bwrap")
+    assert client.get("/workers/workers.xml").status_code == 404

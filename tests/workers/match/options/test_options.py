@@ -208,7 +208,11 @@ REFUSED = [
     ("-engine cmd= LEAST", "-engine cmd=: cmd= is empty"),
     ("-engine cmd=true nam=C LEAST", "unknown key 'nam' (known are cmd, arg, name, version, dir, tc"),
     ("-engine cmd=./nothing LEAST", "-engine cmd=./nothing: there is no executable program './nothing' in "),
-    ("-engine cmd=./plain LEAST", "there is no executable program './plain' in "),
+    (
+        "-engine cmd=./plain LEAST",
+        "cmd=./plain: './plain' is not executable: make it executable (chmod +x), or",
+    ),
+    ("-engine cmd=. LEAST", "cmd=.: '.' is a folder, not a program or a bundle (bot.zip)"),
     ("-engine cmd=nothing.zip LEAST", "nothing.zip cannot be read: No such file"),
     ("-engine cmd=plain.zip LEAST", "plain.zip is not a valid bundle: "),
     ("-engine cmd=true dir=gone LEAST", "dir=gone: no such folder"),

@@ -71,7 +71,7 @@ def test_copies_of_games_are_counted() -> None:
         scores.add(replace(game_of(f"dogon-kulei/{number}/1/1", white, black), line=line))
     scores.add(replace(game_of("dogon-kulei/6/1/1", "A", "C"), line="a"))
     assert list(remarks(scores, KULEI, rank_rows(scores, KULEI))) == [
-        "2 of 6 games are copies of others, 4 are distinct: the interval is too narrow. Use more openings."
+        "Copies of other games: 2 of 6, 4 distinct. The interval is too narrow; use more openings."
     ]
 
 

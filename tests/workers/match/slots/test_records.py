@@ -24,6 +24,7 @@ from workers.play.runner import FinishedGame
 
 INFO = b"info depth 3 score cp 12 nodes 900 pv d1+ d2-\n"
 DATE = datetime.datetime(2026, 11, 22, 23, 59, tzinfo=datetime.UTC)
+ENVIRONMENT = (("Walls", "level B, SIGSTOP"), ("Clock", "run delay"))
 TERMS = PairTerms(
     job_of(
         EngineSpec('A "the \\ first" 100%', "1", ("a",)),
@@ -71,13 +72,13 @@ GAMES = [
 
 @pytest.mark.parametrize("first", GAMES)
 def test_later_records_have_the_same_text_as_the_whole_writer_gives(first: PlayedGame) -> None:
-    writer = RecordWriter("level B, freezer")
+    writer = RecordWriter(ENVIRONMENT)
     terms = [TERMS, replace(TERMS, event="Another"), TERMS]
     for number, played in enumerate([first, *GAMES, *GAMES, first]):
         game = JobGame(f"dogon-kulei/{number}/1/1", "", number % 2)
         assignment = Assignment(terms[number // 6], str(number), (game,))
         finished = FinishedGame(game, played, DATE, DATE, SideLog, SideLog)
-        whole = format_record(build_match_record(assignment, finished, "level B, freezer"))
+        whole = format_record(build_match_record(assignment, finished, ENVIRONMENT))
         assert writer.text(assignment, finished) == whole
 
 
@@ -92,7 +93,7 @@ def test_the_whole_writer_is_needed_once_for_each_colour_of_each_terms(
 ) -> None:
     checked: list[object] = []
     monkeypatch.setattr(records, "format_record", checked.append)
-    writer, swapped = RecordWriter(""), replace(TERMS, margins_ms=(70, 50))
+    writer, swapped = RecordWriter(()), replace(TERMS, margins_ms=(70, 50))
     for number in range(20):
         for terms in (TERMS, swapped):
             game = JobGame(f"dogon-kulei/{number}/1/1", "", number % 2)

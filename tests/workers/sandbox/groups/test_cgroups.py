@@ -78,6 +78,28 @@ def test_a_group_is_frozen_thawed_and_read_anew_each_time(place: Path) -> None:
     group._close()
 
 
+def test_pressure_without_throttling_is_what_a_group_waited(place: Path) -> None:
+    (place / "cpu.pressure").write_text("some avg10=0.00 total=900\nfull avg10=0.00 total=500\n")
+    (place / "cpu.stat").write_text("usage_usec 1\nthrottled_usec 100\n")
+    group = group_in(place)
+    counter = group.withheld_counter(0)
+    assert counter is not None
+    assert counter.is_proof
+    counter.mark()
+    (place / "cpu.pressure").write_text("some avg10=0.00 total=9900\nfull avg10=0.00 total=1500\n")
+    (place / "cpu.stat").write_text("usage_usec 1\nthrottled_usec 300\n")
+    assert counter.since_mark_ns() == 800_000
+    group._close()
+
+
+def test_without_pressure_information_delays_are_counted_which_prove_nothing(place: Path) -> None:
+    group = group_in(place)
+    counter = group.withheld_counter(0)
+    assert counter is not None
+    assert not counter.is_proof
+    group._close()
+
+
 def test_groups_of_ended_workers_are_removed_also_if_their_number_is_used_again(tmp_path: Path) -> None:
     parent = GroupParent({"": str(tmp_path)})
     mine = Path(parent.plan(LIMITS).folders[0])

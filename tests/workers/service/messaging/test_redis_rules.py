@@ -14,7 +14,7 @@ from tests.support.brokers import Broker, need_redis, queue_of, running_broker, 
 from tests.support.jobs import BadBundles, job_of
 from workers.commands.start import worker_name
 from workers.service.messaging.redis_rules import worker_rules
-from workers.service.messaging.transport import set_aside_key
+from workers.service.messaging.set_aside import set_aside_key
 
 NAME = worker_name(None, "games")
 WEST = "players@west"

@@ -29,6 +29,7 @@ from workers.service.messaging import transport
 from workers.service.messaging.cleaning import clean_message
 from workers.service.messaging.commands import Command
 from workers.service.messaging.replays import RecentMessages
+from workers.service.messaging.set_aside import MOST_SET_ASIDE, set_aside_key
 from workers.service.messaging.signing import (
     COMMANDS,
     Keyring,
@@ -37,13 +38,7 @@ from workers.service.messaging.signing import (
     WorkerKeyring,
     own_queue,
 )
-from workers.service.messaging.transport import (
-    MOST_SET_ASIDE,
-    HardenedQoS,
-    message_set_aside,
-    options_of,
-    set_aside_key,
-)
+from workers.service.messaging.transport import HardenedQoS, message_set_aside, options_of
 
 QUEUE = "games.players@east"
 MINE_ASIDE = set_aside_key(worker_name(None, "games"))

@@ -1,0 +1,43 @@
+"""The parts of the benchmark of containers that need no container engine."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+from benchmarks.containers import images, steps
+from benchmarks.containers.__main__ import _values
+from benchmarks.containers.site import SERVICES, wait_until
+from benchmarks.runs import Broken
+from tournament.embedded.plan import ROOT
+
+COMPOSE = (ROOT / "docker-compose.yml").read_text()
+
+
+def test_there_is_a_stand_in_for_every_image_that_a_registry_would_give() -> None:
+    named = set(re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE))
+    services = yaml.safe_load(COMPOSE)["services"]
+    named |= {service["image"] for service in services.values()} - {images.OURS}
+    assert set(images.STAND_INS) == named
+    assert set(SERVICES) == set(services) - {"migrate"}
+
+
+def test_every_secret_and_setting_of_the_benchmark_is_one_of_the_compose_file() -> None:
+    given = set(re.findall(r"^(\w+)=", _values(1, "token", 2), re.MULTILINE))
+    assert given <= set(re.findall(r"\$\{(\w+)", COMPOSE))
+    assert set(re.findall(r"\$\{(\w+):\?", COMPOSE)) <= given
+
+
+def test_the_programs_that_run_in_the_site_are_valid() -> None:
+    words = {"meetings": 6, "ply_limit": 100, "register": "", "prepare": "", "zips": "[]", "ladder": "x"}
+    compile(steps._PREPARE.format(**words, games=1), "prepare", "exec")
+    compile(steps._AGAIN.format(ladder="x", pairs=1), "again", "exec")
+    compile(steps._TOKEN, "token", "exec")
+
+
+def test_a_wait_ends_with_the_reason() -> None:
+    wait_until(lambda: True, 0.0, lambda: "never")
+    with pytest.raises(Broken, match="because of x"):
+        wait_until(lambda: False, -1.0, lambda: "because of x")

@@ -1,0 +1,142 @@
+"""Sites that earlier releases stored, upgraded with the present code: nothing is lost, everything goes on.
+
+The stored sites were filled by the code of their release, which was killed among games.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.support.sites import SiteData
+from tests.support.stored_sites import stored_sites, unpack_site
+from tests.tournament.embedded.test_database import open_site
+
+pytestmark = pytest.mark.slow
+LADDERS = 5
+MOST_KINDS = 100
+"""The pages are more than the kinds of pages."""
+CONTENT = {
+    "games": "SELECT key, state, result, termination, plies, sequence FROM tournament_game ORDER BY key",
+    "ratings": "SELECT version_id, ladder_id, mu, sigma, games FROM tournament_ladderrating"
+    " ORDER BY version_id, ladder_id",
+    "events": "SELECT game_id, version_id, mu_before, sigma_before, mu_after, sigma_after"
+    " FROM tournament_ratingevent ORDER BY game_id, version_id",
+    "users": "SELECT username, password, email, is_staff FROM tournament_user ORDER BY username",
+    "tournaments": "SELECT slug, kind, state, games_total, games_done FROM tournament_tournament"
+    " ORDER BY slug",
+    "versions": "SELECT bundle_id, number, state FROM tournament_botversion ORDER BY id",
+}
+"""What an upgrade may not change, in columns that all releases have."""
+REPLAY = """
+from engines.records import read_records, verify_record
+from tournament.models import GameRecord
+faults = []
+for row in GameRecord.objects.select_related("game"):
+    (record,) = read_records(row.text.splitlines(keepends=True), row.game.key)
+    faults += verify_record(record)
+print(len(faults), GameRecord.objects.count())
+"""
+CRAWL = """
+import html, re
+from django.conf import settings
+from django.test import Client
+
+settings.ALLOWED_HOSTS = ["*"]
+seen = set()
+
+def is_visited(link):
+    # Every page, but only every twelfth game.
+    game = re.match("/games/([0-9]+)", link)
+    return not link.startswith(("/static/", "/log-out/")) and not (game and int(game[1]) % 12)
+
+for name in ("", "ada", "stan"):
+    client = Client()
+    if name:
+        assert client.login(username=name, password="correct horse"), name
+    waiting, known = ["/", "/workers/", "/staff/storage/" if name == "stan" else "/about/"], set()
+    while waiting:
+        address = waiting.pop()
+        if address in known:
+            continue
+        known.add(address)
+        answer = client.get(address)
+        assert answer.status_code in {200, 302}, f"{name} {address}: {answer.status_code}"
+        seen.add(address)
+        content = answer.getvalue()
+        if answer.get("Content-Type", "").startswith("text/html"):
+            links = re.findall(r'(?:href|hx-get)="(/[^"#?]*)', content.decode())
+            waiting += [link for link in map(html.unescape, links) if is_visited(link)]
+print(len(seen), sum(address.endswith(".pgn") and "/games/" in address for address in seen))
+"""
+GO_ON = """
+from datetime import timedelta
+from django.utils import timezone
+from tests.support.schedule import make_worker, play_short
+from tournament import queues
+from tournament.models import Attempt, Game, Tournament
+from tournament.services import calendar
+from tournament.services.dispatch import dispatch, workers
+from tournament.services.dispatch.leases import LEASE, keeper_started
+from tournament.services.results import keeper
+sent = []
+queues.send_jobs = lambda jobs, queue: sent.extend(jobs)
+queues.clear_queue = queues.send_command = lambda name: None
+queues.queue_length = lambda name: 0
+workers.presume_lost()
+now = timezone.now()
+keeper_started(now - LEASE)
+make_worker(8, name="players@east")
+calendar.sweep(now=now)
+while True:
+    calendar.tend()
+    if not dispatch.fill_buffer():
+        break
+    for job in sent:
+        keeper.record_all(list(play_short(job)))
+    sent.clear()
+for tournament in Tournament.objects.filter(name="Under way"):
+    print(tournament.state, tournament.games_done == tournament.games_total)
+print(Game.objects.filter(state="claimed").count(), Attempt.objects.filter(ended_at=None).count())
+"""
+
+
+def look_up(site: SiteData, query: str) -> Any:
+    if "DATABASE_URL" not in site.environment:
+        return site.ask(query)
+    with psycopg.connect(site.environment["DATABASE_URL"]) as connection:
+        return connection.execute(query).fetchall()
+
+
+@pytest.fixture(params=stored_sites(), ids=lambda path: path.name.removesuffix(".tar.xz"))
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> SiteData:
+    address: str = request.getfixturevalue("postgres") if "postgresql" in request.param.name else ""
+    return unpack_site(request.param, tmp_path / "data", address)
+
+
+def test_every_release_has_a_stored_site_of_both_databases() -> None:
+    names = {path.name for path in stored_sites()}
+    assert names >= {f"0.1.0-{database}.tar.xz" for database in ("sqlite", "postgresql")}
+
+
+def test_a_site_of_an_earlier_release_is_upgraded_whole_and_goes_on(site: SiteData) -> None:
+    before = {name: look_up(site, query) for name, query in CONTENT.items()}
+    assert all(before.values())
+
+    assert open_site(site).stdout.endswith("The database is up to date.\n")
+
+    after = {name: look_up(site, query) for name, query in CONTENT.items()}
+    for name in CONTENT:
+        assert after[name] == before[name], name
+    done = [row for row in before["games"] if row[1] == "done"]
+    assert site.run(REPLAY) == f"0 {len(done)}\n"
+    assert site.manage("rebuild_ratings").count("nothing changed") == LADDERS
+    assert "differ" not in site.manage("rebuild_ratings", "--check")
+    pages, records = map(int, site.run(CRAWL).split())
+    assert pages > MOST_KINDS
+    assert records >= len(done) // 12 - 1
+    assert site.run(GO_ON) == "finished True\n0 0\n"
+    assert site.manage("rebuild_ratings").count("nothing changed") == LADDERS

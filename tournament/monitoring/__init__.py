@@ -1,0 +1,1 @@
+"""What an operator watches: metrics, ids in the logs, error reports."""

@@ -1,0 +1,208 @@
+"""The state of the site as metrics, read when they are asked for: games, workers, queues, keeper, disk.
+
+Every value is the same in all processes of the site, and none needs a scan over all games.
+"""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from django.conf import settings
+from django.db.models import Exists, Min, OuterRef
+from django.utils import timezone
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from engines import __version__
+from tournament import queues
+from tournament.models import (
+    Attempt,
+    BotVersion,
+    EventCount,
+    Game,
+    Ignored,
+    Keeper,
+    Ladder,
+    OwnerShare,
+    Tournament,
+    Worker,
+)
+from tournament.services.sizes import database_bytes
+from workers.service.messaging.signing import own_queue
+
+MOST_COUNTED = 100_000
+"""Waiting and halted games are counted up to this number."""
+CONDITIONS = ("busy", "idle", "held", "set aside", "quarantined", "lost", "stopped")
+"""Of workers, see ``Worker.condition``."""
+
+_Rows = Iterable[tuple[str | tuple[str, ...], float]]
+
+
+class SiteValues(Collector):
+    """Reads the values for one answer of ``/metrics``."""
+
+    def collect(self) -> Iterator[Metric]:
+        now = timezone.now()
+        yield _gauge("duarena_info", "The version of the site", [(__version__, 1)], "version")
+        yield from _games()
+        yield from _events()
+        yield from _uploads()
+        yield from _waits(now)
+        yield from _workers()
+        yield from _keeper(now)
+        yield from _broker()
+        yield from _space()
+
+
+def _games() -> Iterator[Metric]:
+    states = Game.State
+    counts = [
+        ("waiting", _count_some(states.WAITING)),
+        ("claimed", Game.objects.filter(state=states.CLAIMED).count()),
+        ("halted", _count_some(states.HALTED)),
+    ]
+    yield _gauge("duarena_games", "Games by state, at most 100,000 counted of each", counts, "state")
+    recorded = Ladder.objects.values_list("pk", "sequence")
+    yield _counter("duarena_games_recorded", "Recorded games by ladder", recorded, "ladder")
+
+
+def _uploads() -> Iterator[Metric]:
+    versions = BotVersion.State
+    uploads = (
+        (str(state), BotVersion.objects.filter(state=state).count())
+        for state in (versions.WAITING, versions.VALIDATING)
+    )
+    yield _gauge("duarena_uploads", "Uploaded versions that wait or are validated", uploads, "state")
+
+
+def _events() -> Iterator[Metric]:
+    kinds = EventCount.Kind
+    for kind, name, label, text in (
+        (kinds.GAME, "duarena_games_ended", "termination", "Recorded games by the way they ended"),
+        (
+            kinds.ATTEMPT,
+            "duarena_attempts_failed",
+            "end",
+            "Games sent to workers that came back without result",
+        ),
+        (kinds.ERROR, "duarena_keeper_errors", "task", "Tasks that failed in the record keeper"),
+    ):
+        rows = EventCount.objects.filter(kind=kind).values_list("label", "count")
+        yield _counter(name, text, rows, label)
+
+
+def _count_some(state: str) -> int:
+    return Game.objects.filter(state=state).order_by()[:MOST_COUNTED].count()
+
+
+def _waits(now: datetime.datetime) -> Iterator[Metric]:
+    """How long the oldest of each kind has waited or been played; 0 if there is none."""
+    alive = Attempt.objects.filter(ended_at__isnull=True)
+    queued = alive.filter(started_at__isnull=True)
+    begun = alive.filter(started_at__isnull=False)
+    yield _gauge(
+        "duarena_attempts",
+        "Games sent to workers",
+        [("queued", queued.count()), ("playing", begun.count())],
+        "state",
+    )
+    yield _age(
+        "duarena_oldest_queued",
+        "Seconds since the oldest game was sent that no worker has begun",
+        now,
+        queued.aggregate(at=Min("sent_at"))["at"],
+    )
+    yield _age(
+        "duarena_longest_game",
+        "Seconds for which the longest running game has been played",
+        now,
+        begun.aggregate(at=Min("started_at"))["at"],
+    )
+    yield _age(
+        "duarena_oldest_waiting_game",
+        "Seconds since the tournament of the oldest waiting game began, without ladders",
+        now,
+        _oldest_waiting(),
+    )
+    waits = OwnerShare.objects.aggregate(at=Min("waits_since"))["at"]
+    yield _age(
+        "duarena_owner_wait",
+        "Seconds for which an owner's games have waited while none was played",
+        now,
+        waits,
+    )
+
+
+def _oldest_waiting() -> datetime.datetime | None:
+    waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
+    running = Tournament.objects.running().exclude(kind=Tournament.Kind.LADDER).filter(Exists(waiting))
+    oldest: datetime.datetime | None = running.aggregate(at=Min("started_at"))["at"]
+    return oldest
+
+
+def _workers() -> Iterator[Metric]:
+    rows = list(Worker.objects.all())
+    conditions = Counter((row.queue, row.condition) for row in rows)
+    known = sorted({row.queue for row in rows} | {queues.GAMES, queues.VALIDATION})
+    every = [((queue, one), conditions[queue, one]) for queue in known for one in CONDITIONS]
+    yield _gauge("duarena_workers", "Workers by their jobs and condition", every, "queue", "condition")
+    up = [row for row in rows if row.state == Worker.State.UP]
+    slots = Counter[tuple[str, ...]]()
+    for row in up:
+        slots[row.queue, "all"] += row.slots
+        slots[row.queue, "busy"] += row.busy
+        slots[row.queue, "held"] += row.held
+    yield _gauge("duarena_slots", "Slots of the workers that are up", slots.items(), "queue", "state")
+
+
+def _keeper(now: datetime.datetime) -> Iterator[Metric]:
+    keeper = Keeper.objects.first()
+    if keeper is not None:
+        lag = "Seconds since the record keeper last handled a sweep; it does every five seconds"
+        yield _age("duarena_keeper_lag", lag, now, keeper.seen_at)
+    ignored = Ignored.objects.values_list("reason", "count")
+    yield _counter("duarena_messages_ignored", "Messages without effect, by reason", ignored, "reason")
+
+
+def _broker() -> Iterator[Metric]:
+    workers = Worker.objects.up().values_list("queue", "name")
+    own = {own_queue(queue, name): queue for queue, name in workers}
+    state = queues.look_at_broker([queues.RECORDS, *own])
+    yield _gauge("duarena_redis_up", "Whether Redis answers", [((), int(state is not None))])
+    if state is None:
+        return
+    lengths = Counter[str]()
+    for name, length in state.lengths.items():
+        lengths[own.get(name, name)] += length
+    yield _gauge("duarena_queue_messages", "Messages that wait in Redis", lengths.items(), "queue")
+    if state.memory is not None:
+        yield _gauge("duarena_redis_memory_bytes", "Memory that Redis uses", [((), state.memory)])
+
+
+def _space() -> Iterator[Metric]:
+    folders = (("data", settings.DATA), ("bundles", settings.BUNDLES), ("records", settings.RECORDS))
+    free = [(name, shutil.disk_usage(folder).free) for name, folder in folders if folder.exists()]
+    yield _gauge("duarena_disk_free_bytes", "Free space of the disk of each folder", free, "folder")
+    yield _gauge("duarena_database_bytes", "Size of the database", [((), database_bytes())])
+
+
+def _age(name: str, text: str, now: datetime.datetime, since: datetime.datetime | None) -> Metric:
+    return _gauge(f"{name}_seconds", text, [((), max(0.0, (now - since).total_seconds()) if since else 0.0)])
+
+
+def _gauge(name: str, text: str, rows: _Rows, *labels: str) -> Metric:
+    return _filled(GaugeMetricFamily(name, text, labels=labels), rows)
+
+
+def _counter(name: str, text: str, rows: _Rows, *labels: str) -> Metric:
+    return _filled(CounterMetricFamily(name, text, labels=labels), rows)
+
+
+def _filled(family: GaugeMetricFamily | CounterMetricFamily, rows: _Rows) -> Metric:
+    for labels, value in rows:
+        family.add_metric([labels] if isinstance(labels, str) else list(labels), value)
+    return family

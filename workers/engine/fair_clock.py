@@ -1,0 +1,200 @@
+"""The fair clock: does not charge a sandboxed engine for time in which the machine kept it from its core.
+
+A move is charged ``max(own processor time, wall time - time withheld)``. The kernel's counters are read only
+when a move has taken ``MARK_NS``, so quick moves cost nothing; while the core is contended they are read
+before each question. The clock needs a sandbox, a slot with one core, and the counters of
+``workers.sandbox.withheld``; without them wall time is charged.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from workers.game.charges import Charge
+from workers.sandbox.sandbox import Sandbox
+from workers.sandbox.withheld import WithheldCounter
+
+MARK_NS: Final = 1_000_000
+"""After this time of a move the counters are read for the first time."""
+SAMPLE_NS: Final = 10_000_000
+"""The mean interval of samples. It varies by half, so that no engine keeps in step with them."""
+CONTENDED_NS: Final = 1_000_000
+"""Time withheld from a move that makes its core count as contended."""
+UNCOUNTED_PART: Final = 100
+"""Less than this part of a move is the work of the worker, which shares the core, and is not counted."""
+MOST_WITHHELD_NS: Final = 10_000_000_000
+"""The most time withheld that counts for one move."""
+RECHECK_NS: Final = 2_000_000
+"""The interval of checks after the flag would have fallen by wall time."""
+NEVER_NS: Final = 1 << 62
+PERIOD_NS: Final = 10_000_000_000
+"""Moves are added up until they have taken this time, to find out whether the core is contended."""
+COMPLAINT_NS: Final = 180_000_000_000
+"""A core that is contended for this time of play is reported."""
+PROBE_SECONDS: Final = 0.2
+
+
+class FairClock:
+    """Measures the turns of one engine, one after the other.
+
+    ``turn_cpu_ns`` returns the engine's processor time in its present turn.
+    """
+
+    def __init__(self, counter: WithheldCounter, turn_cpu_ns: Callable[[], int]) -> None:
+        self.is_contended = False
+        """Whether much time was withheld from the last measured move."""
+        self._counter = counter
+        self._turn_cpu_ns = turn_cpu_ns
+        self._asked_ns = 0
+        self._marked_ns = NEVER_NS
+        """When the counter was marked in this turn."""
+        self._sample_ns = NEVER_NS
+        """When to sample the counter again."""
+        self._is_turn = False
+
+    def prepare(self) -> None:
+        """Call before a question is written; marks the counter if the core is contended."""
+        self._marked_ns = NEVER_NS
+        if self.is_contended:
+            self._mark(time.monotonic_ns())
+
+    def begin(self, asked_ns: int) -> None:
+        """The turn has begun: the question was written at ``asked_ns``."""
+        self._asked_ns = asked_ns
+        self._is_turn = True
+
+    def check(self, now_ns: int) -> int:
+        """Mark or sample the counter if that is due; returns how long the caller may wait until then."""
+        if not self._is_turn:
+            return NEVER_NS
+        if self._marked_ns == NEVER_NS:
+            due_ns = self._asked_ns + MARK_NS
+            if now_ns < due_ns:
+                return due_ns - now_ns
+            self._mark(now_ns)
+        elif now_ns >= self._sample_ns:
+            self._sample_ns = now_ns + _next_sample_ns()
+            self._counter.sample()
+        return max(0, self._sample_ns - now_ns)
+
+    def extension_ns(self) -> int:
+        """How much later than by wall time the flag falls in this turn, as far as known now."""
+        if not self._is_turn:
+            return 0
+        now_ns = time.monotonic_ns()
+        self.check(now_ns)
+        return self._charge(now_ns - self._asked_ns).extension_ns
+
+    def end(self, arrived_ns: int) -> Charge:
+        """End the turn: the answer came, or the flag fell, at ``arrived_ns``. Call it before ``end_turn``."""
+        self._is_turn = False
+        charge = self._charge(arrived_ns - self._asked_ns)
+        if self._marked_ns != NEVER_NS:
+            self.is_contended = charge.withheld_ns >= CONTENDED_NS
+            CORE.add(charge.wall_ns, charge.withheld_ns)
+        self._marked_ns = NEVER_NS
+        return charge
+
+    def _mark(self, now_ns: int) -> None:
+        self._counter.mark()
+        self._marked_ns = now_ns
+        self._sample_ns = now_ns + _next_sample_ns()
+
+    def _charge(self, wall_ns: int) -> Charge:
+        withheld_ns = 0
+        if self._marked_ns != NEVER_NS:
+            measured_ns = self._asked_ns + wall_ns - self._marked_ns
+            withheld_ns = min(self._counter.since_mark_ns(), max(0, min(measured_ns, wall_ns)))
+            if withheld_ns * UNCOUNTED_PART < wall_ns:
+                withheld_ns = 0
+        cpu_ns = self._turn_cpu_ns() if withheld_ns else 0
+        return Charge(wall_ns, withheld_ns, cpu_ns, MOST_WITHHELD_NS, self._counter.is_proof)
+
+
+def _next_sample_ns() -> int:
+    return int(SAMPLE_NS * random.uniform(0.5, 1.5))
+
+
+class ContendedCore:
+    """Adds up moves of this process, to notice that its core is contended for minutes.
+
+    That is the case while the machine withholds more than half of the time of all measured moves.
+    """
+
+    def __init__(self) -> None:
+        self._wall_ns = 0
+        self._withheld_ns = 0
+        self._contended_ns = 0
+        """The length of the latest periods in a row that were contended."""
+        self._percent = 0
+
+    def add(self, wall_ns: int, withheld_ns: int) -> None:
+        """Add a measured move."""
+        self._wall_ns += wall_ns
+        self._withheld_ns += withheld_ns
+        if self._wall_ns < PERIOD_NS:
+            return
+        self._percent = 100 * self._withheld_ns // self._wall_ns
+        self._contended_ns = self._contended_ns + self._wall_ns if self._percent > 50 else 0
+        self._wall_ns = self._withheld_ns = 0
+
+    def complaint(self) -> str:
+        """A sentence if the core has been contended for minutes, empty if not. Then it begins anew."""
+        if self._contended_ns < COMPLAINT_NS:
+            return ""
+        minutes = self._contended_ns // 60_000_000_000
+        self._contended_ns = self._wall_ns = self._withheld_ns = 0
+        return (
+            f"other programs use its core: in {minutes} minutes of play engines were kept waiting, "
+            f"lately for {self._percent} % of their time"
+        )
+
+
+CORE = ContendedCore()
+"""The core of this process, if it is a slot."""
+
+
+def find_core_trouble() -> str:
+    """Use the core for a moment; a sentence if others get more than half of it, empty if not."""
+    began, used = time.monotonic(), time.thread_time()
+    while time.monotonic() < began + PROBE_SECONDS:
+        pass
+    percent = round(100 * (time.thread_time() - used) / (time.monotonic() - began))
+    return "" if percent >= 50 else f"other programs use its core: a test got {percent} % of it"
+
+
+@dataclass(frozen=True, slots=True)
+class ClockMethod:
+    """How clocks run: ``source`` names what counts withheld time; empty is wall time, for ``reason``."""
+
+    source: str = ""
+    reason: str = ""
+
+    @property
+    def sentence(self) -> str:
+        if self.reason:
+            return f"Clocks count wall time, also when the machine is busy: {self.reason}."
+        return f"Clocks do not count the time that other programs take from an engine ({self.source})."
+
+
+def find_clock_method(sandbox: Sandbox | None, *, is_pinned: bool) -> ClockMethod:
+    """How the clocks of engines in ``sandbox`` run; ``is_pinned``: each game has one core."""
+    if sandbox is None:
+        return ClockMethod(reason="engines run without a sandbox")
+    if not is_pinned:
+        return ClockMethod(reason="games have no core of their own")
+    source = sandbox.withheld_source
+    return ClockMethod(
+        source, "" if source else "this kernel does not count how long programs wait for a core"
+    )
+
+
+def own_core() -> int | None:
+    """The only core of this process, None if it has several."""
+    cores = os.sched_getaffinity(0)
+    return min(cores) if len(cores) == 1 else None

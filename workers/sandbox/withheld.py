@@ -1,0 +1,178 @@
+"""Measures how long the machine keeps a sandboxed engine from its core while it wants to run.
+
+Two counters of the kernel serve. The ``full`` line of the control group's ``cpu.pressure`` counts the time in
+which some thread of the engine can run and none does: no engine can raise it alone. Elsewhere the run delays
+of the engine's threads are added. Threads also wait for each other, so the sum is bounded by the processor
+time that the core spent on others.
+
+Independent of clocks and rules: ``workers.engine.fair_clock`` decides what is charged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Protocol
+
+PRESSURE = "pressure"
+RUN_DELAY = "run delay"
+"""The names of the counters, in records and messages."""
+PRESSURE_FILE = "cpu.pressure"
+SAMPLED_NS = 1_000_000
+"""Threads are looked at between ``mark`` and the end only if the core has spent this much on others."""
+TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+BUSY_FIELDS = (1, 2, 3, 6, 7)
+"""Of a ``cpu`` line of ``/proc/stat``: user, nice, system, irq and softirq; see ``proc_stat(5)``."""
+PER_CORE = "cpuacct.usage_percpu"
+
+
+class WithheldCounter(Protocol):
+    """Counts the time withheld from one engine."""
+
+    is_proof: bool
+    """Whether the engine cannot have caused what is counted."""
+
+    def mark(self) -> None:
+        """Count from now on."""
+
+    def sample(self) -> None:
+        """Note what threads have that may end before ``since_mark_ns``; call it every few milliseconds."""
+
+    def since_mark_ns(self) -> int:
+        """The time withheld since ``mark``, in nanoseconds."""
+
+
+class PressureCounter:
+    """Counts by pressure information; ``read_ns`` is the total of the control group."""
+
+    is_proof = True
+
+    def __init__(self, read_ns: Callable[[], int]) -> None:
+        self._read_ns = read_ns
+        self._marked_ns = 0
+
+    def mark(self) -> None:
+        self._marked_ns = self._read_ns()
+
+    def sample(self) -> None:
+        """The total of a group does not depend on its threads."""
+
+    def since_mark_ns(self) -> int:
+        return max(0, self._read_ns() - self._marked_ns)
+
+
+class DelayCounter:
+    """Counts by the run delays of the engine's threads; of one that has ended, up to the last ``sample``.
+
+    ``threads`` are their numbers. ``others_ns`` is the processor time that the core has spent on others.
+    ``processes`` are the engine's where there is no control group. There the time of a child that has ended
+    counts as that of others, so nothing is counted any more once a new process was seen.
+    """
+
+    is_proof = False
+
+    def __init__(
+        self,
+        threads: Callable[[], Iterable[int]],
+        others_ns: Callable[[], int],
+        processes: Callable[[], Iterable[int]] = lambda: (),
+    ) -> None:
+        self._threads = threads
+        self._others_ns = others_ns
+        self._processes = processes
+        self._known: set[int] | None = None
+        self._is_over = False
+        self._marked: dict[int, int] = {}
+        self._latest: dict[int, int] = {}
+        self._marked_others_ns = 0
+
+    def mark(self) -> None:
+        self._marked, self._latest = self._delays(), {}
+        self._marked_others_ns = self._others_ns()
+        if self._known is None:
+            self._known = set(self._processes())
+
+    def sample(self) -> None:
+        if self._others_ns() - self._marked_others_ns >= SAMPLED_NS:
+            self._look()
+
+    def since_mark_ns(self) -> int:
+        others_ns = self._others_ns() - self._marked_others_ns
+        if others_ns <= 0:
+            return 0
+        self._look()
+        if self._is_over:
+            return 0
+        delays = self._latest.items()
+        total_ns = sum(max(0, delay_ns - self._marked.get(thread, 0)) for thread, delay_ns in delays)
+        return min(total_ns, others_ns)
+
+    def _look(self) -> None:
+        self._is_over = self._is_over or not set(self._processes()) <= (self._known or set())
+        self._latest.update(self._delays())
+
+    def _delays(self) -> dict[int, int]:
+        found = {}
+        for thread in self._threads():
+            with contextlib.suppress(OSError, ValueError, IndexError):  # it may have ended
+                found[thread] = run_delay_ns(thread)
+        return found
+
+
+def run_delay_ns(thread: int | str) -> int:
+    """How long a thread has waited for a core so far; raises ``OSError`` if it has ended.
+
+    The present wait counts when it is over.
+    """
+    return int(Path(f"/proc/{thread}/schedstat").read_text().split()[1])
+
+
+def parse_full_ns(text: str) -> int:
+    """The total of the ``full`` line of a pressure file; raises ``ValueError`` if there is none."""
+    for line in text.splitlines():
+        if line.startswith("full "):
+            return int(line.rpartition("total=")[2]) * 1000
+    raise ValueError("no full line")
+
+
+def has_pressure(folder: str | Path) -> bool:
+    """Whether the kernel counts pressure for a control group."""
+    try:
+        parse_full_ns(Path(folder, PRESSURE_FILE).read_text())
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def core_ns(core: int) -> int:
+    """The processor time that a core has spent on all processes, counted in ticks."""
+    with open("/proc/stat") as file:
+        for line in file:
+            if line.startswith(f"cpu{core} "):
+                words = line.split()
+                return sum(int(words[field]) for field in BUSY_FIELDS) * TICK_NS
+    raise OSError(f"/proc/stat has no core {core}")
+
+
+def accounted_core_ns(folder: str, core: int) -> int:
+    """The processor time that a core has spent on the processes of a control group of version 1."""
+    return int(Path(folder, PER_CORE).read_text().split()[core])
+
+
+def outermost_account(folder: str) -> str:
+    """The outermost control group of version 1 around ``folder`` that counts processor time."""
+    place = Path(folder)
+    while (place.parent / PER_CORE).exists():
+        place = place.parent
+    return str(place)
+
+
+def has_run_delays() -> bool:
+    """Whether this kernel counts run delays."""
+    try:
+        run_delay_ns("self")
+    except (OSError, ValueError, IndexError):
+        return False
+    return True
