@@ -228,6 +228,7 @@ def _key(facts: SiteFacts, source: random.Random) -> Values:
 
 FILES: Final = (
     "games-export", "overall-scores", "bots-files", "tournaments-files", "version-tests-files", "corrections",
+    "workers-files", "staff-log-files", "storage-files",
 )  # fmt: skip
 """Addresses of lists as files."""
 
@@ -254,6 +255,7 @@ VALUES: Final[dict[str, Draw]] = {
     **dict.fromkeys(("game-svg", "game-png"), _with(_game, ply=7)),
     "game-log": lambda facts, source: {"pk": source.choice(facts.logged), "side": "white"},
     **dict.fromkeys(FILES, _query(kind="csv")),
+    "queue-files": _query(name="bots", kind="csv"),
     "example-svg": _example,
     "account_confirm_email": _query(key="none"),
     "account_reset_password_from_key": _query(uidb36="1", key="none"),
@@ -266,6 +268,7 @@ VALUES: Final[dict[str, Draw]] = {
 VISITORS: Final = {
     "upload": OWNER, "tournament-new": OWNER, "version-test-new": OWNER, "bundle": STAFF, "game-log": STAFF,
     "staff-log": STAFF, "annulments": STAFF, "storage": STAFF,
+    "staff-log-files": STAFF, "storage-files": STAFF, "metrics": STAFF,
     "tokens": OWNER, "sessions": OWNER, "account": OWNER, "password-change": OWNER,
     "account_email": OWNER, "account_reauthenticate": OWNER, "mfa_index": OWNER, "mfa_activate_totp": OWNER,
     "mfa_reauthenticate": OWNER, "mfa_deactivate_totp": OWNER, "mfa_view_recovery_codes": OWNER,
