@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from tournament.access import may_see_storage
 from tournament.models import Keeper
 from tournament.sentences import as_sentence
 from tournament.services.disk import full_disk
@@ -45,5 +46,11 @@ def _keeper_trouble() -> Iterator[str]:
 
 
 def staff_banner(request: HttpRequest) -> dict[str, object]:
-    """A context processor: ``disk_trouble`` is evaluated where a template shows it to staff."""
-    return {"disk_trouble": lambda: as_sentence(why) if (why := full_disk()) else ""}
+    """A context processor: ``disk_trouble`` is a sentence for those who see storage, and empty for others."""
+
+    def tell() -> str:
+        user = getattr(request, "user", None)  # an early error has none
+        why = full_disk() if user is not None and may_see_storage(user) else ""
+        return as_sentence(why) if why else ""
+
+    return {"disk_trouble": tell}
