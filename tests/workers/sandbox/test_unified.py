@@ -122,7 +122,7 @@ def test_a_group_waits_for_its_core_while_another_program_uses_it_and_not_for_it
         withheld_ns = counter.since_mark_ns()
         # Its two processes wait for each other all the time; that does not count.
         assert withheld_ns + group.cpu_ns() - used_ns <= time.monotonic_ns() - began_ns + TICK_NS
-        other.kill()
+        other.terminate()  # `timeout` passes it on to both
 
 
 @pytest.mark.parametrize("is_resting", [False, True])
