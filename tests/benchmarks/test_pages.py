@@ -116,7 +116,7 @@ def test_every_address_of_the_url_table_is_requested() -> None:
     assert {name for name, (path, _) in EXPECTED.items() if path.startswith("POST ")} == POSTED
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.django_db
 def test_a_small_site_is_filled_and_every_page_of_it_answers(settings: Any) -> None:
     for name in ("MAX_TOURNAMENT_GAMES", "MAX_RUNNING", "MAX_DRAFTS", "MAX_TESTS"):

@@ -58,8 +58,7 @@ def test_a_visitor_reads_why_a_game_is_annulled(games: list[Game], page: Page) -
     expect(page.locator("#headline")).to_contain_text("The game is annulled.")
     expect(page.locator("main")).to_contain_text("are being computed again")
     page.set_viewport_size({"width": 390, "height": 844})
-    width = page.evaluate("document.documentElement.scrollWidth")
-    assert width <= 390
+    page.wait_for_function("document.documentElement.scrollWidth <= 390")
     page.set_viewport_size({"width": 1280, "height": 900})
     keep(page, "game")
     page.goto("/ladders/dogon-kulei/")

@@ -16,7 +16,7 @@ from tests.support.sites import LonelySite, running_lonely_site
 from workers.jobs import Progress
 from workers.service.messaging.set_aside import set_aside_key
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 MOST = 50
 """Messages that the record keeper of this site takes from one worker for each minute."""
 FLOOD = 6 * MOST

@@ -36,7 +36,7 @@ def stop(site: Site, word: str) -> bool:
     return bool(found)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_process_that_hangs_is_restarted_and_every_game_is_recorded_once(site: Site) -> None:
     site.wait_for_a_game("no games are played")
     for name, word in VICTIMS.items():

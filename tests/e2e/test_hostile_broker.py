@@ -30,7 +30,7 @@ from workers.jobs import PROTOCOL, EngineSpec, GameReport, JsonValue, Progress, 
 from workers.service.messaging.heartbeat import Heartbeat
 from workers.service.messaging.signing import WorkerKeyring, parse_key
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 EAST, WEST = "players@east", "players@west"
 SCHEDULE = """
 from tournament.embedded.samples import register_samples

@@ -29,7 +29,9 @@ def unpack_site(path: Path, data: Path, address: str) -> SiteData:
     """The stored site in a new data folder; one of PostgreSQL in the database ``address``, emptied before."""
     data.mkdir(mode=0o700)
     with tarfile.open(path) as file:
-        file.extractall(data, filter="data")
+        # The first releases of Python 3.11 have no filters and ignore this.
+        file.extraction_filter = getattr(tarfile, "data_filter", None)
+        file.extractall(data)
     site = SiteData(data, migrate=False)
     sql = data / SQL
     if sql.exists():

@@ -38,6 +38,12 @@ LONG = 60.0
 """Seconds: enough for any number of chunks."""
 
 
+@pytest.fixture(autouse=True)
+def empty_cache() -> None:
+    """Without entries of earlier tests, whose table is not emptied between tests."""
+    caches["shared"].clear()
+
+
 def play(deal: Deal) -> None:
     while jobs := deal():
         keeper.record_all([report for job in jobs for report in play_all(job)])

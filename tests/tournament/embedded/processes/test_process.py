@@ -95,6 +95,7 @@ def test_the_reaper_of_a_killed_worker_removes_its_folders_first(tmp_path: Path)
     assert not any(folder.exists() for folder in folders)
 
 
+@pytest.mark.thorough
 def test_a_process_that_only_has_the_name_of_a_reaper_is_killed_too(tmp_path: Path) -> None:
     program = """
         import time

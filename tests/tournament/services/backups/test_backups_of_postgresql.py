@@ -45,6 +45,7 @@ def rows(site: SiteData) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
+@pytest.mark.thorough
 def test_a_site_on_postgresql_is_restored_into_another_database_and_goes_on(
     site: SiteData, postgres: str, tmp_path: Path
 ) -> None:
