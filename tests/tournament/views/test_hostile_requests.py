@@ -39,6 +39,9 @@ VALUES: dict[str, str | bytes] = {
     "a state that was seen": "running-9999999999999999999999-1-1",
 }
 
+READ_EVERYWHERE = ("a zero byte", "a number over 64 bits", "half a character", "a date that does not exist")
+"""Values of which each has broken a page; the others are for thorough runs."""
+
 
 def requests(client: Client, site: Site, value: str | bytes) -> Iterator[tuple[str, HttpResponse]]:
     """Each address with this value for all parameters, and for some of them; forms with it in all fields."""
@@ -69,8 +72,6 @@ def test_no_address_breaks_on_odd_parameters(site: Site, as_user: Callable[..., 
         assert "a" not in response.cookies
 
 
-READ_EVERYWHERE = ("a zero byte", "a number over 64 bits", "half a character", "a date that does not exist")
-"""Values of which each has broken a page; the others are for thorough runs."""
 HEADERS = {
     "an upgrade": {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Key": "x" * 24},
     "a range": {"Range": "bytes=0-10"},
