@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from string import Formatter
+
 from allauth.usersessions.models import UserSession
 from django.utils import timezone
 
@@ -217,28 +220,32 @@ def all_addresses(site: Site) -> list[str]:
     return [*dict.fromkeys(paths), *(f"/tournaments/{name.lower()}/" for name in EVENTS.values())]
 
 
+ROWS: Mapping[str, Callable[[Site], object]] = {
+    "draft": lambda site: site.draft.slug,
+    "drafted": lambda site: site.draft.games.earliest("id").pk,
+    "discarded": lambda site: _discarded(site).slug,
+    "live": lambda site: site.live.pk,
+    "notice": lambda site: _notice(site).pk,
+    "played": lambda site: site.played.pk,
+    "played_key": lambda site: site.played.key,
+    "running": lambda site: site.running.slug,
+    "session": lambda site: _session(site).pk,
+    "staged": lambda site: _staged(site).slug,
+    "tested": lambda site: _version_test(site).slug,
+    "tested_game": lambda site: _version_test(site).games.earliest("id").pk,
+    "token": lambda site: _token(site).pk,
+    "validated": lambda site: site.validation.games.earliest("id").pk,
+    "validated_key": lambda site: site.validation.games.earliest("id").key,
+    "validation": lambda site: site.validation.slug,
+    "worker": lambda site: example_worker().pk,
+}
+"""What the placeholders of addresses stand for."""
+
+
 def address_of(site: Site, template: str) -> str:
     """The address with the rows of the site in it, which are made if they are missing."""
-    tested = _version_test(site)
-    return template.format(
-        tested=tested.slug,
-        staged=_staged(site).slug,
-        discarded=_discarded(site).slug,
-        tested_game=tested.games.earliest("id").pk,
-        draft=site.draft.slug,
-        running=site.running.slug,
-        validation=site.validation.slug,
-        drafted=site.draft.games.earliest("id").pk,
-        validated=site.validation.games.earliest("id").pk,
-        played=site.played.pk,
-        played_key=site.played.key,
-        validated_key=site.validation.games.earliest("id").key,
-        live=site.live.pk,
-        token=Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["read"])[0].pk,
-        worker=example_worker().pk,
-        session=_session(site).pk,
-        notice=Notice.objects.get_or_create(user=site.owner, version=site.white, text="Hear this")[0].pk,
-    )
+    names = [name for _, name, _, _ in Formatter().parse(template) if name]
+    return template.format_map({name: ROWS[name](site) for name in names})
 
 
 def _discarded(site: Site) -> Tournament:
@@ -268,6 +275,14 @@ def _session(site: Site) -> UserSession:
     return UserSession.objects.get_or_create(
         session_key="a" * 32, defaults={"user": site.owner, "ip": "127.0.0.1"}
     )[0]
+
+
+def _token(site: Site) -> Token:
+    return Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["read"])[0]
+
+
+def _notice(site: Site) -> Notice:
+    return Notice.objects.get_or_create(user=site.owner, version=site.white, text="Hear this")[0]
 
 
 def example_worker() -> Worker:

@@ -2,7 +2,6 @@ import datetime
 
 import django.utils.timezone
 from django.db import migrations, models
-from django.db.models import Q
 from django.utils import timezone
 
 from tournament.models.compressed import CompressedTextField, compress_text, pack_log
@@ -13,24 +12,20 @@ CHUNK = 500
 def compress(apps, schema_editor):
     """Compress the logs and the records; logs whose time is over are deleted instead."""
     logs = apps.get_model('tournament', 'GameLog').objects
-    is_long = ~Q(game__fault='none') | Q(game__tournament__kind='validation')
     now = timezone.now()
-    for condition, days in ((~is_long, 30), (is_long, 180)):
-        old = logs.filter(condition, game__finished_at__lt=now - datetime.timedelta(days=days))
-        while pks := list(old.values_list('pk', flat=True)[:CHUNK]):
-            logs.filter(pk__in=pks).delete()
     replace = 'UPDATE tournament_gamelog SET content = %s, kept_long = %s, stored_at = %s WHERE id = %s'
     columns = ('pk', 'stderr', 'lines', 'game__fault', 'game__tournament__kind', 'game__finished_at')
     for rows in chunks(logs, columns):
-        run(schema_editor, replace, [
-            (
-                pack_log(stderr, lines),
-                fault != 'none' or kind == 'validation',
-                schema_editor.connection.ops.adapt_datetimefield_value(at or now),
-                pk,
-            )
-            for pk, stderr, lines, fault, kind, at in rows
-        ])
+        over, kept = [], []
+        for pk, stderr, lines, fault, kind, at in rows:
+            is_long = fault != 'none' or kind == 'validation'
+            if at is not None and at < now - datetime.timedelta(days=180 if is_long else 30):
+                over.append(pk)
+                continue
+            stored_at = schema_editor.connection.ops.adapt_datetimefield_value(at or now)
+            kept.append((pack_log(stderr, lines), is_long, stored_at, pk))
+        logs.filter(pk__in=over).delete()
+        run(schema_editor, replace, kept)
     records = apps.get_model('tournament', 'GameRecord').objects
     replace = 'UPDATE tournament_gamerecord SET content = %s WHERE game_id = %s'
     for rows in chunks(records, ('pk', 'text')):

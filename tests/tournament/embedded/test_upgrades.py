@@ -15,7 +15,7 @@ from tests.support.sites import SiteData
 from tests.support.stored_sites import stored_sites, unpack_site
 from tests.tournament.embedded.test_database import open_site
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 LADDERS = 5
 MOST_KINDS = 100
 """The pages are more than the kinds of pages."""
