@@ -147,8 +147,8 @@ class Run:
         """Compile the rules, so that both forms are tested; in CI that must succeed."""
         if not self._step("compile the rules", sys.executable, "setup.py") and not in_ci():
             self._steps.pop()  # setup.py has printed the reason; only the plain form is tested
-        if os.geteuid() == 0:  # the tests' user cannot write into the checkout, and starts many processes
-            subprocess.run((sys.executable, "-m", "compileall", "-qq", *SOURCES), check=False)
+        # The tests start many processes, and their user may be unable to write into the checkout.
+        subprocess.run((sys.executable, "-m", "compileall", "-qq", *SOURCES), check=False)
 
     def _test_all(self) -> None:
         """The test runs: plain rules, compiled rules as an ordinary user, and the tests for root."""
@@ -193,9 +193,10 @@ class Run:
         self._step(name, *command, *words, environment=variables, is_test=True)
 
     def _environment(self, own: Path) -> dict[str, str]:
-        """Keeps the tests' files in the run's folder, and lets git read a checkout of another user."""
+        """Keeps files but compiled Python in the run's folder; git may read another user's checkout."""
         return {
             "DUARENA_TESTS": self._mode.value,
+            "PYTHONDONTWRITEBYTECODE": "",
             "TMPDIR": str(own),
             "HOME": str(own),
             "XDG_CACHE_HOME": str(own / ".cache"),

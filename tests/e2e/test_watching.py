@@ -17,7 +17,7 @@ from tests.support.jobs import wait_until
 from tests.support.sites import LonelySite, running_lonely_site
 from tournament.embedded.plan import ROOT, Address, services
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 TOKEN = "a token of tests"
 REQUESTS = 40
 GAMES = 4

@@ -37,10 +37,10 @@ schedules in steps, annulments, pruning.
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "files",
-    [pytest.param(AT_ONCE, id="at once"), pytest.param(OTHERS, id="others", marks=pytest.mark.thorough)],
+    [pytest.param(AT_ONCE, id="at once"), pytest.param(OTHERS, id="others")],
 )
 def test_results_are_stored_once_on_postgresql_too(postgres: str, files: tuple[str, ...]) -> None:
     """In a new process, since Django cannot change its database."""
