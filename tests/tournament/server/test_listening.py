@@ -70,6 +70,11 @@ class Running:
         wait_until(lambda: len(self.server.connections) != known, 1)
         return connection
 
+    @property
+    def uploads(self) -> int:
+        """How many connections send an upload that was not refused."""
+        return sum(one.upload is not None for one in list(self.server.connections))
+
     def close(self) -> None:
         self._stack.close()
         self._stopped.set()
@@ -181,6 +186,7 @@ def test_a_second_upload_of_an_address_is_refused_while_the_first_arrives(runnin
     running.connect(head)
     assert answer(running.connect(head)).startswith(b"HTTP/1.1 429")
     running.connect(head, "127.0.0.2")
+    assert wait_until(lambda: running.uploads == 2)
     assert answer(running.connect(head, "127.0.0.3")).startswith(b"HTTP/1.1 503")
     assert answer(running.connect(GET)).startswith(b"HTTP/1.1 200")
 
