@@ -4,11 +4,12 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 
+# The signs keep SQLite from looking replies up by their players instead of their pairing.
 COUNT_PAIRS = """
 INSERT INTO tournament_pairoutcome (ladder_id, one_id, other_id, first, second, count)
 SELECT game.ladder_id, game.white_id, game.black_id, game.result, reply.result, COUNT(*)
 FROM tournament_game game JOIN tournament_game reply
-ON reply.pairing_id = game.pairing_id AND reply.white_id = game.black_id AND reply.black_id = game.white_id
+ON reply.pairing_id = game.pairing_id AND +reply.white_id = game.black_id AND +reply.black_id = game.white_id
 WHERE game.rated AND reply.rated AND game.white_id < game.black_id
 GROUP BY game.ladder_id, game.white_id, game.black_id, game.result, reply.result
 """
