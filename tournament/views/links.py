@@ -1,4 +1,4 @@
-"""Links to versions and ladders, and choices: pages have hundreds, and a template takes ten times as long.
+"""Links to versions, ladders and owners, and choices: pages have hundreds, templates take ten times as long.
 
 A module of its own, because Django loads it as a library of filters.
 """
@@ -16,10 +16,10 @@ from django.urls import reverse
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from tournament.models import BotVersion, Ladder
+from tournament.models import BotVersion, Ladder, User
 
 register = template.Library()
-_SELECTED = mark_safe(" selected")
+_SELECTED, _THE_SITE = mark_safe(" selected"), mark_safe("the site")
 
 
 @register.filter("linked")
@@ -40,6 +40,15 @@ def link_ladder(code: str) -> SafeString:
     """The name of a ladder as a link to its page."""
     ladder = Ladder(code=code)
     return mark_safe(f'<a href="{ladder.get_absolute_url()}">{escape(ladder.name)}</a>')  # safe: escaped
+
+
+@register.filter("linked_owner")
+def link_owner(owner: User | None) -> SafeString:
+    """The owner of a bot or a tournament as a link; without one it belongs to the site."""
+    if owner is None:
+        return _THE_SITE
+    # Safe: the name is escaped.
+    return mark_safe(f'<a href="{owner.get_absolute_url()}"><bdi>{escape(owner.username)}</bdi></a>')
 
 
 @register.filter("choices")
