@@ -5,21 +5,15 @@ A separate module, because every page asks it.
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
 from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from tournament.access import may_see_storage
-from tournament.models import Keeper
+from tournament.monitoring.conditions import keeper_silence
 from tournament.sentences import as_sentence
 from tournament.services.disk import full_disk
-
-SILENT = datetime.timedelta(minutes=1)
-"""The record keeper sweeps every five seconds unless it is busy with reports."""
 
 
 @require_safe
@@ -30,19 +24,12 @@ def healthz(request: HttpRequest) -> HttpResponse:
     """
     troubles = [f"disk: {why}" for why in [full_disk()] if why]
     try:
-        warnings = list(_keeper_trouble())
+        warnings = [f"keeper: {why}" for why in [keeper_silence(timezone.now())] if why]
     except Error:
         warnings = []
         troubles.append("database: it does not answer")
     text = "\n".join([*troubles, *warnings] if troubles else ["ok", *warnings])
     return HttpResponse(f"{text}\n", content_type="text/plain", status=503 if troubles else 200)
-
-
-def _keeper_trouble() -> Iterator[str]:
-    """Asks the database."""
-    keeper = Keeper.objects.first()
-    if keeper is not None and (silent := timezone.now() - keeper.seen_at) > SILENT:
-        yield f"keeper: it has not swept for {silent.total_seconds():.0f} s"
 
 
 def staff_banner(request: HttpRequest) -> dict[str, object]:
