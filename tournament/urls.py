@@ -23,7 +23,6 @@ from tournament.views.site import (
     metrics,
     rules,
     site,
-    status,
     storage,
     workers,
 )
@@ -160,7 +159,7 @@ urlpatterns = [
         passwords.reset,
         name="account_reset_password_from_key",
     ),
-    path("staff/", status.status, name="status"),
+    path("staff/", health.status, name="status"),
     path("staff/log/", acts.staff_log, name="staff-log"),
     path("staff/log/acts.<slug:kind>", acts.staff_log_files, name="staff-log-files"),
     path("staff/annul/", annulments.annulments, name="annulments"),

@@ -149,7 +149,7 @@ def _backup(now: datetime.datetime) -> Condition:
     at = last_backup()
     if at is None:
         return Condition(
-            "Backup", "none is known: `manage.py backup` writes one, or notes that one was written"
+            "Backup", "none is known; manage.py backup writes one, or notes one that other programs wrote"
         )
     days = (now - at).days
     text = f"the last one was written {f'{days} day{pluralize(days)} ago' if days else 'within a day'}"

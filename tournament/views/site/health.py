@@ -1,4 +1,4 @@
-"""Whether the site is well: for monitoring, and in a banner for staff.
+"""Whether the site is well: for monitoring, and in a page and a banner for staff.
 
 A separate module, because every page asks it.
 """
@@ -6,14 +6,18 @@ A separate module, because every page asks it.
 from __future__ import annotations
 
 from django.db import Error
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from tournament.access import may_see_storage
-from tournament.monitoring.conditions import keeper_silence
+from tournament.access import may_see_status, may_see_storage
+from tournament.monitoring.conditions import conditions, keeper_silence
 from tournament.sentences import as_sentence
 from tournament.services.disk import full_disk
+from tournament.views.requests import AuthenticatedRequest
+from tournament.views.unsent import login_required
 
 
 @require_safe
@@ -30,6 +34,19 @@ def healthz(request: HttpRequest) -> HttpResponse:
         troubles.append("database: it does not answer")
     text = "\n".join([*troubles, *warnings] if troubles else ["ok", *warnings])
     return HttpResponse(f"{text}\n", content_type="text/plain", status=503 if troubles else 200)
+
+
+@never_cache
+@require_safe
+@login_required
+def status(request: AuthenticatedRequest) -> HttpResponse:
+    """Every part of the site with "well" or the reason why it is not."""
+    if not may_see_status(request.user):
+        raise Http404("staff only")
+    now = timezone.now()
+    parts = conditions(now)
+    context = {"parts": parts, "ill": sum(bool(part.trouble) for part in parts), "at": now}
+    return render(request, "status.html", context)
 
 
 def staff_banner(request: HttpRequest) -> dict[str, object]:
