@@ -41,7 +41,7 @@ class Condition:
 
 
 def conditions(now: datetime.datetime) -> list[Condition]:
-    """Every part of the site but the database, without which no page can be shown. 9 queries."""
+    """Every part of the site but the database, without which no page can be shown. Fewer than ten queries."""
     broker = queues.look_at_broker([queues.RECORDS])
     waiting = None if broker is None else broker.lengths.get(queues.RECORDS, 0)
     workers = list(Worker.objects.all())
