@@ -95,10 +95,12 @@ def test_a_waiting_record_keeper_shows_life_to_its_watchdog(
     pulse = tmp_path / "pulse"
     touched = Touched(pulse)
     with start(BECOME, {**environment, "DUARENA_PULSE": str(pulse)}) as second:
-        assert wait_until(touched, 60)
-        assert wait_until(touched, 60)
-        assert second.poll() is None
-        second.kill()
+        try:
+            assert wait_until(touched, 30)
+            assert wait_until(touched, 30)
+            assert second.poll() is None
+        finally:
+            second.kill()
 
 
 def test_a_lock_whose_connection_is_lost_is_taken_again_unless_another_has_it(
