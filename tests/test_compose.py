@@ -137,6 +137,12 @@ def test_every_container_has_logs_and_processes_of_limited_number() -> None:
     assert all(SERVICES[name]["pids_limit"] for name in OURS)
 
 
+def test_any_setting_of_the_site_can_be_given_in_a_file_that_need_not_exist() -> None:
+    for name in ("migrate", "site", "keeper", "beat"):
+        assert SERVICES[name]["env_file"] == [{"path": "site.env", "required": False}]
+    assert not any("env_file" in SERVICES[name] for name in ("players", "validators", "postgres", "redis"))
+
+
 def test_redis_needs_a_password_and_has_limits() -> None:
     words = SERVICES["redis"]["command"]
     assert words[words.index("--requirepass") + 1].startswith("${REDIS_PASSWORD:?")
@@ -147,6 +153,7 @@ def test_redis_needs_a_password_and_has_limits() -> None:
 @pytest.mark.parametrize("kind", ["volumes", "networks"])
 def test_volumes_and_networks_of_services_are_declared(kind: str) -> None:
     used = {item.partition(":")[0] for service in SERVICES.values() for item in service.get(kind, [])}
+    used = {name for name in used if not name.startswith("./")}
     assert used == set(COMPOSE[kind])
 
 
@@ -211,6 +218,8 @@ class Plain:
         if "DATABASE_URL" in values:
             values["DATABASE_URL"] = self._database
             values["DUARENA_DATA"] = str(self.folder / "data")
+            if "DUARENA_STATIC" in values:
+                values["DUARENA_STATIC"] = str(self.folder / "static")
         else:
             values["DUARENA_SITE"] = values["DUARENA_SITE"].replace(
                 "site:8000", f"127.0.0.1:{self.site_port}"

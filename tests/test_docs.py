@@ -263,7 +263,11 @@ def split_command(line: str) -> list[str]:
     if not re.match(r"(python3?|\.venv/bin/python|\./arena|systemd-run)\b", line):
         return []
     words = shlex.split(line, comments=True)
-    return words[words.index("./arena") :] if words[0] == "systemd-run" else words
+    if words[0] != "systemd-run":
+        return words
+    program = re.compile(r"\./arena|/opt/duarena/(?=\.venv/bin/python)")
+    start = next(number for number, word in enumerate(words) if program.match(word))
+    return [words[start].removeprefix("/opt/duarena/"), *words[start + 1 :]]
 
 
 def commands_in(page: str, whole: Sequence[str]) -> Iterator[list[str]]:

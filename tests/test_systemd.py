@@ -40,7 +40,7 @@ def test_systemd_accepts_every_unit(tmp_path: Path) -> None:
     for path in UNITS.iterdir():
         (tmp_path / path.name).write_text(path.read_text().replace(PYTHON, sys.executable))
     files = sorted(map(str, tmp_path.iterdir()))
-    assert len(files) == len(SERVICES) + 2
+    assert len(files) == len(SERVICES) + 4
     run = subprocess.run((analyze, "verify", *files), capture_output=True, text=True, check=False)
     complaints = [line for line in run.stderr.splitlines() if "duarena" in line]
     assert (run.returncode, complaints) == (0, [])
@@ -67,6 +67,14 @@ def test_a_unit_is_started_again_and_runs_as_an_ordinary_user(name: str) -> None
     assert service["Restart"] == "always"
     assert service["User"] == "duarena"
     assert service["NoNewPrivileges"] == "yes"
+
+
+def test_a_backup_is_written_every_night_where_the_site_runs() -> None:
+    service = unit("backup")["Service"]
+    words = shlex.split(service["ExecStart"])
+    assert "manage.py backup" in words[-1].replace('"', "")
+    assert service["EnvironmentFile"] == unit("keeper")["Service"]["EnvironmentFile"]
+    assert "duarena-backup.timer" in (UNITS / "duarena.target").read_text()
 
 
 @pytest.mark.parametrize("name", ["players", "validators"])

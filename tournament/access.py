@@ -156,6 +156,11 @@ def may_see_storage(user: Visitor) -> bool:
     return user.is_staff
 
 
+def may_see_status(user: Visitor) -> bool:
+    """Whether the user may see which parts of the site are well."""
+    return user.is_staff
+
+
 def may_see_metrics(user: Visitor) -> bool:
     """Whether the user may see the metrics without their token."""
     return user.is_staff

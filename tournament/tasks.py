@@ -43,7 +43,7 @@ from workers.service.compliance import ComplianceNews
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
 from workers.service.messaging.signing import SITE
 from workers.service.messaging.transport import message_set_aside
-from workers.service.pulse import note_progress
+from workers.service.pulse import note_progress, wait_rightly
 
 PAUSES_S = (1.0, 2.0, 5.0)
 """Pauses before a message is stored again that the database did not take; the last one repeats."""
@@ -207,7 +207,7 @@ def _count_failure(sender: Any = None, **_: Any) -> None:
 
 @worker_init.connect
 def _wait_for_lock(**_: Any) -> None:
-    _lock.take()
+    _lock.take(waits=wait_rightly)
 
 
 @worker_ready.connect

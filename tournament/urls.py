@@ -15,7 +15,17 @@ from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, overall, queue, queue_tables
 from tournament.views.people import accounts, acts, passwords, profiles, second_factor, sessions, tokens
-from tournament.views.site import annulments, documents, health, home, metrics, rules, site, storage, workers
+from tournament.views.site import (
+    annulments,
+    documents,
+    health,
+    home,
+    metrics,
+    rules,
+    site,
+    storage,
+    workers,
+)
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
 from tournament.views.version_tests import tables as test_tables
@@ -149,6 +159,7 @@ urlpatterns = [
         passwords.reset,
         name="account_reset_password_from_key",
     ),
+    path("staff/", health.status, name="status"),
     path("staff/log/", acts.staff_log, name="staff-log"),
     path("staff/log/acts.<slug:kind>", acts.staff_log_files, name="staff-log-files"),
     path("staff/annul/", annulments.annulments, name="annulments"),

@@ -82,6 +82,13 @@ class Outcome:
     def decided(self) -> bool:
         return self.result is not Result.UNDECIDED
 
+    @property
+    def winner(self) -> Side | None:
+        """The player who won; None after a draw and while the game is undecided."""
+        if self.result is Result.WHITE_WINS:
+            return Side.WHITE
+        return Side.BLACK if self.result is Result.BLACK_WINS else None
+
 
 UNDECIDED: Final = Outcome(Result.UNDECIDED, Reason.NONE)
 

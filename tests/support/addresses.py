@@ -129,6 +129,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "sessions": ("/account/sessions/", LOG_IN),
     "sessions-end": ("POST /account/sessions/end/", (403, 302, 302, 302)),
     "session-end": ("POST /account/sessions/{session}/end/", (403, 404, 302, 404)),
+    "status": ("/staff/", (302, 404, 404, 200)),
     "staff-log": ("/staff/log/", (302, 404, 404, 200)),
     "staff-log-files": ("/staff/log/acts.csv", (302, 404, 404, 200)),
     "annulments": ("/staff/annul/", (302, 404, 404, 200)),

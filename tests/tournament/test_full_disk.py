@@ -148,7 +148,7 @@ def test_the_health_check_names_a_record_keeper_that_hangs_and_a_database_that_i
     def away(*_: object) -> None:
         raise OperationalError("server closed the connection unexpectedly")
 
-    monkeypatch.setattr("tournament.views.site.health.Keeper.objects.first", away)
+    monkeypatch.setattr("tournament.monitoring.conditions.Keeper.objects.first", away)
     answer = Client().get("/healthz")
     assert (answer.status_code, answer.content) == (503, b"database: it does not answer\n")
 

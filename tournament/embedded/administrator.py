@@ -99,7 +99,9 @@ def _is_agreed(question: str) -> bool:
 
 def _ask_password() -> str:
     if not sys.stdin.isatty():
-        return sys.stdin.readline().rstrip("\n")
+        if password := sys.stdin.readline().rstrip("\n"):
+            return password
+        raise OptionError("no password was given: use a terminal, or write it to standard input")
     password = getpass.getpass("Password: ")
     if getpass.getpass("Password again: ") != password:
         raise OptionError("the two passwords differ")

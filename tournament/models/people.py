@@ -51,9 +51,9 @@ class Token(models.Model):
     """A key for a user's programs; only its hash is stored, so it is shown once, when it is created."""
 
     class Scope(models.TextChoices):
-        UPLOAD = "upload", "upload bots and follow their validation"
-        READ = "read", "read the state and the reports of my bots"
-        WORKER = "worker", "fetch every bot's bundle, as a worker on another host does"
+        UPLOAD = "upload", "upload: send bots and follow their validation"
+        READ = "read", "read: see the state and the reports of my bots"
+        WORKER = "worker", "worker: register as a worker on another host, and fetch every bot's bundle"
         """Only for staff; it allows nothing else."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")

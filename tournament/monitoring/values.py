@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from django.conf import settings
-from django.db.models import Exists, Min, OuterRef
+from django.db.models import Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -102,7 +102,7 @@ def _count_some(state: str) -> int:
 def _waits(now: datetime.datetime) -> Iterator[Metric]:
     """How long the oldest of each kind has waited or been played; 0 if there is none."""
     alive = Attempt.objects.filter(ended_at__isnull=True)
-    queued = alive.filter(started_at__isnull=True)
+    queued = _queued()
     begun = alive.filter(started_at__isnull=False)
     yield _gauge(
         "duarena_attempts",
@@ -114,7 +114,7 @@ def _waits(now: datetime.datetime) -> Iterator[Metric]:
         "duarena_oldest_queued",
         "Seconds since the oldest game was sent that no worker has begun",
         now,
-        queued.aggregate(at=Min("sent_at"))["at"],
+        oldest_queued(),
     )
     yield _age(
         "duarena_longest_game",
@@ -135,6 +135,16 @@ def _waits(now: datetime.datetime) -> Iterator[Metric]:
         now,
         waits,
     )
+
+
+def oldest_queued() -> datetime.datetime | None:
+    """When the oldest game was sent that no worker has begun; None if there is none."""
+    at: datetime.datetime | None = _queued().aggregate(at=Min("sent_at"))["at"]
+    return at
+
+
+def _queued() -> QuerySet[Attempt]:
+    return Attempt.objects.filter(ended_at__isnull=True, started_at__isnull=True)
 
 
 def _oldest_waiting() -> datetime.datetime | None:
@@ -184,10 +194,14 @@ def _broker() -> Iterator[Metric]:
 
 
 def _space() -> Iterator[Metric]:
-    folders = (("data", settings.DATA), ("bundles", settings.BUNDLES), ("records", settings.RECORDS))
-    free = [(name, shutil.disk_usage(folder).free) for name, folder in folders if folder.exists()]
-    yield _gauge("duarena_disk_free_bytes", "Free space of the disk of each folder", free, "folder")
+    yield _gauge("duarena_disk_free_bytes", "Free space of the disk of each folder", free_space(), "folder")
     yield _gauge("duarena_database_bytes", "Size of the database", [((), database_bytes())])
+
+
+def free_space() -> list[tuple[str, int]]:
+    """The name of each folder of the site that exists, and the free bytes of its disk."""
+    folders = (("data", settings.DATA), ("bundles", settings.BUNDLES), ("records", settings.RECORDS))
+    return [(name, shutil.disk_usage(folder).free) for name, folder in folders if folder.exists()]
 
 
 def _age(name: str, text: str, now: datetime.datetime, since: datetime.datetime | None) -> Metric:

@@ -9,6 +9,7 @@ import fcntl
 import logging
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,14 +36,15 @@ class KeeperLock:
         self._session: BaseDatabaseWrapper | None = None
         self._is_wanted = False
 
-    def take(self) -> None:
-        """Take the lock; waits for a process that holds it."""
+    def take(self, waits: Callable[[], None] = lambda: None) -> None:
+        """Take the lock; waits for a process that holds it, and calls ``waits`` every second meanwhile."""
         self._is_wanted = True
         is_told = False
         while not self.try_to_take():
             if not is_told:
                 log.warning("another record keeper works on this database: this one waits until it ends")
                 is_told = True
+            waits()
             time.sleep(PAUSE_S)
 
     def try_to_take(self) -> bool:

@@ -93,7 +93,9 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
     Browsers set ``Origin`` themselves, so no other site can send this site's address in it.
     """
     context: dict[str, object] = {"page": page_of(request.path)}
-    origin = request.headers.get("Origin")
+    origin = request.headers.get("Origin", "")
+    if settings.CSRF_COOKIE_SECURE and origin.startswith("http://"):
+        context["encrypted_site"] = settings.SITE
     if origin in {f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS}:
         context |= {"unsent": unsent_of(request), "button": _button(request)}
     return render(request, "403_csrf.html", context, status=403)

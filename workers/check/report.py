@@ -33,7 +33,7 @@ class Finding:
     is_grave: bool = False
     """Whether the fault loses games or disturbs others; a site refuses such an engine."""
     same_as: str = ""
-    """The earlier check, with its ladder, in which the engine ended with the same exception."""
+    """The earlier check, with its ladder, that found the same fault or exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def format_finding(finding: Finding) -> str:
 
 def _outcome(finding: Finding) -> str:
     if finding.same_as:
-        return f"FAULT: the same exception as in {finding.same_as}"
+        return f"FAULT: the same as in {finding.same_as}"
     if finding.fault:
         return f"FAULT: {visible(finding.fault)}"
     if finding.was_tried:

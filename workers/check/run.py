@@ -215,10 +215,10 @@ def _findings(engine: CheckedEngine, ladders: Sequence[Variant]) -> Iterator[Fin
     if handshake.fault or not handshake.was_tried:
         return
     played = _ladders_to_check(engine.running(), ladders)
-    exceptions: dict[str, str] = {}
+    known: dict[str, str] = {}
     for check in CHECKS:
         for game in played if check.on_each_ladder else played[:1]:
-            yield _fold(try_check(engine, check, game), exceptions)
+            yield _fold(try_check(engine, check, game), known)
 
 
 def try_check(engine: CheckedEngine, check: Check, game: Variant) -> Finding:
@@ -250,13 +250,13 @@ def _fault(check: Check, ladder: str, failure: CheckFailed, lines: str, stderr: 
     return Finding(check.name, ladder, sentence, advice, lines, stderr, is_grave=is_grave)
 
 
-def _fold(finding: Finding, exceptions: dict[str, str]) -> Finding:
-    """A crash by an exception that was reported before refers to that; ``exceptions`` has them by name."""
-    exception = find_exception(finding.stderr) if finding.fault else None
-    if exception is None:
+def _fold(finding: Finding, known: dict[str, str]) -> Finding:
+    """A fault with the exception or the sentence of an earlier one refers to that, which ``known`` names."""
+    if not finding.fault:
         return finding
+    reason = find_exception(finding.stderr) or finding.fault
     name = f"'{finding.check}'" + (f" ({finding.ladder})" if finding.ladder else "")
-    first = exceptions.setdefault(exception, name)
+    first = known.setdefault(reason, name)
     return finding if first == name else replace(finding, lines="", stderr="", same_as=first)
 
 

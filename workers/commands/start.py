@@ -16,6 +16,7 @@ from engines.console import complain
 from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused
 from workers.bundles.cache import CacheRefused, touch_alive
 from workers.sandbox.host import missing_programs
+from workers.sandbox.levels import SETTING, Level
 from workers.service.messaging.signing import own_queue, parse_key
 from workers.service.restart import RESTART, start_again
 
@@ -86,6 +87,8 @@ def _join(name: str, queue: str, slots: int, key: bytes) -> Any:
 
     use_keyring(WorkerKeyring(name, key), FileMemory(worker_cache() / f"received-{name}"))
     refusal, (verdict, _) = sandbox_policy().refusal, probe_sandbox()
+    if refusal:
+        print(explain_refusal(refusal, verdict.level), file=sys.stderr, flush=True)
     host = socket.gethostname()
     identity = Identity(
         name, host, queue, engines.__version__, slots, worker_speed(), str(verdict.level), refusal
@@ -98,6 +101,14 @@ def _join(name: str, queue: str, slots: int, key: bytes) -> Any:
         on_tick=lambda: touch_alive(worker_cache()),
     )
     return app
+
+
+def explain_refusal(refusal: str, level: Level) -> str:
+    """Why a worker runs no uploaded bots, for its operator, and the setting that changes that."""
+    lines = [f"This worker runs no uploaded bots: {refusal}."]
+    if level is Level.B:
+        lines.append(f"{SETTING}=B on this host lets it run them at level B, at your own risk.")
+    return "\n".join(lines)
 
 
 def _open_site(options: argparse.Namespace) -> BundleSite | None:

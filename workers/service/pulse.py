@@ -31,15 +31,17 @@ class Pulse:
     def __init__(self, stuck_s: float = STUCK_S) -> None:
         self._stuck_s = stuck_s
         self._noted = time.monotonic()
+        self._is_started = False
 
     def note(self, **_: Any) -> None:
         """Note progress; a receiver of Celery's signals."""
         self._noted = time.monotonic()
 
     def start(self, **_: Any) -> None:
-        """Begin to touch the file; a receiver of Celery's signals."""
-        if path := os.environ.get(PULSE):
-            self.note()
+        """Note progress and begin to touch the file; may be repeated; a receiver of Celery's signals."""
+        self.note()
+        if (path := os.environ.get(PULSE)) and not self._is_started:
+            self._is_started = True
             threading.Thread(target=self._touch, args=(Path(path),), name="pulse", daemon=True).start()
 
     def _touch(self, path: Path) -> None:
@@ -59,6 +61,11 @@ _PULSE = Pulse()
 def note_progress() -> None:
     """Note that this process is right to wait."""
     _PULSE.note()
+
+
+def wait_rightly() -> None:
+    """Touch the file although this process is not ready yet; called again and again while it waits."""
+    _PULSE.start()
 
 
 def connect_pulse() -> None:

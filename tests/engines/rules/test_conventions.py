@@ -36,6 +36,16 @@ def test_two_players_white_w_and_black_b(game: Variant) -> None:
     assert all(letters[position.side] in str(position) for position in (start, after))
 
 
+def test_an_outcome_names_its_winner() -> None:
+    winners = {result: Outcome(result, Reason.NONE).winner for result in Result}
+    assert winners == {
+        Result.WHITE_WINS: Side.WHITE,
+        Result.BLACK_WINS: Side.BLACK,
+        Result.DRAW: None,
+        Result.UNDECIDED: None,
+    }
+
+
 def test_who_starts_is_a_rule_of_each_game() -> None:
     first = {code: game.position.initial().side.letter for code, game in GAMES.items()}
     assert first == {

@@ -81,3 +81,15 @@ def test_without_a_terminal_a_promotion_needs_a_word_on_the_command_line(
     given = parse_options(["admin", "ada", "--data", str(tmp_path), "--yes"])
     assert make_administrator(given, Console(io.StringIO())) == 0
     assert User.objects.get().is_superuser
+
+
+def test_without_a_terminal_and_a_password_nothing_is_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    options = parse_options(["admin", "boss", "--data", str(tmp_path)])
+    monkeypatch.setattr("tournament.embedded.administrator.open_database", lambda *_: None)
+    monkeypatch.setattr("tournament.embedded.administrator.export", lambda *_: None)
+    with pytest.raises(OptionError, match="no password was given: use a terminal"):
+        make_administrator(options, Console(io.StringIO()))
+    assert not User.objects.exists()

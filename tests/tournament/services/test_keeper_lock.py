@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.jobs import wait_until
 from tests.support.sites import bare_environment
 from tournament.embedded.plan import ROOT
+from workers.silence import Touched
 
 pytestmark = pytest.mark.slow
 HOLD = """
@@ -22,6 +24,11 @@ print("tries", lock.try_to_take(), flush=True)
 lock.take()
 print("has it", lock.keep(), flush=True)
 sys.stdin.read()
+"""
+BECOME = """
+import tournament.tasks
+from celery.signals import worker_init
+worker_init.send(sender=None)
 """
 LOSE = """
 from django.db import connection
@@ -80,6 +87,20 @@ def test_a_second_record_keeper_waits_until_the_first_is_killed(
         os.kill(holder.pid, 9)
         assert read_line(second) == "has it True"
         second.kill()
+
+
+def test_a_waiting_record_keeper_shows_life_to_its_watchdog(
+    holder: subprocess.Popen[str], environment: dict[str, str], tmp_path: Path
+) -> None:
+    pulse = tmp_path / "pulse"
+    touched = Touched(pulse)
+    with start(BECOME, {**environment, "DUARENA_PULSE": str(pulse)}) as second:
+        try:
+            assert wait_until(touched, 30)
+            assert wait_until(touched, 30)
+            assert second.poll() is None
+        finally:
+            second.kill()
 
 
 def test_a_lock_whose_connection_is_lost_is_taken_again_unless_another_has_it(

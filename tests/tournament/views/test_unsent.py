@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import resolve
 from django.utils import timezone
+from pytest_django import Settings
 
 from tests.support.addresses import EXPECTED, address_of
 from tests.support.filled_site import LADDER, Site, add_version
@@ -145,6 +146,16 @@ def test_another_site_s_form_is_refused_and_not_offered_again(site: Site) -> Non
         assert "evil words" not in text
         assert 'action="/tournaments/spring/cancel/"' not in text
         assert 'href="/tournaments/spring/"' in text
+
+
+def test_a_form_sent_without_encryption_names_the_address_of_the_site(settings: Settings) -> None:
+    settings.CSRF_COOKIE_SECURE, settings.SITE = True, "https://duarena.example"
+    client = Client(enforce_csrf_checks=True)
+    answer = client.post("/log-in/", {}, headers={"Origin": "http://127.0.0.1:8799"})
+    assert answer.status_code == 403
+    assert '<a href="https://duarena.example">' in answer.content.decode()
+    answer = client.post("/log-in/", {}, headers={"Origin": "https://elsewhere.example"})
+    assert "without encryption" not in answer.content.decode()
 
 
 def test_no_password_is_kept(site: Site) -> None:

@@ -143,6 +143,10 @@ def test_the_fault_is_named_of_an_engine_that_does(
     assert "> ugi\n" in finding.lines
 
 
+WRONG = """
+from engines.sdk import run
+run(lambda turn: "a9+", name="Wrong", games=["dogon-kulei"])
+"""
 BROKEN = r"""
 import json, sys
 
@@ -184,7 +188,19 @@ def test_an_exception_is_one_finding_and_later_ones_refer_to_it(tmp_path: Path) 
     assert (first.check, first.same_as) == ("one answer", "")
     assert others
     assert {other.same_as for other in others} == {"'one answer'"}
-    assert format_finding(others[-1]).endswith("FAULT: the same exception as in 'one answer'")
+    assert format_finding(others[-1]).endswith("FAULT: the same as in 'one answer'")
+
+
+def test_the_same_illegal_move_is_one_finding_and_later_ones_refer_to_it(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(WRONG)
+    spec = EngineSpec("Wrong", "1", ("python3", "main.py"), trusted=True)
+    report = check_engine(lambda: plan_launch(spec, tmp_path), ladders=[DOGON], seconds=60.0)
+    first, *others = [finding for finding in report.faults if "illegal move 'a9+'" in finding.fault]
+    assert (first.check, first.same_as) == ("one answer", "")
+    again = [finding for finding in others if finding.fault == first.fault]
+    assert len(again) > 3
+    assert {(finding.same_as, finding.lines) for finding in again} == {("'one answer'", "")}
+    assert any(not finding.same_as and finding.lines for finding in others), "in another position"
 
 
 @pytest.mark.parametrize(("is_grave", "sentence"), [(True, REFUSES), (False, MENTIONS)])

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import bad_engines
+from workers.commands.start import explain_refusal
+from workers.sandbox.levels import Level
 
 ROOT = Path(__file__).resolve().parents[3]
 FORBID = """
@@ -205,3 +207,12 @@ def test_the_page_on_matches_shows_what_the_counts_come_to() -> None:
     assert len(shown) == 2
     for words, line in shown:
         assert run_python(COMMAND.format(words.split()), "celery", "django").stdout == f"{line}\n"
+
+
+def test_a_worker_that_runs_no_uploads_names_the_setting_if_one_helps() -> None:
+    why = "its sandbox is at level B, but level A is needed"
+    assert explain_refusal(why, Level.B).splitlines() == [
+        f"This worker runs no uploaded bots: {why}.",
+        "DUARENA_SANDBOX=B on this host lets it run them at level B, at your own risk.",
+    ]
+    assert explain_refusal("no bwrap", Level.C) == "This worker runs no uploaded bots: no bwrap."

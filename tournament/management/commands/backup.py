@@ -1,4 +1,4 @@
-"""Write a backup of the site."""
+"""Write a backup of the site, or note one that other programs wrote."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from tournament.embedded.console import Console
+from tournament.services.accounts.acts import BACKUP, record_act
 from tournament.services.backups.archive import BackupError
 from tournament.services.backups.writing import write_backup
 
@@ -23,8 +24,26 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE", help="compressed if it ends in .gz or .tgz")
 
+        parser.add_argument(
+            "--note",
+            action="store_true",
+            help="write nothing: note that other programs wrote the backup FILE",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"].resolve()
+        if not options["note"]:
+            self._write(file)
+        record_act(
+            None,
+            "noted a backup" if options["note"] else "wrote a backup",
+            f"file {file.name}",
+            command=BACKUP,
+        )
+
+    def _write(self, file: Path) -> None:
+        if not file.parent.is_dir():
+            raise CommandError(f"no backup was written: there is no folder {file.parent}")
         console = Console(self.stderr)  # type: ignore[arg-type]
         try:
             size = write_backup(file, console.show_step)

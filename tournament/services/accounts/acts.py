@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
+
 from tournament.models import Act, User
 
 COMMAND = "./arena admin"
 """The name of the actor where this command did it."""
+BACKUP = "manage.py backup"
+"""The same for backups of the site."""
 
 
 def record_act(
@@ -17,3 +21,10 @@ def record_act(
     """
     name = command if actor is None else actor.username
     Act.objects.create(actor=actor, actor_name=name, deed=deed[:300], subject=subject[:200], path=path[:300])
+
+
+def last_backup() -> datetime.datetime | None:
+    """When ``manage.py backup`` last wrote a backup, or noted one; None if it never did."""
+    return (
+        Act.objects.filter(actor=None, actor_name=BACKUP).order_by("-pk").values_list("at", flat=True).first()
+    )

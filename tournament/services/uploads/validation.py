@@ -242,4 +242,5 @@ def _shown(found: Found) -> Found:
         stderr=visible_lines(found.stderr, MAX_LOG),
         was_tried=found.was_tried,
         is_grave=found.is_grave,
+        same_as=visible(found.same_as, MAX_NAME),
     )

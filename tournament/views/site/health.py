@@ -1,25 +1,23 @@
-"""Whether the site is well: for monitoring, and in a banner for staff.
+"""Whether the site is well: for monitoring, and in a page and a banner for staff.
 
 A separate module, because every page asks it.
 """
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
 from django.db import Error
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from tournament.access import may_see_storage
-from tournament.models import Keeper
+from tournament.access import may_see_status, may_see_storage
+from tournament.monitoring.conditions import conditions, keeper_silence
 from tournament.sentences import as_sentence
 from tournament.services.disk import full_disk
-
-SILENT = datetime.timedelta(minutes=1)
-"""The record keeper sweeps every five seconds unless it is busy with reports."""
+from tournament.views.requests import AuthenticatedRequest
+from tournament.views.unsent import login_required
 
 
 @require_safe
@@ -30,7 +28,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
     """
     troubles = [f"disk: {why}" for why in [full_disk()] if why]
     try:
-        warnings = list(_keeper_trouble())
+        warnings = [f"keeper: {why}" for why in [keeper_silence(timezone.now())] if why]
     except Error:
         warnings = []
         troubles.append("database: it does not answer")
@@ -38,11 +36,17 @@ def healthz(request: HttpRequest) -> HttpResponse:
     return HttpResponse(f"{text}\n", content_type="text/plain", status=503 if troubles else 200)
 
 
-def _keeper_trouble() -> Iterator[str]:
-    """Asks the database."""
-    keeper = Keeper.objects.first()
-    if keeper is not None and (silent := timezone.now() - keeper.seen_at) > SILENT:
-        yield f"keeper: it has not swept for {silent.total_seconds():.0f} s"
+@never_cache
+@require_safe
+@login_required
+def status(request: AuthenticatedRequest) -> HttpResponse:
+    """Every part of the site with "well" or the reason why it is not."""
+    if not may_see_status(request.user):
+        raise Http404("staff only")
+    now = timezone.now()
+    parts = conditions(now)
+    context = {"parts": parts, "ill": sum(bool(part.trouble) for part in parts), "at": now}
+    return render(request, "status.html", context)
 
 
 def staff_banner(request: HttpRequest) -> dict[str, object]:

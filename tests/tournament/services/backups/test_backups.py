@@ -135,8 +135,13 @@ def die_after(site: SiteData, where: str, *words: str) -> None:
 
 
 def rows(site: SiteData) -> dict[str, list[tuple[object, ...]]]:
+    """Of all tables but the one to which a backup adds its own row when it is whole."""
     tables = site.ask("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
-    return {str(name): sorted(site.ask(f'SELECT * FROM "{name}"'), key=repr) for (name,) in tables}
+    return {
+        str(name): sorted(site.ask(f'SELECT * FROM "{name}"'), key=repr)
+        for (name,) in tables
+        if name != "tournament_act"
+    }
 
 
 def test_a_restored_site_has_the_same_rows_bundles_and_key(
@@ -307,4 +312,4 @@ def test_a_missing_bundle_that_a_version_needs_fails_the_backup(site: SiteData, 
 
 def test_a_place_that_cannot_be_written_is_named(site: SiteData, tmp_path: Path) -> None:
     said = fails(site, "backup", str(tmp_path / "nowhere" / "backup.tar"))
-    assert "no backup was written: [Errno 2] No such file or directory" in said
+    assert "no backup was written: there is no folder" in said

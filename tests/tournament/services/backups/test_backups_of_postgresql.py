@@ -35,6 +35,7 @@ def site(postgres: str, tmp_path: Path) -> SiteData:
 
 
 def rows(site: SiteData) -> dict[str, list[tuple[object, ...]]]:
+    """Of all tables but the one to which a backup adds its own row when it is whole."""
     with psycopg.connect(site.environment["DATABASE_URL"]) as connection:
         tables = connection.execute(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
@@ -42,6 +43,7 @@ def rows(site: SiteData) -> dict[str, list[tuple[object, ...]]]:
         return {
             name: sorted(connection.execute(f'SELECT * FROM "{name}"').fetchall(), key=repr)
             for (name,) in tables
+            if name != "tournament_act"
         }
 
 

@@ -59,6 +59,16 @@ def test_the_page_follows_an_examination_step_by_step(examined: BotVersion, owne
     assert "every 2s" in fragment
 
 
+def test_a_fault_that_was_found_before_is_only_referred_to(examined: BotVersion, owner: Client) -> None:
+    again = Found(
+        "time control", "dualma", "illegal move 'x'", "read it all", same_as="'legal moves' (dualma)"
+    )
+    validation.record_news(news(examined, ComplianceEnding.DONE, OK, FAULT, again), timezone.now())
+    page = owner.get(PAGE).content.decode()
+    assert page.count("What to do: read it all") == 1
+    assert "the same fault as in &#x27;legal moves&#x27; (dualma)." in page
+
+
 def test_before_a_worker_is_free_the_page_says_so(examined: BotVersion, owner: Client) -> None:
     assert "waiting for a worker" in owner.get(PAGE).content.decode()
 

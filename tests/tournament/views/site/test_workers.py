@@ -85,6 +85,14 @@ def test_the_texts_of_a_worker_are_escaped(as_user: AsUser, staff: User) -> None
     assert "<script>alert" not in page(as_user(staff))
 
 
+def test_one_reason_is_shown_once(as_user: AsUser, staff: User) -> None:
+    why = "its sandbox is at level B"
+    add_worker(refusal=why, set_aside=f"it does not run uploaded bots, and others do: {why}")
+    assert "It runs no uploaded bots." not in page(as_user(staff))
+    Worker.objects.update(set_aside="")
+    assert "It runs no uploaded bots. Its sandbox is at level B." in page(as_user(staff))
+
+
 def test_without_a_record_keeper_the_page_warns_that_it_is_out_of_date(client: Client) -> None:
     add_worker()
     now = timezone.now()

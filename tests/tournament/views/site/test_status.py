@@ -1,0 +1,187 @@
+"""The page of staff that says which parts of the site are well, and why others are not."""
+
+from __future__ import annotations
+
+import datetime
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from tests.support.schedule import FakeBroker, make_tournament, make_user
+from tournament.models import Act, Attempt, Game, Keeper, Worker
+from tournament.monitoring import conditions as module
+from tournament.monitoring.conditions import conditions
+from tournament.services import disk
+from tournament.services.accounts.acts import BACKUP
+
+pytestmark = pytest.mark.django_db
+AsUser = Callable[..., Client]
+QUERIES = 8
+"""Of the conditions, however many games there are."""
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture(autouse=True)
+def well(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A site of which every part is well."""
+    settings.TRUST_UPLOADS = True
+    monkeypatch.setattr(
+        "tournament.monitoring.values.shutil.disk_usage", lambda _: Usage(9e9, 1, 8_000_000_000)
+    )
+    now = timezone.now()
+    Keeper.objects.create(pk=1, up_since=now, seen_at=now)
+    for name, queue in (("players@east", "games"), ("validators@east", "validation")):
+        Worker.objects.create(name=name, queue=queue, slots=2, level="A", started_at=now, seen_at=now)
+    Act.objects.create(actor_name=BACKUP, deed="wrote a backup", subject="file a.tar")
+
+
+def troubles() -> dict[str, str]:
+    return {one.part: one.trouble for one in conditions(timezone.now()) if one.trouble}
+
+
+def age_keeper(seconds: int = 90) -> None:
+    Keeper.objects.update(seen_at=timezone.now() - datetime.timedelta(seconds=seconds))
+
+
+def test_a_site_without_trouble_is_well(as_user: AsUser) -> None:
+    assert troubles() == {}
+    page = as_user(make_user("stan", staff=True)).get("/staff/").content.decode()
+    assert "All is well." in page
+    assert page.count(">well<") == 10
+    assert ">trouble<" not in page
+
+
+def test_the_page_names_each_trouble_with_its_reason(as_user: AsUser) -> None:
+    Act.objects.all().delete()
+    Worker.objects.filter(queue="games").update(state="lost")
+    page = as_user(make_user("stan", staff=True)).get("/staff/").content.decode()
+    assert "2 of 10 parts need attention." in page
+    assert "None plays; players@east is lost." in page
+    assert page.count(">trouble<") == 2
+
+
+def test_staff_finds_the_page_from_its_account(as_user: AsUser) -> None:
+    link = '<a class="button" href="/staff/">Status</a>'
+    assert link in as_user(make_user("stan", staff=True)).get("/account/").content.decode()
+    assert link not in as_user(make_user("ada")).get("/account/").content.decode()
+
+
+def test_no_cache_keeps_the_page(as_user: AsUser) -> None:
+    assert "no-store" in as_user(make_user("stan", staff=True)).get("/staff/")["Cache-Control"]
+
+
+def test_a_keeper_that_never_started_is_named() -> None:
+    Keeper.objects.all().delete()
+    assert troubles()["Record keeper"] == "it has not started yet"
+    assert "Beat" in troubles()
+
+
+def test_a_silent_keeper_with_messages_is_the_trouble_itself(queues: FakeBroker) -> None:
+    age_keeper()
+    queues.lengths["records"] = 7
+    assert troubles()["Record keeper"] == "it has not swept for 90 s, and 7 messages wait for it"
+    assert "nothing is known" in troubles()["Beat"]
+
+
+def test_a_silent_keeper_without_messages_shows_that_the_beat_is_away() -> None:
+    age_keeper()
+    assert troubles() == {
+        "Record keeper": "it has not swept for 90 s, because no message asks it to",
+        "Beat": "it sends no messages",
+    }
+
+
+def test_a_redis_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tournament.queues.look_at_broker", lambda names: None)
+    assert troubles() == {"Redis": "it does not answer"}
+    age_keeper()
+    assert troubles()["Beat"] == "it cannot send messages: Redis does not answer"
+
+
+@pytest.mark.parametrize(
+    ("fields", "trouble"),
+    [
+        ({"state": "stopped"}, "none plays"),
+        ({"state": "lost"}, "none plays; players@east is lost"),
+        ({"held": 2}, "none plays; players@east is held"),
+        ({"set_aside": "others do"}, "none plays; players@east is set aside"),
+        ({"quarantined_at": timezone.now()}, "none plays; players@east is quarantined"),
+    ],
+)
+def test_workers_that_play_no_games_are_named(fields: dict[str, Any], trouble: str) -> None:
+    Worker.objects.filter(queue="games").update(**fields)
+    assert troubles() == {"Workers for games": trouble}
+
+
+def test_a_lost_worker_beside_others_is_named_and_many_are_counted() -> None:
+    now = timezone.now()
+    for number in range(5):
+        Worker.objects.create(
+            name=f"lost{number}@west", queue="validation", state="lost", started_at=now, seen_at=now
+        )
+    expected = "lost0@west is lost; lost1@west is lost; lost2@west is lost; 2 more"
+    assert troubles() == {"Workers for new bots": expected}
+
+
+def test_uploads_that_wait_are_named(settings: Settings) -> None:
+    settings.TRUST_UPLOADS = False
+    Worker.objects.update(refusal="its sandbox is at level C")
+    assert "uploaded bots wait" in troubles()["Uploaded bots"]
+
+
+def test_a_disk_that_is_full_or_nearly_so_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LEAST_FREE_BYTES", 10**15)
+    assert troubles()["Disk"] == "only 7.5\xa0GB free in the folder data"
+    monkeypatch.setattr(disk, "LEAST_BYTES", 10**18)
+    assert "is full" in troubles()["Disk"]
+
+
+def test_a_game_that_no_worker_begins_is_named(deal: Callable[[], object]) -> None:
+    make_tournament(ladders=["dogon-kulei"], pairs=1)
+    deal()
+    assert troubles() == {}
+    Attempt.objects.update(sent_at=timezone.now() - datetime.timedelta(seconds=400))
+    assert troubles()["Queue"] == "the oldest game was sent 400 s ago, and no worker has begun it"
+
+
+def test_halted_games_are_named() -> None:
+    make_tournament(ladders=["dogon-kulei"], pairs=3)
+    Game.objects.update(state=Game.State.HALTED)
+    assert troubles()["Halted games"].endswith(" and others")
+
+
+def test_a_missing_or_old_backup_is_named() -> None:
+    Act.objects.update(at=timezone.now() - datetime.timedelta(days=9))
+    assert troubles() == {"Backup": "the last one was written 9 days ago"}
+    Act.objects.all().delete()
+    assert troubles()["Backup"].startswith("none is known")
+
+
+def test_a_noted_backup_counts_and_is_an_act_of_staff() -> None:
+    Act.objects.all().delete()
+    call_command("backup", "/elsewhere/duarena.dump", "--note")
+    assert troubles() == {}
+    assert str(Act.objects.get()) == "manage.py backup noted a backup: file duarena.dump"
+
+
+def test_a_user_with_the_name_of_the_command_writes_no_backups() -> None:
+    Act.objects.update(actor=make_user("manage.py"))
+    assert "Backup" in troubles()
+
+
+def test_a_backup_into_a_folder_that_does_not_exist_names_the_folder(tmp_path: object) -> None:
+    with pytest.raises(CommandError, match=r"no backup was written: there is no folder .*nowhere"):
+        call_command("backup", f"{tmp_path}/nowhere/site.tar")
+
+
+def test_the_conditions_take_few_queries(
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    with django_assert_max_num_queries(QUERIES):
+        conditions(timezone.now())

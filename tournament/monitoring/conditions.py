@@ -1,0 +1,156 @@
+"""Whether each part of the site is well, and why not: for the health check and the page of staff.
+
+None of it needs a scan over all games.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.template.defaultfilters import filesizeformat, pluralize
+
+from tournament import queues
+from tournament.models import Game, Keeper, Worker
+from tournament.monitoring.values import free_space, oldest_queued
+from tournament.services.accounts.acts import last_backup
+from tournament.services.disk import full_disk
+from tournament.services.uploads import availability
+
+SILENT = datetime.timedelta(minutes=1)
+"""The record keeper sweeps every five seconds unless it is busy with reports."""
+LEAST_FREE_BYTES = 2_000_000_000
+"""As in the alert of docs/monitoring.md."""
+LONGEST_QUEUED = datetime.timedelta(minutes=5)
+"""A worker is sent about ten seconds of games in advance, and long games only to free slots."""
+OLDEST_BACKUP = datetime.timedelta(days=7)
+MOST_NAMED = 3
+"""So many workers and games are named, others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The state of one part of the site; both texts are clauses without capital and full stop."""
+
+    part: str
+    trouble: str = ""
+    """Why it is not well; empty if it is."""
+    seen: str = ""
+    """What was seen, if it is well."""
+
+
+def conditions(now: datetime.datetime) -> list[Condition]:
+    """Every part of the site but the database, without which no page can be shown. Fewer than ten queries."""
+    broker = queues.look_at_broker([queues.RECORDS])
+    waiting = None if broker is None else broker.lengths.get(queues.RECORDS, 0)
+    workers = list(Worker.objects.all())
+    return [
+        *_keeper_and_beat(now, waiting),
+        _workers("Workers for games", [row for row in workers if row.queue == queues.GAMES]),
+        _workers("Workers for new bots", [row for row in workers if row.queue == queues.VALIDATION]),
+        _uploads(),
+        _redis(broker),
+        _disk(),
+        _queue(now),
+        _halted(),
+        _backup(now),
+    ]
+
+
+def keeper_silence(now: datetime.datetime) -> str:
+    """Why the record keeper is not well: it has not swept for a minute; empty if it has, or never started."""
+    keeper = Keeper.objects.first()
+    silent = None if keeper is None else now - keeper.seen_at
+    return f"it has not swept for {silent.total_seconds():.0f} s" if silent and silent > SILENT else ""
+
+
+def _keeper_and_beat(now: datetime.datetime, waiting: int | None) -> Iterator[Condition]:
+    """``waiting`` is the number of messages for the record keeper; None if Redis does not answer."""
+    if not Keeper.objects.exists():
+        yield Condition("Record keeper", "it has not started yet")
+        yield Condition("Beat", "nothing is known of it before the record keeper has started")
+    elif not (silence := keeper_silence(now)):
+        yield Condition("Record keeper", seen=f"{waiting or 0} message{pluralize(waiting or 0)} waiting")
+        yield Condition("Beat", seen="its messages arrive")
+    elif waiting:
+        yield Condition("Record keeper", f"{silence}, and {waiting} message{pluralize(waiting)} wait for it")
+        yield Condition("Beat", "nothing is known of it while the record keeper does not run")
+    elif waiting is None:
+        yield Condition("Record keeper", f"{silence}: Redis does not answer")
+        yield Condition("Beat", "it cannot send messages: Redis does not answer")
+    else:
+        yield Condition("Record keeper", f"{silence}, because no message asks it to")
+        yield Condition("Beat", "it sends no messages")
+
+
+def _workers(part: str, rows: Sequence[Worker]) -> Condition:
+    up = [row for row in rows if row.state == Worker.State.UP]
+    idle = [f"{row} is {row.condition}" for row in rows if row.condition not in {"busy", "idle", "stopped"}]
+    if not any(row.condition in {"busy", "idle"} for row in up):
+        return Condition(part, "; ".join(["none plays", *_few(idle)]))
+    if idle:
+        return Condition(part, "; ".join(_few(idle)))
+    busy, slots = sum(row.busy for row in up), sum(row.slots for row in up)
+    return Condition(part, seen=f"{len(up)} up, {busy} of {slots} slot{pluralize(slots)} busy")
+
+
+def _few(words: list[str]) -> list[str]:
+    more = len(words) - MOST_NAMED
+    return [*words[:MOST_NAMED], f"{more} more"] if more > 0 else words
+
+
+def _uploads() -> Condition:
+    state = availability.look()
+    return (
+        Condition("Uploaded bots", seen=state.reason)
+        if state.are_run
+        else Condition("Uploaded bots", state.reason)
+    )
+
+
+def _redis(broker: queues.BrokerState | None) -> Condition:
+    if broker is None:
+        return Condition("Redis", "it does not answer")
+    return Condition(
+        "Redis", seen=f"it uses {filesizeformat(broker.memory)}" if broker.memory else "it answers"
+    )
+
+
+def _disk() -> Condition:
+    if why := full_disk():
+        return Condition("Disk", why)
+    folder, free = min(free_space(), key=lambda pair: pair[1])
+    text = f"{filesizeformat(free)} free in the folder {folder}"
+    return Condition("Disk", f"only {text}") if free < LEAST_FREE_BYTES else Condition("Disk", seen=text)
+
+
+def _queue(now: datetime.datetime) -> Condition:
+    since = oldest_queued()
+    if since is None:
+        return Condition("Queue", seen="every game that was sent has begun")
+    waited = now - since
+    text = f"the oldest game was sent {waited.total_seconds():.0f} s ago, and no worker has begun it"
+    return Condition("Queue", text) if waited > LONGEST_QUEUED else Condition("Queue", seen=text)
+
+
+def _halted() -> Condition:
+    """Games that were void or lost too often."""
+    keys = [game.key for game in Game.objects.filter(state=Game.State.HALTED).order_by()[: MOST_NAMED + 1]]
+    if not keys:
+        return Condition("Halted games", seen="none")
+    return Condition(
+        "Halted games", ", ".join(keys[:MOST_NAMED]) + (" and others" if keys[MOST_NAMED:] else "")
+    )
+
+
+def _backup(now: datetime.datetime) -> Condition:
+    """The last backup by ``manage.py backup``; those of updates are on the disk that they should replace."""
+    at = last_backup()
+    if at is None:
+        return Condition(
+            "Backup", "none is known; manage.py backup writes one, or notes one that other programs wrote"
+        )
+    days = (now - at).days
+    text = f"the last one was written {f'{days} day{pluralize(days)} ago' if days else 'within a day'}"
+    return Condition("Backup", text) if now - at > OLDEST_BACKUP else Condition("Backup", seen=text)
