@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -15,9 +16,10 @@ from tests.support.schedule import (
     pack_bot,
     start_validation,
 )
-from tournament.models import BotVersion, Exam, Game
+from tournament.models import BotVersion, Exam, Game, Tournament
+from tournament.services.locks import lock_tournaments
 from tournament.services.shares import used_today
-from tournament.services.uploads import validation
+from tournament.services.uploads import stopping, validation
 from tournament.services.uploads.stopping import stop_validation
 from tournament.services.uploads.submission import submit_bundle
 
@@ -60,6 +62,26 @@ def test_the_games_of_a_stopped_validation_are_cancelled() -> None:
     begun.refresh_from_db()
     assert begun.state == "cancelled"
     assert set(begun.games.values_list("state", flat=True)) == {Game.State.CANCELLED}
+    assert BotVersion.objects.get(pk=version.pk).state == State.REFUSED
+
+
+def test_games_that_begin_while_a_validation_is_stopped_are_cancelled_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The check ends between the first look at the version and its lock."""
+    version = make_version(owner=make_user(), state=State.VALIDATING)
+    begun: list[Tournament] = []
+
+    def lock_late(pks: list[int]) -> None:
+        if not begun:
+            begun.append(start_validation(version))
+        lock_tournaments(pks)
+
+    monkeypatch.setattr(stopping, "lock_tournaments", lock_late)
+    monkeypatch.setattr(transaction, "set_rollback", lambda _: None)  # it would undo ``begun``
+    assert stop_validation(version, "its owner stopped its validation", timezone.now())
+    begun[0].refresh_from_db()
+    assert begun[0].state == "cancelled"
     assert BotVersion.objects.get(pk=version.pk).state == State.REFUSED
 
 
