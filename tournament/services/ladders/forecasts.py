@@ -206,9 +206,9 @@ class _Prospects:
         if not active.enabled:
             return SWITCHED_OFF
         if self._row.rate == 0:
-            return "only in tournaments: the matchmaker of this ladder is off"
+            return "only in tournaments (matchmaker off)"
         if self._row.is_paused:
-            return "only in tournaments: the matchmaker of this ladder is paused"
+            return "only in tournaments (matchmaker paused)"
         if active.version in self._playable:
             return ""
         return "none: no bot of another owner is active here"

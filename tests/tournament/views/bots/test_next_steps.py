@@ -62,7 +62,7 @@ def test_without_a_matchmaker_the_page_says_that_only_tournaments_are_played(
     site: Site, client: Client, settings: Settings
 ) -> None:
     settings.LADDER_GAMES = 0
-    assert "only in tournaments: the matchmaker of this ladder is off" in text_of(client)
+    assert "only in tournaments (matchmaker off)" in text_of(client)
 
 
 def test_the_owner_sees_which_version_is_active_instead(site: Site, as_user: LogIn) -> None:

@@ -74,8 +74,8 @@ def test_with_nothing_else_to_do_a_ladder_s_next_pair_is_forecast(site: Site, cl
     [
         ("off", "none: its owner has switched it off on this ladder"),
         ("alone", "none: no bot of another owner is active here"),
-        ("rate", "only in tournaments: the matchmaker of this ladder is off"),
-        ("paused", "only in tournaments: the matchmaker of this ladder is paused"),
+        ("rate", "only in tournaments (matchmaker off)"),
+        ("paused", "only in tournaments (matchmaker paused)"),
         ("validating", "after it has passed its validation"),
     ],
 )
