@@ -19,6 +19,7 @@ from tournament.server.limits import SYSTEM_BYTES, ConnectionLimits
 from tournament.server.requests import TooManyRequests, TooManyUploads
 
 Log = Callable[[Task, dict[str, Any]], None]
+HEALTH_PATH = "/healthz"
 NOTICE_S = 60.0
 """At most one line of the log in this time says how many connections were closed."""
 
@@ -45,13 +46,35 @@ class FairQueue:
 
 
 class FairDispatcher(ThreadedTaskDispatcher):
-    """The threads of the application."""
+    """Threads of the application."""
 
     def __init__(self) -> None:
         super().__init__()
         self.queue = FairQueue()
         # Waitress warns of every request that waits.
         self.queue_logger.disabled = True
+
+
+class SiteDispatcher(FairDispatcher):
+    """The threads of the application, and one that only answers whether the site is well.
+
+    So monitoring does not wait for the pages of other clients, and does not take a busy site for a dead one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._health = FairDispatcher()
+        self._health.set_thread_count(1)
+
+    def add_task(self, connection: Connection) -> None:
+        if connection.requests[0].path == HEALTH_PATH:
+            self._health.add_task(connection)
+        else:
+            super().add_task(connection)
+
+    def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
+        self._health.shutdown(cancel_pending, timeout)
+        return bool(super().shutdown(cancel_pending, timeout))
 
 
 class LimitedServer(TcpWSGIServer):

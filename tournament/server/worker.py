@@ -24,7 +24,7 @@ from waitress.task import Task
 
 from tournament.monitoring.sharing import share_measurements
 from tournament.server.limits import HEADER_BYTES, ConnectionLimits
-from tournament.server.listening import FairDispatcher, LimitedServer
+from tournament.server.listening import LimitedServer, SiteDispatcher
 
 NICENESS = 10
 """The pages step back behind the engines, which have 5 and whose clocks run: a flood of requests takes a
@@ -66,7 +66,7 @@ class BufferedWorker(Worker):
         limits = ConnectionLimits.of_process(self.cfg.workers)
         _raise_file_limit(4 * limits.connections)
         sockets: dict[int, Any] = {}
-        dispatcher = FairDispatcher()
+        dispatcher = SiteDispatcher()
         dispatcher.set_thread_count(self.cfg.threads)
         self._servers = [
             LimitedServer(

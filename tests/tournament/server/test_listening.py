@@ -16,7 +16,7 @@ from tests.support.jobs import wait_until
 from tournament.server import connections
 from tournament.server.addresses import counted_address
 from tournament.server.limits import TOO_LARGE, ConnectionLimits
-from tournament.server.listening import FairDispatcher, FairQueue, LimitedServer
+from tournament.server.listening import HEALTH_PATH, FairQueue, LimitedServer, SiteDispatcher
 from tournament.server.worker import adjustments, without_body_of_head
 
 LIMITS = ConnectionLimits(connections=20, connections_per_address=3, uploads=2, uploads_per_address=1)
@@ -24,8 +24,15 @@ GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 HALF = GET[:-2]
 
 
+SLOW_PAGE = b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"
+HEALTH = f"GET {HEALTH_PATH} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+slow_pages_end = threading.Event()
+
+
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     """Answers with the body's length, and whether a body was dropped."""
+    if environ["PATH_INFO"] == "/slow":
+        assert slow_pages_end.wait(60)
     body = environ["wsgi.input"].read()
     text = f"{len(body)} {environ[TOO_LARGE]} {environ['REMOTE_ADDR']}".encode()
     start_response("200 OK", [("Content-Length", str(len(text)))])
@@ -40,7 +47,7 @@ class Running:
         self.addresses: list[str] = []
         self._sockets: dict[int, Any] = {}
         self._stack = ExitStack()
-        dispatcher = FairDispatcher()
+        dispatcher = SiteDispatcher()
         dispatcher.set_thread_count(1)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, 0), family=family, dualstack_ipv6=family == socket.AF_INET6)
@@ -123,6 +130,23 @@ def test_half_a_request_occupies_no_thread_of_the_application(running: Running, 
     for place in range(10):
         running.connect(sent, f"127.0.0.{2 + place}")
     assert answer(running.connect(GET)).endswith(b"0 False 127.0.0.1")
+
+
+def test_slow_pages_do_not_delay_the_health_check(running: Running) -> None:
+    slow_pages_end.clear()
+    pages = [running.connect(SLOW_PAGE, f"127.0.0.{2 + place}") for place in range(3)]
+    try:
+        assert answer(running.connect(HEALTH)).startswith(b"HTTP/1.1 200")
+    finally:
+        slow_pages_end.set()
+    assert all(answer(page).startswith(b"HTTP/1.1 200") for page in pages)
+
+
+def test_health_checks_do_not_delay_pages(running: Running) -> None:
+    """The thread of the health check takes no page, and pages do not wait for it."""
+    checks = [running.connect(HEALTH, f"127.0.0.{2 + place}") for place in range(9)]
+    assert answer(running.connect(GET)).startswith(b"HTTP/1.1 200")
+    assert all(answer(check).startswith(b"HTTP/1.1 200") for check in checks)
 
 
 def test_the_connection_over_an_address_s_limit_replaces_the_one_that_waits_longest(running: Running) -> None:
