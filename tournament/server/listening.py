@@ -15,11 +15,10 @@ from waitress.utilities import Error
 
 from tournament.server.addresses import counted_address, plain_address
 from tournament.server.connections import Connection
-from tournament.server.limits import SYSTEM_BYTES, ConnectionLimits
+from tournament.server.limits import HEALTH_PATH, PASSWORD_PATHS, SYSTEM_BYTES, ConnectionLimits
 from tournament.server.requests import TooManyRequests, TooManyUploads
 
 Log = Callable[[Task, dict[str, Any]], None]
-HEALTH_PATH = "/healthz"
 NOTICE_S = 60.0
 """At most one line of the log in this time says how many connections were closed."""
 
@@ -56,24 +55,30 @@ class FairDispatcher(ThreadedTaskDispatcher):
 
 
 class SiteDispatcher(FairDispatcher):
-    """The threads of the application, and one that only answers whether the site is well.
+    """The threads of the application: those for pages, one for the health check, and one for passwords.
 
-    So monitoring does not wait for the pages of other clients, and does not take a busy site for a dead one.
+    So monitoring does not take a busy site for a dead one. A password takes a fifth of a second of processor
+    time, and a flood of wrong ones would occupy all threads and processors otherwise.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._health = FairDispatcher()
-        self._health.set_thread_count(1)
+        self._health, self._passwords = FairDispatcher(), FairDispatcher()
+        for single in (self._health, self._passwords):
+            single.set_thread_count(1)
 
     def add_task(self, connection: Connection) -> None:
-        if connection.requests[0].path == HEALTH_PATH:
+        request = connection.requests[0]
+        if request.path == HEALTH_PATH:
             self._health.add_task(connection)
+        elif request.command == "POST" and request.path.startswith(PASSWORD_PATHS):
+            self._passwords.add_task(connection)
         else:
             super().add_task(connection)
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
-        self._health.shutdown(cancel_pending, timeout)
+        for single in (self._health, self._passwords):
+            single.shutdown(cancel_pending, timeout)
         return bool(super().shutdown(cancel_pending, timeout))
 
 

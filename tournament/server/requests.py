@@ -26,7 +26,7 @@ class TooManyUploads(Error):
 class Request(HTTPRequestParser):
     """A request as it arrives."""
 
-    path = ""
+    path = command = ""
     is_too_large = False
     is_refused = False
     """Whether the rest of its body is not read as a body."""

@@ -9,14 +9,15 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
 
 from tests.support.jobs import wait_until
 from tournament.server import connections
 from tournament.server.addresses import counted_address
-from tournament.server.limits import TOO_LARGE, ConnectionLimits
-from tournament.server.listening import HEALTH_PATH, FairQueue, LimitedServer, SiteDispatcher
+from tournament.server.limits import HEALTH_PATH, PASSWORD_PATHS, TOO_LARGE, ConnectionLimits
+from tournament.server.listening import FairQueue, LimitedServer, SiteDispatcher
 from tournament.server.worker import adjustments, without_body_of_head
 
 LIMITS = ConnectionLimits(connections=20, connections_per_address=3, uploads=2, uploads_per_address=1)
@@ -31,7 +32,7 @@ slow_pages_end = threading.Event()
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     """Answers with the body's length, and whether a body was dropped."""
-    if environ["PATH_INFO"] == "/slow":
+    if environ["PATH_INFO"] == "/slow" or environ["PATH_INFO"].startswith(PASSWORD_PATHS):
         assert slow_pages_end.wait(60)
     body = environ["wsgi.input"].read()
     text = f"{len(body)} {environ[TOO_LARGE]} {environ['REMOTE_ADDR']}".encode()
@@ -140,6 +141,29 @@ def test_slow_pages_do_not_delay_the_health_check(running: Running) -> None:
     finally:
         slow_pages_end.set()
     assert all(answer(page).startswith(b"HTTP/1.1 200") for page in pages)
+
+
+@pytest.mark.parametrize("path", PASSWORD_PATHS)
+def test_passwords_do_not_delay_pages(running: Running, path: str) -> None:
+    slow_pages_end.clear()
+    form = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n".encode()
+    forms = [running.connect(form, f"127.0.0.{2 + place}") for place in range(3)]
+    try:
+        assert answer(running.connect(GET)).startswith(b"HTTP/1.1 200")
+    finally:
+        slow_pages_end.set()
+    assert all(answer(form).startswith(b"HTTP/1.1 200") for form in forms)
+
+
+def test_all_addresses_that_take_a_password_are_known() -> None:
+    names = (
+        *("log-in", "account_login", "sign-up", "account_signup", "password-change"),
+        *("account_reauthenticate", "account_reset_password"),
+    )
+    paths = [reverse(name) for name in names]
+    paths.append(reverse("account_reset_password_from_key", args=["1", "a-b"]))
+    assert all(path.startswith(PASSWORD_PATHS) for path in paths)
+    assert reverse("healthz") == HEALTH_PATH
 
 
 def test_health_checks_do_not_delay_pages(running: Running) -> None:
