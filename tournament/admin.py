@@ -28,9 +28,9 @@ from django.utils.functional import cached_property
 
 from tournament import access, models
 from tournament.services.accounts.acts import record_act
-from tournament.services.accounts.deactivation import stop_work_of
 from tournament.services.accounts.sessions import end_all_access, forget_second_factor
 from tournament.services.bots.publishing import BY_STAFF
+from tournament.services.deactivation import stop_work_of
 from tournament.services.dispatch import workers
 from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.schedule import tournaments

@@ -55,17 +55,21 @@ class FairDispatcher(ThreadedTaskDispatcher):
 
 
 class SiteDispatcher(FairDispatcher):
-    """The threads of the application: those for pages, one for the health check, and one for passwords.
+    """The threads of the application: those for pages, and one each for what may not delay pages, or they it.
 
-    So monitoring does not take a busy site for a dead one. A password takes a fifth of a second of processor
-    time, and a flood of wrong ones would occupy all threads and processors otherwise.
+    The health check, so that monitoring does not take a busy site for a dead one. Passwords, each of which
+    takes a fifth of a second of processor time. Searches for games, which may take seconds.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._health, self._passwords = FairDispatcher(), FairDispatcher()
-        for single in (self._health, self._passwords):
+        self._health, self._passwords, self._searches = (FairDispatcher() for _ in range(3))
+        for single in self._singles:
             single.set_thread_count(1)
+
+    @property
+    def _singles(self) -> tuple[FairDispatcher, ...]:
+        return self._health, self._passwords, self._searches
 
     def add_task(self, connection: Connection) -> None:
         request = connection.requests[0]
@@ -73,11 +77,13 @@ class SiteDispatcher(FairDispatcher):
             self._health.add_task(connection)
         elif request.command == "POST" and request.path.startswith(PASSWORD_PATHS):
             self._passwords.add_task(connection)
+        elif request.is_search:
+            self._searches.add_task(connection)
         else:
             super().add_task(connection)
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
-        for single in (self._health, self._passwords):
+        for single in self._singles:
             single.shutdown(cancel_pending, timeout)
         return bool(super().shutdown(cancel_pending, timeout))
 

@@ -16,7 +16,14 @@ from waitress.adjustments import Adjustments
 from tests.support.jobs import wait_until
 from tournament.server import connections
 from tournament.server.addresses import counted_address
-from tournament.server.limits import HEALTH_PATH, PASSWORD_PATHS, TOO_LARGE, ConnectionLimits
+from tournament.server.limits import (
+    EXPORT_PATHS,
+    HEALTH_PATH,
+    PASSWORD_PATHS,
+    SEARCH_PATH,
+    TOO_LARGE,
+    ConnectionLimits,
+)
 from tournament.server.listening import FairQueue, LimitedServer, SiteDispatcher
 from tournament.server.worker import adjustments, without_body_of_head
 
@@ -32,7 +39,7 @@ slow_pages_end = threading.Event()
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     """Answers with the body's length, and whether a body was dropped."""
-    if environ["PATH_INFO"] == "/slow" or environ["PATH_INFO"].startswith(PASSWORD_PATHS):
+    if environ["PATH_INFO"].startswith(("/slow", SEARCH_PATH, *PASSWORD_PATHS)):
         assert slow_pages_end.wait(60)
     body = environ["wsgi.input"].read()
     text = f"{len(body)} {environ[TOO_LARGE]} {environ['REMOTE_ADDR']}".encode()
@@ -143,10 +150,13 @@ def test_slow_pages_do_not_delay_the_health_check(running: Running) -> None:
     assert all(answer(page).startswith(b"HTTP/1.1 200") for page in pages)
 
 
-@pytest.mark.parametrize("path", PASSWORD_PATHS)
-def test_passwords_do_not_delay_pages(running: Running, path: str) -> None:
+@pytest.mark.parametrize(
+    "line",
+    [*(f"POST {path}" for path in PASSWORD_PATHS), "GET /games/?round=9", "GET /games/games.csv"],
+)
+def test_passwords_and_searches_do_not_delay_pages(running: Running, line: str) -> None:
     slow_pages_end.clear()
-    form = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n".encode()
+    form = f"{line} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n".encode()
     forms = [running.connect(form, f"127.0.0.{2 + place}") for place in range(3)]
     try:
         assert answer(running.connect(GET)).startswith(b"HTTP/1.1 200")
@@ -155,7 +165,7 @@ def test_passwords_do_not_delay_pages(running: Running, path: str) -> None:
     assert all(answer(form).startswith(b"HTTP/1.1 200") for form in forms)
 
 
-def test_all_addresses_that_take_a_password_are_known() -> None:
+def test_the_addresses_with_a_thread_of_their_own_are_those_of_the_site() -> None:
     names = (
         *("log-in", "account_login", "sign-up", "account_signup", "password-change"),
         *("account_reauthenticate", "account_reset_password"),
@@ -164,6 +174,8 @@ def test_all_addresses_that_take_a_password_are_known() -> None:
     paths.append(reverse("account_reset_password_from_key", args=["1", "a-b"]))
     assert all(path.startswith(PASSWORD_PATHS) for path in paths)
     assert reverse("healthz") == HEALTH_PATH
+    assert reverse("games") == SEARCH_PATH
+    assert reverse("games-export", args=["csv"]).startswith(EXPORT_PATHS)
 
 
 def test_health_checks_do_not_delay_pages(running: Running) -> None:

@@ -21,7 +21,7 @@ from tests.support.schedule import (
 )
 from tournament.models import Attempt, BotVersion, Game, Tournament, User
 from tournament.services import calendar
-from tournament.services.accounts.deactivation import REASON, stop_work_of
+from tournament.services.deactivation import REASON, stop_work_of
 from tournament.services.dispatch import dispatch
 from tournament.services.schedule.tournaments import announce, resume, set_times
 

@@ -1,6 +1,6 @@
 """Stops what a deactivated account has begun: its tournaments, version tests and validations.
 
-A module of its own, because it uses the services of tournaments and uploads, and no other of accounts does.
+A module of its own, because it uses the services of tournaments and of uploads, which know no accounts.
 """
 
 from __future__ import annotations
