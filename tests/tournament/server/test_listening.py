@@ -251,6 +251,21 @@ def test_a_second_upload_of_an_address_is_refused_while_the_first_arrives(runnin
     assert answer(running.connect(GET)).startswith(b"HTTP/1.1 200")
 
 
+def test_a_refused_upload_does_not_count_while_its_response_waits(running: Running) -> None:
+    slow_pages_end.clear()
+    head = b"POST /upload/ HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n"
+    try:
+        running.connect(SLOW_PAGE, "127.0.0.9")
+        running.connect(head)
+        refused = running.connect(head)
+        running.connect(head, "127.0.0.2")
+        assert wait_until(lambda: sum(one.request is not None for one in running.server.connections) == 2)
+        assert running.uploads == 2
+    finally:
+        slow_pages_end.set()
+    assert answer(refused).startswith(b"HTTP/1.1 429")
+
+
 def test_the_response_to_head_has_no_body(running: Running) -> None:
     connection = running.connect(b"HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
     assert answer(connection).endswith(b"\r\n\r\n")
