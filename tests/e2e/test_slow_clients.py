@@ -20,7 +20,7 @@ from workers.sandbox.tree import descendants
 
 pytestmark = pytest.mark.slow
 LOWEST = 19
-"""The niceness above which the system has none (``nice(2)``): a test may itself be run with a low priority."""
+"""The last niceness that the system has (``nice(2)``): a test may itself run with a low priority."""
 CLIENTS = 300
 ADDRESSES = 10
 SLOWEST_S = 10.0
