@@ -47,7 +47,7 @@ LAYERS = {
     ],
     "tournament.services": [
         {"calendar"},
-        {"annulments"},
+        {"annulments", "deactivation"},
         {"results", "uploads", "ladders", "version_tests"},
         {"dispatch"},
         {"schedule"},

@@ -7,6 +7,7 @@ Large tables are shown without counting them, and related rows are entered by id
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +20,7 @@ from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group
 from django.core.paginator import Paginator
 from django.db import models as db
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -28,6 +30,7 @@ from tournament import access, models
 from tournament.services.accounts.acts import record_act
 from tournament.services.accounts.sessions import end_all_access, forget_second_factor
 from tournament.services.bots.publishing import BY_STAFF
+from tournament.services.deactivation import stop_work_of
 from tournament.services.dispatch import workers
 from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.schedule import tournaments
@@ -90,6 +93,9 @@ class PeopleAdmin(RecordedAdmin, _UserAdmin):
             if field in form.changed_data:
                 is_now = "made this account" if getattr(obj, field) else "no longer lets this account be"
                 self.record(request, obj, f"{is_now} {rights}")
+        if "is_active" in form.changed_data and not obj.is_active:
+            # After the transaction: the services lock games and accounts in their own order.
+            transaction.on_commit(partial(stop_work_of, obj, timezone.now()))
 
     @admin.action(description="Remove the second factor", permissions=["change"])
     def remove_second_factor(self, request: HttpRequest, chosen: db.QuerySet[models.User]) -> None:

@@ -86,8 +86,8 @@ class Connection(HTTPChannel):
 
     def _take_upload(self, request: Request) -> None:
         """Count a large body that begins to arrive, or refuse it if too many arrive already."""
-        request.has_slot = True
         if (error := self.server.refusal_of_upload(self)) is None:
+            request.has_slot = True
             return
         request.refuse(error)
         with self.requests_lock:

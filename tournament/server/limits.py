@@ -8,6 +8,12 @@ from django.conf import settings
 
 UPLOAD_PATHS = ("/upload/", "/api/bots/")
 """The only addresses that take a bundle."""
+HEALTH_PATH = "/healthz"
+PASSWORD_PATHS = ("/log-in/", "/sign-up/", "/account/password/", "/account/again/", "/password-reset/")
+"""The beginnings of the addresses of forms with a password."""
+SEARCH_PATH = "/games/"
+EXPORT_PATHS = "/games/games."
+"""The list of games and its downloads, whose cost their filters decide."""
 TOO_LARGE = "duarena.too_large"
 """The key in a request's environment that says that its body was over the limit and has been dropped."""
 MULTIPART_BYTES = 64 * 1024

@@ -15,7 +15,7 @@ from waitress.utilities import Error
 
 from tournament.server.addresses import counted_address, plain_address
 from tournament.server.connections import Connection
-from tournament.server.limits import SYSTEM_BYTES, ConnectionLimits
+from tournament.server.limits import HEALTH_PATH, PASSWORD_PATHS, SYSTEM_BYTES, ConnectionLimits
 from tournament.server.requests import TooManyRequests, TooManyUploads
 
 Log = Callable[[Task, dict[str, Any]], None]
@@ -45,13 +45,47 @@ class FairQueue:
 
 
 class FairDispatcher(ThreadedTaskDispatcher):
-    """The threads of the application."""
+    """Threads of the application."""
 
     def __init__(self) -> None:
         super().__init__()
         self.queue = FairQueue()
         # Waitress warns of every request that waits.
         self.queue_logger.disabled = True
+
+
+class SiteDispatcher(FairDispatcher):
+    """The threads of the application: those for pages, and one each for what may not delay pages, or they it.
+
+    The health check, so that monitoring does not take a busy site for a dead one. Passwords, each of which
+    takes a fifth of a second of processor time. Searches for games, which may take seconds.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._health, self._passwords, self._searches = (FairDispatcher() for _ in range(3))
+        for single in self._singles:
+            single.set_thread_count(1)
+
+    @property
+    def _singles(self) -> tuple[FairDispatcher, ...]:
+        return self._health, self._passwords, self._searches
+
+    def add_task(self, connection: Connection) -> None:
+        request = connection.requests[0]
+        if request.path == HEALTH_PATH:
+            self._health.add_task(connection)
+        elif request.command == "POST" and request.path.startswith(PASSWORD_PATHS):
+            self._passwords.add_task(connection)
+        elif request.is_search:
+            self._searches.add_task(connection)
+        else:
+            super().add_task(connection)
+
+    def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
+        for single in self._singles:
+            single.shutdown(cancel_pending, timeout)
+        return bool(super().shutdown(cancel_pending, timeout))
 
 
 class LimitedServer(TcpWSGIServer):

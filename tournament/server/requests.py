@@ -10,7 +10,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask, Task, WSGITask
 from waitress.utilities import Error, RequestEntityTooLarge
 
-from tournament.server.limits import LARGE_BYTES, TOO_LARGE, largest_body
+from tournament.server.limits import EXPORT_PATHS, LARGE_BYTES, SEARCH_PATH, TOO_LARGE, largest_body
 
 
 class TooManyRequests(Error):
@@ -26,11 +26,16 @@ class TooManyUploads(Error):
 class Request(HTTPRequestParser):
     """A request as it arrives."""
 
+    path = command = query = ""
     is_too_large = False
     is_refused = False
     """Whether the rest of its body is not read as a body."""
     has_slot = False
     """Whether it counts as an upload."""
+
+    @property
+    def is_search(self) -> bool:
+        return self.path.startswith(EXPORT_PATHS) or (self.path == SEARCH_PATH and bool(self.query))
 
     @property
     def is_large(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from waitress.task import Task
 
 from tournament.monitoring.sharing import share_measurements
 from tournament.server.limits import HEADER_BYTES, ConnectionLimits
-from tournament.server.listening import FairDispatcher, LimitedServer
+from tournament.server.listening import LimitedServer, SiteDispatcher
 
 NICENESS = 10
 """The pages step back behind the engines, which have 5 and whose clocks run: a flood of requests takes a
@@ -39,6 +40,10 @@ MANY_CONNECTIONS = 64
 PAUSE_S = 0.01
 """With more connections than that the process looks at them at most a hundred times a second: each look takes
 time for every connection, so slow clients alone would use a third of a core.
+"""
+SWITCH_S = 0.001
+"""How long a thread that computes keeps the others waiting. With Python's five milliseconds, which a busy
+processor makes longer, a page under a flood waits for other threads for most of its time.
 """
 LOOK_S = 1.0
 """How often gunicorn hears that the worker is alive."""
@@ -63,10 +68,11 @@ class BufferedWorker(Worker):
 
     def run(self) -> None:
         step_back()
+        sys.setswitchinterval(SWITCH_S)
         limits = ConnectionLimits.of_process(self.cfg.workers)
         _raise_file_limit(4 * limits.connections)
         sockets: dict[int, Any] = {}
-        dispatcher = FairDispatcher()
+        dispatcher = SiteDispatcher()
         dispatcher.set_thread_count(self.cfg.threads)
         self._servers = [
             LimitedServer(

@@ -9,14 +9,22 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
 
 from tests.support.jobs import wait_until
 from tournament.server import connections
 from tournament.server.addresses import counted_address
-from tournament.server.limits import TOO_LARGE, ConnectionLimits
-from tournament.server.listening import FairDispatcher, FairQueue, LimitedServer
+from tournament.server.limits import (
+    EXPORT_PATHS,
+    HEALTH_PATH,
+    PASSWORD_PATHS,
+    SEARCH_PATH,
+    TOO_LARGE,
+    ConnectionLimits,
+)
+from tournament.server.listening import FairQueue, LimitedServer, SiteDispatcher
 from tournament.server.worker import adjustments, without_body_of_head
 
 LIMITS = ConnectionLimits(connections=20, connections_per_address=3, uploads=2, uploads_per_address=1)
@@ -24,8 +32,15 @@ GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 HALF = GET[:-2]
 
 
+SLOW_PAGE = b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"
+HEALTH = f"GET {HEALTH_PATH} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+slow_pages_end = threading.Event()
+
+
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     """Answers with the body's length, and whether a body was dropped."""
+    if environ["PATH_INFO"].startswith(("/slow", SEARCH_PATH, *PASSWORD_PATHS)):
+        assert slow_pages_end.wait(60)
     body = environ["wsgi.input"].read()
     text = f"{len(body)} {environ[TOO_LARGE]} {environ['REMOTE_ADDR']}".encode()
     start_response("200 OK", [("Content-Length", str(len(text)))])
@@ -40,7 +55,7 @@ class Running:
         self.addresses: list[str] = []
         self._sockets: dict[int, Any] = {}
         self._stack = ExitStack()
-        dispatcher = FairDispatcher()
+        dispatcher = SiteDispatcher()
         dispatcher.set_thread_count(1)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, 0), family=family, dualstack_ipv6=family == socket.AF_INET6)
@@ -125,6 +140,51 @@ def test_half_a_request_occupies_no_thread_of_the_application(running: Running, 
     assert answer(running.connect(GET)).endswith(b"0 False 127.0.0.1")
 
 
+def test_slow_pages_do_not_delay_the_health_check(running: Running) -> None:
+    slow_pages_end.clear()
+    pages = [running.connect(SLOW_PAGE, f"127.0.0.{2 + place}") for place in range(3)]
+    try:
+        assert answer(running.connect(HEALTH)).startswith(b"HTTP/1.1 200")
+    finally:
+        slow_pages_end.set()
+    assert all(answer(page).startswith(b"HTTP/1.1 200") for page in pages)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [*(f"POST {path}" for path in PASSWORD_PATHS), "GET /games/?round=9", "GET /games/games.csv"],
+)
+def test_passwords_and_searches_do_not_delay_pages(running: Running, line: str) -> None:
+    slow_pages_end.clear()
+    form = f"{line} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n".encode()
+    forms = [running.connect(form, f"127.0.0.{2 + place}") for place in range(3)]
+    try:
+        assert answer(running.connect(GET)).startswith(b"HTTP/1.1 200")
+    finally:
+        slow_pages_end.set()
+    assert all(answer(form).startswith(b"HTTP/1.1 200") for form in forms)
+
+
+def test_the_addresses_with_a_thread_of_their_own_are_those_of_the_site() -> None:
+    names = (
+        *("log-in", "account_login", "sign-up", "account_signup", "password-change"),
+        *("account_reauthenticate", "account_reset_password"),
+    )
+    paths = [reverse(name) for name in names]
+    paths.append(reverse("account_reset_password_from_key", args=["1", "a-b"]))
+    assert all(path.startswith(PASSWORD_PATHS) for path in paths)
+    assert reverse("healthz") == HEALTH_PATH
+    assert reverse("games") == SEARCH_PATH
+    assert reverse("games-export", args=["csv"]).startswith(EXPORT_PATHS)
+
+
+def test_health_checks_do_not_delay_pages(running: Running) -> None:
+    """The thread of the health check takes no page, and pages do not wait for it."""
+    checks = [running.connect(HEALTH, f"127.0.0.{2 + place}") for place in range(9)]
+    assert answer(running.connect(GET)).startswith(b"HTTP/1.1 200")
+    assert all(answer(check).startswith(b"HTTP/1.1 200") for check in checks)
+
+
 def test_the_connection_over_an_address_s_limit_replaces_the_one_that_waits_longest(running: Running) -> None:
     first, second, third = (running.connect(HALF, "127.0.0.2") for _ in range(3))
     stranger = running.connect(HALF, "127.0.0.3")
@@ -189,6 +249,21 @@ def test_a_second_upload_of_an_address_is_refused_while_the_first_arrives(runnin
     assert wait_until(lambda: running.uploads == 2)
     assert answer(running.connect(head, "127.0.0.3")).startswith(b"HTTP/1.1 503")
     assert answer(running.connect(GET)).startswith(b"HTTP/1.1 200")
+
+
+def test_a_refused_upload_does_not_count_while_its_response_waits(running: Running) -> None:
+    slow_pages_end.clear()
+    head = b"POST /upload/ HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n"
+    try:
+        running.connect(SLOW_PAGE, "127.0.0.9")
+        running.connect(head)
+        refused = running.connect(head)
+        running.connect(head, "127.0.0.2")
+        assert wait_until(lambda: sum(one.request is not None for one in running.server.connections) == 2)
+        assert running.uploads == 2
+    finally:
+        slow_pages_end.set()
+    assert answer(refused).startswith(b"HTTP/1.1 429")
 
 
 def test_the_response_to_head_has_no_body(running: Running) -> None:

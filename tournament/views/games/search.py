@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import F, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -20,6 +21,7 @@ from tournament.models import Game, GameRecord
 from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
 from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address
+from tournament.views.games.time_limit import TookTooLong, limited_queries
 from tournament.views.paging import LAST_ID, Page, is_whole
 
 PAGE_SIZE = 50
@@ -27,6 +29,9 @@ MOST_TEXT = 2_000_000
 """Characters after which a part of the records ends: compressing them takes most of its time."""
 RECORDS_READ = 100
 """Records of one query."""
+LONGEST_S = 5.0
+"""The time of one search: filters that few games match may have all games read."""
+TOO_LONG = "This search takes too long. Name a bot, a tournament or a ladder too, or sort by date."
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 COLUMNS = (
@@ -40,7 +45,8 @@ COLUMNS = (
 def games(request: HttpRequest) -> HttpResponse:
     """The games that match the filters in the address."""
     form = GameSearchForm(request.GET)
-    page = _games_of(_found(request, form, PAGE_SIZE).page()) if form.is_valid() else Page([], "", "")
+    found = _found_in_time(request, form, PAGE_SIZE)
+    page = _games_of(found.page()) if found else Page([], "", "")
     filters = _filters(request)
     context = {
         "form": form,
@@ -51,7 +57,7 @@ def games(request: HttpRequest) -> HttpResponse:
         "is_filtered": any(name != "sort" for name in filters),
         "most_exported": MOST_EXPORTED,
     }
-    return render(request, "games.html", context)
+    return render(request, "games.html", context, status=422 if _took_too_long(form) else 200)
 
 
 @require_safe
@@ -63,11 +69,24 @@ def games_export(request: HttpRequest, kind: str) -> HttpResponse:
     form = GameSearchForm(request.GET)
     if kind not in EXPORTS:
         raise Http404(f"no games as {kind!r}")
-    if not form.is_valid():
-        sentences = "\n".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
-        return HttpResponse(f"{sentences}\n", content_type="text/plain; charset=utf-8", status=400)
-    found = _found(request, form, MOST_EXPORTED)
+    found = _found_in_time(request, form, MOST_EXPORTED)
+    if found is None:
+        return _refusal(form)
     return EXPORTS[kind](request, found)
+
+
+def _refusal(form: GameSearchForm) -> HttpResponse:
+    sentences = [
+        f"{'' if name == NON_FIELD_ERRORS else f'{name}: '}{' '.join(map(str, errors))}\n"
+        for name, errors in form.errors.items()
+    ]
+    status = 422 if _took_too_long(form) else 400
+    return HttpResponse("".join(sentences), content_type="text/plain; charset=utf-8", status=status)
+
+
+def _took_too_long(form: GameSearchForm) -> bool:
+    """All other errors are those of a field."""
+    return bool(form.has_error(NON_FIELD_ERRORS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +112,18 @@ class _Found:
         pk, value = self.rows[count - 1]
         number = _micros(value) if isinstance(value, datetime.datetime) else value or 0
         return Page(self.keys[:count], first, _query(self.filters | {"after": f"{number}.{pk}"}))
+
+
+def _found_in_time(request: HttpRequest, form: GameSearchForm, size: int) -> _Found | None:
+    """The games that match; None, with errors in the form, if it is wrong or the search takes too long."""
+    if not form.is_valid():
+        return None
+    try:
+        with limited_queries(LONGEST_S):
+            return _found(request, form, size)
+    except TookTooLong:
+        form.add_error(None, TOO_LONG)
+        return None
 
 
 def _found(request: HttpRequest, form: GameSearchForm, size: int) -> _Found:

@@ -19,19 +19,22 @@ from tests.support.schedule import (
     FakeBroker,
     make_tournament,
     make_user,
+    make_version,
     make_workers,
+    pass_exam,
     play_short,
     void,
     word_of,
 )
 from tests.support.threads import at_once
-from tournament.models import Attempt, Game, Ladder, Tournament
+from tournament.models import Attempt, BotVersion, Exam, Game, Ladder, Tournament
 from tournament.services.dispatch import dispatch
 from tournament.services.dispatch.leases import renew
 from tournament.services.dispatch.recalls import release_queued
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import cancel, extend, pause
 from tournament.services.shares import charge
+from tournament.services.uploads.stopping import stop_validation
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -126,6 +129,24 @@ def test_a_lease_that_is_renewed_waits_for_its_attempts_in_their_order(
         assert release_queued(Attempt.objects.filter(pk=last.pk), timezone.now()) == 1
 
     meet(Attempt.objects.filter(pk=first.pk), lambda: renew(ids, timezone.now()), end_the_last)
+
+
+def test_the_end_of_a_check_and_the_stop_of_its_validation(queues: FakeBroker) -> None:
+    """The stop has read that there are no validation games, which the end of the check begins."""
+    version = make_version(owner=make_user(), state=BotVersion.State.VALIDATING)
+    exams = Exam.objects.filter(
+        pk=Exam.objects.create(version=version, assigned="checker", sent_at=timezone.now()).pk
+    )
+    assert meet(
+        exams,
+        lambda: stop_validation(version, "its owner stopped it", timezone.now()),
+        lambda: pass_exam(version),
+    )
+    version.refresh_from_db()
+    assert version.state == BotVersion.State.REFUSED
+    assert version.validation is not None
+    assert version.validation.state == Tournament.State.CANCELLED
+    assert set(version.validation.games.values_list("state", flat=True)) == {"cancelled"}
 
 
 def test_owners_are_charged_in_one_order(tournament: Tournament) -> None:

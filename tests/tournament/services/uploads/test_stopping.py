@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from django.db import transaction
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -16,8 +17,8 @@ from tests.support.schedule import (
     pack_bot,
     start_validation,
 )
-from tournament.models import BotVersion, Exam, Game, Tournament
-from tournament.services.locks import lock_tournaments
+from tournament.models import BotVersion, Exam, Game
+from tournament.services.locks import lock_row, lock_tournaments
 from tournament.services.shares import used_today
 from tournament.services.uploads import stopping, validation
 from tournament.services.uploads.stopping import stop_validation
@@ -65,28 +66,34 @@ def test_the_games_of_a_stopped_validation_are_cancelled() -> None:
     assert BotVersion.objects.get(pk=version.pk).state == State.REFUSED
 
 
-def test_games_that_begin_while_a_validation_is_stopped_are_cancelled_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The check ends between the first look at the version and its lock."""
-    version = make_version(owner=make_user(), state=State.VALIDATING)
-    begun: list[Tournament] = []
-
-    def lock_late(pks: list[int]) -> None:
-        if not begun:
-            begun.append(start_validation(version))
-        lock_tournaments(pks)
-
-    monkeypatch.setattr(stopping, "lock_tournaments", lock_late)
-    monkeypatch.setattr(transaction, "set_rollback", lambda _: None)  # it would undo ``begun``
-    assert stop_validation(version, "its owner stopped its validation", timezone.now())
-    begun[0].refresh_from_db()
-    assert begun[0].state == "cancelled"
-    assert BotVersion.objects.get(pk=version.pk).state == State.REFUSED
-
-
 @pytest.mark.parametrize("state", [State.VALID, State.WITHDRAWN, State.REFUSED])
 def test_a_version_that_is_not_validated_stays_as_it_is(state: BotVersion.State) -> None:
     version = make_version(owner=make_user(), state=state)
     assert not stop_validation(version, "no", timezone.now())
     assert BotVersion.objects.get(pk=version.pk).state == state
+
+
+def test_validation_games_that_begin_at_the_moment_of_the_stop_are_cancelled_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The check ends after the stop has read which games there are, and before it locks the version."""
+    version = make_version(owner=make_user(), state=State.VALIDATING)
+    begun = start_validation(version)
+    reads: list[int | None] = []
+
+    def lock_what_is_known(games: list[int]) -> None:
+        reads.append(games[0] if games else None)
+        lock_tournaments(games)
+
+    def lock_with_a_newer_validation(rows: Any, pk: int) -> Any:
+        locked = lock_row(rows, pk)
+        if len(reads) == 1:
+            locked.validation_id = begun.pk + 1
+        return locked
+
+    monkeypatch.setattr(stopping, "lock_tournaments", lock_what_is_known)
+    monkeypatch.setattr(stopping, "lock_row", lock_with_a_newer_validation)
+    assert stop_validation(version, "its owner stopped its validation", timezone.now())
+    assert reads == [begun.pk, begun.pk]
+    assert set(begun.games.values_list("state", flat=True)) == {Game.State.CANCELLED}
+    assert BotVersion.objects.get(pk=version.pk).state == State.REFUSED

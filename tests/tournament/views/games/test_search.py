@@ -24,7 +24,7 @@ from engines.rules.base import Reason, Result
 from tests.support.filled_site import Site, add_version, finish, round_robin
 from tournament.models import Game, GameRecord, Pairing, Tournament, User
 from tournament.services.schedule.tournaments import start
-from tournament.views.games import search
+from tournament.views.games import search, time_limit
 from tournament.views.games.filters import SORTS
 
 NOW = timezone.now().replace(microsecond=0)
@@ -381,3 +381,34 @@ def test_a_download_begins_with_the_games_of_the_shown_page(
     rows = client.get(html.unescape(address)).content.decode().splitlines()[1:]
     shown = [game.pk for game in second.context["page"].rows]
     assert [int(row.split(",")[0]) for row in rows[: len(shown)]] == shown
+
+
+def test_a_search_that_takes_too_long_is_ended_with_a_sentence(
+    client: Client, games: list[Game], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = search._found
+    monkeypatch.setattr(search, "LONGEST_S", 0.05)
+    monkeypatch.setattr(search, "_found", lambda *given: _count(10**9) and find(*given))
+    for address in ("/games/?result=draw", "/games/games.csv?result=draw"):
+        answer = client.get(address)
+        assert answer.status_code == 422
+        assert "This search takes too long. Name a bot," in answer.content.decode()
+    monkeypatch.setattr(search, "_found", find)
+    assert client.get("/games/?result=draw").status_code == 200
+
+
+@pytest.mark.django_db
+def test_queries_after_a_limited_block_have_no_limit() -> None:
+    """The progress handler of SQLite belongs to the connection, which later requests use."""
+    with pytest.raises(time_limit.TookTooLong), time_limit.limited_queries(0.05):
+        _count(10**9)
+    assert _count(200_000) == 200_000
+
+
+def _count(numbers: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < {numbers})"
+            " SELECT count(*) FROM n"
+        )
+        return int(cursor.fetchone()[0])

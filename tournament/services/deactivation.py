@@ -1,0 +1,42 @@
+"""Stops what a deactivated account has begun: its tournaments, version tests and validations.
+
+A module of its own, because it uses the services of tournaments and of uploads, which know no accounts.
+"""
+
+from __future__ import annotations
+
+import datetime
+from contextlib import suppress
+
+from tournament.models import BotVersion, Tournament, User
+from tournament.services.schedule.terms import TournamentError
+from tournament.services.schedule.tournaments import cancel, pause
+from tournament.services.uploads.stopping import stop_validation
+from tournament.services.version_tests.progress import stop_test
+
+REASON = "the account of its owner was deactivated"
+Kind, State = Tournament.Kind, Tournament.State
+
+
+def stop_work_of(user: User, now: datetime.datetime) -> None:
+    """Pause the user's running tournaments, cancel announced ones, and stop version tests and validations.
+
+    Each in a transaction of its own; may be repeated. Valid versions stay on their ladders and in the
+    tournaments of others until staff withdraws them.
+    """
+    pending = [BotVersion.State.WAITING, BotVersion.State.VALIDATING]
+    for version in BotVersion.objects.filter(bot__owner=user, state__in=pending):
+        stop_validation(version, REASON, now)
+    own = Tournament.objects.filter(owner=user).exclude(kind=Kind.VALIDATION)
+    for tournament in own.filter(state__in=[State.RUNNING, State.ANNOUNCED]):
+        with suppress(TournamentError):  # it has ended meanwhile
+            _stop(tournament)
+
+
+def _stop(tournament: Tournament) -> None:
+    if tournament.is_version_test:
+        stop_test(tournament, REASON)
+    elif tournament.state == State.RUNNING:
+        pause(tournament)
+    else:
+        cancel(tournament, REASON)
