@@ -90,6 +90,7 @@ def test_the_numbers_of_a_version_test_lead_to_as_many_games(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.thorough
 def test_files_of_tables_can_be_opened_on_phones_and_without_scripts(
     games: list[Game], site: Site, tested: Tournament, unscripted: Page
 ) -> None:

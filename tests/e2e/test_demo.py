@@ -75,7 +75,7 @@ def test_up_plays_stops_at_ctrl_c_and_continues_when_started_again(checkout: Che
         again.end(signal.SIGKILL)  # and nothing survives it
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_administrator_can_log_in(checkout: Checkout) -> None:
     data = checkout.folder / "var" / "administered"
     made = subprocess.run(

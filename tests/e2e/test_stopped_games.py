@@ -12,7 +12,7 @@ from benchmarks.stops import TARGET_S
 from tests.support.sites import bare_environment
 from tournament.embedded.plan import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 def test_engines_are_gone_soon_after_a_pause_a_withdrawal_and_a_cancellation() -> None:

@@ -246,6 +246,7 @@ def test_nothing_is_restored_over_a_site(site: SiteData, backup: Path) -> None:
     assert rows(site) == before
 
 
+@pytest.mark.thorough
 def test_a_damaged_or_foreign_file_is_refused_and_leaves_the_folder_usable(
     site: SiteData, backup: Path, tmp_path: Path
 ) -> None:
