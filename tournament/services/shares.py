@@ -1,7 +1,8 @@
 """Charges the workers' time to the owners of tournaments, and limits what each owner may use a day.
 
 Validations have a limit of their own. A game or check counts on the day (UTC) on which it ends; while it runs
-it counts today, with all its time so far.
+it counts today, with all its time so far. One whose worker went silent counts until its lease ended, so that
+nobody is charged for the hours in which the site was down.
 
 A separate module, because every service that ends an attempt charges its time.
 """
@@ -50,6 +51,22 @@ def charge_games(times: Iterable[PlayedTime], now: datetime.datetime) -> None:
     _charge(seconds, now)
 
 
+def played_seconds(
+    began: datetime.datetime, lease_until: datetime.datetime | None, now: datetime.datetime
+) -> float:
+    """Seconds since a game began, at most until its lease ended."""
+    until = now if lease_until is None else min(now, lease_until)
+    return max(0.0, (until - began).total_seconds())
+
+
+def checked_seconds(
+    sent_at: datetime.datetime, heard_at: datetime.datetime | None, now: datetime.datetime
+) -> float:
+    """Seconds since a check was sent, at most until one lease after its worker's last message."""
+    lease = datetime.timedelta(seconds=settings.LEASE_SECONDS)
+    return played_seconds(sent_at, (heard_at or sent_at) + lease, now)
+
+
 def used_today(owner: User, now: datetime.datetime, *, is_validation: bool = False) -> float:
     """Hours of slots that a user's tournaments, or validations, have used today, with what runs now."""
     return used_by_owner(now, owner=owner, is_validation=is_validation).get(owner.pk, 0.0) / HOUR
@@ -66,9 +83,9 @@ def used_by_owner(
     column = _column(is_validation)
     charged = SlotUse.objects.filter(mine, day=now.date()).values_list("owner", column)
     used: dict[int, float] = defaultdict(float, charged)
-    for user, began in _running(owner, is_validation=is_validation):
-        if user is not None and began is not None:
-            used[user] += max(0.0, (now - began).total_seconds())
+    for user, seconds in _running(owner, now, is_validation=is_validation):
+        if user is not None:
+            used[user] += seconds
     return {user: seconds for user, seconds in used.items() if seconds > 0}
 
 
@@ -116,17 +133,24 @@ def _column(is_validation: bool) -> str:
 
 
 def _running(
-    owner: User | None, *, is_validation: bool
-) -> Iterable[tuple[int | None, datetime.datetime | None]]:
-    """The owner and the beginning of each game, and of each check, that is running."""
+    owner: User | None, now: datetime.datetime, *, is_validation: bool
+) -> Iterable[tuple[int | None, float]]:
+    """The owner and the seconds so far of each game, and of each check, that is running."""
     of_kind = Q(game__tournament__kind=Tournament.Kind.VALIDATION)
     games = Attempt.objects.filter(of_kind if is_validation else ~of_kind)
     games = games.filter(ended_at__isnull=True, started_at__isnull=False)
     if owner is not None:
         games = games.filter(game__tournament__owner=owner)
-    yield from games.order_by().values_list("game__tournament__owner", "started_at")
+    for user, began, lease_until in games.order_by().values_list(
+        "game__tournament__owner", "started_at", "lease_until"
+    ):
+        assert began is not None
+        yield user, played_seconds(began, lease_until, now)
     if is_validation:
         checks = Exam.objects.filter(ended_at__isnull=True).exclude(assigned="")
         if owner is not None:
             checks = checks.filter(version__bot__owner=owner)
-        yield from checks.order_by().values_list("version__bot__owner", "sent_at")
+        for user, sent_at, heard_at in checks.order_by().values_list(
+            "version__bot__owner", "sent_at", "heard_at"
+        ):
+            yield user, checked_seconds(sent_at, heard_at, now)

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from tournament import queues
 from tournament.models import Attempt, Game, LiveGame
 from tournament.services.locks import in_order
-from tournament.services.shares import PlayedTime, charge_games
+from tournament.services.shares import PlayedTime, charge_games, played_seconds
 from workers.service.messaging.commands import Command
 
 
@@ -31,8 +31,8 @@ def end_attempts(attempts: QuerySet[Attempt], end: Attempt.End, now: datetime.da
     begun = ended.filter(started_at__isnull=False).order_by()
     tournament = ("game__tournament__kind", "game__tournament__owner")
     times = [
-        PlayedTime(kind, owner, (now - started).total_seconds())
-        for kind, owner, started in begun.values_list(*tournament, "started_at")
+        PlayedTime(kind, owner, played_seconds(started, lease_until, now))
+        for kind, owner, started, lease_until in begun.values_list(*tournament, "started_at", "lease_until")
     ]
     claimed = Game.objects.filter(pk__in=games, state=Game.State.CLAIMED)
     claimed.update(state=Game.State.WAITING, attempt=None)

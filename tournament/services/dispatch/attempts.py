@@ -15,7 +15,7 @@ from tournament.models import Attempt, EventCount, Game, LiveGame
 from tournament.services.event_counts import count_event
 from tournament.services.locks import lock_tournaments
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.shares import PlayedTime, charge_games
+from tournament.services.shares import PlayedTime, charge_games, played_seconds
 from workers.jobs import MAX_LOST, MAX_VOIDS
 
 log = logging.getLogger("tournament.attempts")
@@ -57,7 +57,7 @@ def give_back(
         _halt(game, f"given up after {game.lost} attempts whose workers did not report the end")
     count_event(EventCount.Kind.ATTEMPT, end)
     if current.started_at is not None:
-        seconds = (now - current.started_at).total_seconds()
+        seconds = played_seconds(current.started_at, current.lease_until, now)
         charge_games([PlayedTime(game.tournament.kind, game.tournament.owner_id, seconds)], now)
     return True
 

@@ -14,7 +14,7 @@ from tournament.models import BotVersion, Exam, Tournament
 from tournament.services.bots.verdicts import refuse
 from tournament.services.locks import lock, lock_row, lock_tournaments
 from tournament.services.schedule.steps import cancel_games
-from tournament.services.shares import charge
+from tournament.services.shares import charge, checked_seconds
 from tournament.services.stopping import stop_jobs
 
 State = BotVersion.State
@@ -54,7 +54,7 @@ def _try_to_stop(pk: int, reason: str, now: datetime.datetime) -> bool | None:
 def _stop_check(exam: Exam, owner: int | None, reason: str, now: datetime.datetime) -> None:
     Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=Exam.End.RETURNED, why=reason)
     if exam.assigned:
-        charge({owner: (now - exam.sent_at).total_seconds()}, now, is_validation=True)
+        charge({owner: checked_seconds(exam.sent_at, exam.heard_at, now)}, now, is_validation=True)
         stop_jobs({uuid.UUID(str(exam.pk)): exam.assigned})
 
 

@@ -25,7 +25,7 @@ from tournament.services.dispatch.batches import engine_spec
 from tournament.services.dispatch.dispatch import look_at_rooms
 from tournament.services.locks import lock_row, locking
 from tournament.services.schedule.tournaments import create_validation, start
-from tournament.services.shares import SITE, charge, exhausted, is_exhausted, used_by_owner
+from tournament.services.shares import SITE, charge, checked_seconds, exhausted, is_exhausted, used_by_owner
 from tournament.services.uploads import availability as uploads
 from workers.service.compliance import (
     MAX_LOG,
@@ -208,7 +208,7 @@ def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
     else:
         put_off(version, f"it could not be checked in {MAX_TRIES} attempts, the last: {why}")
     if exam.assigned:
-        seconds = (now - exam.sent_at).total_seconds()
+        seconds = checked_seconds(exam.sent_at, exam.heard_at, now)
         charge({version.bot.owner_id: seconds}, now, is_validation=True)
 
 

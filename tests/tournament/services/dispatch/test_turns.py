@@ -14,8 +14,9 @@ from pytest_django import Settings
 from engines.rules.base import Result
 from tests.support.schedule import make_tournament, make_user, make_version, play_short, word_of
 from tournament.models import Attempt, Game, OwnerShare, SlotUse, Tournament, User
+from tournament.services import calendar
 from tournament.services.dispatch.batches import LONG_SECONDS, MOST_WAIT_SECONDS, GameBatch
-from tournament.services.dispatch.leases import keeper_started
+from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.dispatch.turns import SlotShares
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import pause
@@ -206,7 +207,10 @@ def let_run(jobs: list[GameJob], seconds: float) -> datetime.datetime:
     for job in jobs:
         keeper.progress(word_of(job.games[0]))
         begun = Attempt.objects.filter(pk=job.games[0].attempt)
-        begun.update(started_at=now - datetime.timedelta(seconds=seconds))
+        begun.update(
+            started_at=now - datetime.timedelta(seconds=seconds),
+            lease_until=now + datetime.timedelta(hours=1),
+        )
     return now
 
 
@@ -228,6 +232,23 @@ def test_a_game_that_still_runs_counts_against_today_s_hours(
     assert exhausted(now) == {ada.pk}
     finish([second], now)
     assert used_today(ada, now) == pytest.approx(1.5, abs=0.01)  # by the report its games took a second
+
+
+@pytest.mark.django_db
+def test_hours_in_which_the_site_was_down_are_not_charged(users: tuple[User, User], deal: Deal) -> None:
+    ada, _ = users
+    tournament_of(ada, "mine")
+    first, *_ = deal()
+    now = let_run([first], 60.0)
+    Attempt.objects.filter(pk=first.games[0].attempt).update(lease_until=now + LEASE)
+    keeper_started(now)
+    back = now + datetime.timedelta(hours=20)
+    most = (60.0 + LEASE.total_seconds()) / 3600.0
+    assert used_today(ada, back) == pytest.approx(most)
+    keeper_started(back)
+    assert calendar.sweep(now=back + LEASE * 2 / 3) == 0
+    assert calendar.sweep(now=back + LEASE * 4 / 3) > 0
+    assert used_today(ada, back + LEASE * 4 / 3) == pytest.approx(most)
 
 
 @pytest.mark.django_db
