@@ -97,6 +97,25 @@ def test_a_page_at_the_end_of_a_live_game_follows_it(site: Site, page: Page) -> 
     expect(page.locator("#board")).to_have_attribute("data-ply", "0")
 
 
+def test_the_side_to_move_is_marked_and_its_clock_ticks(site: Site, page: Page) -> None:
+    LiveGame.objects.update(white_ms=45_000, black_ms=50_000)
+    page.goto(f"/games/{site.live.pk}/")
+    to_move = page.locator("#board .player.to-move")
+    expect(to_move).to_have_count(1)
+    expect(to_move).to_contain_text("to move")
+    clock = to_move.locator(".clock")
+    expect(clock).not_to_have_text(clock.inner_text())  # it ticks
+    expect(page.locator("#board [data-tick]")).to_have_count(1)
+
+
+def test_the_list_of_moves_explains_what_engines_report(site: Site, page: Page) -> None:
+    page.goto(f"/games/{site.played.pk}/")
+    legend = page.locator("#moves .legend")
+    legend.locator("summary").press("Enter")
+    expect(legend).to_contain_text("it is 9.90 behind, in its own units, after a search of 14 plies")
+    expect(legend).to_contain_text("it wins in 23 plies")
+
+
 def test_the_moves_of_a_live_game_are_appended(site: Site, page: Page) -> None:
     page.goto(f"/games/{site.live.pk}/")
     expect(page.locator("#headline")).to_contain_text("(Black) is to move.")

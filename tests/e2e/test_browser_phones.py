@@ -58,6 +58,21 @@ def test_the_names_of_a_wide_table_stay_while_its_columns_scroll(rated: Page, wi
     assert wide >= 2
 
 
+@pytest.mark.parametrize("address", ["/games/{game}/", "/bots/greedy/"])
+def test_a_chart_gets_the_width_of_a_window_that_was_narrowed_or_widened(
+    site: Site, rated: Page, address: str
+) -> None:
+    rated.set_viewport_size({"width": 1280, "height": 900})
+    rated.goto(address.format(game=site.played.pk))
+    plot = rated.locator(".chart .uplot").first
+    for width in (390, 1280):
+        before = plot.evaluate("plot => plot.clientWidth")
+        rated.set_viewport_size({"width": width, "height": 900})
+        expect(plot).not_to_have_js_property("clientWidth", before)
+        rated.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        assert plot.evaluate("plot => plot.clientWidth == plot.parentElement.clientWidth")
+
+
 def test_a_dogon_board_fills_the_width_between_the_players(site: Site, page: Page) -> None:
     page.goto(f"/games/{site.played.pk}/")
     board = page.locator("#board svg.board").bounding_box()

@@ -27,7 +27,7 @@ from tournament.views.bots.next_steps import checks_before, next_steps_of
 from tournament.views.bots.results import asks_for_all, results_of
 from tournament.views.games.endings import ending_sentence
 from tournament.views.games.filters import games_address
-from tournament.views.games.logs import ShownLog, shown_log
+from tournament.views.games.logs import LogEnd, ShownLog, end_of, shown_log
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import unchanged
 from tournament.views.requests import AuthenticatedRequest
@@ -54,6 +54,8 @@ class FoundFault:
 
     title: str
     found: Found
+    stderr: LogEnd
+    lines: LogEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,7 @@ def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> 
 def report_of(exam: Exam) -> ValidationReport:
     found = exam.findings
     faults = sorted((one for one in found if one.fault), key=lambda one: not one.is_grave)
-    titled = [FoundFault(_fault_title(one), one) for one in faults]
+    titled = [FoundFault(_fault_title(one), one, end_of(one.stderr), end_of(one.lines)) for one in faults]
     return ValidationReport(exam, _progress(exam, found, len(faults)), found, titled)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 
@@ -84,6 +85,18 @@ def test_the_report_tells_what_is_wrong_in_plain_words_with_what_led_to_it(
     assert "The bot can play in spite of this" in page
     assert "every 2s" not in page
     assert "download>download" not in page
+
+
+def test_of_long_output_the_report_shows_the_end(examined: BotVersion, owner: Client) -> None:
+    lines = [f"> ping {number}" for number in range(1, 600)]
+    fault = Found("quit", "", "it stayed", "exit at 'quit'", "\n".join(lines), "bye", is_grave=True)
+    validation.record_news(news(examined, ComplianceEnding.DONE, fault), timezone.now())
+    page = owner.get(PAGE).content.decode()
+    assert "Lines exchanged, the end" in page
+    assert "Standard error, the end" not in page
+    shown = [line for line in lines if html.escape(line) + "\n" in page or html.escape(line) + "<" in page]
+    assert shown == lines[-len(shown) :]
+    assert 100 < len(shown) < len(lines)
 
 
 def test_others_follow_the_state_alone(
