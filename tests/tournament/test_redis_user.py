@@ -49,6 +49,17 @@ def test_without_make_the_command_is_printed_and_nothing_is_changed(socket: Path
         assert client.execute_command("ACL", "GETUSER", EAST) is None
 
 
+def test_a_user_that_is_deleted_loses_its_connection(socket: Path) -> None:
+    password = run(EAST, "--make")[0].rpartition(" ")[2]
+    with redis.Redis(unix_socket_path=str(socket), username=EAST, password=password) as client:
+        assert client.llen(f"games.{EAST}") == 0
+        assert run(EAST, "--delete") == [f"user {EAST} deleted"]
+        with pytest.raises((redis.ConnectionError, redis.AuthenticationError)):
+            client.llen(f"games.{EAST}")
+    with pytest.raises(CommandError, match=f"Redis has no user {EAST}"):
+        run(EAST, "--delete")
+
+
 def test_what_is_no_worker_s_name_is_refused() -> None:
     for name in ("east", "players@*", "a b@c"):
         with pytest.raises(CommandError, match="is not the name of a worker"):

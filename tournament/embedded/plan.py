@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 HEALTH_TIMEOUT_S = 5.0
 PLAYERS_NICENESS = 5
 """Workers get a lower priority than the record keeper: a keeper with half a core falls behind, reports
-queue up, and then all slots wait for it. Where the kernel gives each session its share of a core (``sched(7)``,
-autogroups) this has no effect, and the keeper, in a session of its own, gets as much of a core as an engine.
+queue up, and then all slots wait for it. Where the kernel gives each session its share of a core
+(``sched(7)``, autogroups) this has no effect: the keeper, in its own session, gets as much as an engine.
 """
 
 

@@ -16,30 +16,45 @@ SELECTORS_SINCE = 7
 
 
 class Command(BaseCommand):
-    help = "Print or make a Redis user for a worker, which can do only what that worker does."
+    help = "Print, make or delete a Redis user for a worker, which can do only what that worker does."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("worker", help="the worker's name, such as players@east")
-        parser.add_argument(
+        act = parser.add_mutually_exclusive_group()
+        act.add_argument(
             "--make", action="store_true", help="make the user at REDIS_URL; else its command is printed"
         )
+        act.add_argument(
+            "--delete", action="store_true", help="delete the user at REDIS_URL and end its connections"
+        )
 
-    def handle(self, *_: Any, worker: str, make: bool, **__: Any) -> None:
+    def handle(self, *_: Any, worker: str, make: bool, delete: bool, **__: Any) -> None:
         if not is_worker_name(worker):
             raise CommandError(f"{worker!r} is not the name of a worker, such as 'players@east'")
         # Imported here: --help needs no broker.
         from tournament.celery import app
 
-        password = secrets.token_urlsafe(24)
         with app.connection_for_write() as connection:
             client = _client(connection)
-            major = int(client.info("server")["redis_version"].partition(".")[0])
-            rules = worker_rules(worker, password, has_selectors=major >= SELECTORS_SINCE)
-            command = ("ACL", "SETUSER", worker, *rules)
-            if make:
-                client.execute_command(*command)
-        if not make:
+            if delete:
+                self._delete(client, worker)
+            else:
+                self._make(client, worker, only_print=not make)
+
+    def _delete(self, client: Any, worker: str) -> None:
+        if not client.execute_command("ACL", "DELUSER", worker):
+            raise CommandError(f"Redis has no user {worker}")
+        self.stdout.write(f"user {worker} deleted")
+
+    def _make(self, client: Any, worker: str, *, only_print: bool) -> None:
+        password = secrets.token_urlsafe(24)
+        major = int(client.info("server")["redis_version"].partition(".")[0])
+        rules = worker_rules(worker, password, has_selectors=major >= SELECTORS_SINCE)
+        command = ("ACL", "SETUSER", worker, *rules)
+        if only_print:
             self.stdout.write(" ".join(f"'{word}'" if " " in word else word for word in command))
+        else:
+            client.execute_command(*command)
         self.stdout.write(f"user {worker} password {password}")
 
 
