@@ -296,4 +296,9 @@ def comparison_address(bot: str, other: str, **filters: object) -> str:
 def games_address(**filters: object) -> str:
     """The address of the list with these filters; None leaves one out."""
     given = {name: value for name, value in filters.items() if value is not None}
-    return f"{reverse('games')}?{urlencode(given)}"
+    return f"{_list_address()}?{urlencode(given)}"
+
+
+@functools.cache
+def _list_address() -> str:
+    return reverse("games")  # tables have hundreds of addresses of lists

@@ -57,8 +57,10 @@ class ScoreRow:
     @property
     def cells(self) -> SafeString:
         """The four cells of a table with its counts, each with a link to its games."""
-        cells = (f'<td class="num {kind}">{count}</td>' for kind, count in self._linked())
-        return mark_safe("\n".join((f'<td class="num">{self.total}</td>', *cells)))  # safe, as in ``total``
+        games = self.games
+        cells = (f'<td class="num {kind}">{count}</td>' for kind, count in self._linked(games))
+        total = f'<td class="num">{_link(self.score.games, games)}</td>'
+        return mark_safe("\n".join((total, *cells)))  # safe, as in ``_link``
 
     @property
     def total(self) -> SafeString:
@@ -68,12 +70,11 @@ class ScoreRow:
     @property
     def shares(self) -> SafeString:
         """The numbers won, drawn and lost as three elements, each with a link to its games."""
-        counts = (f'<span class="{kind}">{count}</span>' for kind, count in self._linked())
-        return mark_safe("\n".join(counts))  # safe, as in ``total``
+        counts = (f'<span class="{kind}">{count}</span>' for kind, count in self._linked(self.games))
+        return mark_safe("\n".join(counts))  # safe, as in ``_link``
 
-    def _linked(self) -> Iterator[tuple[str, SafeString]]:
-        """The class and the linked number of games won, drawn and lost."""
-        games = self.games
+    def _linked(self, games: str) -> Iterator[tuple[str, SafeString]]:
+        """The class and the linked number of games won, drawn and lost; ``games`` is the address of all."""
         yield "win", _link(self.score.wins, games + _WON)
         yield "draw", _link(self.score.draws, games + _DRAWN)
         yield "loss", _link(self.score.losses, games + _LOST)
