@@ -156,12 +156,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def busy_loops(count: int, cores: Sequence[int]) -> Iterator[None]:
-    """Busy loops, spread over the cores."""
+    """Busy loops, spread over the cores.
+
+    Each has a session of its own: some kernels give all of a session one share of a core (``sched(7)``).
+    """
     loops = []
     try:
         for number in range(count):
             with pinned(frozenset({cores[number % len(cores)]})):
-                loops.append(subprocess.Popen(LOOP))
+                loops.append(subprocess.Popen(LOOP, start_new_session=True))
         yield
     finally:
         for loop in loops:
