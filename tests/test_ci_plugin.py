@@ -12,6 +12,8 @@ import pytest
 from tests import ci_plugin
 from tournament.embedded.plan import ROOT
 
+pytestmark = pytest.mark.slow
+
 SKIPPING = """
 import pytest
 

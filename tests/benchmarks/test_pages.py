@@ -35,6 +35,8 @@ from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild
 from workers.jobs import GameJob
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["deal", "own_folders", "queues"]
 LADDERS = ("duploline", "dogon-kulei")
 COMPARED: dict[type[Model], tuple[str, ...]] = {

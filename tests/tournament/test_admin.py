@@ -18,7 +18,7 @@ from tournament.services.results import keeper
 from tournament.services.results.estimates import refresh_estimates
 from workers.jobs import GameJob
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "tournament"]
 WRITTEN_BY_THE_KEEPER = [
     models.Attempt,

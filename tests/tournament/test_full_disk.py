@@ -23,6 +23,8 @@ from tournament.models import Keeper, User
 from tournament.services import disk
 from tournament.services.dispatch.leases import keeper_started
 
+pytestmark = pytest.mark.slow
+
 MEGABYTES = 96
 PROGRAM = """
 import django, os

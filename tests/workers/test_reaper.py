@@ -17,6 +17,8 @@ import pytest
 from tests.support.jobs import PATIENCE_SECONDS, bad_engine, job_of, processes_with, wait_until
 from workers.reaper import NO_GROUP, Reaper, reap, remove_scratch
 
+pytestmark = pytest.mark.slow
+
 WORKER = """
 import json, sys, tempfile
 from pathlib import Path

@@ -15,6 +15,8 @@ from tests.support.jobs import wait_until
 from workers.service.pulse import Pulse
 from workers.silence import CHECK_S, PULSE, SILENT_AT_START_S, SILENT_S, Silence, Touched
 
+pytestmark = pytest.mark.slow
+
 WATCHED = """
 import os, pathlib, time
 pathlib.Path("child").write_text(str(os.getpid()))

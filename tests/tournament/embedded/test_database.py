@@ -14,6 +14,8 @@ import pytest
 from tests.support.sites import SiteData
 from tournament.embedded.plan import ROOT
 
+pytestmark = pytest.mark.slow
+
 EARLIER = "0008_game_search"
 """A state of the tables that sites in use have had."""
 OPEN = """

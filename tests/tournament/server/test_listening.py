@@ -27,6 +27,8 @@ from tournament.server.limits import (
 from tournament.server.listening import FairQueue, LimitedServer, SiteDispatcher
 from tournament.server.worker import adjustments, without_body_of_head
 
+pytestmark = pytest.mark.slow
+
 LIMITS = ConnectionLimits(connections=20, connections_per_address=3, uploads=2, uploads_per_address=1)
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 HALF = GET[:-2]

@@ -13,7 +13,7 @@ from django.test import Client
 from tests.support.addresses import EXPECTED, address_of
 from tests.support.filled_site import Site
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 NAMES = (
     *("after", "before", "boards", "bot", "colour", "fault", "flip", "from", "id", "kind", "ladder"),
     *("max_plies", "min_plies", "min_sequence", "moves", "next", "one", "opening", "opponent", "opponents"),

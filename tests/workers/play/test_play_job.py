@@ -27,6 +27,8 @@ from workers.play import runner
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext
 
+pytestmark = pytest.mark.slow
+
 WORKER = WorkerContext("tester", Path("/nowhere"), Path("/nowhere"))
 
 

@@ -18,6 +18,8 @@ from tournament.embedded.plan import ROOT
 from workers.sandbox.groups.cgroups import PREFIX
 from workers.sandbox.sandbox import Sandbox
 
+pytestmark = pytest.mark.slow
+
 WORKER = """
 import json, sys, tempfile
 from pathlib import Path

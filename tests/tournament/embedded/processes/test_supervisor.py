@@ -17,6 +17,8 @@ from tournament.embedded.processes.supervisor import NotReady, Supervisor
 from workers import silence
 from workers.silence import Touched
 
+pytestmark = pytest.mark.slow
+
 LIVING = """
 import pathlib, signal, sys
 def stop(*_):

@@ -17,6 +17,8 @@ from tests.support.sites import SiteData
 from tournament.embedded.data_folder import ForeignFolder, check_data_folder
 from tournament.embedded.plan import ROOT
 
+pytestmark = pytest.mark.slow
+
 FILL = """
 from django.utils import timezone
 from django.db import transaction

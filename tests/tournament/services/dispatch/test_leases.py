@@ -16,7 +16,7 @@ from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.results import keeper
 from workers.jobs import MAX_LOST, GameJob, JobGame
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 STEP = datetime.timedelta(seconds=5)
 

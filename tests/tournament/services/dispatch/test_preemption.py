@@ -28,7 +28,7 @@ from tournament.services.schedule.tournaments import set_priority
 from tournament.services.shares import charge, used_today
 from workers.jobs import GameJob, Release
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 QUICK = "0.05/move"
 
 

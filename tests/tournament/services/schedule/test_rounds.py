@@ -18,7 +18,7 @@ from tournament.services.schedule import rounds
 from tournament.services.schedule.meetings import played_meetings
 from workers.jobs import MAX_VOIDS, GameJob, JobGame
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 Kind, State = Tournament.Kind, Tournament.State
 BOTH = ["dogon-kulei", "duploline"]

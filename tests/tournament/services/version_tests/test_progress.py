@@ -48,7 +48,7 @@ from tournament.services.version_tests.progress import advance, stop_test, tend_
 from workers.jobs import MAX_VOIDS, GameJob, GameReport, JobGame
 from workers.statistics import Pentanomial
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 Outcome, State = VersionTest.Outcome, Tournament.State
 

@@ -16,6 +16,8 @@ from tournament.models import Game, LadderRating, PairScore
 from tournament.views.games import search
 from workers.statistics import Wdl, estimate
 
+pytestmark = pytest.mark.slow
+
 PAGE = "/bots/stone-age/against/third/"
 
 

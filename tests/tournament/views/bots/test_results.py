@@ -24,6 +24,8 @@ from tournament.views.bots.results import MOST_OPPONENTS
 from tournament.views.games import search
 from tournament.views.games.replay import format_seconds
 
+pytestmark = pytest.mark.slow
+
 PAGE = "/bots/stone-age/"
 
 

@@ -40,6 +40,8 @@ from workers.service.messaging.signing import (
 )
 from workers.service.messaging.transport import HardenedQoS, message_set_aside, options_of
 
+pytestmark = pytest.mark.slow
+
 QUEUE = "games.players@east"
 MINE_ASIDE = set_aside_key(worker_name(None, "games"))
 
