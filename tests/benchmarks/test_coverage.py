@@ -11,6 +11,8 @@ from engines.rules.base import Result
 from tournament.arithmetic.estimates import estimate
 from tournament.arithmetic.standings import Tally
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("bias", [0.0, BIAS_ELO])
 def test_intervals_hold_the_truth_with_independent_games_and_with_shared_openings(bias: float) -> None:

@@ -13,6 +13,8 @@ from engines.protocol import OptionDeclared
 from engines.rules import GAMES, UnknownGame
 from engines.sdk import RESIGN, BotTurn, Clock, Session, check, combo, run, spin, text
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 120.0
 OVER = "0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1"
@@ -448,7 +450,6 @@ def test_an_exception_is_logged_and_ends_the_process() -> None:
     assert done.stderr.endswith("KeyError: 'lost'\n")
 
 
-@pytest.mark.slow
 def test_a_choice_that_is_no_move_is_an_exception_that_names_it() -> None:
     done = run_engine(engine("return None"), "position startpos\ngo depth 1\nisready\n")
     assert "TypeError: choose returned None, which is not a move" in done.stderr

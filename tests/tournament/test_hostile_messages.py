@@ -14,7 +14,7 @@ from workers.jobs import GameJob, JsonObject, Release
 from workers.service.compliance import ComplianceEnding, ComplianceNews, Found
 from workers.service.messaging.heartbeat import Heartbeat, Trouble
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 
 

@@ -28,6 +28,8 @@ from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild_outdated
 from workers.jobs import GameJob
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def played(db: None, deal: Callable[[], list[GameJob]]) -> Tournament:

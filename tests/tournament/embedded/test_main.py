@@ -11,6 +11,8 @@ import pytest
 
 from tournament.embedded.plan import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 def embedded(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     ours = ("DUARENA_", "DJANGO_", "REDIS_URL", "DATABASE_URL")

@@ -20,7 +20,7 @@ from tournament.models import Bot, BotVersion, Game, LadderRating, Tournament, U
 from workers.bundles.samples import pack_sample
 from workers.bundles.store import inspect_bundle
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def test_samples_are_registered_once_however_often_the_site_starts() -> None:

@@ -63,7 +63,7 @@ from tournament.services.version_tests.progress import tend_tests
 from tournament.views.exports import attached_csv
 from workers.jobs import GameJob, JobGame
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 LADDER = "dogon-kulei"
 REASON = "The worker's clock was wrong."
@@ -160,7 +160,6 @@ def recorded_text() -> str:
     return "\n".join(texts.values_list("text", flat=True))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_after_a_rebuild_everything_is_as_if_the_games_had_never_been_played(deal: Deal, seed: int) -> None:
     with transaction.atomic():
@@ -179,7 +178,6 @@ def test_after_a_rebuild_everything_is_as_if_the_games_had_never_been_played(dea
     assert repeats, "some games count because the ones that they repeat are annulled"
 
 
-@pytest.mark.slow
 def test_after_annulments_are_taken_back_everything_is_as_before(deal: Deal) -> None:
     make_site()
     play(deal)
@@ -223,7 +221,6 @@ def test_records_stay_as_published(deal: Deal) -> None:
 # The published list
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "json"])
 def test_the_records_and_the_list_alone_give_the_same_bits(
     deal: Deal, tmp_path: Path, kind: str, client: Any

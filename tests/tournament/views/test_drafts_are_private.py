@@ -16,6 +16,8 @@ from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import cancel
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("Hidden Cup", "Buried Cup")
 SLUGS = ("hidden-cup", "buried-cup")
 MORE = [

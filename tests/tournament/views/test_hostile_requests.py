@@ -57,7 +57,6 @@ def requests(client: Client, site: Site, value: str | bytes) -> Iterator[tuple[s
                 yield name, client.get(f"{path}?{query}")  # type: ignore[misc]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "what",
     [what if what in READ_EVERYWHERE else pytest.param(what, marks=pytest.mark.thorough) for what in VALUES],
@@ -90,7 +89,6 @@ HEADERS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", HEADERS)
 def test_no_address_breaks_on_odd_headers(site: Site, what: str) -> None:
     client = Client(raise_request_exception=False)

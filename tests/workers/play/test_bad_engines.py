@@ -16,6 +16,8 @@ from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left, plan
 from workers.engine import players
 from workers.jobs import GameReport
 
+pytestmark = pytest.mark.slow
+
 SHORT, LONG = "0.25/move", "20+0"
 ANSWER = r"bestmove\x20{move}"
 
@@ -69,7 +71,6 @@ FAULTS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plan", "control", "termination", "evidence"),
     [fault[1:] for fault in FAULTS],
@@ -96,7 +97,6 @@ STALLS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("plan", "evidence"), [s[1:] for s in STALLS], ids=[s[0] for s in STALLS])
 def test_a_stall_loses_for_an_engine_that(
     plan: str, evidence: str, mark: str, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,8 @@ from workers.match.sandbox import find_sandbox_level
 from workers.sandbox.groups.hierarchies import VARIABLE
 from workers.sandbox.sandbox import Sandbox, is_visible_inside
 
+pytestmark = pytest.mark.slow
+
 RANDOM = "python3 -m engines.bots.random_bot"
 
 

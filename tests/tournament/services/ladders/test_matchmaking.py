@@ -64,7 +64,7 @@ from tournament.services.schedule.tournaments import (
 )
 from workers.jobs import GameJob
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 State = Tournament.State
 NOW = timezone.now()
@@ -166,7 +166,6 @@ def test_nothing_is_made_where_the_site_sets_no_rate(settings: Settings) -> None
     assert tend(NOW + HOUR) == 0
 
 
-@pytest.mark.slow
 def test_pairs_are_made_at_the_rate_set_and_no_faster(deal: Deal) -> None:
     owned("Ada", "Bob")
     made = []
