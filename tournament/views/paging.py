@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -71,24 +71,41 @@ def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[
     ``parts`` are querysets that together have the same rows, some perhaps twice. Give them if an index has
     each part in the order of the ids, but not the whole list.
     """
+    return _by_columns(request, rows, size, parts, ("pk",))
+
+
+def by_finish(request: HttpRequest, games: QuerySet[Any], size: int, parts: Sequence[QuerySet[Any]]) -> Page:
+    """The same of recorded games in the order in which they ended."""
+    return _by_columns(request, games, size, parts, ("finished_at", "pk"))
+
+
+def _by_columns(
+    request: HttpRequest,
+    rows: QuerySet[Any],
+    size: int,
+    parts: Sequence[QuerySet[Any]],
+    columns: Sequence[str],
+) -> Page:
+    """The rows with the highest values of ``columns`` first, the last of which is the id."""
     before = whole_number(request, "before", 0, most=LAST_ID)
     after = 0 if before else whole_number(request, "after", 0, most=LAST_ID)
+    newest_first = [f"-{column}" for column in columns]
 
     def newest(window: Q) -> tuple[list[Model], bool]:
         """The newest rows in the window, and whether it has older ones."""
-        found = _first(rows, parts, window, "-pk", size + 1)
+        found = _first(rows, parts, window, newest_first, size + 1)
         return found[:size], len(found) > size
 
     def oldest(window: Q) -> tuple[list[Model], bool]:
         """The oldest rows in the window, and whether it has newer ones."""
-        found = _first(rows, parts, window, "pk", size + 1)
+        found = _first(rows, parts, window, columns, size + 1)
         return found[:size][::-1], len(found) > size
 
     newer, older = bool(before), bool(after)
     if after:
-        found, newer = oldest(Q(pk__gt=after))
+        found, newer = oldest(_window(rows, after, columns, "gt"))
     else:
-        found, older = newest(Q(pk__lt=before) if before else Q())
+        found, older = newest(_window(rows, before, columns, "lt") if before else Q())
     if not found and before:
         (found, newer), older = oldest(Q()), False
     elif not found and after:
@@ -100,31 +117,50 @@ def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[
     )
 
 
-def newest_rows(rows: QuerySet[Any], count: int, parts: Sequence[QuerySet[Any]] = ()) -> list[Any]:
-    """The newest ``count`` rows; for ``parts`` see ``by_id``."""
-    return _first(rows, parts, Q(), "-pk", count)
+def _window(rows: QuerySet[Any], pk: int, columns: Sequence[str], than: str) -> Q:
+    """The rows after the one with this id; none if no row of the list has it, or its place is not known."""
+    if columns == ("pk",):
+        return beyond({"pk": pk}, than)
+    place = rows.model.objects.filter(pk=pk).values(*columns).first()
+    return Q(pk__in=[]) if place is None or None in place.values() else beyond(place, than)
+
+
+def beyond(place: Mapping[str, Any], than: str) -> Q:
+    """The rows after a place in the order of its columns, which are ``gt`` or ``lt``."""
+    found = Q()
+    for column, value in reversed(list(place.items())):
+        beyond = Q(**{f"{column}__{than}": value})
+        # With the condition before it, an index of the column begins at the place.
+        found = Q(**{f"{column}__{than}e": value}) & (beyond | found) if found else beyond
+    return found
+
+
+def latest_games(games: QuerySet[Any], count: int, parts: Sequence[QuerySet[Any]]) -> list[Any]:
+    """The recorded games that ended last; for ``parts`` see ``by_id``."""
+    return _first(games, parts, Q(), ["-finished_at", "-pk"], count)
 
 
 def _first(
-    rows: QuerySet[Any], parts: Sequence[QuerySet[Any]], window: Q, order: str, count: int
+    rows: QuerySet[Any], parts: Sequence[QuerySet[Any]], window: Q, order: Sequence[str], count: int
 ) -> list[Model]:
-    """The first ``count`` rows in the window by ``order``."""
+    """The first ``count`` rows in the window by ``order``, whose last column is the id."""
     if len(parts) < 2:
-        return list(rows.filter(window).order_by(order)[:count])
+        return list(rows.filter(window).order_by(*order)[:count])
     first = first_of_parts([part.filter(window) for part in parts], order, count)
-    return list(rows.filter(pk__in=[pk for (pk,) in first]).order_by(order))
+    return list(rows.filter(pk__in=[pk for *_, pk in first]).order_by(*order))
 
 
 def first_of_parts(
-    parts: Sequence[QuerySet[Any]], order: str, count: int, *more: str
+    parts: Sequence[QuerySet[Any]], order: Sequence[str], count: int, *more: str
 ) -> list[tuple[Any, ...]]:
-    """The first ``count`` rows of all parts together, as the values of the columns ``order`` and ``more``.
+    """The first ``count`` rows of all parts together, as the values of the columns of ``order`` and ``more``.
 
-    Reads at most ``count`` rows a part, in one statement for up to ``MOST_PARTS`` parts; a row that several
-    parts have is returned once. In SQL, because Django's ``union`` cannot limit its parts on SQLite.
+    The columns of ``order`` all ascend or all descend (``-``). Reads at most ``count`` rows a part, in one
+    statement for up to ``MOST_PARTS`` parts; a row that several parts have is returned once. In SQL, because
+    Django's ``union`` cannot limit its parts on SQLite; values are therefore as the database has them.
     """
-    descends, column = order.startswith("-"), order.removeprefix("-")
-    heads = [part.order_by(order).values_list(column, *more)[:count] for part in parts]
+    descends, columns = order[0].startswith("-"), [column.removeprefix("-") for column in order]
+    heads = [part.order_by(*order).values_list(*columns, *more)[:count] for part in parts]
     found: list[tuple[Any, ...]] = []
     for start in range(0, len(heads), MOST_PARTS):
         found += _union(heads[start : start + MOST_PARTS])

@@ -28,7 +28,7 @@ from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
 from tournament.views.ladders.ratings import RatingRow, rated_rows
-from tournament.views.paging import Page, by_id, numbered
+from tournament.views.paging import Page, by_finish, numbered
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.unsent import entered, login_required, takes_form
 from workers.bundles.store import BundleError
@@ -204,13 +204,13 @@ def ratings_of(versions: list[BotVersion]) -> list[RatingRow]:
 def games_of(request: HttpRequest, versions: list[BotVersion]) -> Page:
     """The recorded games of these versions that this user may see, newest first."""
     games, parts = games_in_parts(request, versions)
-    return by_id(request, games, GAMES_A_PAGE, parts)
+    return by_finish(request, games, GAMES_A_PAGE, parts)
 
 
 def games_in_parts(
     request: HttpRequest, versions: Sequence[BotVersion]
 ) -> tuple[QuerySet[Game], list[QuerySet[Game]]]:
-    """The same games, and their parts for ``by_id``: an index orders those of each version and colour."""
+    """The same games, and their parts for ``by_finish``: an index orders those of each version and colour."""
     games = access.visible_games(request.user, Game.objects.done().listed())
     parts = [games.filter(**{side: version}) for version in versions for side in ("white", "black")]
     return games.filter(Q(white__in=versions) | Q(black__in=versions)), parts

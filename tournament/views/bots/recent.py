@@ -112,7 +112,7 @@ def latest_games(ladder: str, versions: Sequence[int]) -> Latest:
     """The latest rated games of these versions."""
     # The index orders the events of each version by sequence, but not those of a bot.
     parts = [RatingEvent.objects.filter(version=version, ladder=ladder) for version in versions]
-    found = first_of_parts(parts, "-sequence", MOST_COUNTED + 1, *_COLUMNS)
+    found = first_of_parts(parts, ["-sequence"], MOST_COUNTED + 1, *_COLUMNS)
     games = [_latest_game(*row) for row in found[:MOST_COUNTED]]
     return Latest(games, games[-1].sequence if len(found) > MOST_COUNTED else None)
 

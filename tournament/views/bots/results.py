@@ -148,7 +148,7 @@ def _pair_results(
 
 
 def _named(opponents: Sequence[tuple[int, GameScore]], filters: dict[str, object]) -> list[ScoreRow]:
-    bots = Bot.objects.in_bulk([bot for bot, _ in opponents])
+    bots = Bot.objects.only("name", "slug").in_bulk([bot for bot, _ in opponents])
     return [
         ScoreRow(score, filters | {"opponent": bots[bot].slug}, opponent=bots[bot])
         for bot, score in opponents

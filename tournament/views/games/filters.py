@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import datetime
 import functools
+import itertools
 import operator
+import re
 from collections.abc import Iterable
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import Q, QuerySet
+from django.db.models.lookups import Exact
 from django.urls import reverse
 
 from engines.records import Fault, Termination
 from engines.rules.base import Result, Side
 from engines.rules.registry import GAMES
 from tournament.models import BotVersion, CountedPair, Game, Pairing
-from tournament.models.games import Forfeited
+from tournament.models.games import Drawn, Forfeited, without_index
 from tournament.views.games.endings import FORFEIT_WORDS, OTHER_WORDS, RULES_WORDS
 
 MAX_PLIES = 2**31 - 1
@@ -34,7 +37,7 @@ NO_OPENING = "none"
 RESULTS = {
     "white": Q(result=Result.WHITE_WINS),
     "black": Q(result=Result.BLACK_WINS),
-    "draw": Q(result=Result.DRAW),
+    "draw": Q(Drawn()),
 }
 FAULTS = {
     "none": [Fault.NONE],
@@ -43,7 +46,6 @@ FAULTS = {
     "black": [Fault.BLACK],
 }
 FIELDS = {
-    "ladder": "ladder",
     "min_plies": "plies__gte",
     "max_plies": "plies__lte",
     "min_sequence": "sequence__gte",
@@ -175,17 +177,33 @@ class GameSearchForm(forms.Form):
 
     def find(self, games: QuerySet[Game]) -> QuerySet[Game]:
         """Those of ``games`` that match; the form must be valid."""
+        return self._find_any_players(games).filter(
+            functools.reduce(operator.or_, self._players(split=False))
+        )
+
+    def find_in_parts(self, games: QuerySet[Game]) -> list[QuerySet[Game]]:
+        """The same games, one part for each version, opponent's version and colour that are asked for.
+
+        See ``is_in_parts``.
+        """
+        games = self._find_any_players(games)
+        return [games.filter(condition) for condition in self._players(split=True)]
+
+    def _find_any_players(self, games: QuerySet[Game]) -> QuerySet[Game]:
+        """Those that match all filters but that of the bot, or of the owner if no bot is named."""
         values = self.cleaned_data
+        if values["bot"] and values["owner"]:
+            own = _versions_of(values["owner"])
+            games = games.filter(Q(white__in=own) | Q(black__in=own))
         for name, field in FIELDS.items():
             if values[name] not in {"", None}:
                 games = games.filter(**{field: values[name]})
+        if values["ladder"]:
+            games = games.filter(self._on_ladder())
         if values["until"]:
             games = games.filter(finished_at__lt=_midnight(values["until"] + datetime.timedelta(days=1)))
         if values["since"]:
             games = games.filter(finished_at__gte=_midnight(values["since"]))
-        if values["owner"]:
-            own = _ids(BotVersion.objects.filter(bot__owner__username=values["owner"]))
-            games = games.filter(Q(white__in=own) | Q(black__in=own))
         if values["result"] in RESULTS:
             games = games.filter(RESULTS[values["result"]])
         if values["termination"]:
@@ -202,32 +220,61 @@ class GameSearchForm(forms.Form):
             games = games.filter(pairing__in=_pairings(values["opening"]))
         if values["pair"]:
             games = games.filter(pairing__in=_counted_pairs(values["tournament"], values["pair"]))
-        if values["bot"]:
-            games = games.filter(self._of_two_bots() if values["opponent"] else self._played_by_bot())
         return games
 
-    def _of_two_bots(self) -> Q:
-        """The condition for their games, by their ids if they are few: with a ladder, SQLite would read all
-        of its games instead of using the index of pairs.
-        """
-        condition = self._played_by_bot()
-        few = list(Game.objects.filter(condition).values_list("pk", flat=True)[: MOST_LISTED + 1])
-        return Q(pk__in=few) if len(few) <= MOST_LISTED else condition
+    def _on_ladder(self) -> Q | Exact:
+        """The condition for the ladder; without its index where that of days finds games faster."""
+        code = self.cleaned_data["ladder"]
+        is_by_day = self.is_by_time and self._is_of_some_days()
+        return without_index("ladder", code) if is_by_day else Q(ladder=code)
+
+    @property
+    def is_by_time(self) -> bool:
+        """Whether the games are asked for in the order in which they ended."""
+        return SORTS[self.cleaned_data["sort"] or "newest"][1] == "finished_at"
+
+    @property
+    def is_by_sequence(self) -> bool:
+        """Whether that order is the one of a ladder's numbers, in which its index has its games."""
+        values = self.cleaned_data
+        is_of_ladder = values["ladder"] and not (values["bot"] or values["owner"])
+        return bool(self.is_by_time and is_of_ladder and not self._is_of_some_days())
+
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether indexes have the order of each part, and none that of all together."""
+        values = self.cleaned_data
+        return bool(values["opponent"] or (self.is_by_time and (values["bot"] or values["owner"])))
+
+    def _is_of_some_days(self) -> bool:
+        """Whether an index of times has the games that match, and few others."""
+        return bool(self.cleaned_data["until"] or self.cleaned_data["annulled"] == "yes")
 
     def _is_of_forfeits(self) -> bool:
         values = self.cleaned_data
         return values["termination"] in FORFEIT_WORDS or values["fault"] in {"either", "white", "black"}
 
-    def _played_by_bot(self) -> Q:
-        """The condition for the bot's games. It names the ids of versions, because indexes have them."""
+    def _players(self, *, split: bool) -> list[Q]:
+        """Conditions of which a game must match one: the bot, or else an owner's bot, played White or Black.
+
+        With ``split``, one for each version, and for each version of the opponent if one is named. They name
+        the ids of versions, because indexes have them.
+        """
         values = self.cleaned_data
-        own = _versions(values["bot"], values["version"])
+        if not (values["bot"] or values["owner"]):
+            return [Q()]
+        own = _versions(values["bot"], values["version"]) if values["bot"] else _versions_of(values["owner"])
         other = _versions(values["opponent"], values["opponent_version"]) if values["opponent"] else None
         sides = [side for side in Side if values["colour"] in {"", side.name.lower()}]
-        return functools.reduce(operator.or_, (self._as(side, own, other) for side in sides))
+        pairs = (
+            itertools.product(_each(own), [None] if other is None else _each(other))
+            if split
+            else [(own, other)]
+        )
+        return [self._as(side, *pair) for pair in pairs for side in sides] or [Q(pk__in=[])]
 
     def _as(self, side: Side, versions: list[int], opponents: list[int] | None) -> Q:
-        """The condition for games in which the bot played ``side``; None: any opponent."""
+        """The condition for games in which one of ``versions`` played ``side``; None: any opponent."""
         values, own, other = self.cleaned_data, side.name.lower(), side.other.name.lower()
         found = Q(**{f"{own}__in": versions})
         if opponents is not None:
@@ -241,9 +288,17 @@ class GameSearchForm(forms.Form):
         return found
 
 
+def _each(values: list[int]) -> list[list[int]]:
+    return [[value] for value in values]
+
+
 def _versions(slug: str, number: int | None) -> list[int]:
     versions = BotVersion.objects.filter(bot__slug=slug)
     return _ids(versions.filter(number=number) if number else versions)
+
+
+def _versions_of(owner: str) -> list[int]:
+    return _ids(BotVersion.objects.filter(bot__owner__username=owner))
 
 
 def _ids(versions: QuerySet[BotVersion]) -> list[int]:
@@ -289,8 +344,15 @@ def _midnight(day: datetime.date) -> datetime.datetime:
 def comparison_address(bot: str, other: str, **filters: object) -> str:
     """The address of the comparison of two bots, given by their slugs, with these filters."""
     query = urlencode({name: value for name, value in filters.items() if value})
-    address = reverse("bot-comparison", args=[bot, other])
+    begin, middle, end = _comparison_parts()
+    address = f"{begin}{bot}{middle}{other}{end}"
     return f"{address}?{query}" if query else address
+
+
+@functools.cache
+def _comparison_parts() -> list[str]:
+    """The address before, between and after the slugs, of which a page has hundreds."""
+    return re.split("bot-1|bot-2", reverse("bot-comparison", args=["bot-1", "bot-2"]))
 
 
 def games_address(**filters: object) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import QuerySet, Sum
+from django.urls import reverse
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from engines.rules.base import Result, Side
@@ -63,6 +66,21 @@ class ScoreRow:
         return mark_safe("\n".join((total, *cells)))  # safe, as in ``_link``
 
     @property
+    def opponent_cells(self) -> SafeString:
+        """All cells of a row of the table by opponent, of which a page has hundreds."""
+        opponent = self.opponent
+        if opponent is None:
+            raise ValueError("a row without an opponent")
+        name, page = escape(opponent.name), _bot_page(opponent.slug)
+        compared = self.comparison.replace("&", "&amp;")
+        return mark_safe(  # safe: the name is escaped, the rest are numbers and our addresses
+            f'<td><a class="bot" href="{page}">{name}</a></td>\n{self.cells}\n'
+            f'<td class="num">{int(self.percent + 0.5)} %</td>\n'
+            f'<td class="tight"><a href="{compared}">Compare'
+            f'<span class="unseen"> with <bdi>{name}</bdi></span></a></td>'
+        )
+
+    @property
     def total(self) -> SafeString:
         """The number of games with a link to them."""
         return _link(self.score.games, self.games)
@@ -78,6 +96,11 @@ class ScoreRow:
         yield "win", _link(self.score.wins, games + _WON)
         yield "draw", _link(self.score.draws, games + _DRAWN)
         yield "loss", _link(self.score.losses, games + _LOST)
+
+
+@lru_cache(4096)
+def _bot_page(slug: str) -> str:
+    return reverse("bot", args=[slug])
 
 
 def _link(count: int, address: str) -> SafeString:

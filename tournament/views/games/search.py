@@ -22,7 +22,7 @@ from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_
 from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address
 from tournament.views.games.time_limit import TookTooLong, limited_queries
-from tournament.views.paging import LAST_ID, Page, is_whole
+from tournament.views.paging import LAST_ID, MOST_PARTS, Page, beyond, first_of_parts, is_whole
 
 PAGE_SIZE = 50
 MOST_TEXT = 2_000_000
@@ -91,9 +91,9 @@ def _took_too_long(form: GameSearchForm) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The ids of games in the order asked for, with the values that order them; one more than fit a page."""
+    """The ids of games in the order asked for, after the values that order them; one more than fit a page."""
 
-    rows: list[tuple[int, Any]]
+    rows: list[tuple[Any, int]]
     size: int
     """The most games of a page."""
     filters: dict[str, str]
@@ -101,7 +101,7 @@ class _Found:
 
     @property
     def keys(self) -> list[int]:
-        return [pk for pk, _ in self.rows[: self.size]]
+        return [pk for _, pk in self.rows[: self.size]]
 
     def page(self, count: int | None = None) -> Page:
         """The first ``count`` ids, None for all that fit; its previous page is the first one."""
@@ -109,7 +109,7 @@ class _Found:
         first = "" if self.is_first else _query(self.filters)
         if len(self.rows) <= count:
             return Page(self.keys, first, "")
-        pk, value = self.rows[count - 1]
+        value, pk = self.rows[count - 1]
         number = _micros(value) if isinstance(value, datetime.datetime) else value or 0
         return Page(self.keys[:count], first, _query(self.filters | {"after": f"{number}.{pk}"}))
 
@@ -128,18 +128,25 @@ def _found_in_time(request: HttpRequest, form: GameSearchForm, size: int) -> _Fo
 
 def _found(request: HttpRequest, form: GameSearchForm, size: int) -> _Found:
     _, field, descends = SORTS[form.cleaned_data["sort"] or "newest"]
-    if field == "finished_at" and form.cleaned_data["ladder"]:
-        field = "sequence"  # the order in which a ladder's games ended, in which its index has them
-    sign, beyond = ("-", "lt") if descends else ("", "gt")
+    field = "sequence" if form.is_by_sequence else field
+    sign, than = ("-", "lt") if descends else ("", "gt")
+    order, cursor = [f"{sign}{field}", f"{sign}pk"], _cursor(request, field)
+    after = beyond({field: cursor[0], "pk": cursor[1]}, than) if cursor else Q()
     # Recorded games are those with a sequence. By their state, SQLite would read and sort all of them.
-    recorded = access.visible_games(request.user, Game.objects.filter(sequence__isnull=False))
-    rows = form.find(recorded).order_by(f"{sign}{field}", f"{sign}pk")
-    if after := _cursor(request, field):
-        value, pk = after
-        rows = rows.filter(Q(**{f"{field}__{beyond}": value}) | Q(**{field: value, f"pk__{beyond}": pk}))
+    recorded = access.visible_games(request.user, Game.objects.filter(sequence__isnull=False).filter(after))
     # Sorting ids alone is ten times as fast as sorting whole rows, of which a bot may have 100,000.
-    found = list(rows.values_list("pk", field)[: size + 1])
+    if form.is_in_parts and len(parts := form.find_in_parts(recorded)) <= MOST_PARTS:
+        found = [(_zoned(value), pk) for value, pk in first_of_parts(parts, order, size + 1)]
+    else:
+        found = list(form.find(recorded).order_by(*order).values_list(field, "pk")[: size + 1])
     return _Found(found, size, _filters(request), "after" not in request.GET)
+
+
+def _zoned(value: Any) -> Any:
+    """A sort value as a database has it: SQLite has times without the zone, which is UTC."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=datetime.UTC)
+    return value
 
 
 def _games_of(page: Page) -> Page:

@@ -21,7 +21,7 @@ from tournament.views.bots.tables import RATINGS, rating_lines
 from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
-from tournament.views.paging import by_id, newest_rows, numbered
+from tournament.views.paging import by_id, latest_games, numbered
 
 BOTS_A_PAGE = 50
 TOURNAMENTS_A_PAGE = 20
@@ -98,4 +98,4 @@ def _recent_games(request: HttpRequest, person: User) -> list[Game]:
     """The newest games of the person's newest versions."""
     versions = BotVersion.objects.filter(bot__owner=person).order_by("-pk")[:MOST_VERSIONS]
     games, parts = games_in_parts(request, list(versions))
-    return newest_rows(games, MOST_GAMES, parts)
+    return latest_games(games, MOST_GAMES, parts)

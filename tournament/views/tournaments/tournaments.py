@@ -17,7 +17,7 @@ from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Correction, Game, Tournament
-from tournament.models.games import Forfeited, GameQuerySet
+from tournament.models.games import Drawn, Forfeited, GameQuerySet, without_index
 from tournament.sentences import isolated
 from tournament.services.schedule.steps import games_to_make
 from tournament.services.schedule.stored_tables import find_stored, shown_tables
@@ -36,13 +36,15 @@ from tournament.views.tournaments.terms import describe_terms
 
 PAGE_SIZE = 50
 GAMES_A_PAGE = 50
+MANY_GAMES = 20_000
+"""Of a tournament; reading all of them takes about as long as a page."""
 MOST_CROSSED = 40
 """Most bots for which all meetings are shown by default; with 200 bots the page has 3 MB."""
 WAITING, CLAIMED, DONE, HALTED = Game.State.WAITING, Game.State.CLAIMED, Game.State.DONE, Game.State.HALTED
 FILTERS = {
     "white": ("White won", [DONE], Q(result=Result.WHITE_WINS)),
     "black": ("Black won", [DONE], Q(result=Result.BLACK_WINS)),
-    "draw": ("drawn", [DONE], Q(result=Result.DRAW)),
+    "draw": ("drawn", [DONE], Q(Drawn())),
     "forfeit": ("forfeited", [DONE], Q(Forfeited())),
     "all": ("all", list(Game.State), Q()),
     "open": ("not yet played", [WAITING, CLAIMED], Q()),
@@ -95,8 +97,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
         return HttpResponse(headers={"HX-Refresh": "true"})
     versions = players_of(tournament)
-    filters, states, games = _filtered(request, tournament)
-    shown = games.filter(state__in=states).listed()
+    filters, shown, parts = _filtered(request, tournament)
     is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
     with_meetings = is_full or not is_large
@@ -121,8 +122,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "all_games": games_address(tournament=slug),
         "filters": filters,
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
-        # The index orders the games of each state by id, but not the games of all states.
-        "page": by_id(request, shown, GAMES_A_PAGE, [games.filter(state=state) for state in states]),
+        "page": by_id(request, shown.listed(), GAMES_A_PAGE, parts),
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/tournament_live.html", context)
@@ -213,19 +213,26 @@ def find_tournament(request: HttpRequest, slug: str) -> Tournament:
 
 def _filtered(
     request: HttpRequest, tournament: Tournament
-) -> tuple[dict[str, Any], list[Game.State], GameQuerySet]:
-    """The requested filters, the states of the games to show, and the games of all states.
+) -> tuple[dict[str, Any], GameQuerySet, list[GameQuerySet]]:
+    """The requested filters, the games to show, and their parts for ``by_id``.
 
     An unknown value of a filter selects no games.
     """
     ladder, result = request.GET.get("ladder", ""), request.GET.get("result", "")
     bot = whole_number(request, "bot", 0, most=LAST_ID)
-    games = Game.objects.filter(tournament=tournament)
-    if ladder:
-        games = games.filter(ladder=ladder) if ladder in GAMES else games.none()
     usual = "all" if tournament.state == Tournament.State.DRAFT else ""
     _, states, condition = FILTERS.get(result or usual, ("", [] if result else BEGUN, Q()))
-    games = games.filter(condition)
+    games = Game.objects.filter(condition)
+    if ladder:
+        games = games.filter(ladder=ladder) if ladder in GAMES else games.none()
+    own, shown = games.filter(tournament=tournament), Q(state__in=states)
     if bot:
-        games = games.filter(Q(white=bot) | Q(black=bot))
-    return {"ladder": ladder, "bot": bot, "result": result}, states, games
+        shown &= Q(white=bot) | Q(black=bot)
+    if bot and tournament.games_done > MANY_GAMES:
+        # A version has few of such a ladder's games, and most games of a version are of its ladder.
+        games = games.filter(without_index("tournament", tournament.pk), state__in=states)
+        parts = [games.filter(white=bot), games.filter(black=bot)]
+    else:
+        # The index orders the games of each state by id, but not the games of all states.
+        parts = [own.filter(shown, state=state) for state in states]
+    return {"ladder": ladder, "bot": bot, "result": result}, own.filter(shown), parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable
 from html import unescape
@@ -281,22 +282,28 @@ def test_a_page_costs_the_same_queries_with_any_number_of_games_and_versions(
         text_of(client, PAGE)
 
 
-def test_the_lists_of_a_bot_s_games_hold_each_game_once(
+def test_the_lists_of_a_bot_s_games_hold_each_game_once_in_the_order_of_their_ends(
     games: list[Game], site: Site, client: Client
 ) -> None:
     """Also a game between two versions of the bot, which is in the lists of both."""
     second = site.white.bot.versions.get(number=2)
     Game.objects.filter(pk=games[0].pk).update(white=site.white, black=second)
+    for number, game in enumerate(games):  # three games end at a time, and not in the order of their ids
+        end = timezone.now() - datetime.timedelta(hours=number * 7 % len(games) // 3)
+        Game.objects.filter(pk=game.pk).update(finished_at=end.replace(minute=0, second=0, microsecond=0))
     expected = [
         game.pk
-        for game in Game.objects.done().with_players().order_by("-pk")
+        for game in Game.objects.done().with_players().order_by("-finished_at", "-pk")
         if {"stone-age"} & {game.white.bot.slug, game.black.bot.slug}
     ]
-    found, query = list[int](), ""
-    while True:
-        page = client.get(f"{PAGE}{query}").context["page"]
+    page = client.get(PAGE).context["page"]
+    found = [game.pk for game in page.rows]
+    while page.next:
+        page = client.get(f"{PAGE}{page.next}").context["page"]
         found += [game.pk for game in page.rows]
-        query = page.next
-        if not query:
-            break
     assert found == expected
+    back = [game.pk for game in page.rows]
+    while page.previous:
+        page = client.get(f"{PAGE}{page.previous}").context["page"]
+        back = [game.pk for game in page.rows] + back
+    assert back == expected
