@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Q
@@ -27,7 +27,7 @@ from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import tournament_file
-from tournament.views.paging import LAST_ID, by_id, whole_number
+from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
 from tournament.views.polling import here, unchanged
 from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
 from tournament.views.tournaments.places import winners
@@ -97,7 +97,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
         return HttpResponse(headers={"HX-Refresh": "true"})
     versions = players_of(tournament)
-    filters, shown, parts = _filtered(request, tournament)
+    filters, page = _filtered(request, tournament)
     is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
     with_meetings = is_full or not is_large
@@ -122,7 +122,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "all_games": games_address(tournament=slug),
         "filters": filters,
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
-        "page": by_id(request, shown.listed(), GAMES_A_PAGE, parts),
+        "page": page,
     }
     if "HX-Request" in request.headers:
         return render(request, "pieces/tournament_live.html", context)
@@ -211,13 +211,8 @@ def find_tournament(request: HttpRequest, slug: str) -> Tournament:
     return tournament
 
 
-def _filtered(
-    request: HttpRequest, tournament: Tournament
-) -> tuple[dict[str, Any], GameQuerySet, list[GameQuerySet]]:
-    """The requested filters, the games to show, and their parts for ``by_id``.
-
-    An unknown value of a filter selects no games.
-    """
+def _filtered(request: HttpRequest, tournament: Tournament) -> tuple[dict[str, Any], Page]:
+    """The requested filters, and the page of games. An unknown value of a filter selects no games."""
     ladder, result = request.GET.get("ladder", ""), request.GET.get("result", "")
     bot = whole_number(request, "bot", 0, most=LAST_ID)
     usual = "all" if tournament.state == Tournament.State.DRAFT else ""
@@ -225,14 +220,30 @@ def _filtered(
     games = Game.objects.filter(condition)
     if ladder:
         games = games.filter(ladder=ladder) if ladder in GAMES else games.none()
-    own, shown = games.filter(tournament=tournament), Q(state__in=states)
-    if bot:
-        shown &= Q(white=bot) | Q(black=bot)
-    if bot and tournament.games_done > MANY_GAMES:
-        # A version has few of such a ladder's games, and most games of a version are of its ladder.
-        games = games.filter(without_index("tournament", tournament.pk), state__in=states)
-        parts = [games.filter(white=bot), games.filter(black=bot)]
+    if bot and tournament.games_done > MANY_GAMES and DONE in states and set(states) <= set(BEGUN):
+        page = _page_of_bot(request, tournament, games, bot, [state for state in states if state != DONE])
     else:
+        shown = games.filter(tournament=tournament)
+        if bot:
+            shown = shown.filter(Q(white=bot) | Q(black=bot))
         # The index orders the games of each state by id, but not the games of all states.
-        parts = [own.filter(shown, state=state) for state in states]
-    return {"ladder": ladder, "bot": bot, "result": result}, own.filter(shown), parts
+        parts = [shown.filter(state=state) for state in states]
+        page = by_id(request, shown.filter(state__in=states).listed(), GAMES_A_PAGE, parts)
+    return {"ladder": ladder, "bot": bot, "result": result}, page
+
+
+def _page_of_bot(
+    request: HttpRequest, tournament: Tournament, games: GameQuerySet, bot: int, others: list[Game.State]
+) -> Page:
+    """The few games that a version has of very many, by their ends; before them those in ``others``.
+
+    Most games of a version are of its ladder's tournament: an index finds them by the version alone.
+    """
+    is_player = Q(white=bot) | Q(black=bot)
+    done = games.filter(without_index("tournament", tournament.pk), state=DONE)
+    parts = [done.filter(white=bot), done.filter(black=bot)]
+    page = by_finish(request, done.filter(is_player).listed(), GAMES_A_PAGE, parts)
+    if page.previous or not others:
+        return page
+    begun = games.filter(is_player, tournament=tournament, state__in=others).listed().order_by("-pk")
+    return replace(page, rows=[*begun[:GAMES_A_PAGE], *page.rows])

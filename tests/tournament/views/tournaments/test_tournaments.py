@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import html
 import re
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db.models import Q
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.records import Record, read_records
@@ -93,6 +97,37 @@ def test_filters_are_in_the_address(site: Site, client: Client, query: str, show
 def test_games_are_filtered_by_bot(site: Site, client: Client) -> None:
     assert len(client.get(f"/tournaments/spring/?bot={site.white.pk}").context["page"].rows) == 2
     assert len(client.get("/tournaments/spring/?bot=999999").context["page"].rows) == 0
+
+
+def test_games_of_a_bot_among_very_many_are_listed_by_their_ends(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = [add_version(None, f"bot {n}") for n in range(3)]
+    big = round_robin(None, "Big", versions, pairs=4)
+    start(big)
+    own = big.games.filter(Q(white=versions[0]) | Q(black=versions[0]))
+    ids = list(own.order_by("id").values_list("id", flat=True))
+    claimed, halted, done = ids[0], ids[1], ids[2:-1]
+    Game.objects.filter(pk=claimed).update(state=Game.State.CLAIMED, attempt=uuid.uuid4())
+    Game.objects.filter(pk=halted).update(state=Game.State.HALTED)
+    Tournament.objects.filter(pk=big.pk).update(games_total=big.games.count())
+    for sequence, pk in enumerate(done, start=2):
+        finish(Game.objects.get(pk=pk), sequence=sequence)
+        end = timezone.now() - datetime.timedelta(hours=sequence * 5 % 7)
+        Game.objects.filter(pk=pk).update(finished_at=end)
+    expected = list(own.done().order_by("-finished_at").values_list("id", flat=True))
+    monkeypatch.setattr(tournaments, "MANY_GAMES", 0)
+    monkeypatch.setattr(tournaments, "GAMES_A_PAGE", 4)
+    address = f"/tournaments/big/?bot={versions[0].pk}"
+    page = client.get(address).context["page"]
+    assert [game.pk for game in page.rows] == [halted, claimed, *expected[:4]]
+    found, query = expected[:4], page.next
+    while query:
+        page = client.get(f"/tournaments/big/{query}").context["page"]
+        found, query = found + [game.pk for game in page.rows], page.next
+    assert found == expected
+    assert len(client.get(f"{address}&result=all").context["page"].rows) == 4
+    assert [game.pk for game in client.get(f"{address}&result=halted").context["page"].rows] == [halted]
 
 
 def test_a_poll_with_nothing_new_is_answered_without_content(site: Site, client: Client) -> None:
