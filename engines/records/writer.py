@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import count, islice
 
 from engines.records.headers import FIRST_RULES, check_headers, start_history
 from engines.records.model import (
@@ -80,13 +79,16 @@ def format_moves(
     An empty comment is left out. ``second_moves_first``: at the start, the second player of a round is to
     move.
     """
-    pieces = []
-    needs_number = True
-    numbers = _numbers(second_moves_first, len(tokens).bit_length())
-    for token, comment, (number, dotted) in zip(tokens, comments, numbers, strict=False):
-        prefix = number or (dotted if needs_number else "")
-        needs_number = comment != ""
-        pieces.append(f"{prefix}{token} {{{comment}}}" if needs_number else f"{prefix}{token}")
+    numbers, after_comments = _numbers(second_moves_first, len(tokens).bit_length())
+    if all(comments):  # as in most games
+        moves = zip(after_comments, tokens, comments, strict=False)
+        pieces = [f"{number}{token} {{{comment}}}" for number, token, comment in moves]
+    else:
+        pieces, needs_number = [], True
+        for ply, (token, comment) in enumerate(zip(tokens, comments, strict=True)):
+            number = (after_comments if needs_number else numbers)[ply]
+            needs_number = comment != ""
+            pieces.append(f"{number}{token} {{{comment}}}" if needs_number else f"{number}{token}")
     pieces.append(result.value)
     return _fill(" ".join(pieces))
 
@@ -136,14 +138,13 @@ def _check_spelling(record: Record, start: History) -> None:
 
 
 @lru_cache(maxsize=64)
-def _numbers(second_moves_first: bool, bits: int) -> tuple[tuple[str, str], ...]:
-    """The number before each ply, always and after a comment, for all plies below two to the ``bits``."""
-    plies = (
-        (f"{number}. ", "") if first else ("", f"{number}... ")
-        for number in count(1)
-        for first in (True, False)
+def _numbers(second_moves_first: bool, bits: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The number before each ply below two to the ``bits``: after a move alone, and after a comment."""
+    plies = [divmod(ply, 2) for ply in range(second_moves_first, (1 << bits) + second_moves_first)]
+    always = [f"{round_ + 1}... " if second else f"{round_ + 1}. " for round_, second in plies]
+    return tuple(["" if second else text for (_, second), text in zip(plies, always, strict=True)]), tuple(
+        always
     )
-    return tuple(islice(plies, second_moves_first, (1 << bits) + second_moves_first))
 
 
 def _fill(text: str) -> str:

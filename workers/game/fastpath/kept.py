@@ -11,7 +11,7 @@ from typing import Final
 
 from engines.records import BOOK, MoveNote, RecordMove, format_note, parse_note
 from workers.game.fastpath.clock import NS_PER_MS
-from workers.game.fastpath.comments import NEVER, format_comment
+from workers.game.fastpath.comments import NEVER, format_comment, format_times
 
 MOST_OUTPUT_BYTES: Final = 512 * 1024
 """The most raw output in memory."""
@@ -24,7 +24,10 @@ class KeptMoves:
         self.tokens: list[str] = []
         self._comments: list[str] = []
         self._answers: list[tuple[bytes, int, int]] = []
-        """Of the moves without a comment yet: all output, the time and the processor time in nanoseconds."""
+        """Of the moves without a comment yet: the output, the time and the processor time in nanoseconds.
+
+        The output is empty if the engine sent its move alone.
+        """
         self._output_bytes = 0
 
     def __len__(self) -> int:
@@ -36,12 +39,15 @@ class KeptMoves:
         self.tokens.append(token)
         self._comments.append(BOOK if book else "" if note is None else format_note(note))
 
-    def add_answer(self, token: str, answer: bytes, used_ns: int, cpu_ns: int) -> None:
+    def add_answer(self, token: str, answer: bytes, begin: int, used_ns: int, cpu_ns: int) -> None:
         """Add a move of the fast path: ``answer`` is all output of the move up to the ``bestmove`` line.
 
-        ``cpu_ns`` is ``NEVER`` if the processor time was not measured.
+        That line begins at ``begin``. ``cpu_ns`` is ``NEVER`` if the processor time was not measured.
         """
         self.tokens.append(token)
+        if begin == 0:
+            self._answers.append((b"", used_ns, cpu_ns))
+            return
         self._answers.append((answer, used_ns, cpu_ns))
         self._output_bytes += len(answer)
         if self._output_bytes > MOST_OUTPUT_BYTES:
@@ -67,8 +73,8 @@ class KeptMoves:
 
     def _write_comments(self) -> None:
         for answer, used_ns, cpu_ns in self._answers:
-            cpu_ms = NEVER if cpu_ns == NEVER else _round_ms(cpu_ns)
-            self._comments.append(format_comment(answer, _round_ms(used_ns), cpu_ms))
+            ms, cpu_ms = _round_ms(used_ns), NEVER if cpu_ns == NEVER else _round_ms(cpu_ns)
+            self._comments.append(format_comment(answer, ms, cpu_ms) if answer else format_times(ms, cpu_ms))
         self._answers = []
         self._output_bytes = 0
 

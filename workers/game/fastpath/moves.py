@@ -168,7 +168,7 @@ class OrdinaryMoves:
         cpu_ns: int = NEVER if channel.end_turn is None else channel.end_turn()
         clock.charge(used_ns)
         channel.conversation.exchanged(question, asked_ns, pieces)
-        self._kept.add_answer(token, answer, used_ns, cpu_ns)
+        self._kept.add_answer(token, answer, begin, used_ns, cpu_ns)
         self._questions.add(token)
         return None
 

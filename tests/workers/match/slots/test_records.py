@@ -46,7 +46,7 @@ def played_game(given: int = 0, result: Result = Result.DRAW, **more: Any) -> Pl
         kept.add(token, None, book=True)
     for number, token in enumerate(LINE[given:]):
         answer = (INFO if number % 2 else b"") + f"bestmove {token}\n".encode()
-        kept.add_answer(token, answer, number * 1_000_000, NEVER)
+        kept.add_answer(token, answer, answer.index(b"bestmove"), number * 1_000_000, NEVER)
     ending: dict[str, Any] = {"termination": Termination.PLY_LIMIT, "fault": Fault.NONE, **more}
     return PlayedGame(kept, result, **ending)
 
