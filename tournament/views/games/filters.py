@@ -22,7 +22,7 @@ from django.urls import reverse
 from engines.records import Fault, Termination
 from engines.rules.base import Result, Side
 from engines.rules.registry import GAMES
-from tournament.models import BotVersion, CountedPair, Game, Pairing
+from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament
 from tournament.models.games import Drawn, Forfeited, without_index
 from tournament.views.games.endings import FORFEIT_WORDS, OTHER_WORDS, RULES_WORDS
 
@@ -31,6 +31,8 @@ LAST_NUMBER = 2**63 - 1
 MAX_OPENING = 2000
 MOST_LISTED = 5000
 """Ids that are given to the database one by one."""
+MOST_SORTED = 20_000
+"""Games of a tournament that are sorted for a page."""
 NO_OPENING = "none"
 """The value of ``?opening=`` for games that begin without given moves."""
 
@@ -49,7 +51,6 @@ FIELDS = {
     "min_plies": "plies__gte",
     "max_plies": "plies__lte",
     "min_sequence": "sequence__gte",
-    "tournament": "tournament__slug",
     "round": "pairing__round",
 }
 """Filters that compare one column."""
@@ -200,6 +201,8 @@ class GameSearchForm(forms.Form):
                 games = games.filter(**{field: values[name]})
         if values["ladder"]:
             games = games.filter(self._on_ladder())
+        if values["tournament"]:
+            games = games.filter(tournament=self._tournament[0])
         if values["until"]:
             games = games.filter(finished_at__lt=_midnight(values["until"] + datetime.timedelta(days=1)))
         if values["since"]:
@@ -238,13 +241,24 @@ class GameSearchForm(forms.Form):
         """Whether that order is the one of a ladder's numbers, in which its index has its games."""
         values = self.cleaned_data
         is_of_ladder = values["ladder"] and not (values["bot"] or values["owner"])
-        return bool(self.is_by_time and is_of_ladder and not self._is_of_some_days())
+        return bool(self.is_by_time and is_of_ladder and not (self._is_of_some_days() or self.is_of_few))
 
     @property
     def is_in_parts(self) -> bool:
         """Whether indexes have the order of each part, and none that of all together."""
         values = self.cleaned_data
         return bool(values["opponent"] or (self.is_by_time and (values["bot"] or values["owner"])))
+
+    @functools.cached_property
+    def _tournament(self) -> tuple[int, int]:
+        """The id of the tournament and how many of its games are over; zeros if there is none."""
+        found = Tournament.objects.filter(slug=self.cleaned_data["tournament"])
+        return found.values_list("pk", "games_done").first() or (0, 0)
+
+    @property
+    def is_of_few(self) -> bool:
+        """Whether sorting all games that can match takes less time than reading an index in their order."""
+        return bool(self.cleaned_data["tournament"]) and self._tournament[1] <= MOST_SORTED
 
     def _is_of_some_days(self) -> bool:
         """Whether an index of times has the games that match, and few others."""

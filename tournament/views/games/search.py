@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -138,7 +139,10 @@ def _found(request: HttpRequest, form: GameSearchForm, size: int) -> _Found:
     if form.is_in_parts and len(parts := form.find_in_parts(recorded)) <= MOST_PARTS:
         found = [(_zoned(value), pk) for value, pk in first_of_parts(parts, order, size + 1)]
     else:
-        found = list(form.find(recorded).order_by(*order).values_list(field, "pk")[: size + 1])
+        # An index of times or lengths has few games of an old tournament among all that it would be read for.
+        key = Coalesce(field, Value(EPOCH if form.is_by_time else 0)) if form.is_of_few else F(field)
+        rows = form.find(recorded).order_by(key.desc() if descends else key.asc(), order[1])
+        found = list(rows.values_list(field, "pk")[: size + 1])
     return _Found(found, size, _filters(request), "after" not in request.GET)
 
 

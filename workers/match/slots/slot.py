@@ -13,12 +13,12 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engines.records import Fault
 from workers.engine.process import REAPER, RUNNING
-from workers.jobs import EngineSpec
+from workers.jobs import EngineSpec, SideLog
 from workers.match.results import line_of
 from workers.match.slots.messages import (
     NO_LOG,
@@ -140,6 +140,9 @@ class SlotWorker:
             begun = time.monotonic()
             self._engines.begin_game()
             finished = runner.play(game)
+            if not _has_logs(assignment, finished):
+                # Held games with their lines would be more than the processor's cache.
+                finished = replace(finished, white=SideLog, black=SideLog)
             yield _PlayedGame(assignment, finished, time.monotonic() - begun)
 
 
@@ -154,7 +157,7 @@ class _PlayedGame:
     def message(self, records: RecordWriter) -> SlotGame:
         assignment, finished = self.assignment, self.finished
         played = finished.played
-        has_logs = assignment.terms.keeps_lines or played.fault is not Fault.NONE
+        has_logs = _has_logs(assignment, finished)
         return SlotGame(
             key=finished.game.key,
             record=records.text(assignment, finished),
@@ -168,6 +171,11 @@ class _PlayedGame:
             ms=round(self.seconds * 1000),
             line=line_of(assignment.fen, played.kept.tokens),
         )
+
+
+def _has_logs(assignment: Assignment, finished: FinishedGame) -> bool:
+    """Whether the match gets the lines and the standard error of the game's engines."""
+    return assignment.terms.keeps_lines or finished.played.fault is not Fault.NONE
 
 
 def _read_batches() -> Iterator[Sequence[Assignment]]:
