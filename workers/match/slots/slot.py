@@ -140,8 +140,9 @@ class SlotWorker:
             begun = time.monotonic()
             self._engines.begin_game()
             finished = runner.play(game)
+            # Held games with all their lines would be more than the processor's cache.
+            finished.played.kept.comments()  # from here on without the output
             if not _has_logs(assignment, finished):
-                # Held games with their lines would be more than the processor's cache.
                 finished = replace(finished, white=SideLog, black=SideLog)
             yield _PlayedGame(assignment, finished, time.monotonic() - begun)
 
