@@ -16,6 +16,8 @@ from tests.run import BOTH_FORMS, Mode, closing_lines, parse_mode
 from tests.support.jobs import processes_with, wait_until
 from tournament.embedded.plan import ROOT
 
+pytestmark = pytest.mark.slow
+
 MARK = f"98765{os.getpid()}"
 """The seconds that a process of these tests sleeps at most; other processes sleep other times."""
 ORPHAN = """

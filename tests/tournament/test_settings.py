@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SHOW = """
 import json
@@ -82,7 +84,6 @@ def manage(data: Path, *words: str, **environment: str) -> subprocess.CompletedP
     )
 
 
-@pytest.mark.slow
 def test_a_site_with_https_passes_django_s_check_for_deployment(tmp_path: Path) -> None:
     words = ("check", "--deploy", "--fail-level=WARNING")
     run = manage(tmp_path, *words, DUARENA_SITE="https://a.example", DUARENA_HOSTS="a.example")
@@ -100,7 +101,6 @@ for address in re.findall(r'"(/static/[^"]+)"', page):
 """
 
 
-@pytest.mark.slow
 def test_collected_files_have_hashed_names_and_are_kept_for_a_year(tmp_path: Path) -> None:
     static = tmp_path / "static"
     environment = {"DUARENA_STATIC": str(static)}

@@ -24,7 +24,7 @@ from workers.bundles.bundle_site import PROTOCOL_HEADER
 from workers.jobs import PROTOCOL
 from workers.service.compliance import ComplianceEnding, Found
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 FAULT = Found("legal moves", "duploline", "illegal move", "read it", "> go", "Traceback", is_grave=True)
 
 

@@ -27,7 +27,7 @@ from tournament.services.dispatch.attempts import give_back
 from tournament.services.results import keeper
 from workers.jobs import GameJob
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 TOKEN = "a token of tests"
 QUERIES = 20

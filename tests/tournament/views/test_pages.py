@@ -29,6 +29,8 @@ from tournament.models.compressed import pack_log
 from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.views.site.documents import render_markdown
 
+pytestmark = pytest.mark.slow
+
 MANIFEST = (
     '[bot]\nname = "Newcomer"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
 )
@@ -376,7 +378,6 @@ VALUES = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("address", [*ADDRESSES, "game"])
 def test_no_query_string_breaks_a_page(site: Site, as_user: Callable[..., Client], address: str) -> None:
     client, source = as_user(site.owner), random.Random(address)

@@ -20,6 +20,8 @@ from tests.support.addresses import CASES, EXPECTED, VISITORS, address_of, examp
 from tests.support.filled_site import STDERR, Site, add_version
 from tournament.models import Exam
 
+pytestmark = pytest.mark.slow
+
 SAME = {"account_login": "log-in", "account_signup": "sign-up"}
 """Second names, by which allauth knows an address."""
 
@@ -63,7 +65,6 @@ def test_the_table_leads_to_the_addresses_it_names(site: Site) -> None:
         assert get_resolver().resolve(path).url_name == SAME.get(name, name)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("visitor", VISITORS[:3])
 def test_only_staff_has_access_to_the_administration(
     site: Site, as_user: Callable[..., Client], visitor: str
@@ -76,7 +77,6 @@ def test_staff_reaches_the_administration(site: Site, as_user: Callable[..., Cli
     assert as_user(site.staff).get("/admin/").status_code == 200
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in EXPECTED if not EXPECTED[name][0].startswith("POST")])
 def test_no_page_shows_the_output_of_another_user_s_engine(
     site: Site, as_user: Callable[..., Client], name: str

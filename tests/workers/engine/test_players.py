@@ -17,6 +17,8 @@ from workers.engine import players
 from workers.game.seeds import derive_seed
 from workers.jobs import EngineSpec, GameReport
 
+pytestmark = pytest.mark.slow
+
 DECLARES_SEED = r"option name UGI_Seed type spin default 0"
 DECLARES_VARIANT = r"option name UGI_Variant type combo default duovallis var duovallis var dogon-kulei\n"
 

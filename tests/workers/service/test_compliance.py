@@ -18,6 +18,8 @@ from workers.play.runner import WorkerContext
 from workers.service import compliance
 from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews, check_bot
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
@@ -42,7 +44,6 @@ def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
     return check_one
 
 
-@pytest.mark.slow
 def test_the_check_of_a_good_engine_is_reported_step_by_step_and_survives_serialization(
     run: Callable[..., list[ComplianceNews]],
 ) -> None:

@@ -31,6 +31,8 @@ from tournament.services.shares import (
 )
 from workers.jobs import GameJob
 
+pytestmark = pytest.mark.slow
+
 Deal = Callable[[], list[GameJob]]
 ADA, BOB = 1, 2
 

@@ -26,7 +26,7 @@ from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import announce, extend, set_times
 from workers.jobs import MAX_VOIDS, GameJob, JobGame
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 BOTH = ["dogon-kulei", "duploline"]
 

@@ -27,6 +27,8 @@ from tournament.services.schedule.tournaments import start
 from tournament.views.games import search, time_limit
 from tournament.views.games.filters import SORTS
 
+pytestmark = pytest.mark.slow
+
 NOW = timezone.now().replace(microsecond=0)
 
 

@@ -21,7 +21,7 @@ from tournament.views.version_tests import version_tests
 from workers.jobs import GameJob, JobGame
 from workers.statistics import estimate
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 HTMX = {"HX-Request": "true"}
 
