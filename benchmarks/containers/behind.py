@@ -64,9 +64,7 @@ def look_through_proxy(site: ContainerSite) -> None:
     refused = _flood(site)
     if not 0 < refused < FLOOD:
         raise Broken(f"the proxy refused {refused} of {FLOOD} requests in a row")
-    print(
-        f"- the proxy has TLS, serves static files and forms, and refused {refused} of {FLOOD} requests in a row"
-    )
+    print(f"- the proxy has TLS, static files and forms, and refused {refused} of {FLOOD} requests in a row")
     time.sleep(5)  # until the proxy's limit admits requests again
 
 

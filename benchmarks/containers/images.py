@@ -50,7 +50,10 @@ STAND_INS: Final = {
         "RUN chmod 755 /usr/local/bin/start && ln -s /usr/lib/postgresql/*/bin/* /usr/local/bin/\n"
         'ENTRYPOINT ["/usr/local/bin/start"]\n'
     ),
-    "nginx:1.28.0": "RUN apt-get update && apt-get install --yes --no-install-recommends nginx curl\n",
+    "nginx:1.28.0": (
+        "RUN apt-get update && apt-get install --yes --no-install-recommends nginx curl"
+        " && rm -rf /var/lib/nginx && ln -s /var/cache/nginx /var/lib/nginx\n"
+    ),
     "redis:7": "RUN install -d -o redis -g redis /data\nWORKDIR /data\n",
 }
 """By name, what each adds to the common base."""
