@@ -2,12 +2,14 @@
 
 Without a container engine it starts one, and without an image registry it makes the images (``images.py``),
 which takes about ten minutes the first time and needs root, dockerd, Docker Compose and debootstrap. The
-site's network is its own; it is reached through one port of this machine. In order:
+site's network is its own; it is reached through three ports of this machine. In order:
 
 1. all services become healthy, and the sample bots are registered;
-2. a round robin of bots in C is played, for games a second, as in ``benchmarks.throughput``;
-3. while another one is played, containers are killed, cut off from the network and made again;
-4. a bot is uploaded and validated.
+2. the proxy serves pages by TLS, files without the site, and refuses a flood; ``site.env`` is read;
+3. a round robin of bots in C is played, for games a second, as in ``benchmarks.throughput``;
+4. while another one is played, containers are killed, cut off from the network and made again;
+5. a bot is uploaded and validated;
+6. a backup is restored into new volumes, and the site plays on.
 
 Each game must be recorded once, and rebuilt ratings must be the same. The exit code is 1 if not.
 
@@ -18,11 +20,20 @@ from __future__ import annotations
 
 import argparse
 import secrets
+import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.containers.behind import (
+    SETTING,
+    look_through_proxy,
+    play_again,
+    read_settings,
+    restore_backup,
+)
 from benchmarks.containers.engine import Compose, Docker, container_engine
 from benchmarks.containers.images import make_images
 from benchmarks.containers.site import ContainerSite
@@ -34,7 +45,8 @@ from tournament.embedded.options import find_port
 from tournament.embedded.plan import ROOT
 
 PROJECT = "duarena-benchmark"
-FIRST_PORT = 8460
+FIRST_PORTS = (8460, 8480, 8500)
+"""From which free ones are looked for: of the site, of HTTP and of HTTPS."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,18 +64,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(docker: Docker, options: argparse.Namespace) -> None:
-    port = find_port("127.0.0.1", FIRST_PORT)
+    ports = [find_port("127.0.0.1", first) for first in FIRST_PORTS]
     with tempfile.TemporaryDirectory() as name:
-        values = Path(name, "env")
+        folder = Path(name)
         token = secrets.token_hex(16)
-        values.write_text(_values(port, token, options.slots))
-        compose = Compose(docker, PROJECT, ROOT / "docker-compose.yml", values)
-        site = ContainerSite(docker, compose, f"http://127.0.0.1:{port}", token)
+        file = _copy_project(folder / "project")
+        values = folder / "env"
+        values.write_text(_values(ports, token, options.slots))
+        compose = Compose(docker, PROJECT, file, values)
+        certificate = file.parent / "certificates" / "fullchain.pem"
+        plain, tls = f"http://127.0.0.1:{ports[1]}", f"https://127.0.0.1:{ports[2]}"
+        site = ContainerSite(docker, compose, tls, token, certificate, plain)
         try:
             print(f"- {site.start()}")
-            measure_rate(site, options.ladder, options.games, Path(name))
+            look_through_proxy(site)
+            read_settings(site)
+            measure_rate(site, options.ladder, options.games, folder)
             play_through_faults(site, options.ladder, options.games)
-            upload_bot(site, Path(name))
+            upload_bot(site, folder)
+            print(f"- {site.check()}")
+            restore_backup(site, folder)
+            play_again(site, options.ladder)
             print(f"- {site.check()}")
         except Broken:
             print(compose.run("logs", "--tail=15", "--no-color", check=False), file=sys.stderr)
@@ -72,14 +93,35 @@ def _run(docker: Docker, options: argparse.Namespace) -> None:
             compose.run("down", "--volumes", "--timeout=5", check=False)
 
 
-def _values(port: int, token: str, slots: int) -> str:
+def _copy_project(folder: Path) -> Path:
+    """The compose file in a folder of its own, with the files that it names; returns its place."""
+    for path in ("docker-compose.yml", "docs/nginx/nginx.conf", "workers/sandbox/container.json"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, folder / path)
+    (folder / "site.env").write_text(f"{SETTING[0]}={SETTING[1]}\n")
+    (folder / "acme").mkdir()
+    keys = folder / "certificates"
+    keys.mkdir()
+    request = "openssl req -x509 -newkey rsa:2048 -nodes -days 7 -subj /CN=duarena.example"
+    request += " -addext subjectAltName=IP:127.0.0.1"
+    files = ("-keyout", str(keys / "privkey.pem"), "-out", str(keys / "fullchain.pem"))
+    subprocess.run((*request.split(), *files), check=True, capture_output=True)
+    return folder / "docker-compose.yml"
+
+
+def _values(ports: Sequence[int], token: str, slots: int) -> str:
     made = {name: secrets.token_hex(24) for name in ("POSTGRES_PASSWORD", "REDIS_PASSWORD")}
     made |= {
         "DUARENA_SECRET_KEY": secrets.token_hex(32),
         "DUARENA_WORKER_TOKEN": f"duarena_{secrets.token_hex(32)}",
         "DUARENA_METRICS_TOKEN": token,
-        "DUARENA_LISTEN": f"127.0.0.1:{port}",
-        "DUARENA_SITE": f"http://127.0.0.1:{port}",
+        "DUARENA_LISTEN": f"127.0.0.1:{ports[0]}",
+        "DUARENA_HTTP": f"127.0.0.1:{ports[1]}",
+        "DUARENA_HTTPS": f"127.0.0.1:{ports[2]}",
+        "DUARENA_SITE": f"https://127.0.0.1:{ports[2]}",
+        "DUARENA_HOSTS": "127.0.0.1",
+        "DUARENA_PROXY": "10.213.87.2",
+        "COMPOSE_PROFILES": "proxy",
         "DUARENA_SANDBOX": "B",
         "DUARENA_LADDER_GAMES": "0",
         "DUARENA_PLAYER_SLOTS": str(slots),

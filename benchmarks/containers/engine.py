@@ -41,6 +41,15 @@ class Docker:
             raise Broken(f"docker {' '.join(words)}: {run.stderr[-3000:]}{run.stdout[-2000:]}")
         return run.stdout
 
+    def save(self, file: Path, *words: str) -> None:
+        """Write the output of ``docker WORDS`` to a file; raises ``Broken`` if it fails."""
+        with file.open("wb") as output:
+            run = subprocess.run(
+                ("docker", *words), env=self._environment, stdout=output, stderr=subprocess.PIPE, check=False
+            )
+        if run.returncode:
+            raise Broken(f"docker {' '.join(words)}: {run.stderr.decode()[-3000:]}")
+
     def has_image(self, name: str) -> bool:
         return bool(self.run("images", "--quiet", name).strip())
 
@@ -57,6 +66,15 @@ class Compose:
 
     def run(self, *words: str, text: str | None = None, check: bool = True) -> str:
         return self._docker.run(*self._words, *words, text=text, check=check)
+
+    def save(self, file: Path, *words: str) -> None:
+        """Write the output to a file."""
+        self._docker.save(file, *self._words, *words)
+
+    def load(self, file: Path, *words: str) -> None:
+        """Run a command that reads a file."""
+        with file.open("rb") as content:
+            self._docker.run(*self._words, *words, stdin=content)
 
     def states(self) -> dict[str, str]:
         """By container: ``healthy``, ``starting``, ``unhealthy``, or its state if it has no health check."""

@@ -1,8 +1,8 @@
-"""Stand-ins for the images of Python, PostgreSQL and Redis, made of Debian's packages by debootstrap.
+"""Stand-ins for the images of Python, PostgreSQL, Redis and nginx, made of Debian's packages by debootstrap.
 
 They bear the names that the Dockerfile and the compose file use. Their versions are Debian 12's: Python 3.11,
-PostgreSQL 15, Redis 7.0. PostgreSQL's stand-in knows the variables of the real image that the compose file
-sets.
+PostgreSQL 15, Redis 7.0, nginx 1.22. PostgreSQL's stand-in knows the variables of the real image that the
+compose file sets.
 """
 
 from __future__ import annotations
@@ -50,6 +50,10 @@ STAND_INS: Final = {
         "RUN chmod 755 /usr/local/bin/start && ln -s /usr/lib/postgresql/*/bin/* /usr/local/bin/\n"
         'ENTRYPOINT ["/usr/local/bin/start"]\n'
     ),
+    "nginx:1.28.0": (
+        "RUN apt-get update && apt-get install --yes --no-install-recommends nginx curl"
+        " && rm -rf /var/lib/nginx && ln -s /var/cache/nginx /var/lib/nginx\n"
+    ),
     "redis:7": "RUN install -d -o redis -g redis /data\nWORKDIR /data\n",
 }
 """By name, what each adds to the common base."""
@@ -64,7 +68,7 @@ def make_images(docker: Docker) -> None:
             with tempfile.TemporaryDirectory() as folder:
                 Path(folder, "start").write_text(_POSTGRES_START)
                 Path(folder, "Dockerfile").write_text(f"FROM {BASE}\n{lines}")
-                docker.run("build", "--quiet", "--tag", name, folder)
+                docker.run("build", "--quiet", "--network=host", "--tag", name, folder)
     docker.run("build", "--network=host", "--tag", OURS, str(ROOT))
 
 

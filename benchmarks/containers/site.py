@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import ssl
 import time
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.containers.engine import Compose, Docker
@@ -16,7 +18,7 @@ HEALTHY_S: Final = 900.0
 """On a busy machine the checks themselves take long."""
 PATIENCE_S: Final = 600.0
 LOOK_S: Final = 0.25
-SERVICES: Final = ("postgres", "redis", "site", "keeper", "beat", "players", "validators")
+SERVICES: Final = ("postgres", "redis", "site", "proxy", "keeper", "beat", "players", "validators")
 
 _STATE = """
 import json
@@ -35,12 +37,17 @@ print(json.dumps({
 
 @dataclass(frozen=True, slots=True)
 class ContainerSite:
-    """A site in containers at ``url``; ``token`` opens its metrics."""
+    """A site in containers, behind the proxy at ``url``; ``token`` opens its metrics.
+
+    ``certificate`` is that of the proxy, and ``plain`` the address without TLS.
+    """
 
     docker: Docker
     compose: Compose
     url: str
     token: str
+    certificate: Path
+    plain: str
 
     def start(self) -> str:
         """Start all services and wait until they are healthy; returns a sentence."""
@@ -63,8 +70,12 @@ class ContainerSite:
 
     def page(self, path: str, **headers: str) -> str:
         request = urllib.request.Request(self.url + path, headers=headers)
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=30, context=self.trust()) as answer:
             return str(answer.read().decode())
+
+    def trust(self) -> ssl.SSLContext:
+        """The context of a client that trusts the certificate."""
+        return ssl.create_default_context(cafile=str(self.certificate))
 
     def recorded(self) -> int:
         """The recorded games, from the site's metrics; -1 if the site does not answer."""

@@ -40,7 +40,7 @@ import json
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.tournaments import create_round_robin, start
 versions = list(BotVersion.objects.filter(bot__name__startswith="Instant"))
-event = create_round_robin(None, name="Faults", versions=versions, ladders=[{ladder!r}], pairs={pairs},
+event = create_round_robin(None, name="Again", versions=versions, ladders=[{ladder!r}], pairs={pairs},
     time_control="10+0.1", seed=2, opening_plies=2)
 start(event)
 print(json.dumps(event.games_total))
@@ -84,7 +84,7 @@ def measure_rate(site: ContainerSite, ladder: str, games: int, folder: Path) -> 
 def play_through_faults(site: ContainerSite, ladder: str, games: int) -> None:
     """Play a round robin while containers die, lose their network and are replaced."""
     before = site.recorded()
-    total = int(site.run(_AGAIN.format(ladder=ladder, pairs=max(1, games // 2 // throughput.MEETINGS))))
+    total = start_again(site, ladder, max(1, games // 2 // throughput.MEETINGS))
     site.wait_for(before + 1)
     for service in ("players", "keeper", "redis", "beat", "postgres", "site"):
         _kill(site, service, before + total)
@@ -95,6 +95,11 @@ def play_through_faults(site: ContainerSite, ladder: str, games: int) -> None:
     site.wait_until_healthy()
     print("- the record keeper, the players and the site were replaced by new containers")
     site.wait_for(before + total)
+
+
+def start_again(site: ContainerSite, ladder: str, pairs: int) -> int:
+    """Start another round robin of the instant bots; returns its number of games."""
+    return int(site.run(_AGAIN.format(ladder=ladder, pairs=pairs)))
 
 
 def _kill(site: ContainerSite, service: str, last: int) -> None:
@@ -142,7 +147,7 @@ def upload_bot(site: ContainerSite, folder: Path) -> None:
     run = subprocess.run(
         (sys.executable, "-m", "engines", "submit", str(bundle), f"--site={site.url}"),
         cwd=ROOT,
-        env={**os.environ, "DUARENA_TOKEN": str(site.run(_TOKEN))},
+        env={**os.environ, "DUARENA_TOKEN": str(site.run(_TOKEN)), "SSL_CERT_FILE": str(site.certificate)},
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,

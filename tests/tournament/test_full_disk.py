@@ -5,14 +5,18 @@ The disk is a real one, a small tmpfs in a mount namespace, because only a kerne
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db import OperationalError
 from django.test import Client
+from pytest_django import Settings
 
 from tests.support.sites import SiteData
 from tests.tournament.services.backups.test_backups import FILL
@@ -122,6 +126,27 @@ def test_staff_reads_on_every_page_that_the_disk_is_full(monkeypatch: pytest.Mon
     monkeypatch.setattr(disk, "LEAST_BYTES", 1 << 62)
     assert "The disk of the data folder is full" in client.get("/about/").content.decode()
     assert "disk of the data folder" not in Client().get("/about/").content.decode()
+
+
+@pytest.mark.django_db
+def test_a_read_only_data_folder_is_no_trouble_in_a_container_whose_volumes_can_be_written(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    settings.BUNDLES.mkdir(parents=True, exist_ok=True)
+    real, read_only = os.statvfs, {settings.DATA}
+
+    def statvfs(folder: Path) -> Any:
+        found = real(folder)
+        flags = {"f_flag": found.f_flag | os.ST_RDONLY} if folder in read_only else {"f_flag": found.f_flag}
+        return SimpleNamespace(f_bavail=found.f_bavail, f_frsize=found.f_frsize, **flags)
+
+    monkeypatch.setattr(os, "statvfs", statvfs)
+    monkeypatch.setattr(disk, "connection", SimpleNamespace(vendor="sqlite"))
+    assert disk.full_disk().startswith("the disk of the data folder is read-only")
+    monkeypatch.setattr(disk, "connection", SimpleNamespace(vendor="postgresql"))
+    assert disk.full_disk() == ""
+    read_only.add(settings.BUNDLES)
+    assert disk.full_disk().startswith("the disk of the folder of bundles is read-only")
 
 
 def test_the_console_says_once_that_the_disk_is_full_and_once_that_it_is_not(
