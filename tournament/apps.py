@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.apps import AppConfig, apps
-from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 
 from tournament.monitoring.errors import start_error_reports
@@ -23,14 +22,6 @@ class TournamentConfig(AppConfig):
         files.ignore_patterns = [*files.ignore_patterns, "ext"]
         start_error_reports()
         post_migrate.connect(_create_ladders, sender=self)
-        connection_created.connect(_compile_no_queries)
-
-
-def _compile_no_queries(connection: Any, **_: Any) -> None:
-    """Compiling a query takes PostgreSQL longer than any query of a page; it estimates too much for some."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SET jit = off")
 
 
 def _create_ladders(using: str, **_: Any) -> None:
