@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 import yaml
 
-from benchmarks.containers import images, steps
-from benchmarks.containers.__main__ import _values
+from benchmarks.containers import behind, images, steps
+from benchmarks.containers.__main__ import _copy_project, _values
 from benchmarks.containers.site import SERVICES, wait_until
 from benchmarks.runs import Broken
 from tournament.embedded.plan import ROOT
@@ -19,14 +21,14 @@ COMPOSE = (ROOT / "docker-compose.yml").read_text()
 def test_there_is_a_stand_in_for_every_image_that_a_registry_would_give() -> None:
     named = set(re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE))
     services = yaml.safe_load(COMPOSE)["services"]
-    services = {name: service for name, service in services.items() if "profiles" not in service}
     named |= {service["image"] for service in services.values()} - {images.OURS}
     assert set(images.STAND_INS) == named
     assert set(SERVICES) == set(services) - {"migrate"}
 
 
 def test_every_secret_and_setting_of_the_benchmark_is_one_of_the_compose_file() -> None:
-    given = set(re.findall(r"^(\w+)=", _values(1, "token", 2), re.MULTILINE))
+    given = set(re.findall(r"^(\w+)=", _values([1, 2, 3], "token", 2), re.MULTILINE))
+    given -= {"COMPOSE_PROFILES"}  # Compose itself reads it
     assert given <= set(re.findall(r"\$\{(\w+)", COMPOSE))
     assert set(re.findall(r"\$\{(\w+):\?", COMPOSE)) <= given
 
@@ -36,6 +38,18 @@ def test_the_programs_that_run_in_the_site_are_valid() -> None:
     compile(steps._PREPARE.format(**words, games=1), "prepare", "exec")
     compile(steps._AGAIN.format(ladder="x", pairs=1), "again", "exec")
     compile(steps._TOKEN, "token", "exec")
+    for program in (behind._SETTING, behind._RATINGS, behind._BUNDLES):
+        compile(program, "behind", "exec")
+
+
+def test_the_services_of_the_benchmark_run_from_the_files_in_its_folder(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl: apt-get install openssl")
+    file = _copy_project(tmp_path / "project")
+    mounted = re.findall(r'"\./([^:"]+):|seccomp:([^"]+)"', COMPOSE)
+    assert mounted
+    assert all((file.parent / (one or other)).exists() for one, other in mounted)
+    assert (file.parent / "site.env").read_text() == "DUARENA_MAX_BUNDLE_MB=7\n"
 
 
 def test_a_wait_ends_with_the_reason() -> None:
