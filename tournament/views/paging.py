@@ -146,8 +146,9 @@ def _first(
     """The first ``count`` rows in the window by ``order``, whose last column is the id."""
     if len(parts) < 2:
         return list(rows.filter(window).order_by(*order)[:count])
-    first = first_of_parts([part.filter(window) for part in parts], order, count)
-    return list(rows.filter(pk__in=[pk for *_, pk in first]).order_by(*order))
+    first = [pk for *_, pk in first_of_parts([part.filter(window) for part in parts], order, count)]
+    found = {row.pk: row for row in rows.filter(pk__in=first)}
+    return [found[pk] for pk in first if pk in found]
 
 
 def first_of_parts(
@@ -157,14 +158,19 @@ def first_of_parts(
 
     The columns of ``order`` all ascend or all descend (``-``). Reads at most ``count`` rows a part, in one
     statement for up to ``MOST_PARTS`` parts; a row that several parts have is returned once. In SQL, because
-    Django's ``union`` cannot limit its parts on SQLite; values are therefore as the database has them.
+    Django's ``union`` cannot limit its parts on SQLite; values are therefore as the database has them. An
+    empty value counts as the smallest.
     """
     descends, columns = order[0].startswith("-"), [column.removeprefix("-") for column in order]
     heads = [part.order_by(*order).values_list(*columns, *more)[:count] for part in parts]
     found: list[tuple[Any, ...]] = []
     for start in range(0, len(heads), MOST_PARTS):
         found += _union(heads[start : start + MOST_PARTS])
-    return sorted(set(found), reverse=descends)[:count]
+    return sorted(set(found), key=_with_empty_values, reverse=descends)[:count]
+
+
+def _with_empty_values(row: tuple[Any, ...]) -> list[tuple[bool, Any]]:
+    return [(value is not None, value) for value in row]
 
 
 def _union(heads: Sequence[QuerySet[Any]]) -> list[tuple[Any, ...]]:

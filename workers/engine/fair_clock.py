@@ -31,6 +31,8 @@ MOST_WITHHELD_NS: Final = 10_000_000_000
 """The most time withheld that counts for one move."""
 RECHECK_NS: Final = 2_000_000
 """The interval of checks after the flag would have fallen by wall time."""
+LAST_WAIT_NS: Final = 20_000_000
+"""How long an engine may still run before its flag falls, where only waits that are over are counted."""
 NEVER_NS: Final = 1 << 62
 PERIOD_NS: Final = 10_000_000_000
 """Moves are added up until they have taken this time, to find out whether the core is contended."""
@@ -56,6 +58,8 @@ class FairClock:
         self._sample_ns = NEVER_NS
         """When to sample the counter again."""
         self._is_turn = False
+        self._fell_ns = NEVER_NS
+        """When the flag would have fallen in this turn."""
 
     def prepare(self) -> None:
         """Call before a question is written; marks the counter if the core is contended."""
@@ -66,6 +70,7 @@ class FairClock:
     def begin(self, asked_ns: int) -> None:
         """The turn has begun: the question was written at ``asked_ns``."""
         self._asked_ns = asked_ns
+        self._fell_ns = NEVER_NS
         self._is_turn = True
 
     def check(self, now_ns: int) -> int:
@@ -82,13 +87,17 @@ class FairClock:
             self._counter.sample()
         return max(0, self._sample_ns - now_ns)
 
-    def extension_ns(self) -> int:
-        """How much later than by wall time the flag falls in this turn, as far as known now."""
+    def left_ns(self, left_ns: int) -> int:
+        """The time until the flag falls, as far as known now; ``left_ns``, not positive, is that by wall time."""
         if not self._is_turn:
-            return 0
+            return left_ns
         now_ns = time.monotonic_ns()
         self.check(now_ns)
-        return self._charge(now_ns - self._asked_ns).extension_ns
+        left_ns += self._charge(now_ns - self._asked_ns).extension_ns
+        if left_ns <= 0 and not self._counter.counts_present_wait:
+            self._fell_ns = min(self._fell_ns, now_ns)
+            left_ns = self._fell_ns + LAST_WAIT_NS - now_ns
+        return left_ns if left_ns <= 0 else max(left_ns, RECHECK_NS)
 
     def end(self, arrived_ns: int) -> Charge:
         """End the turn: the answer came, or the flag fell, at ``arrived_ns``. Call it before ``end_turn``."""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from engines.records import Termination
-from workers.engine.fair_clock import MARK_NS, NEVER_NS, RECHECK_NS, FairClock, own_core
+from workers.engine.fair_clock import MARK_NS, NEVER_NS, FairClock, own_core
 from workers.engine.launch import Launch, is_untouched
 from workers.engine.processor_time import CHECK_NS, ProcessorTime, WaitingEngines
 from workers.exit_status import exit_sentence, signal_sentence
@@ -223,8 +223,7 @@ class EngineProcess:
         left_ns = deadline_ns - now_ns
         if left_ns > 0 or self._fair_clock is None:
             return left_ns
-        left_ns += self._fair_clock.extension_ns()
-        return left_ns if left_ns <= 0 else max(left_ns, RECHECK_NS)
+        return self._fair_clock.left_ns(left_ns)
 
     def _longest_wait_ns(self, now_ns: int) -> int:
         """How long a wait may last before something else must be done."""

@@ -25,7 +25,14 @@ from workers.sandbox import tree
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT, Mounts, bwrap_arguments
 from workers.sandbox.groups.cgroups import Group
 from workers.sandbox.limits import Limits, inner_words, processor_time_sentence
-from workers.sandbox.withheld import DelayCounter, WithheldCounter, core_ns, has_run_delays
+from workers.sandbox.withheld import (
+    DelayCounter,
+    StealCounter,
+    WithheldCounter,
+    core_ns,
+    has_run_delays,
+    steal_ns,
+)
 
 START_LINE = b"\n"
 """The line that ``START_SCRIPT`` waits for."""
@@ -178,7 +185,12 @@ class SandboxedProcess:
             return self._group.withheld_counter(core)
         if not has_run_delays():
             return None
-        return DelayCounter(self._threads, lambda: core_ns(core) - self.cpu_ns(), self.processes)
+        return DelayCounter(
+            self._threads,
+            lambda: core_ns(core) - self.cpu_ns(),
+            self.processes,
+            StealCounter(lambda: steal_ns(core), self.cpu_ns),
+        )
 
     def _threads(self) -> list[int]:
         return [thread for process in self.processes() for thread in tree.thread_numbers(process)]

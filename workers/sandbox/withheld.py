@@ -3,7 +3,8 @@
 Two counters of the kernel serve. The ``full`` line of the control group's ``cpu.pressure`` counts the time in
 which some thread of the engine can run and none does: no engine can raise it alone. Elsewhere the run delays
 of the engine's threads are added. Threads also wait for each other, so the sum is bounded by the processor
-time that the core spent on others.
+time that the core spent on others. In a virtual machine both leave out the time in which the engine had the
+core, but the host did not run it; that is counted by the kernel's steal time.
 
 Independent of clocks and rules: ``workers.engine.fair_clock`` decides what is charged.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
@@ -25,6 +27,7 @@ SAMPLED_NS = 1_000_000
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 BUSY_FIELDS = (1, 2, 3, 6, 7)
 """Of a ``cpu`` line of ``/proc/stat``: user, nice, system, irq and softirq; see ``proc_stat(5)``."""
+STEAL_FIELDS = (8,)
 PER_CORE = "cpuacct.usage_percpu"
 
 
@@ -33,6 +36,8 @@ class WithheldCounter(Protocol):
 
     is_proof: bool
     """Whether the engine cannot have caused what is counted."""
+    counts_present_wait: bool
+    """Whether a wait for the core that is not over counts as far as it has lasted."""
 
     def mark(self) -> None:
         """Count from now on."""
@@ -44,23 +49,59 @@ class WithheldCounter(Protocol):
         """The time withheld since ``mark``, in nanoseconds."""
 
 
+class StealCounter:
+    """Counts the time for which the host of a virtual machine did not run the engine's core.
+
+    ``steal_ns`` is that time so far, in ticks; ``own_ns`` is the engine's processor time.
+    """
+
+    def __init__(self, steal_ns: Callable[[], int], own_ns: Callable[[], int]) -> None:
+        self._steal_ns = steal_ns
+        self._own_ns = own_ns
+        self._marked_at_ns = self._marked_steal_ns = self._marked_own_ns = 0
+
+    def mark(self) -> None:
+        self._marked_at_ns = time.monotonic_ns()
+        self._marked_steal_ns = self._steal_ns()
+        self._marked_own_ns = self._own_ns()
+
+    def since_mark_ns(self) -> int:
+        """The time since ``mark``; a tick less than the kernel has, because the first may have begun before."""
+        return max(0, self._steal_ns() - self._marked_steal_ns - TICK_NS)
+
+    def engines_part_ns(self) -> int:
+        """The part of it in which the engine had the core, as large as its part of the other time."""
+        steal_ns = self.since_mark_ns()
+        if not steal_ns:
+            return 0
+        own_ns = self._own_ns() - self._marked_own_ns
+        other_ns = time.monotonic_ns() - self._marked_at_ns - steal_ns
+        return steal_ns if own_ns >= other_ns else steal_ns * max(0, own_ns) // other_ns
+
+
+NO_STEAL = StealCounter(lambda: 0, lambda: 0)
+
+
 class PressureCounter:
     """Counts by pressure information; ``read_ns`` is the total of the control group."""
 
     is_proof = True
+    counts_present_wait = True
 
-    def __init__(self, read_ns: Callable[[], int]) -> None:
+    def __init__(self, read_ns: Callable[[], int], steal: StealCounter = NO_STEAL) -> None:
         self._read_ns = read_ns
+        self._steal = steal
         self._marked_ns = 0
 
     def mark(self) -> None:
+        self._steal.mark()
         self._marked_ns = self._read_ns()
 
     def sample(self) -> None:
         """The total of a group does not depend on its threads."""
 
     def since_mark_ns(self) -> int:
-        return max(0, self._read_ns() - self._marked_ns)
+        return max(0, self._read_ns() - self._marked_ns) + self._steal.engines_part_ns()
 
 
 class DelayCounter:
@@ -68,20 +109,24 @@ class DelayCounter:
 
     ``threads`` are their numbers. ``others_ns`` is the processor time that the core has spent on others.
     ``processes`` are the engine's where there is no control group. There the time of a child that has ended
-    counts as that of others, so nothing is counted any more once a new process was seen.
+    counts as that of others, so nothing is counted any more once a new process was seen. Delays contain steal
+    time, the time spent on others does not.
     """
 
     is_proof = False
+    counts_present_wait = False
 
     def __init__(
         self,
         threads: Callable[[], Iterable[int]],
         others_ns: Callable[[], int],
         processes: Callable[[], Iterable[int]] = lambda: (),
+        steal: StealCounter = NO_STEAL,
     ) -> None:
         self._threads = threads
         self._others_ns = others_ns
         self._processes = processes
+        self._steal = steal
         self._known: set[int] | None = None
         self._is_over = False
         self._marked: dict[int, int] = {}
@@ -91,6 +136,7 @@ class DelayCounter:
     def mark(self) -> None:
         self._marked, self._latest = self._delays(), {}
         self._marked_others_ns = self._others_ns()
+        self._steal.mark()
         if self._known is None:
             self._known = set(self._processes())
 
@@ -99,15 +145,15 @@ class DelayCounter:
             self._look()
 
     def since_mark_ns(self) -> int:
-        others_ns = self._others_ns() - self._marked_others_ns
-        if others_ns <= 0:
+        most_ns = max(0, self._others_ns() - self._marked_others_ns) + self._steal.since_mark_ns()
+        if not most_ns:
             return 0
         self._look()
         if self._is_over:
             return 0
         delays = self._latest.items()
         total_ns = sum(max(0, delay_ns - self._marked.get(thread, 0)) for thread, delay_ns in delays)
-        return min(total_ns, others_ns)
+        return min(total_ns + self._steal.engines_part_ns(), most_ns)
 
     def _look(self) -> None:
         self._is_over = self._is_over or not set(self._processes()) <= (self._known or set())
@@ -148,11 +194,20 @@ def has_pressure(folder: str | Path) -> bool:
 
 def core_ns(core: int) -> int:
     """The processor time that a core has spent on all processes, counted in ticks."""
+    return _sum_ns(core, BUSY_FIELDS)
+
+
+def steal_ns(core: int) -> int:
+    """How long the host of a virtual machine did not run a core that wanted to run, counted in ticks."""
+    return _sum_ns(core, STEAL_FIELDS)
+
+
+def _sum_ns(core: int, fields: Iterable[int]) -> int:
     with open("/proc/stat") as file:
         for line in file:
             if line.startswith(f"cpu{core} "):
                 words = line.split()
-                return sum(int(words[field]) for field in BUSY_FIELDS) * TICK_NS
+                return sum(int(words[field]) for field in fields) * TICK_NS
     raise OSError(f"/proc/stat has no core {core}")
 
 

@@ -11,6 +11,7 @@ from engines.records import Termination
 from workers.engine import fair_clock
 from workers.engine.fair_clock import (
     CONTENDED_NS,
+    LAST_WAIT_NS,
     MARK_NS,
     MOST_WITHHELD_NS,
     NEVER_NS,
@@ -36,6 +37,7 @@ class Counted:
 
     withheld_ns: int = 0
     is_proof: bool = True
+    counts_present_wait: bool = True
     marks: int = 0
     samples: int = 0
 
@@ -135,24 +137,42 @@ def test_while_the_core_is_contended_the_counter_is_marked_before_the_question(r
 def test_the_flag_falls_later_by_the_time_withheld_so_far(rig: Rig) -> None:
     rig.begin()
     rig.wait(150)
-    assert rig.clock.extension_ns() == 0
+    assert rig.clock.left_ns(0) == 0
     rig.counter.withheld_ns = 40 * MS
-    assert rig.clock.extension_ns() == 40 * MS
+    assert rig.clock.left_ns(-10 * MS) == 30 * MS
     rig.cpu_ns = 130 * MS
-    assert rig.clock.extension_ns() == 20 * MS
+    assert rig.clock.left_ns(-10 * MS) == 10 * MS
+    assert rig.clock.left_ns(-30 * MS) == -10 * MS
 
 
 def test_the_flag_falls_at_a_limit_all_the_same(rig: Rig) -> None:
     rig.begin()
     rig.wait(30_000)
     rig.counter.withheld_ns = 25 * SECOND
-    assert rig.clock.extension_ns() == MOST_WITHHELD_NS
+    assert rig.clock.left_ns(-MOST_WITHHELD_NS + 5 * MS) == 5 * MS
+    assert rig.clock.left_ns(-MOST_WITHHELD_NS) == 0
 
 
 def test_outside_turns_no_deadline_is_deferred(rig: Rig) -> None:
+    rig.counter.counts_present_wait = False
     rig.move(100, withheld_ms=60)
-    assert rig.clock.extension_ns() == 0
+    assert rig.clock.left_ns(0) == 0
     assert rig.clock.check(rig.now_ns) == NEVER_NS
+
+
+def test_where_a_present_wait_is_not_counted_it_may_end_before_the_flag_falls(rig: Rig) -> None:
+    rig.counter.counts_present_wait = False
+    for _ in range(2):
+        rig.begin()
+        rig.wait(100)
+        assert rig.clock.left_ns(0) == LAST_WAIT_NS
+        rig.wait(5)
+        assert rig.clock.left_ns(-5 * MS) == LAST_WAIT_NS - 5 * MS
+        rig.counter.withheld_ns = 60 * MS  # the wait is over
+        assert rig.clock.left_ns(-5 * MS) == 55 * MS
+        rig.wait(LAST_WAIT_NS // MS)
+        assert rig.clock.left_ns(-60 * MS) <= 0  # once a turn
+        rig.clock.end(rig.now_ns)
 
 
 # The end of a move that is late

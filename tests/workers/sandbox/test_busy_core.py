@@ -20,7 +20,7 @@ from workers.sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.slow
 
-LOOPS = 3
+LOOPS = 5
 LOOP = ("timeout", "120", "sh", "-c", "while :; do :; done")
 TIMES = r"wall time (\d+) ms, withheld by the machine (\d+) ms, charged (\d+) ms"
 
@@ -48,9 +48,9 @@ def play(sandbox: Sandbox, folder: Path, *plan: str, control: str) -> GameReport
 def test_an_engine_that_needs_less_than_its_time_does_not_lose_beside_busy_loops(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    """Half a second of processor time, 0.7 s a move, and a quarter of the core."""
+    """0.4 s of processor time, 1.2 s a move, and a sixth of the core."""
     with one_core(LOOPS):
-        report = play(sandbox, tmp_path, "go:2", "burn", "0.5", control="0.7/move")
+        report = play(sandbox, tmp_path, "go:2", "burn", "0.4", control="1.2/move")
     assert (report.termination, report.evidence) == ("ply limit", "")
     assert report.clock in ("pressure", "run delay")
 

@@ -6,7 +6,9 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,14 +16,17 @@ from tests.support.jobs import wait_until
 from workers.sandbox import withheld
 from workers.sandbox.withheld import (
     SAMPLED_NS,
+    TICK_NS,
     DelayCounter,
     PressureCounter,
+    StealCounter,
     accounted_core_ns,
     core_ns,
     has_pressure,
     outermost_account,
     parse_full_ns,
     run_delay_ns,
+    steal_ns,
 )
 
 MS = 1_000_000
@@ -38,7 +43,12 @@ class Core:
         self.others_ns = 0
         self.processes = [1]
         monkeypatch.setattr(withheld, "run_delay_ns", self._delay)
-        self.counter = DelayCounter(lambda: [1, 2, 3], lambda: self.others_ns, lambda: self.processes)
+        self.now_ns = self.steal_ns = self.own_ns = 0
+        monkeypatch.setattr(withheld, "time", SimpleNamespace(monotonic_ns=lambda: self.now_ns))
+        self.steal = StealCounter(lambda: self.steal_ns, lambda: self.own_ns)
+        self.counter = DelayCounter(
+            lambda: [1, 2, 3], lambda: self.others_ns, lambda: self.processes, self.steal
+        )
         self.counter.mark()
 
     def _delay(self, thread: int) -> int:
@@ -70,6 +80,37 @@ def test_threads_that_wait_for_each_other_have_nothing_withheld(core: Core) -> N
 def test_where_the_core_did_nothing_for_others_nothing_is_withheld(core: Core, others_ns: int) -> None:
     core.delays[1] = 900 * MS
     core.others_ns = others_ns
+    assert core.counter.since_mark_ns() == 0
+
+
+def test_waiting_while_the_host_does_not_run_the_core_counts(core: Core) -> None:
+    """Two threads, which also wait for each other, beside a program that had the core for 100 ms."""
+    core.delays |= {1: 600 * MS, 2: 600 * MS}
+    core.others_ns, core.steal_ns, core.now_ns = 100 * MS, 500 * MS + TICK_NS, 620 * MS
+    assert core.counter.since_mark_ns() == 600 * MS
+
+
+def test_an_engine_that_has_the_core_while_the_host_does_not_run_it_is_not_charged_for_it(core: Core) -> None:
+    """It computes for a quarter of the time of the machine, a loop for the rest."""
+    core.delays[1] = 300 * MS + 3 * 100 * MS
+    core.own_ns, core.others_ns, core.steal_ns = 100 * MS, 300 * MS, 400 * MS + TICK_NS
+    core.now_ns = core.own_ns + core.others_ns + core.steal_ns - TICK_NS
+    assert core.counter.since_mark_ns() == 700 * MS
+    pressure = PressureCounter(iter([0, 600 * MS]).__next__, core.steal)
+    core.now_ns = core.steal_ns = core.own_ns = 0
+    pressure.mark()
+    core.own_ns, core.steal_ns, core.now_ns = 100 * MS, 400 * MS + TICK_NS, 800 * MS
+    assert pressure.since_mark_ns() == 700 * MS
+
+
+def test_an_engine_that_sleeps_gets_nothing_of_steal_time(core: Core) -> None:
+    core.steal_ns, core.now_ns = 500 * MS, 700 * MS
+    assert core.counter.since_mark_ns() == 0
+
+
+def test_one_tick_of_steal_time_does_not_count(core: Core) -> None:
+    """It may have begun long before the move."""
+    core.delays[1], core.own_ns, core.steal_ns, core.now_ns = 2 * MS, 3 * MS, TICK_NS, 5 * MS
     assert core.counter.since_mark_ns() == 0
 
 
@@ -178,3 +219,11 @@ def test_a_core_that_works_has_a_growing_account(crowded: int) -> None:
     assert wait_until(lambda: core_ns(core) > before)
     with pytest.raises(OSError, match="no core 9999"):
         core_ns(9999)
+
+
+def test_the_steal_time_of_a_core_is_the_eighth_number_of_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert steal_ns(min(os.sched_getaffinity(0))) >= 0
+    text = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 1 2 3 4 5 6 7 8 9 10\ncpu1 1 2 3 4 5 6 7 80 9 10\n"
+    monkeypatch.setattr(withheld, "open", lambda path: StringIO(text), raising=False)
+    assert (steal_ns(0), steal_ns(1)) == (8 * TICK_NS, 80 * TICK_NS)
+    assert core_ns(1) == (1 + 2 + 3 + 6 + 7) * TICK_NS

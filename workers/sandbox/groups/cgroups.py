@@ -21,6 +21,7 @@ from workers.sandbox.withheld import (
     PRESSURE_FILE,
     DelayCounter,
     PressureCounter,
+    StealCounter,
     WithheldCounter,
     accounted_core_ns,
     core_ns,
@@ -28,6 +29,7 @@ from workers.sandbox.withheld import (
     has_run_delays,
     outermost_account,
     parse_full_ns,
+    steal_ns,
 )
 
 PREFIX = "engine-"
@@ -178,12 +180,15 @@ class UnifiedGroup(Group):
         return _entry(os.pread(self._cpu, 4096, 0).decode(), "usage_usec") * 1000
 
     def withheld_counter(self, core: int) -> WithheldCounter | None:
+        steal = StealCounter(lambda: steal_ns(core), self.cpu_ns)
         if self._pressure >= 0:
-            return PressureCounter(self._withheld_ns)
+            return PressureCounter(self._withheld_ns, steal)
         if not has_run_delays():
             return None
         return DelayCounter(
-            lambda: _numbers_in(self._place / "cgroup.threads"), lambda: core_ns(core) - self.cpu_ns()
+            lambda: _numbers_in(self._place / "cgroup.threads"),
+            lambda: core_ns(core) - self.cpu_ns(),
+            steal=steal,
         )
 
     def _withheld_ns(self) -> int:
@@ -242,6 +247,7 @@ class LegacyGroup(Group):
         return DelayCounter(
             lambda: _numbers_in(self._pids / "tasks"),
             lambda: accounted_core_ns(account, core) - self.cpu_ns(),
+            steal=StealCounter(lambda: steal_ns(core), self.cpu_ns),
         )
 
     def memory_kills(self) -> int:

@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
 from tests.tournament.views.bots.test_results import text_of
-from tournament.models import Exam, LadderRating, Notice, Token, User
+from tournament.models import Exam, Game, LadderRating, Notice, Token, User
 from tournament.services.accounts.tokens import create_token
 
 PAGE = "/people/olga/"
@@ -43,6 +43,15 @@ def test_a_person_s_games_are_the_newest_of_all_bots(site: Site, client: Client)
     played = play_rated(None, "Autumn", [sister, site.black, add_version(None, "Other")], pairs=4)
     own = [game.pk for game in played if "Sister" in {game.white.bot.name, game.black.bot.name}]
     assert [game.pk for game in client.get(PAGE).context["games"]] == [*sorted(own)[:-16:-1]]
+
+
+def test_games_whose_end_is_not_known_come_last(site: Site, client: Client) -> None:
+    sister = add_version(site.owner, "Sister")
+    played = play_rated(None, "Autumn", [sister, site.black, add_version(None, "Other")])
+    own = [game.pk for game in played if "Sister" in {game.white.bot.name, game.black.bot.name}]
+    Game.objects.filter(pk=own[-1]).update(finished_at=None)
+    shown = [game.pk for game in client.get(PAGE).context["games"]]
+    assert [pk for pk in shown if pk in own] == [*own[-2::-1], own[-1]]
 
 
 @pytest.mark.parametrize("visitor", ["anonymous", "another", "owner", "staff"])
