@@ -88,7 +88,7 @@ class FairClock:
         return max(0, self._sample_ns - now_ns)
 
     def left_ns(self, left_ns: int) -> int:
-        """The time until the flag falls, as far as known now; ``left_ns``, not positive, is that by wall time."""
+        """The time until the flag falls, as known now; ``left_ns`` is that by wall time, and not positive."""
         if not self._is_turn:
             return left_ns
         now_ns = time.monotonic_ns()

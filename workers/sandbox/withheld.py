@@ -66,7 +66,7 @@ class StealCounter:
         self._marked_own_ns = self._own_ns()
 
     def since_mark_ns(self) -> int:
-        """The time since ``mark``; a tick less than the kernel has, because the first may have begun before."""
+        """The time since ``mark``, less a tick, which may have begun before."""
         return max(0, self._steal_ns() - self._marked_steal_ns - TICK_NS)
 
     def engines_part_ns(self) -> int:
