@@ -74,6 +74,7 @@ def play(games: int, seed: int) -> int:
     from engines.rules.registry import GAMES
     from tests.support.schedule import make_tournament, make_version
     from tournament.models import Bot, BotVersion, Game, Tournament
+    from tournament.services.schedule.steps import take_steps_of
     from tournament.services.schedule.tournaments import start
 
     codes = list(GAMES)
@@ -90,6 +91,8 @@ def play(games: int, seed: int) -> int:
     )
     Tournament.objects.filter(pk=event.pk).update(ply_limit=PLY_LIMIT)
     start(Tournament.objects.get(pk=event.pk))
+    while event.steps.exists():
+        take_steps_of(event)
     waiting = list(Game.objects.filter(tournament=event).order_by("id").values_list("pk", flat=True))
     for first in range(0, len(waiting), MESSAGE):
         _play(waiting[first : first + MESSAGE])

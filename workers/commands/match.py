@@ -80,9 +80,10 @@ def _play(options: MatchOptions) -> int:
 def _warn_of_few_cores(games: int) -> None:
     cores = len(os.sched_getaffinity(0))
     if games > cores:
+        there = "there is 1 core" if cores == 1 else f"there are {cores} cores"
         print(
-            f"warning: -concurrency {games}: there are {cores} cores; more games at a time take processor "
-            "time from each other, and clocks are unfair",
+            f"warning: -concurrency {games}: {there}; more games at a time take processor time from each "
+            "other, and clocks are unfair",
             file=sys.stderr,
         )
 
