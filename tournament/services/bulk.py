@@ -33,9 +33,11 @@ def insert_rows(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def insert_values(table: str, rows: Iterable[tuple[Any, ...]], width: int) -> None:
-    """Insert rows of ``width`` values into a table, given in SQL with or without its columns.
+    """Insert rows of ``width`` values into a table, given in SQL with or without its columns; all or none.
 
-    PostgreSQL's COPY is four times as fast as a statement for each row.
+    PostgreSQL's COPY is four times as fast as a statement for each row. On SQLite rows that each commit take
+    up to ten times as long as those of one savepoint, which, unlike Django's transactions, locks nothing
+    when the table is temporary.
     """
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -45,8 +47,15 @@ def insert_values(table: str, rows: Iterable[tuple[Any, ...]], width: int) -> No
             return
         source = iter(rows)
         sql = f"INSERT INTO {table} VALUES ({', '.join(['%s'] * width)})"
-        while chunk := list(islice(source, CHUNK)):
-            cursor.executemany(sql, chunk)
+        cursor.execute("SAVEPOINT inserted_rows")
+        try:
+            while chunk := list(islice(source, CHUNK)):
+                cursor.executemany(sql, chunk)
+        except BaseException:
+            cursor.execute("ROLLBACK TO inserted_rows")
+            raise
+        finally:
+            cursor.execute("RELEASE inserted_rows")
 
 
 def add_counts(model: type[Model], rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> None:
