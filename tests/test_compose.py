@@ -33,6 +33,8 @@ SECRETS = {
     "DUARENA_SECRET_KEY": "a-key-of-tests",
     "DUARENA_WORKER_TOKEN": "duarena_" + 32 * "t",
 }
+PUBLIC = {"DUARENA_SITE": "https://duarena.example", "DUARENA_HOSTS": "duarena.example"}
+"""The settings of a site behind a proxy, as docs/deployment.md gives them."""
 DEADLINE_S = 120.0
 
 
@@ -213,7 +215,8 @@ class Plain:
         return word.replace("=/tmp/", f"={self.folder}/").replace("(cat /tmp/", f"(cat {self.folder}/")
 
     def environment(self, name: str) -> dict[str, str]:
-        values = {key: interpolate(value, SECRETS) for key, value in SERVICES[name]["environment"].items()}
+        given = SERVICES[name]["environment"].items()
+        values = {key: interpolate(value, SECRETS | PUBLIC) for key, value in given}
         values["REDIS_URL"] = values["REDIS_URL"].replace("redis:6379", f"127.0.0.1:{self.redis_port}")
         if "DATABASE_URL" in values:
             values["DATABASE_URL"] = self._database
