@@ -5,6 +5,7 @@ nginx itself is not run here; docs/deployment.md says where it was.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from pathlib import Path
 from typing import Any
@@ -63,12 +64,29 @@ def test_static_files_are_those_that_the_migration_collects() -> None:
 def test_it_reaches_the_site_and_nothing_else_by_a_network_with_the_documented_address() -> None:
     (address,) = {words["ipv4_address"] for words in PROXY["networks"].values()}
     assert f"DUARENA_PROXY={address}\n" in DOCUMENT
-    assert NETWORKS["proxy"]["ipam"]["config"] == [{"subnet": address.rpartition(".")[0] + ".0/29"}]
+    (words,) = NETWORKS["proxy"]["ipam"]["config"]
+    assert ipaddress.ip_address(address) in ipaddress.ip_network(words["subnet"])
     reached = {name for name, service in SERVICES.items() if "proxy" in service.get("networks", [])}
     assert reached == {"site", "proxy"}
     (bound,) = [word for word in SERVICES["site"]["command"] if word.startswith("--bind")]
     assert values("set $site") == [f"site:{bound.rpartition(':')[2]}"]
     assert set(values("proxy_pass")) == {"http://$site"}
+
+
+def test_no_container_of_the_site_gets_the_address_of_the_proxy_and_ten_have_one() -> None:
+    (words,) = NETWORKS["proxy"]["ipam"]["config"]
+    subnet, given = (ipaddress.ip_network(words[name]) for name in ("subnet", "ip_range"))
+    assert given.subnet_of(subnet)  # type: ignore[arg-type]
+    assert given.num_addresses > 10
+    for fixed in (words["gateway"], PROXY["networks"]["proxy"]["ipv4_address"]):
+        assert ipaddress.ip_address(fixed) not in given
+
+
+def test_requests_go_to_all_containers_of_the_site_and_a_form_is_never_sent_twice() -> None:
+    assert values("resolver") == ["127.0.0.11 valid=2s"]
+    assert values("proxy_next_upstream") == ["error timeout"]  # without non_idempotent
+    assert values("proxy_connect_timeout") == ["2s"]
+    assert values("upstream") == []  # its names would be looked up once, at the start
 
 
 def test_its_ports_are_published_and_its_health_check_has_an_answer() -> None:

@@ -9,11 +9,14 @@ site's network is its own; it is reached through three ports of this machine. In
 3. a round robin of bots in C is played, for games a second, as in ``benchmarks.throughput``;
 4. while another one is played, containers are killed, cut off from the network and made again;
 5. a bot is uploaded and validated;
-6. a backup is restored into new volumes, and the site plays on.
+6. there are two containers of the site, then two record keepers, then three of players, and one is removed
+   or killed; a slot of a worker is stopped by a signal;
+7. a backup is restored into new volumes, and the site plays on.
 
 Each game must be recorded once, and rebuilt ratings must be the same. The exit code is 1 if not.
 
     sudo .venv/bin/python -m benchmarks.containers --images /var/tmp/duarena-images
+    sudo .venv/bin/python -m benchmarks.containers --step pages --step keeper
 """
 
 from __future__ import annotations
@@ -24,8 +27,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 from benchmarks.containers.behind import (
     SETTING,
@@ -36,6 +40,8 @@ from benchmarks.containers.behind import (
 )
 from benchmarks.containers.engine import Compose, Docker, container_engine
 from benchmarks.containers.images import make_images
+from benchmarks.containers.play import share_games, share_keeper, stop_slot
+from benchmarks.containers.scale import share_site
 from benchmarks.containers.site import ContainerSite
 from benchmarks.containers.steps import measure_rate, play_through_faults, upload_bot
 from benchmarks.machine import describe_machine
@@ -47,6 +53,23 @@ from tournament.embedded.plan import ROOT
 PROJECT = "duarena-benchmark"
 FIRST_PORTS = (8460, 8480, 8500)
 """From which free ones are looked for: of the site, of HTTP and of HTTPS."""
+SITE_PORTS = 10
+"""One for each container of the site."""
+STEPS: Final[dict[str, Callable[[ContainerSite, argparse.Namespace, Path], object]]] = {
+    "proxy": lambda site, _, __: look_through_proxy(site),
+    "settings": lambda site, _, __: read_settings(site),
+    "rate": lambda site, options, folder: measure_rate(site, options.ladder, options.games, folder),
+    "faults": lambda site, options, _: play_through_faults(site, options.ladder, options.games),
+    "upload": lambda site, _, folder: upload_bot(site, folder),
+    "pages": lambda site, _, __: share_site(site),
+    "keeper": lambda site, options, _: share_keeper(site, options.ladder),
+    "players": lambda site, options, _: share_games(site, options.ladder),
+    "slot": lambda site, options, _: stop_slot(site, options.ladder),
+    "check": lambda site, _, __: print(f"- {site.check()}"),
+    "restore": lambda site, _, folder: restore_backup(site, folder),
+    "again": lambda site, options, _: play_again(site, options.ladder),
+}
+"""In their order; ``faults`` and ``again`` play with the bots of ``rate``."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,15 +100,8 @@ def _run(docker: Docker, options: argparse.Namespace) -> None:
         site = ContainerSite(docker, compose, tls, token, certificate, plain)
         try:
             print(f"- {site.start()}")
-            look_through_proxy(site)
-            read_settings(site)
-            measure_rate(site, options.ladder, options.games, folder)
-            play_through_faults(site, options.ladder, options.games)
-            upload_bot(site, folder)
-            print(f"- {site.check()}")
-            restore_backup(site, folder)
-            play_again(site, options.ladder)
-            print(f"- {site.check()}")
+            for name in options.step or STEPS:
+                STEPS[name](site, options, folder)
         except Broken:
             print(compose.run("logs", "--tail=15", "--no-color", check=False), file=sys.stderr)
             raise
@@ -115,7 +131,7 @@ def _values(ports: Sequence[int], token: str, slots: int) -> str:
         "DUARENA_SECRET_KEY": secrets.token_hex(32),
         "DUARENA_WORKER_TOKEN": f"duarena_{secrets.token_hex(32)}",
         "DUARENA_METRICS_TOKEN": token,
-        "DUARENA_LISTEN": f"127.0.0.1:{ports[0]}",
+        "DUARENA_LISTEN": f"127.0.0.1:{ports[0]}-{ports[0] + SITE_PORTS - 1}",
         "DUARENA_HTTP": f"127.0.0.1:{ports[1]}",
         "DUARENA_HTTPS": f"127.0.0.1:{ports[2]}",
         "DUARENA_SITE": f"https://127.0.0.1:{ports[2]}",
@@ -136,6 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--ladder", choices=GAMES, default="dogon-kulei")
     parser.add_argument("--games", type=int, default=6000, help="games of each tournament (%(default)s)")
     parser.add_argument("--slots", type=int, default=2, help="games at a time (%(default)s)")
+    parser.add_argument("--step", action="append", choices=STEPS, help="only this; may be repeated")
     return parser
 
 

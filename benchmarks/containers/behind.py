@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import http.cookiejar
 import re
 import time
 import urllib.error
@@ -14,6 +13,7 @@ from typing import Any, Final
 
 from benchmarks.containers.site import ContainerSite
 from benchmarks.containers.steps import start_again
+from benchmarks.containers.visitor import Visitor
 from benchmarks.runs import Broken
 
 SETTING: Final = ("DUARENA_MAX_BUNDLE_MB", "7")
@@ -80,19 +80,7 @@ def _expect_redirect(site: ContainerSite) -> None:
 
 def _log_in_wrongly(site: ContainerSite) -> None:
     """A wrong password must bring the form again, not a refusal of the form."""
-    cookies = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-    opener = urllib.request.build_opener(cookies, urllib.request.HTTPSHandler(context=site.trust()))
-    address = f"{site.url}/log-in/"
-    form = opener.open(address, timeout=30).read().decode()
-    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form)
-    if token is None:
-        raise Broken("the log-in page has no form")
-    values = {"csrfmiddlewaretoken": token[1], "username": "nobody", "login": "nobody", "password": "wrong"}
-    request = urllib.request.Request(
-        address, urllib.parse.urlencode(values).encode(), headers={"Referer": address}
-    )
-    answered = opener.open(request, timeout=30).read().decode()
-    if "csrfmiddlewaretoken" not in answered:
+    if "csrfmiddlewaretoken" not in Visitor(site).log_in("nobody", "wrong"):
         raise Broken("a wrong password does not bring the form again")
 
 
@@ -142,3 +130,4 @@ def play_again(site: ContainerSite, ladder: str) -> None:
     games = site.recorded()
     site.wait_for(games + start_again(site, ladder, 1))
     print("- the restored site plays")
+    print(f"- {site.check()}")

@@ -50,6 +50,20 @@ class Docker:
         if run.returncode:
             raise Broken(f"docker {' '.join(words)}: {run.stderr.decode()[-3000:]}")
 
+    def logs(self, container: str) -> str:
+        """All that a container has written, also before it was started again."""
+        run = subprocess.run(
+            ("docker", "logs", container),
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        return run.stdout.decode(errors="replace")
+
+    def main_process(self, container: str) -> int:
+        return int(self.run("inspect", "--format={{.State.Pid}}", container))
+
     def has_image(self, name: str) -> bool:
         return bool(self.run("images", "--quiet", name).strip())
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import ssl
 import time
 import urllib.request
@@ -60,6 +62,12 @@ class ContainerSite:
         took = time.monotonic() - begun
         return f"{len(SERVICES)} services healthy after {took:.0f} s, with {shown} sample bots"
 
+    def scale(self, **numbers: int) -> None:
+        """Have so many containers of each of these services, and wait until all are healthy."""
+        words = [f"--scale={service}={number}" for service, number in numbers.items()]
+        self.compose.run("up", "--detach", "--no-build", *words)
+        self.wait_until_healthy()
+
     def wait_until_healthy(self) -> None:
         def all_healthy() -> bool:
             states = self.compose.states()
@@ -67,6 +75,15 @@ class ContainerSite:
             return len(lasting) >= len(SERVICES) and set(lasting.values()) == {"healthy"}
 
         wait_until(all_healthy, HEALTHY_S, lambda: f"not all are healthy: {self.compose.states()}", pause=2.0)
+
+    def kill(self, container: str) -> None:
+        """Kill the main process of a container, and wait until Docker has started it again."""
+        restarts = ("inspect", "--format={{.RestartCount}}", container)
+        before = int(self.docker.run(*restarts))
+        os.kill(self.docker.main_process(container), signal.SIGKILL)
+        wait_until(
+            lambda: int(self.docker.run(*restarts)) > before, PATIENCE_S, lambda: f"{container} stays dead"
+        )
 
     def page(self, path: str, **headers: str) -> str:
         request = urllib.request.Request(self.url + path, headers=headers)

@@ -6,7 +6,6 @@ import base64
 import inspect
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -105,11 +104,9 @@ def start_again(site: ContainerSite, ladder: str, pairs: int) -> int:
 def _kill(site: ContainerSite, service: str, last: int) -> None:
     """Kill the main process of a container; Docker must start it again, and games must go on."""
     (container,) = site.compose.containers(service)
-    os.kill(int(site.docker.run("inspect", "--format={{.State.Pid}}", container)), signal.SIGKILL)
     begun = time.monotonic()
-    restarts = ("inspect", "--format={{.RestartCount}}", container)
-    wait_until(lambda: int(site.docker.run(*restarts)) > 0, PATIENCE_S, lambda: f"{service} stays dead")
-    _wait_for_a_game(site, last)
+    site.kill(container)
+    wait_for_a_game(site, last)
     print(f"- {service} was killed; the next game was recorded after {time.monotonic() - begun:.0f} s")
 
 
@@ -124,12 +121,12 @@ def _cut_off(site: ContainerSite, service: str, last: int) -> None:
     for network in networks:
         site.docker.run("network", "connect", network, container)
     begun = time.monotonic()
-    _wait_for_a_game(site, last)
+    wait_for_a_game(site, last)
     took = time.monotonic() - begun
     print(f"- {service} had no network for {CUT_OFF_S:.0f} s; a game came {took:.0f} s later")
 
 
-def _wait_for_a_game(site: ContainerSite, last: int) -> None:
+def wait_for_a_game(site: ContainerSite, last: int) -> None:
     """Wait until one more game is recorded, or all ``last`` are."""
     wait_until(lambda: site.recorded() >= 0, PATIENCE_S, lambda: "the site does not answer")
     games = site.recorded()

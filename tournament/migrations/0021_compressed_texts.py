@@ -4,6 +4,7 @@ import django.utils.timezone
 from django.db import migrations, models
 from django.utils import timezone
 
+from tournament.migrations._progress import Progress
 from tournament.models.compressed import CompressedTextField, compress_text, pack_log
 
 CHUNK = 500
@@ -15,7 +16,7 @@ def compress(apps, schema_editor):
     now = timezone.now()
     replace = 'UPDATE tournament_gamelog SET content = %s, kept_long = %s, stored_at = %s WHERE id = %s'
     columns = ('pk', 'stderr', 'lines', 'game__fault', 'game__tournament__kind', 'game__finished_at')
-    for rows in chunks(logs, columns):
+    for rows in chunks('logs of games compressed', logs, columns):
         over, kept = [], []
         for pk, stderr, lines, fault, kind, at in rows:
             is_long = fault != 'none' or kind == 'validation'
@@ -28,15 +29,16 @@ def compress(apps, schema_editor):
         run(schema_editor, replace, kept)
     records = apps.get_model('tournament', 'GameRecord').objects
     replace = 'UPDATE tournament_gamerecord SET content = %s WHERE game_id = %s'
-    for rows in chunks(records, ('pk', 'text')):
+    for rows in chunks('records compressed', records, ('pk', 'text')):
         run(schema_editor, replace, [(compress_text(text), pk) for pk, text in rows])
 
 
-def chunks(objects, columns):
-    last = 0
+def chunks(what, objects, columns):
+    last, progress = 0, Progress(what, objects.count())
     while rows := list(objects.filter(pk__gt=last).order_by('pk').values_list(*columns)[:CHUNK]):
         last = rows[-1][0]
         yield rows
+        progress.add(len(rows))
 
 
 def run(schema_editor, sql, rows):

@@ -37,15 +37,28 @@ class KeeperLock:
         self._is_wanted = False
 
     def take(self, waits: Callable[[], None] = lambda: None) -> None:
-        """Take the lock; waits for a process that holds it, and calls ``waits`` every second meanwhile."""
+        """Take the lock; waits for a process that holds it, and calls ``waits`` every second meanwhile.
+
+        It also waits for a database that does not answer.
+        """
         self._is_wanted = True
-        is_told = False
-        while not self.try_to_take():
-            if not is_told:
-                log.warning("another record keeper works on this database: this one waits until it ends")
-                is_told = True
+        told = ""
+        while why := self._why_not():
+            if why != told:
+                log.warning("%s", why)
+                told = why
             waits()
             time.sleep(PAUSE_S)
+
+    def _why_not(self) -> str:
+        """Try to take the lock; returns why it is not taken, empty if it is."""
+        try:
+            is_taken = self.try_to_take()
+        except DatabaseError as error:
+            return f"the database cannot be used, this record keeper waits for it: {error}"
+        return (
+            "" if is_taken else "another record keeper works on this database: this one waits until it ends"
+        )
 
     def try_to_take(self) -> bool:
         """Take the lock unless another process holds it; returns whether it is taken."""

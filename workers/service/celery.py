@@ -39,6 +39,7 @@ from workers.service.messaging.signing import RECORDS, Keyring, Signer
 from workers.service.messaging.transport import options_of, use_hardened_transport
 from workers.service.pulse import connect_pulse
 from workers.service.restart import RESTART
+from workers.service.slot_watch import start_beat
 from workers.service.slots import SLOTS, SlotState
 
 GAMES = "games"
@@ -130,9 +131,13 @@ def _stop_slots(**_: Any) -> None:
 
 @worker_process_init.connect
 def _set_up_slot(**_: Any) -> None:
-    """Pin a slot and its engines to one core: to wake a process on another core costs ten times as much."""
+    """Pin a slot and its engines to one core: to wake a process on another core costs ten times as much.
+
+    From now on the slot also shows that it runs.
+    """
     SLOTS.enter(slot_index(), SlotState.IDLE)  # the process that had this slot may have been killed in a game
     pin(slot_index())
+    start_beat(SLOTS, slot_index())
 
 
 def slot_index() -> int:

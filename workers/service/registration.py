@@ -30,6 +30,7 @@ from workers.service.messaging.heartbeat import (
 )
 from workers.service.messaging.signing import COMMANDS, own_queue
 from workers.service.restart import RESTART
+from workers.service.slot_watch import SlotWatch
 from workers.service.slots import SLOTS, Slots, SlotState
 
 log = logging.getLogger("workers.service.registration")
@@ -138,6 +139,7 @@ class RegistrationStep(bootsteps.ConsumerStep):
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         self._timer: Any = None
+        self._watch = SlotWatch(SLOTS)
         self._consumer = consumer
         super().__init__(consumer, **options)
 
@@ -163,6 +165,8 @@ class RegistrationStep(bootsteps.ConsumerStep):
     def _tick(self) -> None:
         _registrations[0].tick(time.monotonic())
         _registrations[0].on_tick()
+        if not SLOTS.is_stopping:
+            self._watch.check(self._consumer.pool.info["processes"], time.monotonic())
         if _registrations[0].is_outdated():
             log.warning("the programs that the sandbox lacked are installed: this worker restarts")
             RESTART.ask()

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 MOST_SLOTS = 1024
 STOPPED_JOBS = 1024
 """So many of the latest stopped jobs are remembered, for jobs that begin after the command to stop them."""
-_STATES, _GAMES, _VOIDS, _JOBS, _STOPPED = (3 + MOST_SLOTS * number for number in range(5))
-_LATEST = 3 + MOST_SLOTS * 5
+_STATES, _GAMES, _VOIDS, _JOBS, _STOPPED, _PIDS, _BEATS = (3 + MOST_SLOTS * number for number in range(7))
+_LATEST = 3 + MOST_SLOTS * 7
 """Offsets in the shared memory; at ``_LATEST`` is the count of stopped jobs, followed by the jobs."""
 
 
@@ -84,6 +84,19 @@ class Slots:
 
     def count_game(self, slot: int, *, void: bool) -> None:
         self._numbers[(_VOIDS if void else _GAMES) + slot] += 1
+
+    def begin_beat(self, slot: int, pid: int) -> None:
+        """Note the process of a slot."""
+        self._numbers[_PIDS + slot] = pid
+
+    def beat(self, slot: int) -> None:
+        """Note that the process of a slot runs."""
+        self._numbers[_BEATS + slot] += 1
+
+    def beats_of(self, pid: int) -> int | None:
+        """How often the slot of a process has noted that it runs; None if it has no slot."""
+        pids = self._numbers[_PIDS:_BEATS].tolist()
+        return self._numbers[_BEATS + pids.index(pid)] if pid in pids else None
 
     def number_in(self, state: SlotState) -> int:
         """The number of slots in ``state``, which is ``BUSY`` or ``HELD``: unused slots count as ``IDLE``."""

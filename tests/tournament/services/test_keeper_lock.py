@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.db import OperationalError
 
 from tests.support.jobs import wait_until
 from tests.support.sites import bare_environment
 from tournament.embedded.plan import ROOT
+from tournament.services import keeper_lock
+from tournament.services.keeper_lock import KeeperLock
 from workers.silence import Touched
 
 pytestmark = pytest.mark.slow
@@ -101,6 +104,32 @@ def test_a_waiting_record_keeper_shows_life_to_its_watchdog(
             assert second.poll() is None
         finally:
             second.kill()
+
+
+def test_a_record_keeper_does_not_begin_without_the_lock_while_the_database_is_away(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Celery only logs what is raised before a worker is ready, and then has it work."""
+    answers: Iterator[OperationalError | bool] = iter(
+        [False, OperationalError("away"), OperationalError("away"), False, True]
+    )
+
+    def try_to_take(lock: KeeperLock) -> bool:
+        answer = next(answers)
+        if isinstance(answer, OperationalError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(KeeperLock, "try_to_take", try_to_take)
+    monkeypatch.setattr(keeper_lock, "PAUSE_S", 0.0)
+    waits: list[None] = []
+    KeeperLock().take(lambda: waits.append(None))
+    assert len(waits) == 4
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        "another record keeper works on this database",
+        "the database cannot be used, this record keeper waits for it",
+        "another record keeper works on this database",
+    ]
 
 
 def test_a_lock_whose_connection_is_lost_is_taken_again_unless_another_has_it(
