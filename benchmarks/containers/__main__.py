@@ -135,7 +135,7 @@ def _values(ports: Sequence[int], token: str, slots: int) -> str:
         "DUARENA_HTTP": f"127.0.0.1:{ports[1]}",
         "DUARENA_HTTPS": f"127.0.0.1:{ports[2]}",
         "DUARENA_SITE": f"https://127.0.0.1:{ports[2]}",
-        "DUARENA_HOSTS": "127.0.0.1",
+        "DUARENA_HOSTS": "duarena.example",  # the health check has another name
         "DUARENA_PROXY": "10.213.87.2",
         "COMPOSE_PROFILES": "proxy",
         "DUARENA_SANDBOX": "B",
