@@ -152,6 +152,19 @@ def test_redis_needs_a_password_and_has_limits() -> None:
     assert "--maxmemory-policy" not in words  # by default it refuses messages and drops none
 
 
+def test_redis_for_other_hosts_has_the_password_and_the_limits_of_the_other_file() -> None:
+    override = yaml.safe_load((ROOT / "docs" / "redis.compose.yml").read_text())
+    redis = override["services"]["redis"]
+    shell, _, script = redis["command"]
+    limits = SERVICES["redis"]["command"]
+    assert shell == "sh"
+    for option in ("--appendonly", "--maxmemory", "--proto-max-bulk-len"):
+        assert f"{option} {limits[limits.index(option) + 1]}" in script
+    assert "user default on >$$REDISCLI_AUTH " in script
+    assert "REDISCLI_AUTH" in SERVICES["redis"]["environment"]
+    assert set(SERVICES["redis"]["networks"]) < set(redis["networks"]) <= set(COMPOSE["networks"])
+
+
 @pytest.mark.parametrize("kind", ["volumes", "networks"])
 def test_volumes_and_networks_of_services_are_declared(kind: str) -> None:
     used = {item.partition(":")[0] for service in SERVICES.values() for item in service.get(kind, [])}

@@ -168,7 +168,10 @@ def keepers_waiting(site: LonelySite) -> int:
 def keeper_of(site: LonelySite) -> int:
     """The process of the record keeper; 0 if there is none now."""
     for pid in processes_with("--hostname=keeper@%h"):
-        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        try:
+            environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except OSError:  # it has ended, or is that of another user's site
+            continue
         is_guard = "guard.py" in command_line(pid)
         if f"DUARENA_DATA={site.data}".encode() in environment and not is_guard:
             return pid

@@ -209,11 +209,11 @@ def need_redis(major: int) -> Path:
 
 
 @contextmanager
-def running_redis(binary: Path | None = None) -> Iterator[Path]:
-    """The socket of one of our own. It is not in a test's folder: a path has little room."""
+def running_redis(binary: Path | None = None, *more: str) -> Iterator[Path]:
+    """The socket of one of our own, with ``more`` options. Not in a test's folder: a path has little room."""
     folder = Path(tempfile.mkdtemp(prefix="redis-"))
     socket = folder / "s"
-    options = ("--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(folder))
+    options = ("--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(folder), *more)
     server = subprocess.Popen([binary or find_redis_server(), *options], stdout=subprocess.DEVNULL)
     try:
         assert wait_until(lambda: socket.exists() and answers(broker_url(socket)), 10)

@@ -49,6 +49,21 @@ def test_without_make_the_command_is_printed_and_nothing_is_changed(socket: Path
         assert client.execute_command("ACL", "GETUSER", EAST) is None
 
 
+def test_users_are_written_into_redis_s_file_if_it_has_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "users.acl"
+    file.touch()
+    for given, kept in ((("--aclfile", str(file)), True), ((), False)):
+        with running_redis(None, *given) as socket:
+            monkeypatch.setattr(
+                celery.app, "connection_for_write", lambda to=socket: Connection(broker_url(to))
+            )
+            run(EAST, "--make")
+        assert ("forgets them" not in capsys.readouterr().err) == kept
+    assert f"user {EAST} on" in file.read_text()
+
+
 def test_a_user_that_is_deleted_loses_its_connection(socket: Path) -> None:
     password = run(EAST, "--make")[0].rpartition(" ")[2]
     with redis.Redis(unix_socket_path=str(socket), username=EAST, password=password) as client:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import engines
 from engines.console import complain
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str]) -> int:
         os.environ.setdefault("DUARENA_PIN", "0")
     name = worker_name(options.name, options.queue)
     try:
+        check_redis_user(options.broker or os.environ.get("REDIS_URL", ""), name)
         key = _find_key(_open_site(options), name, options.queue)
     except ValueError as error:
         return complain(str(error))
@@ -160,6 +162,16 @@ def worker_name(given: str | None, queue: str) -> str:
     """The name with ``@`` and a place, which Celery needs; the default place is the host's name."""
     host = re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:60] or "host"
     return given if given and "@" in given else f"{given or _NAMES[queue]}@{host}"
+
+
+def check_redis_user(url: str, name: str) -> None:
+    """Raise ``ValueError`` if the Redis user of this URL is that of a worker with another name."""
+    user = unquote(urlsplit(url).username or "")
+    if "@" in user and user != name:
+        raise ValueError(
+            f"the Redis user of REDIS_URL is that of a worker {user}, but this worker is {name}: start it "
+            f"with --name {user}, or make a user for {name}"
+        )
 
 
 def _default_slots(queue: str) -> int:

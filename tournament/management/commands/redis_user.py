@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from kombu import Connection
+from redis.exceptions import ResponseError
 
 from tournament.services.accounts.worker_keys import is_worker_name
 from workers.service.messaging.redis_rules import worker_rules
@@ -44,6 +45,7 @@ class Command(BaseCommand):
     def _delete(self, client: Any, worker: str) -> None:
         if not client.execute_command("ACL", "DELUSER", worker):
             raise CommandError(f"Redis has no user {worker}")
+        self._save(client)
         self.stdout.write(f"user {worker} deleted")
 
     def _make(self, client: Any, worker: str, *, only_print: bool) -> None:
@@ -55,7 +57,15 @@ class Command(BaseCommand):
             self.stdout.write(" ".join(f"'{word}'" if " " in word else word for word in command))
         else:
             client.execute_command(*command)
+            self._save(client)
         self.stdout.write(f"user {worker} password {password}")
+
+    def _save(self, client: Any) -> None:
+        """Write the users into Redis's file of users, if it has one."""
+        try:
+            client.execute_command("ACL", "SAVE")
+        except ResponseError:
+            self.stderr.write("Redis has no file of users (aclfile): it forgets them when it starts again")
 
 
 def _client(connection: Connection) -> Any:
