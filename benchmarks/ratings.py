@@ -58,7 +58,8 @@ def _measure(games: int, versions: int) -> None:
 
     call_command("migrate", verbosity=0)
     make_games(games, versions)
-    _show("fold alone", games, lambda: _fold(games, versions))
+    drawn = list(_draws(games, versions))
+    _show("fold alone", games, lambda: _fold(drawn, versions))
     _show("rebuild into empty tables", games, lambda: rebuild(LADDER))
     _show("rebuild of right tables", games, lambda: rebuild(LADDER))
     RatingEvent.objects.update(mu_before=0.0)
@@ -108,12 +109,12 @@ def _draws(games: int, versions: int) -> Iterator[tuple[int, int, Result]]:
         yield white, black, source.choices(_RESULTS, _WEIGHTS)[0]
 
 
-def _fold(games: int, versions: int) -> None:
+def _fold(games: Sequence[tuple[int, int, Result]], versions: int) -> None:
     from tournament.arithmetic.ratings import Fold, RatedGame, ladder_scale
 
     fold = Fold(ladder_scale(LADDER))
     players = [(f"Bot {number // 3}", number % 3 + 1) for number in range(versions)]
-    for white, black, result in _draws(games, versions):
+    for white, black, result in games:
         fold.add(RatedGame(players[white], players[black], result))
 
 

@@ -25,8 +25,9 @@ SAMPLE_NS: Final = 10_000_000
 """The mean interval of samples. It varies by half, so that no engine keeps in step with them."""
 CONTENDED_NS: Final = 1_000_000
 """Time withheld from a move that makes its core count as contended."""
+UNCOUNTED_NS: Final = 500_000
 UNCOUNTED_PART: Final = 100
-"""Less than this part of a move is the work of the worker, which shares the core, and is not counted."""
+"""Less than this time, or this part of a move, is the work of the worker, which shares the core: not counted."""
 MOST_WITHHELD_NS: Final = 10_000_000_000
 """The most time withheld that counts for one move."""
 RECHECK_NS: Final = 2_000_000
@@ -119,7 +120,7 @@ class FairClock:
         if self._marked_ns != NEVER_NS:
             measured_ns = self._asked_ns + wall_ns - self._marked_ns
             withheld_ns = min(self._counter.since_mark_ns(), max(0, min(measured_ns, wall_ns)))
-            if withheld_ns * UNCOUNTED_PART < wall_ns:
+            if withheld_ns < max(UNCOUNTED_NS, wall_ns // UNCOUNTED_PART):
                 withheld_ns = 0
         cpu_ns = self._turn_cpu_ns() if withheld_ns else 0
         return Charge(wall_ns, withheld_ns, cpu_ns, MOST_WITHHELD_NS, self._counter.is_proof)

@@ -119,17 +119,19 @@ def test_no_more_is_withheld_than_the_time_since_the_mark(rig: Rig) -> None:
 def test_what_the_worker_itself_takes_is_charged(rig: Rig) -> None:
     assert rig.move(100, withheld_ms=0.99).used_ns == 100 * MS
     assert rig.move(100, withheld_ms=1).used_ns == 99 * MS
+    assert rig.move(20, withheld_ms=0.49).used_ns == 20 * MS
+    assert rig.move(20, withheld_ms=0.5).used_ns == 19_500_000
 
 
 def test_while_the_core_is_contended_the_counter_is_marked_before_the_question(rig: Rig) -> None:
     contended = []
-    for ms, withheld_ms in ((0.5, 0.0), (100, CONTENDED_NS / MS), (0.5, 0.4), (0.5, 0.0)):
+    for ms, withheld_ms in ((0.5, 0.0), (100, CONTENDED_NS / MS), (0.9, 0.6), (0.5, 0.0)):
         charge = rig.move(ms, withheld_ms)
         contended.append((rig.counter.marks, rig.clock.is_contended, charge.used_ns))
     assert contended == [
         (0, False, 500_000),
         (1, True, 100 * MS - CONTENDED_NS),
-        (2, False, 100_000),
+        (2, False, 300_000),
         (2, False, 500_000),
     ]
 
