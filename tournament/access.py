@@ -37,6 +37,12 @@ def visible_versions(user: Visitor, versions: QuerySet[BotVersion]) -> QuerySet[
     return versions.filter(is_public | Q(bot__owner__isnull=False, bot__owner=user.pk))
 
 
+def visible_versions_of(user: Visitor, bot: Bot) -> QuerySet[BotVersion]:
+    """The versions that this user may see of a bot that this user may see."""
+    versions = bot.versions.all()
+    return versions if _is_owner(user, bot.owner_id) else versions.exclude(state=BotVersion.State.REFUSED)
+
+
 def public_entries(entries: QuerySet[FeedEntry]) -> QuerySet[FeedEntry]:
     """Those of ``entries`` that everybody may see; feeds are the same for all readers."""
     return entries.filter(

@@ -129,6 +129,10 @@ def container_engine(data: Path) -> Iterator[Docker]:
                 yield docker
             finally:
                 engine.terminate()
+                engine.wait()
+                # It leaves the network of images that were built with that of this machine mounted.
+                left = f"{folder}/exec/netns/default"
+                subprocess.run(["umount", "--quiet", left], stderr=subprocess.DEVNULL)
 
 
 def _wait_for(docker: Docker, log: Path) -> None:

@@ -140,9 +140,10 @@ class PairScore(models.Model):
     The table is small even with many games: crosstables and estimates read it instead of the games.
     """
 
-    ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="pair_scores")
+    # Ladder and Black need no indexes of their own: each is the first column of an index below.
+    ladder = models.ForeignKey(Ladder, on_delete=models.CASCADE, related_name="pair_scores", db_index=False)
     white = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
-    black = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    black = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+", db_index=False)
     wins = models.PositiveIntegerField(default=0)
     """White's."""
     draws = models.PositiveIntegerField(default=0)
@@ -155,6 +156,7 @@ class PairScore(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["ladder", "white", "black"], name="pair_score_once_a_pair")
         ]
+        indexes: ClassVar = [models.Index(fields=["black", "ladder"], name="pair_score_of_black")]
 
     def __str__(self) -> str:
         return f"{self.ladder_id} {self.white_id}-{self.black_id}: +{self.wins} ={self.draws} -{self.losses}"

@@ -27,7 +27,7 @@ CONTENDED_NS: Final = 1_000_000
 """Time withheld from a move that makes its core count as contended."""
 UNCOUNTED_NS: Final = 500_000
 UNCOUNTED_PART: Final = 100
-"""Less than this time, or this part of a move, is the work of the worker, which shares the core: not counted."""
+"""Less than this time or part of a move is the work of the worker, which shares the core: not counted."""
 MOST_WITHHELD_NS: Final = 10_000_000_000
 """The most time withheld that counts for one move."""
 RECHECK_NS: Final = 2_000_000

@@ -9,6 +9,7 @@ import datetime
 import json
 import time
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from django.core.cache import cache
 from django.db.models import QuerySet
 
 from tournament import access
-from tournament.models import ActiveVersion, Bot, BotVersion, Game, QueueForecast
+from tournament.models import ActiveVersion, BotVersion, Game, QueueForecast
 from tournament.services.ladders.forecasts import (
     NEVER_S,
     SWITCHED_OFF,
@@ -90,14 +91,17 @@ def refresh_queue(now: datetime.datetime) -> bool:
     return True
 
 
-def next_games_of(state: QueueState, user: access.Visitor, bot: Bot) -> dict[str, NextGame]:
-    """The next game of a bot by ladder; of a version in validation where none of the bot is active."""
-    rows = ActiveVersion.objects.filter(bot=bot, ladder__in=state.ladders).select_related("version__bot")
+def next_games_of(
+    state: QueueState, rows: Iterable[ActiveVersion], validating: Iterable[BotVersion] = ()
+) -> dict[str, NextGame]:
+    """The next games of a bot by ladder, from the rows of its active versions.
+
+    Where it has none, those of its versions in ``validating`` are said to come after their validation.
+    """
+    rows = [row for row in rows if row.ladder_id in state.ladders]
+    bots = {row.bot_id for row in rows}
     expected = {
-        (code, one.version): one
-        for code, games in state.ladders.items()
-        for one in games
-        if one.bot == bot.pk
+        (code, one.version): one for code, games in state.ladders.items() for one in games if one.bot in bots
     }
     found = {}
     for row in rows:
@@ -108,7 +112,7 @@ def next_games_of(state: QueueState, user: access.Visitor, bot: Bot) -> dict[str
             found[row.ladder_id] = NextGame(row.version, UNKNOWN)
         else:
             found[row.ladder_id] = NextGame.of(one, row.version, state.trouble)
-    for version in _validating(user).filter(bot=bot):
+    for version in validating:
         for code in version.games:
             if code in state.ladders:
                 found.setdefault(code, NextGame(version, AFTER_VALIDATION))

@@ -73,7 +73,7 @@ def bots(request: HttpRequest) -> HttpResponse:
 def bot(request: HttpRequest, slug: str) -> HttpResponse:
     """A bot's versions, ratings and games; its owner also sees why versions wait, and chooses active ones."""
     bot = find_bot(request, slug)
-    versions = list(access.visible_versions(request.user, bot.versions.order_by("-number")))
+    versions = list(access.visible_versions_of(request.user, bot).order_by("-number"))
     for version in versions:
         version.bot = bot
     ratings = ratings_of(versions)
@@ -81,7 +81,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "bot": bot,
         "manages": access.may_edit_bot(request.user, bot),
-        "places": _ladders(bot, versions, request.user),
+        "places": _ladders(bot, versions),
         "versions": versions,
         "tested": next((one for one in versions if one.state == BotVersion.State.VALID), None),
         "ratings": ratings,
@@ -166,10 +166,12 @@ def find_bot(request: HttpRequest, slug: str) -> Bot:
     return get_object_or_404(access.visible_bots(request.user).select_related("owner"), slug=slug)
 
 
-def _ladders(bot: Bot, versions: list[BotVersion], user: access.Visitor) -> list[BotLadder]:
+def _ladders(bot: Bot, versions: list[BotVersion]) -> list[BotLadder]:
     """Every ladder on which the bot has a valid version or had an active one."""
-    actives = {active.ladder_id: active for active in bot.activities.all()}
-    next_games = next_games_of(queue_state(timezone.now()), user, bot) if actives else {}
+    actives = {active.ladder_id: active for active in bot.activities.select_related("version__bot")}
+    validating = [version for version in versions if version.state == BotVersion.State.VALIDATING]
+    state = queue_state(timezone.now()) if actives else None
+    next_games = next_games_of(state, actives.values(), validating) if state else {}
     valid = [version for version in versions if version.state == BotVersion.State.VALID]
     ladders = []
     for code, game in GAMES.items():

@@ -59,7 +59,7 @@ def next_steps_of(
     """None if nothing follows. Only the owner is told about the queue and about versions active instead."""
     manages = access.may_edit_bot(user, version.bot)
     if version.state == BotVersion.State.VALID:
-        steps = _ladder_steps(version, user, now)
+        steps = _ladder_steps(version, now)
         shown = [step for step in steps if manages or step.is_active]
         return NextSteps([], shown) if shown else None
     if manages and version.state == BotVersion.State.WAITING:
@@ -76,11 +76,11 @@ def checks_before(exam: Exam) -> int:
     return Exam.objects.filter(ended_at__isnull=True, sent_at__lt=exam.sent_at).count()
 
 
-def _ladder_steps(version: BotVersion, user: access.Visitor, now: datetime.datetime) -> list[LadderStep]:
+def _ladder_steps(version: BotVersion, now: datetime.datetime) -> list[LadderStep]:
     rows = version.bot.activities.select_related("version__bot")
     active = {row.ladder_id: row for row in rows}
     plays = {code for code, row in active.items() if row.enabled and row.version_id == version.pk}
-    expected = next_games_of(queue_state(now), user, version.bot) if plays else {}
+    expected = next_games_of(queue_state(now), active.values()) if plays else {}
     rated = set(LadderRating.objects.filter(version=version, games__gt=0).values_list("ladder", flat=True))
     steps = []
     for code, game in GAMES.items():

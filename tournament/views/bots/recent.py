@@ -35,6 +35,12 @@ _COLUMNS = (
     "pk", "game_id", "version_id", "game__white_id", "game__result", "game__termination",
     "game__fault", "game__pairing__opening",
 )  # fmt: skip
+_SHOWN = (
+    "mu_before", "sigma_before", "mu_after", "sigma_after", "game__result", "game__white__number",
+    "game__white__bot__name", "game__white__bot__slug", "game__black__number", "game__black__bot__name",
+    "game__black__bot__slug",
+)  # fmt: skip
+"""Columns of rating changes that pages show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +160,7 @@ def rating_changes(latest: Latest) -> list[RatingChange]:
     """The latest changes of the rating, with their games."""
     newest = latest.games[:MOST_CHANGES]
     events = RatingEvent.objects.select_related("game__white__bot", "game__black__bot")
-    found = events.in_bulk([one.event for one in newest])
+    found = events.only(*_SHOWN).in_bulk([one.event for one in newest])
     return [RatingChange(found[one.event], one.side) for one in newest]
 
 

@@ -12,14 +12,12 @@ from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from engines.rules.base import Result, Side
+from engines.rules.base import Side
 from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, LadderRating, PairScore
 from tournament.views.games.filters import comparison_address, games_address
 
 _WON, _DRAWN, _LOST = "&result=won", "&result=draw", "&result=lost"
-_RESULTS = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
-"""In the order of the columns of ``PairScore``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +123,9 @@ def sum_pairs(
     """The scores of these versions as ``side``, summed in the database by the column ``by``."""
     own = pairs.filter(**{f"{side.name.lower()}__in": versions})
     rows = own.values_list(by).annotate(Sum("wins"), Sum("draws"), Sum("losses"))
-    scores = {}
-    for key, *counts in rows:
-        scores[key] = score = GameScore()
-        for result, count in zip(_RESULTS, counts, strict=True):
-            score.add(result, as_white=side is Side.WHITE, count=count)
-    return scores
+    if side is Side.WHITE:
+        return {key: GameScore(wins, draws, losses) for key, wins, draws, losses in rows}
+    return {key: GameScore(losses, draws, wins) for key, wins, draws, losses in rows}
 
 
 def joined(one: GameScore, other: GameScore) -> GameScore:

@@ -86,10 +86,10 @@ def test_changes_since_the_last_state_are_not_shown_with_old_words(site: Site) -
     now, bot = timezone.now(), site.white.bot
     refresh_queue(now)
     switch(bot, LADDER, on=False)
-    assert next_games_of(queue_state(now), site.owner, bot)[LADDER].text == SWITCHED_OFF
+    assert next_games_of(queue_state(now), bot.activities.all())[LADDER].text == SWITCHED_OFF
     switch(bot, LADDER, on=True)
     newer = add_version(site.owner, "Stone Age")
-    found = next_games_of(queue_state(now), site.owner, bot)[LADDER]
+    found = next_games_of(queue_state(now), bot.activities.all())[LADDER]
     assert (found.version, found.text) == (newer, UNKNOWN)
 
 
