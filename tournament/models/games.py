@@ -208,6 +208,8 @@ class Game(models.Model):
             ),
             models.Index(fields=["ladder", "sequence"], condition=FORFEITED, name="forfeit_on_ladder"),
             models.Index(fields=["finished_at", "id"], condition=FORFEITED, name="forfeit_finished"),
+            models.Index(fields=["white", "finished_at"], condition=FORFEITED, name="forfeit_of_white"),
+            models.Index(fields=["black", "finished_at"], condition=FORFEITED, name="forfeit_of_black"),
             models.Index(fields=["ladder", "sequence"], condition=DRAWN, name="draw_on_ladder"),
             models.Index(fields=["tournament", "state", "id"], condition=DRAWN, name="draw_of_tournament"),
             models.Index(

@@ -213,7 +213,7 @@ class GameSearchForm(forms.Form):
             games = games.filter(_ended(values["termination"]))
         if values["fault"] in FAULTS:
             games = games.filter(fault__in=FAULTS[values["fault"]])
-        if not values["bot"] and self._is_of_forfeits():  # a bot's games have an index of their own
+        if self._is_of_forfeits():
             games = games.filter(Forfeited())
         if values["rated"]:
             games = games.filter(rated=values["rated"] == "yes")
@@ -266,7 +266,7 @@ class GameSearchForm(forms.Form):
 
     def _is_of_forfeits(self) -> bool:
         values = self.cleaned_data
-        return values["termination"] in FORFEIT_WORDS or values["fault"] in {"either", "white", "black"}
+        return values["termination"] in FORFEIT_WORDS or values["fault"] in {"either", "white", "black", "bot"}
 
     def _players(self, *, split: bool) -> list[Q]:
         """Conditions of which a game must match one: the bot, or else an owner's bot, played White or Black.

@@ -249,6 +249,8 @@ def test_a_list_of_games_needs_no_sorting_of_all(games: list[Game], client: Clie
         ("fault=white&sort=oldest", "forfeit_finished"),
         ("termination=crash", "forfeit_finished"),
         ("fault=either&ladder=dogon-kulei", "forfeit_on_ladder"),
+        ("fault=bot&bot=stone-age", "forfeit_of_white"),
+        ("fault=bot&bot=stone-age", "forfeit_of_black"),
         ("result=draw&ladder=dogon-kulei", "draw_on_ladder"),
         ("annulled=yes&ladder=dogon-kulei", "game_annulled"),
         ("until=2030-01-01&ladder=dogon-kulei", "game_finished "),
