@@ -19,7 +19,8 @@ from typing import Final
 import numpy as np
 
 from engines.rules.base import Result
-from tournament.arithmetic.estimates import PairTally, Strength, estimate
+from tournament.arithmetic.estimates import Strength, estimate
+from tournament.arithmetic.tallies import PairTally
 from workers.statistics import ELO
 
 LEAST: Final = 0.93

@@ -12,17 +12,17 @@ ones. Newton's method finds the maximum.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from engines.rules.base import Result
-from tournament.arithmetic.likelihood import ADVANTAGE, MARGIN, SPREAD, Posterior, Vector, grouped
+from tournament.arithmetic.interpolation import Vector
+from tournament.arithmetic.likelihood import ADVANTAGE, MARGIN, SPREAD, Posterior
 from tournament.arithmetic.ratings import SIGMA, Rating
 from tournament.arithmetic.standings import Tally
+from tournament.arithmetic.tallies import PairTally, TallyColumns
 from workers.statistics import CONFIDENCE, ELO, superiority
 
 PRIOR_ELO = 420.0
@@ -33,20 +33,6 @@ ELO_A_POINT = PRIOR_ELO / SIGMA
 """One point of TrueSkill's mu in Elo."""
 DISAGREEMENT = 2.0
 """Standard errors between a live rating and the estimate from which on they are said to disagree."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairTally:
-    """How many pairs of games had the same two results.
-
-    ``one`` is White in the game with the result ``first``, ``other`` in the game with the result ``second``.
-    """
-
-    one: int
-    other: int
-    first: Result
-    second: Result
-    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +132,23 @@ def estimate(
     """The most probable strengths of ``players``, from single games and from pairs of games.
 
     ``tallies`` has no games of ``pairs``. Games of other players or without a result are left out. The order
-    and the grouping of games do not matter. Cost: the cube of the number of players; 1 s for 1,000.
+    and the grouping of games do not matter.
+    """
+    return estimate_columns(players, TallyColumns.of(tallies, pairs), prior_elo=prior_elo)
+
+
+def estimate_columns(
+    players: Sequence[int], columns: TallyColumns, *, prior_elo: float = PRIOR_ELO
+) -> Estimate:
+    """Like ``estimate``, for many games.
+
+    Cost: the cube of the number of players, and about ten passes over the cells. A million games in pairs
+    take 0.6 s of processor time among 300 players and 1.4 s among 1,000.
     """
     places = _numbered(players)
     count = len(places)
-    cells, games = _cells(places, tallies, pairs)
-    maximum = Posterior(count, list(grouped(cells)), (ELO / prior_elo) ** 2).maximize()
+    groups = columns.cells(list(places))
+    maximum = Posterior(count, groups, (ELO / prior_elo) ** 2).maximize()
     theta, covariance = maximum.parameters, maximum.covariance
     extra = theta[count:]
     variance = float(covariance[count + ADVANTAGE, count + ADVANTAGE])
@@ -160,7 +157,7 @@ def estimate(
         _strength(float(extra[ADVANTAGE]), variance),
         float(extra[MARGIN]) * ELO,
         float(extra[SPREAD]) * ELO,
-        games,
+        sum(cells.games for cells in groups),
         covariance[:count, :count],
         places,
     )
@@ -168,35 +165,6 @@ def estimate(
 
 def _numbered(players: Iterable[int]) -> dict[int, int]:
     return {player: place for place, player in enumerate(players)}
-
-
-_Results = tuple[Result, Result | None]
-
-
-def _cells(
-    places: dict[int, int], tallies: Iterable[Tally], pairs: Iterable[PairTally]
-) -> tuple[dict[_Results, list[tuple[int, int, int]]], int]:
-    """Equal games and pairs together, so that sums are the same to the bit; and the number of games."""
-    counts: Counter[tuple[Result, Result | None, int, int]] = Counter()
-    for t in tallies:
-        if _counts(places, t.white, t.black, t.result):
-            counts[t.result, None, places[t.white], places[t.black]] += t.count
-    for p in pairs:
-        if _counts(places, p.one, p.other, p.first, p.second):
-            one, other = places[p.one], places[p.other]
-            key = (p.first, p.second, one, other) if one < other else (p.second, p.first, other, one)
-            counts[key] += p.count
-    cells: dict[_Results, list[tuple[int, int, int]]] = defaultdict(list)
-    for (first, second, one, other), count in counts.items():
-        if count > 0:
-            cells[first, second].append((one, other, count))
-    return cells, sum(
-        count * (1 if second is None else 2) for (_, second, *_), count in counts.items() if count > 0
-    )
-
-
-def _counts(places: dict[int, int], one: int, other: int, *results: Result) -> bool:
-    return one in places and other in places and one != other and Result.UNDECIDED not in results
 
 
 def _strength(value: float, variance: float) -> Strength:

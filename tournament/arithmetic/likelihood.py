@@ -14,15 +14,15 @@ curvature of an integrated likelihood; White (1982) and Liang and Zeger (1986) f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.rules.base import Result
+from tournament.arithmetic.interpolation import Points, Vector, points_for
 
-Vector = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 EXTRA = 3
@@ -58,6 +58,10 @@ class Cells:
     other: Numbers
     count: Vector
 
+    @property
+    def games(self) -> int:
+        return int(self.count.sum()) * (1 if self.second is None else 2)
+
 
 @dataclass(frozen=True, slots=True)
 class Maximum:
@@ -81,12 +85,16 @@ class _Game:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Derivatives of the log likelihood of each cell, by difference, advantage, margin and spread."""
+    """Derivatives of a cell's log likelihood, by difference, advantage, margin and spread, at points."""
 
-    cells: Cells
+    points: Points
+    """Their places are the differences of the cells' strengths, the weights the counts."""
     logarithm: Vector
     slope: Vector
     curvature: Vector
+
+
+_NONE: Numbers = np.zeros(0, dtype=np.int64)
 
 
 class Posterior:
@@ -96,11 +104,15 @@ class Posterior:
         self.count = count
         self.size = count + EXTRA
         self.groups = groups
+        self._one = np.concatenate([_NONE, *(cells.one for cells in groups)])
+        self._other = np.concatenate([_NONE, *(cells.other for cells in groups)])
         self.is_paired = any(cells.second is not None for cells in groups)
         """Without pairs the spread of the openings cannot be found: it is 0."""
         self.precision = np.zeros(self.size)
         self.precision[:count] = precision
         self.precision[count + ADVANTAGE] = 1.0 / _ADVANTAGE_PRIOR**2
+        self.tolerance = _ENOUGH * max(1.0, sum(float(cells.count.sum()) for cells in groups))
+        """Of the log posterior: interpolation may change it by 1e-10 for each game."""
         self.nodes, self.weights = _quadrature(_NODES if self.is_paired else 1)
 
     def maximize(self) -> Maximum:
@@ -110,12 +122,11 @@ class Posterior:
         here[self.count + SPREAD] = _FIRST_SPREAD if self.is_paired else 0.0
         found = self._look(here)
         for _ in range(_STEPS):
-            slope, curvature = self._derivatives(here, found)
-            step = np.linalg.solve(self._uphill(curvature, here, found), slope)
+            step = self._step(here, found)
             for _ in range(_HALVINGS):
                 if self._is_allowed(here + step):
                     ahead = self._look(here + step)
-                    if self._value(here + step, ahead) >= self._value(here, found) - _ENOUGH:
+                    if self._value(here + step, ahead) >= self._value(here, found) - self.tolerance:
                         here, found = here + step, ahead
                         break
                 step = step / 2.0
@@ -131,9 +142,10 @@ class Posterior:
         return [self._group(cells, parameters) for cells in self.groups]
 
     def _group(self, cells: Cells, parameters: Vector) -> _Group:
-        """Integrate over the bias of the opening; arrays have a row per cell and a column per node."""
+        """Integrate over the bias of the opening; arrays have a row per point and a column per node."""
         advantage, margin, spread = parameters[self.count :]
-        gap = (parameters[cells.one] - parameters[cells.other])[:, None]
+        points = points_for(parameters[cells.one] - parameters[cells.other], cells.count)
+        gap = points.at[:, None]
         z = self.nodes[None, :]
         bias = advantage + spread * z
         first = _game(bias + gap, margin, cells.first)
@@ -148,11 +160,11 @@ class Posterior:
             # Louis: the expected curvature less the variance of the slope.
             inside = (shares * (value - slopes[i] * slopes[j])).sum(axis=1)
             curvature[i, j] = curvature[j, i] = inside + slope[i] * slope[j]
-        return _Group(cells, np.log(total), slope, curvature)
+        return _Group(points, np.log(total), slope, curvature)
 
     def _value(self, parameters: Vector, groups: Sequence[_Group]) -> float:
         margin, spread = float(parameters[self.count + MARGIN]), float(parameters[self.count + SPREAD])
-        value = sum(float(group.cells.count @ group.logarithm) for group in groups)
+        value = sum(float(group.points.total(group.logarithm)) for group in groups)
         value -= float(self.precision @ (parameters * parameters)) / 2.0
         value += sum(weight * math.log(_equals(margin, result).probability) for result, weight in _PRETENDED)
         if self.is_paired:
@@ -161,10 +173,9 @@ class Posterior:
 
     def _derivatives(self, parameters: Vector, groups: Sequence[_Group]) -> tuple[Vector, Vector]:
         slope = -self.precision * parameters
+        slope[: self.count] += self._by_player([(group.points, group.slope[0]) for group in groups])
         for group in groups:
-            weighted = group.cells.count * group.slope
-            slope[: self.count] += self._by_player(group.cells, weighted[0])
-            slope[self.count :] += weighted[1:].sum(axis=1)
+            slope[self.count :] += group.points.total(group.slope[1:])
         margin, spread = self.count + MARGIN, self.count + SPREAD
         for result, weight in _PRETENDED:
             slope[margin] += weight * float(_equals(float(parameters[margin]), result).m)
@@ -172,34 +183,37 @@ class Posterior:
             slope[spread] += 1.0 / parameters[spread] - parameters[spread] / _SPREAD_PRIOR**2
         else:
             slope[spread] = 0.0
-        played = self._matrix([(group.cells, group.curvature) for group in groups])
-        return slope, played + self._prior(parameters)
+        curvature = self._matrix([(group.points, group.curvature) for group in groups])
+        np.fill_diagonal(curvature, curvature.diagonal() + self._prior(parameters))
+        return slope, curvature
 
     def _prior(self, parameters: Vector) -> Vector:
-        """The curvature of the priors and of the pretended game."""
-        curvature = np.diag(self.precision)
+        """The curvature of the priors and of the pretended game, which is diagonal."""
+        curvature = self.precision.copy()
         margin, spread = self.count + MARGIN, self.count + SPREAD
         for result, weight in _PRETENDED:
-            curvature[margin, margin] += weight * float(_equals(float(parameters[margin]), result).mm)
+            curvature[margin] += weight * float(_equals(float(parameters[margin]), result).mm)
         if self.is_paired:
-            curvature[spread, spread] += 1.0 / parameters[spread] ** 2 + 1.0 / _SPREAD_PRIOR**2
+            curvature[spread] += 1.0 / parameters[spread] ** 2 + 1.0 / _SPREAD_PRIOR**2
         return curvature
 
-    def _uphill(self, curvature: Vector, parameters: Vector, groups: Sequence[_Group]) -> Vector:
-        """A positive definite matrix to divide the slope by; only the spread can make it indefinite."""
+    def _step(self, parameters: Vector, groups: Sequence[_Group]) -> Vector:
+        """Newton's step uphill; only the spread can make the curvature indefinite, and is then raised."""
+        slope, curvature = self._derivatives(parameters, groups)
         spread = self.count + SPREAD
         if not self.is_paired:
             curvature[spread, spread] = 1.0
-            return curvature
-        try:
-            np.linalg.cholesky(curvature)
-        except np.linalg.LinAlgError:
-            squares = sum(float(group.cells.count @ group.slope[3] ** 2) for group in groups)
-            raised = curvature.copy()
-            raised[spread, spread] = abs(raised[spread, spread]) + squares + 1.0 / parameters[spread] ** 2
-            raised[spread, :spread] = raised[:spread, spread] = 0.0
-            return raised
-        return curvature
+            return np.asarray(np.linalg.solve(curvature, slope), dtype=np.float64)
+        unit = np.zeros(self.size)
+        unit[spread] = 1.0
+        step, column = np.linalg.solve(curvature, np.column_stack((slope, unit))).T
+        # The rest of the matrix is positive definite. Then so is the whole if this number is positive.
+        if column[spread] > 0.0:
+            return np.asarray(step, dtype=np.float64)
+        squares = sum(float(group.points.total(group.slope[3] ** 2)) for group in groups)
+        curvature[spread, spread] = abs(curvature[spread, spread]) + squares + 1.0 / parameters[spread] ** 2
+        curvature[spread, :spread] = curvature[:spread, spread] = 0.0
+        return np.asarray(np.linalg.solve(curvature, slope), dtype=np.float64)
 
     def _covariance(self, parameters: Vector, groups: Sequence[_Group]) -> Vector:
         """The sandwich over pairs: it stays right if the results of a pair depend on each other.
@@ -208,19 +222,18 @@ class Posterior:
         model's curvature takes their place, by degrees.
         """
         prior = self._prior(parameters)
-        played = self._matrix([(group.cells, group.curvature) for group in groups])
-        products = [(group.cells, group.slope[:, None, :] * group.slope[None, :, :]) for group in groups]
-        pairs = np.zeros(self.size)
-        for group in groups:
-            count = group.cells.count
-            pairs[: self.count] += self._by_player(group.cells, count) + 2.0 * np.bincount(
-                group.cells.other, count, self.count
-            )
-            pairs[self.count :] += count.sum()
+        played = self._matrix([(group.points, group.curvature) for group in groups])
+        products = [(group.points, group.slope[:, None, :] * group.slope[None, :, :]) for group in groups]
+        count = np.concatenate([np.zeros(0), *(cells.count for cells in self.groups)])
+        pairs = np.full(self.size, count.sum())
+        pairs[: self.count] = np.bincount(self._one, count, self.count)
+        pairs[: self.count] += np.bincount(self._other, count, self.count)
         trust = pairs / (pairs + _FEW)
         own, models = np.sqrt(trust), np.sqrt(1.0 - trust)
-        middle = prior + np.outer(own, own) * self._matrix(products) + np.outer(models, models) * played
-        whole = played + prior
+        middle = np.outer(own, own) * self._matrix(products) + np.outer(models, models) * played
+        np.fill_diagonal(middle, middle.diagonal() + prior)
+        whole = played
+        np.fill_diagonal(whole, whole.diagonal() + prior)
         # Only differences of strengths count: this fixes their sum, which a weak prior leaves nearly free.
         whole[: self.count, : self.count] += 1.0
         if not self.is_paired:
@@ -229,28 +242,36 @@ class Posterior:
         covariance: Vector = bread @ middle @ bread
         return covariance
 
-    def _by_player(self, cells: Cells, values: Vector) -> Vector:
-        """Sums by player, of ``values`` for the first and minus ``values`` for the other player of a cell."""
-        sums = np.bincount(cells.one, values, self.count) - np.bincount(cells.other, values, self.count)
+    def _by_player(self, parts: Sequence[tuple[Points, Vector]]) -> Vector:
+        """Sums by player, of the values for the first and minus the values for the other player of a cell.
+
+        ``parts`` has the values of a group at its points.
+        """
+        weighted = _weighted(parts)
+        sums = np.bincount(self._one, weighted, self.count) - np.bincount(self._other, weighted, self.count)
         return np.asarray(sums, dtype=np.float64)
 
-    def _matrix(self, parts: Sequence[tuple[Cells, Vector]]) -> Vector:
+    def _matrix(self, parts: Sequence[tuple[Points, Vector]]) -> Vector:
         """The sum of the cells' small matrices (by difference, advantage, margin, spread) by parameter."""
         n = self.count
         matrix = np.zeros((self.size, self.size))
-        meetings = np.zeros(n * n)
-        for cells, small in parts:
-            weighted = cells.count * small
-            meetings += np.bincount(cells.one * n + cells.other, weighted[0, 0], n * n)
-            matrix[n:, n:] += weighted[1:, 1:].sum(axis=2)
-            for extra in range(EXTRA):
-                column = self._by_player(cells, weighted[0, 1 + extra])
-                matrix[:n, n + extra] += column
-                matrix[n + extra, :n] += column
-        square = meetings.reshape(n, n)
-        square = square + square.T
-        matrix[:n, :n] = np.diag(square.sum(axis=1)) - square
+        strengths = matrix[:n, :n]
+        meetings = _weighted([(points, small[0, 0]) for points, small in parts])
+        square = np.bincount(self._one * n + self._other, meetings, n * n).reshape(n, n)
+        strengths -= square
+        strengths -= square.T
+        np.fill_diagonal(strengths, -strengths.sum(axis=1))
+        for extra in range(n, self.size):
+            column = self._by_player([(points, small[0, 1 + extra - n]) for points, small in parts])
+            matrix[:n, extra] = matrix[extra, :n] = column
+        for points, small in parts:
+            matrix[n:, n:] += points.total(small[1:, 1:])
         return matrix
+
+
+def _weighted(parts: Sequence[tuple[Points, Vector]]) -> Vector:
+    """Count times value for each cell of all groups, from the values at the groups' points."""
+    return np.concatenate([np.zeros(0), *(points.weighted(values) for points, values in parts)])
 
 
 def _quadrature(nodes: int) -> tuple[Vector, Vector]:
@@ -311,10 +332,3 @@ def _joined(
         (0, 3): z * against, (1, 3): z * xx, (2, 3): z * xm, (3, 3): z * z * xx,
     }  # fmt: skip
     return [gap, x, first.m + second.m, z * x], curvatures
-
-
-def grouped(cells: dict[tuple[Result, Result | None], list[tuple[int, int, int]]]) -> Iterator[Cells]:
-    """Cells from (one, other, count) by both results; places of players, in any order."""
-    for (first, second), rows in sorted(cells.items(), key=lambda item: (item[0][0], item[0][1] or "")):
-        one, other, count = np.array(sorted(rows)).T
-        yield Cells(first, second, one, other, count.astype(np.float64))

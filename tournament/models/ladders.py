@@ -14,9 +14,9 @@ from django.urls import reverse
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
-from tournament.arithmetic.estimates import PairTally
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
 from tournament.arithmetic.standings import Tally
+from tournament.arithmetic.tallies import TallyColumns
 
 
 class LadderQuerySet(models.QuerySet["Ladder"]):
@@ -68,7 +68,7 @@ class Ladder(models.Model):
 
 class PairScoreQuerySet(models.QuerySet["PairScore"]):
     def tallies(self) -> list[Tally]:
-        """For crosstables and estimates; players are version ids."""
+        """For crosstables; players are version ids."""
         rows = self.values_list("white_id", "black_id", "wins", "draws", "losses")
         results = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
         return [
@@ -77,6 +77,10 @@ class PairScoreQuerySet(models.QuerySet["PairScore"]):
             for result, count in zip(results, counts, strict=True)
             if count
         ]
+
+    def columns(self) -> TallyColumns:
+        """For estimates; players are version ids."""
+        return TallyColumns.of_scores(self.values_list("white_id", "black_id", "wins", "draws", "losses"))
 
 
 class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
@@ -163,13 +167,9 @@ class PairScore(models.Model):
 
 
 class PairOutcomeQuerySet(models.QuerySet["PairOutcome"]):
-    def tallies(self) -> list[PairTally]:
+    def columns(self) -> TallyColumns:
         """For estimates; players are version ids."""
-        rows = self.values_list("one_id", "other_id", "first", "second", "count")
-        return [
-            PairTally(one, other, Result(first), Result(second), count)
-            for one, other, first, second, count in rows
-        ]
+        return TallyColumns.of_pairs(self.values_list("one_id", "other_id", "first", "second", "count"))
 
 
 class PairOutcome(models.Model):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 
+import numpy as np
 import pytest
 
 from engines.rules.base import Result
-from tournament.arithmetic.estimates import estimate
+from tournament.arithmetic import interpolation
+from tournament.arithmetic.estimates import Estimate, estimate
 from tournament.arithmetic.standings import Tally
+from tournament.arithmetic.tallies import PairTally
 from workers.statistics import ELO
 
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
@@ -81,6 +85,75 @@ def test_order_and_grouping_do_not_matter_to_the_bit() -> None:
     found = estimate(range(8), tallies)
     source.shuffle(tallies)
     assert estimate(range(8), tallies) == found
+
+
+def make_pairs(source: random.Random, players: int, count: int) -> list[PairTally]:
+    """Of players in the order of their strength; the opening's bias favours White in both games."""
+    found = []
+    for _ in range(count):
+        one, other = source.sample(range(players), 2)
+        bias, gap = source.gauss(0.2, 0.8), (other - one) / players * 3
+        found.append(PairTally(one, other, play(source, bias + gap), play(source, bias - gap)))
+    return found
+
+
+def play(source: random.Random, lead: float) -> Result:
+    drawn = source.random()
+    if drawn < 1 / (1 + math.exp(0.3 - lead)):
+        return WHITE
+    return DRAW if drawn < 1 / (1 + math.exp(-0.3 - lead)) else BLACK
+
+
+@pytest.mark.parametrize("grid", [False, True])
+def test_order_and_grouping_of_pairs_do_not_matter_to_the_bit(
+    grid: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ``one`` and ``other`` exchanged, in any order, and equal pairs counted together or not."""
+    evaluate(monkeypatch, grid=grid)
+    source = random.Random(4)
+    pairs = make_pairs(source, 8, 400)
+    singles = [Tally(p.one, p.other, p.first) for p in make_pairs(source, 8, 200)]
+    found = estimate(range(8), singles, pairs)
+    counts = Counter(
+        source.choice([(p.one, p.other, p.first, p.second), (p.other, p.one, p.second, p.first)])
+        for p in pairs
+    )
+    grouped = [PairTally(*key, count) for key, count in counts.items()]
+    source.shuffle(grouped)
+    source.shuffle(singles)
+    again = estimate(range(8), singles, grouped)
+    assert again == found
+    assert np.array_equal(again.covariance, found.covariance)
+
+
+def test_functions_interpolated_on_a_grid_give_the_same_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = random.Random(5)
+    pairs = make_pairs(source, 25, 4_000)
+    singles = [Tally(p.one, p.other, p.first) for p in make_pairs(source, 25, 500)]
+    evaluate(monkeypatch, grid=False)
+    exact = estimate(range(25), singles, pairs)
+    evaluate(monkeypatch, grid=True)
+    found = estimate(range(25), singles, pairs)
+    assert numbers(found) == pytest.approx(numbers(exact), abs=1e-6, rel=0)
+    assert numbers(found) != numbers(exact), "both were evaluated in the same way"
+    # The covariance of strengths has a common part without meaning; that of differences has not.
+    assert errors(found) == pytest.approx(errors(exact), rel=1e-6)
+
+
+def evaluate(monkeypatch: pytest.MonkeyPatch, *, grid: bool) -> None:
+    """On a grid, or at the cells themselves, whatever their number."""
+    monkeypatch.setattr(interpolation, "PLACES_A_POINT", 0.0 if grid else math.inf)
+
+
+def numbers(found: Estimate) -> list[float]:
+    """Everything in Elo but the errors."""
+    strengths = [strength.elo for strength in found.strengths.values()]
+    return [*strengths, found.advantage.elo, found.margin, found.opening_spread]
+
+
+def errors(found: Estimate) -> list[float]:
+    differences = [found.difference(0, other).error for other in range(1, len(found.strengths))]
+    return [*(strength.error for strength in found.strengths.values()), found.advantage.error, *differences]
 
 
 def test_unknown_players_and_undecided_games_are_left_out() -> None:

@@ -14,8 +14,8 @@ import numpy as np
 from django.core.cache import cache
 from django.db.models import Q
 
-from tournament.arithmetic.estimates import Estimate, PairTally, estimate
-from tournament.arithmetic.standings import Tally
+from tournament.arithmetic.estimates import Estimate, estimate_columns
+from tournament.arithmetic.tallies import TallyColumns
 from tournament.models import BotVersion, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
 
 AT_ONCE = 60
@@ -77,14 +77,8 @@ def compute(ladder: str) -> Estimate:
     scores = PairScore.objects.filter(ladder_id=ladder)
     played = Q(pk__in=scores.values("white")) | Q(pk__in=scores.values("black"))
     players = BotVersion.objects.filter(played).order_by("pk").values_list("pk", flat=True)
-    pairs = PairOutcome.objects.filter(ladder_id=ladder).tallies()
-    return estimate(list(players), [*scores.tallies(), *_taken_out(pairs)], pairs)
-
-
-def _taken_out(pairs: list[PairTally]) -> list[Tally]:
-    """Minus the games of complete pairs, so that only single games are left of all games."""
-    firsts = [Tally(pair.one, pair.other, pair.first, -pair.count) for pair in pairs]
-    return firsts + [Tally(pair.other, pair.one, pair.second, -pair.count) for pair in pairs]
+    pairs = PairOutcome.objects.filter(ladder_id=ladder).columns()
+    return estimate_columns(list(players), TallyColumns.joined([scores.columns(), pairs.taken_out(), pairs]))
 
 
 def _dump(found: Estimate) -> bytes:

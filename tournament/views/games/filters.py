@@ -266,7 +266,12 @@ class GameSearchForm(forms.Form):
 
     def _is_of_forfeits(self) -> bool:
         values = self.cleaned_data
-        return values["termination"] in FORFEIT_WORDS or values["fault"] in {"either", "white", "black", "bot"}
+        return values["termination"] in FORFEIT_WORDS or values["fault"] in {
+            "either",
+            "white",
+            "black",
+            "bot",
+        }
 
     def _players(self, *, split: bool) -> list[Q]:
         """Conditions of which a game must match one: the bot, or else an owner's bot, played White or Black.

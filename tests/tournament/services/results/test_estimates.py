@@ -10,6 +10,9 @@ from django.utils import timezone
 
 from engines.rules.base import Result
 from tests.support.schedule import make_version
+from tournament.arithmetic.estimates import estimate
+from tournament.arithmetic.standings import Tally
+from tournament.arithmetic.tallies import PairTally
 from tournament.models import Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
 from tournament.services.results import estimates
 from tournament.services.results.estimates import compute, ladder_estimate, refresh_estimates
@@ -44,6 +47,14 @@ def test_a_game_counts_once_in_a_pair_or_alone(players: tuple[int, int]) -> None
     assert found.games == 10
     assert found.opening_spread > 0
     assert found.difference(*players).elo > 0
+
+
+def test_the_columns_of_the_tables_are_the_games_and_pairs_one_by_one(players: tuple[int, int]) -> None:
+    """Of ten games, won by the first nine times, eight are in pairs."""
+    one, other = players
+    pairs = [PairTally(one, other, Result.WHITE_WINS, Result.BLACK_WINS)] * 4
+    singles = [Tally(one, other, Result.WHITE_WINS), Tally(other, one, Result.WHITE_WINS)]
+    assert compute(LADDER) == estimate(players, singles, pairs)
 
 
 def test_the_stored_estimate_is_the_computed_one(players: tuple[int, int]) -> None:
