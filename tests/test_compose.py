@@ -165,6 +165,12 @@ def test_redis_for_other_hosts_has_the_password_and_the_limits_of_the_other_file
     assert set(SERVICES["redis"]["networks"]) < set(redis["networks"]) <= set(COMPOSE["networks"])
 
 
+@pytest.mark.parametrize("name", ["site", "keeper"])
+def test_what_sends_mail_has_a_network_that_leads_outside(name: str) -> None:
+    networks = COMPOSE["networks"]
+    assert any(not (networks[each] or {}).get("internal") for each in SERVICES[name]["networks"])
+
+
 @pytest.mark.parametrize("kind", ["volumes", "networks"])
 def test_volumes_and_networks_of_services_are_declared(kind: str) -> None:
     used = {item.partition(":")[0] for service in SERVICES.values() for item in service.get(kind, [])}

@@ -114,9 +114,9 @@ def restore_backup(site: ContainerSite, folder: Path) -> None:
     site.compose.run("up", "--detach", "--wait", "--no-build", "postgres")
     restoring = "exec -T postgres pg_restore --username=duarena --dbname=duarena --exit-on-error"
     site.compose.load(dump, *restoring.split())
+    site.compose.load(bundles, *"run --rm --no-deps -T site tar --directory=/data --extract".split())
     site.compose.run("up", "--detach", "--no-build")
     site.wait_until_healthy()
-    site.compose.load(bundles, *"exec -T site tar --directory=/data --extract".split())
     after = site.run(_RATINGS)
     if after != before:
         raise Broken(f"restored is {after}, and not {before}")
