@@ -22,7 +22,7 @@ RUN pip install -r requirements.txt
 ARG SENTRY=
 COPY requirements-sentry.txt .
 RUN [ -z "$SENTRY" ] || pip install -r requirements-sentry.txt
-COPY manage.py ./
+COPY LICENSE manage.py ./
 COPY --from=compiled /app/engines engines
 COPY --from=compiled /app/workers workers
 COPY tournament tournament

@@ -9,7 +9,6 @@ exit code is 1 if the share of intervals that hold the truth is below 93 % or ab
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Final
 
 import numpy as np
 
+from benchmarks.output import head, parser_of, row
 from engines.rules.base import Result
 from tournament.arithmetic.estimates import Strength, estimate
 from tournament.arithmetic.tallies import PairTally
@@ -34,10 +34,7 @@ MARGIN: Final = 0.3
 """Of draws, on the logistic scale: 15 % among equals."""
 POOLS: Final = ((6, 75), (10, 150), (10, 450), (20, 2_000), (40, 400))
 """Versions and pairs of games of a pool."""
-HEAD: Final = (
-    "| versions | pairs | openings | differences | strengths | first move |\n"
-    "| ---: | ---: | --- | ---: | ---: | ---: |"
-)
+HEAD: Final = head("openings", "versions", "pairs", "differences", "strengths", "first move")
 _RESULTS: Final = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
 
 
@@ -103,17 +100,15 @@ def measure(versions: int, pairs: int, bias_elo: float, pools: int, seed: int = 
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser("python -m benchmarks.coverage", description=__doc__.partition("\n")[0])
+    parser = parser_of("coverage", __doc__)
     parser.add_argument("--pools", type=int, default=200, help="simulated for each row (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="default %(default)s")
     options = parser.parse_args(arguments)
     print(HEAD, flush=True)
     all_right = True
     for versions, pairs in POOLS:
         for name, bias in (("independent", 0.0), ("shared bias", BIAS_ELO)):
-            shares = measure(versions, pairs, bias, options.pools, options.seed).shares
-            cells = (versions, f"{pairs:,}", name, *(f"{share:.1%}" for share in shares))
-            print(f"| {' | '.join(map(str, cells))} |", flush=True)
+            shares = measure(versions, pairs, bias, options.pools).shares
+            print(row(name, versions, f"{pairs:,}", *(f"{share:.1%}" for share in shares)), flush=True)
             # One interval of the first move a pool: too few for a verdict.
             all_right = all_right and all(LEAST <= share <= MOST for share in shares[:2])
     return 0 if all_right else 1

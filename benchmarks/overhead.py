@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -21,13 +20,12 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.machine import describe_machine
+from benchmarks.output import head, parser_of, row
 from benchmarks.runs import (
-    ROOT,
     Bench,
     Broken,
     Setup,
     compile_engine,
-    pinned,
     time_bare,
     time_match,
     time_start,
@@ -41,8 +39,6 @@ LEAST_GAMES: Final = 220
 INFOS: Final = 10
 """Lines of ``info`` before an answer, in the part that measures them."""
 START_GAMES: Final = 110
-CLOCK_GAMES: Final = 10
-THINK_MS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.overhead", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser = parser_of("overhead", __doc__)
     parser.add_argument("--ladder", action="append", choices=GAMES, help="only this ladder; may be repeated")
     parser.add_argument("--part", action="append", choices=PARTS, help="only this table; may be repeated")
     parser.add_argument("--games", type=int, default=550, help="of each run (%(default)s)")
@@ -85,15 +80,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _table(part: Part, benches: Sequence[Bench], cores: Sequence[int], games: int) -> Iterator[str]:
     yield ""
-    yield _row(("ladder", *part.columns))
-    yield _row(("---", *("---:" for _ in part.columns)))
+    yield head("ladder", *part.columns)
     for bench in benches:
-        for row in part.rows(bench, cores, games):
-            yield _row((bench.game.code, *row))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+        for cells in part.rows(bench, cores, games):
+            yield row(bench.game.code, *cells)
 
 
 def measure_moves(
@@ -107,14 +97,8 @@ def measure_moves(
         lambda: time_match(bench, Setup(alone, pure=True, infos=infos), games),
     )
     compared = [f"{seconds / bare:.2f}" for seconds in (compiled, pure)]
-    yield (
-        str(bench.plies),
-        _us(bare, bench),
-        _us(compiled, bench),
-        compared[0],
-        _us(pure, bench),
-        compared[1],
-    )
+    times = [_us(seconds, bench) for seconds in (bare, compiled, pure)]
+    yield str(bench.plies), times[0], times[1], compared[0], times[2], compared[1]
 
 
 def measure_infos(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
@@ -144,29 +128,6 @@ def measure_start(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tu
     yield f"{added:.2f}", f"{own:.2f}", f"{added - own:.2f}"
 
 
-def measure_clock(bench: Bench, cores: Sequence[int], games: int) -> Iterator[tuple[str, ...]]:
-    """Charged times less the engine's own: alone, and while a second game runs on the other core."""
-    for title, places in (("1", cores[-1:]), ("2", cores)):
-        beyond = sorted(abs(ns) / 1e6 for ns in _clock_differences(bench, places))
-        middle, late = statistics.median(beyond), beyond[len(beyond) * 99 // 100]
-        yield title, str(len(beyond)), f"{middle:.3f}", f"{late:.3f}", f"{beyond[-1]:.3f}"
-
-
-def _clock_differences(bench: Bench, cores: Sequence[int]) -> Iterator[int]:
-    """The differences in nanoseconds of all moves of games played in parallel, one on each core."""
-    words = (bench.game.code, str(CLOCK_GAMES), *bench.command(), "0", str(THINK_MS))
-    running = []
-    for core in cores:
-        with pinned(frozenset({core})):
-            argv = (sys.executable, "-m", "benchmarks.clock", *words)
-            running.append(subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=ROOT))
-    for process in running:
-        said, _ = process.communicate()
-        if process.returncode:
-            raise Broken(f"the clock's games ended with exit code {process.returncode}")
-        yield from map(int, said.split())
-
-
 def _us(seconds: float, bench: Bench) -> str:
     """A game's time as microseconds a move."""
     return f"{seconds / bench.plies * 1e6:.1f}"
@@ -185,10 +146,6 @@ PARTS: Final = {
     "two": Part(("games a second, one at a time", "two at a time", "ratio"), measure_two),
     "start": Part(
         ("restarting both, ms a game", "both engines' own start and end", "beyond that"), measure_start
-    ),
-    "clock": Part(
-        ("games at a time", "moves", "charged beyond the engine's own, ms: median", "99 %", "most"),
-        measure_clock,
     ),
 }
 

@@ -9,54 +9,41 @@ seconds of processor time, and seconds for which a rebuild holds the database's 
 
 from __future__ import annotations
 
-import argparse
-import os
 import random
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 from benchmarks.machine import describe_machine
+from benchmarks.output import head, parser_of, row
+from benchmarks.sites import opened_site
 from engines.rules.base import Result
 
 LADDER: Final = "duploline"
 MILLION: Final = 1_000_000
-HEAD: Final = (
-    "| step | games | processor time, s | a million games, s | write lock, s |\n"
-    "| --- | ---: | ---: | ---: | ---: |"
-)
+VERSIONS: Final = 300
 _RESULTS: Final = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
 _WEIGHTS: Final = (45, 15, 40)
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser("python -m benchmarks.ratings", description=__doc__.partition("\n")[0])
+    parser = parser_of("ratings", __doc__)
     parser.add_argument("--games", type=int, default=200_000, help="generated (default %(default)s)")
-    parser.add_argument("--versions", type=int, default=300, help="that played them (default %(default)s)")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="duarena-ratings-") as folder:
-        os.environ["DUARENA_DATA"] = folder
-        os.environ["DATABASE_URL"] = f"sqlite:///{folder}/db.sqlite3"
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
-        import django
-
-        django.setup()
-        print(*describe_machine(), "", HEAD, sep="\n", flush=True)
-        _measure(options.games, options.versions)
+    columns = ("step", "games", "processor time, s", "a million games, s", "write lock, s")
+    print(*describe_machine(), "", head(*columns), sep="\n", flush=True)
+    with opened_site():
+        _measure(options.games, VERSIONS)
     return 0
 
 
 def _measure(games: int, versions: int) -> None:
-    from django.core.management import call_command
-
     from tournament.models import LadderRating, PairScore, RatingEvent
     from tournament.services.results.estimates import compute
     from tournament.services.results.rebuilding import rebuild
 
-    call_command("migrate", verbosity=0)
     make_games(games, versions)
     drawn = list(_draws(games, versions))
     _show("fold alone", games, lambda: _fold(drawn, versions))
@@ -75,7 +62,7 @@ def _show(step: str, games: int, run: Callable[[], object]) -> None:
         run()
         spent = time.process_time() - begun
     cells = (step, f"{games:,}", f"{spent:.2f}", f"{spent * MILLION / games:.1f}", f"{sum(held):.2f}")
-    print(f"| {' | '.join(cells)} |", flush=True)
+    print(row(*cells), flush=True)
 
 
 @contextmanager
@@ -122,22 +109,12 @@ def make_games(games: int, versions: int) -> None:
     """Recorded and rated games of a tournament, whose ratings are not computed yet."""
     from django.utils import timezone
 
-    from tournament.models import Bot, BotVersion, Bundle, Game, Ladder, Pairing, Tournament
+    from tests.support.schedule import make_version
+    from tournament.models import Game, Ladder, Pairing, Tournament
     from tournament.services.bulk import insert_rows
 
     Ladder.objects.ensure()
-    bundle = Bundle.objects.create(sha256="0" * 64, size=1)
-    players = []
-    for number in range(versions):
-        if number % 3 == 0:
-            bot = Bot.objects.register(None, f"Bot {number // 3}")
-            bundle = Bundle.objects.create(sha256=f"{number:064}", size=1) if number else bundle
-        bundle = Bundle.objects.create(sha256=f"{number + versions:064}", size=1)
-        players.append(
-            BotVersion.objects.create(
-                bot=bot, number=number % 3 + 1, bundle=bundle, command=["x"], games=[LADDER], state="valid"
-            ).pk
-        )
+    players = [make_version(f"Bot {number // 3}", games=[LADDER]).pk for number in range(versions)]
     event = Tournament.objects.create(
         slug="t", name="T", ladders=[LADDER], time_control="1+1", state="finished"
     )

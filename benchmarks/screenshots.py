@@ -2,7 +2,7 @@
 
 The pages are those of the table of addresses that the tests use, on a filled site in a temporary folder: for
 a guest, and for an owner and staff where the page has something else for them. ``--readme`` takes the
-pictures of the README instead.
+pictures of the README instead: from a site on which the bots of ``engines.bots`` play a tournament first.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,13 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
+from engines.bots import SampleBot
+from engines.records import Termination
+from engines.rules.registry import GAMES
 from tests.support.browsers import DRAWN, find_chromium, started_browser
+from tournament.embedded.console import Console
+from tournament.embedded.instance import Instance, running_instance
+from tournament.embedded.options import Options
 from tournament.embedded.plan import ROOT
 
 if TYPE_CHECKING:  # they need the settings, which this module chooses when it runs
@@ -40,6 +47,14 @@ LOADED: Final = """() => [...document.images].every((image) => {
 """Whether all pictures of a page are there; browsers fetch those below the window later."""
 LONGEST: Final = 4000
 """The most pixels of a page's height in its own picture."""
+END: Final = (
+    "Math.ceil(document.querySelector('main').lastElementChild.getBoundingClientRect().bottom + scrollY) + 24"
+)
+"""Where the content of a page ends; its foot is at the end of the window."""
+README_LADDER: Final = "dogon-gagara"
+README_PAIRS: Final = 10
+README_TIME: Final = "1+0.03"
+README_SEED: Final = 3
 README_FOLDER: Final = ROOT / "docs" / "images"
 README_LONGEST: Final = 1000
 """The most pixels of the height of a picture in the README."""
@@ -87,9 +102,9 @@ def main(words: Sequence[str] | None = None) -> int:
     chromium = find_chromium()
     if chromium is None:
         parser.error("Chromium is not installed: apt-get install chromium")
+    if options.readme:
+        return _shoot_readme(chromium)
     with filled_server() as server, started_browser(chromium) as browser:
-        if options.readme:
-            return _shoot_readme(browser, server)
         views = [view for view in _views(server.addresses) if re.search(options.only, view.address)]
         errors = [
             error
@@ -108,8 +123,6 @@ class Server:
 
     url: str
     addresses: list[str]
-    readme: dict[str, str]
-    """Addresses by the names of the README's pictures."""
 
 
 @contextmanager
@@ -124,7 +137,7 @@ def filled_server() -> Iterator[Server]:
     from pytest_django.live_server_helper import LiveServer
 
     from tests.support.addresses import all_addresses
-    from tests.support.whole_site import fill_whole_site, more_addresses, readme_addresses
+    from tests.support.whole_site import fill_whole_site, more_addresses
 
     runner = DiscoverRunner(verbosity=0, interactive=False)
     runner.setup_test_environment()
@@ -132,7 +145,7 @@ def filled_server() -> Iterator[Server]:
     addresses = list(dict.fromkeys([*all_addresses(fill_whole_site()), *more_addresses(), *MISSING]))
     live = LiveServer("127.0.0.1")
     try:
-        yield Server(live.url, addresses, readme_addresses())
+        yield Server(live.url, addresses)
     finally:
         live.stop()
         runner.teardown_databases(databases)
@@ -220,14 +233,61 @@ def _shoot_visitor(
     yield from errors
 
 
-def _shoot_readme(browser: Browser, server: Server) -> int:
-    """Write the pictures of the README."""
+def _shoot_readme(chromium: str) -> int:
+    """Write the pictures of the README from a site of its own, after its tournament."""
     setting = SETTINGS[0]
-    page = _context(browser, server.url, "", setting).new_page()
-    for name, address in server.readme.items():
-        _open(page, address)
-        _take(page, README_FOLDER / f"{name}.png", setting, README_LONGEST)
+    with tempfile.TemporaryDirectory() as folder:
+        options, console = Options("up", Path(folder), workers=os.cpu_count() or 1), Console(sys.stdout)
+        with running_instance(options, console, _start_readme_event) as instance:
+            addresses = _play_readme_event(instance, console)
+            with started_browser(chromium) as browser:
+                page = _context(browser, instance.address.url, "", setting).new_page()
+                for name, address in addresses.items():
+                    _open(page, address)
+                    longest = min(README_LONGEST, page.evaluate(END))
+                    _take(page, README_FOLDER / f"{name}.png", setting, longest)
     return 0
+
+
+def _start_readme_event() -> None:
+    """A tournament of the sample bots and MCTS, on one ladder."""
+    from tournament.embedded.samples import register_sample, register_samples
+    from tournament.services.schedule.tournaments import create_round_robin, start
+
+    mcts = SampleBot(
+        "mcts_bot", "MCTS", "Monte Carlo tree search, as long as its clock allows.", tuple(GAMES)
+    )
+    tournament = create_round_robin(
+        None,
+        name="Winter",
+        versions=[*register_samples(), register_sample(mcts)],
+        ladders=[README_LADDER],
+        pairs=README_PAIRS,
+        time_control=README_TIME,
+        seed=README_SEED,
+        opening_plies=2,
+    )
+    start(tournament)
+
+
+def _play_readme_event(instance: Instance, console: Console) -> dict[str, str]:
+    """Wait for the end of the tournament; returns the pages' addresses by the names of their pictures."""
+    from tournament.models import Tournament
+    from tournament.views.games.board import load_replay
+
+    tournament = Tournament.objects.get(name="Winter")
+    while not tournament.is_over:
+        instance.supervisor.tend()
+        if instance.supervisor.stopping:
+            raise SystemExit("stopped before all games were played")
+        instance.supervisor.wait(1.0)
+        tournament.refresh_from_db()
+        console.progress(f"{tournament.games_done} of {tournament.games_total} games")
+    best = {"white__bot__name__in": ("Alphabeta", "MCTS"), "black__bot__name__in": ("Alphabeta", "MCTS")}
+    game = tournament.games.filter(**best, termination=Termination.RULES).latest("plies")
+    moves = load_replay(game)[0].moves
+    ply = next(ply for ply in range(game.plies // 3, game.plies) if moves[ply - 1].token != "pass")
+    return {"replay": f"/games/{game.pk}/?ply={ply}", "ladder": f"/ladders/{README_LADDER}/"}
 
 
 def _open(page: Page, address: str) -> None:

@@ -1,39 +1,34 @@
 """Measures how fast a site answers while clients occupy it with slow requests.
 
-Without ``--site`` a site is started in a temporary folder. The clients use several addresses of the loopback
-network; the measuring client uses 127.0.0.1, as the home machine's visitors do.
+The site is that of ``./arena up`` without workers, in a temporary folder. The clients use several addresses
+of the loopback network; the measuring client uses 127.0.0.1.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import itertools
 import selectors
-import signal
 import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from tests.support.jobs import wait_until
-from tests.support.sites import bare_environment
-from tournament.embedded.options import find_port
-from tournament.embedded.plan import ROOT, Address, is_up
+from benchmarks.output import head, parser_of, row
+from tests.support.sites import running_lonely_site
 
 PAGES: Final = ("/healthz", "/")
-READY_S: Final = 300.0
 TIMEOUT_S: Final = 10.0
 SAMPLES: Final = 20
+CLIENTS, ADDRESSES = 300, 10
 SETTLE_S: Final = 3.0
 """The clients are there this long before the measurement begins."""
 RECORDS: Final = "/ladders/dualma/records.pgn"
@@ -137,85 +132,42 @@ def fetch_seconds(url: str) -> float:
     return time.monotonic() - began
 
 
-def measure(url: str, samples: int, keep: Callable[[], None]) -> list[float]:
-    """The times of some requests; gives up after one that took ``TIMEOUT_S``."""
-    times: list[float] = []
-    while len(times) < samples and (not times or times[-1] < TIMEOUT_S):
-        times.append(fetch_seconds(url))
-        keep()
-    return times
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Print a table in Markdown; returns 1 if a page took a second or more."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.slow_clients", description=__doc__)
-    parser.add_argument("--site", metavar="URL", help="a running site on this machine; default: start one")
-    parser.add_argument("--clients", type=int, default=300)
-    parser.add_argument("--addresses", type=int, default=10)
-    options = parser.parse_args(words)
-    with started_site() if options.site is None else contextlib.nullcontext(options.site) as url:
-        worst = _report(url, options.clients, options.addresses)
+    parser_of("slow_clients", __doc__).parse_args(words)
+    columns = [f"{page} {what}" for page in PAGES for what in ("median", "longest")]
+    with (
+        tempfile.TemporaryDirectory(prefix="slow-clients-") as folder,
+        running_lonely_site(Path(folder), 8900) as site,
+    ):
+        print(head(f"{CLIENTS} clients of {ADDRESSES} addresses", "held", *columns))
+        worst = _measure("none", (), site.url)
+        for kind in KINDS:
+            worst = max(worst, _measure(kind.name, (kind,), site.url))
+        worst = max(worst, _measure("all of these", KINDS, site.url))
     return int(worst >= 1)
 
 
-def _report(url: str, clients: int, addresses: int) -> float:
-    """Print the table; returns the longest time."""
-    print(
-        f"| {clients} clients of {addresses} addresses | held | "
-        + " | ".join(f"{page} median | longest" for page in PAGES)
-        + " |"
-    )
-    print("| --- |" + " ---: |" * (1 + 2 * len(PAGES)))
-    worst = _row("none", url, lambda: None, lambda: 0)
-    cases = [(kind.name, (kind,)) for kind in KINDS] + [("all of these", KINDS)]
-    for name, kinds in cases:
-        host, port = urlsplit(url).hostname, urlsplit(url).port
-        slow = SlowClients(kinds, clients, addresses, (host or "127.0.0.1", port or 80))
-        try:
-            slow.poll()
-            time.sleep(SETTLE_S)
-            worst = max(worst, _row(name, url, _every_second(slow.poll), slow.count_held))
-        finally:
-            slow.close()
-    return worst
-
-
-def _every_second(poll: Callable[[], None]) -> Callable[[], None]:
-    last = time.monotonic()
-
-    def keep() -> None:
-        nonlocal last
-        if time.monotonic() - last >= 1:
-            poll()
-            last = time.monotonic()
-
-    return keep
-
-
-def _row(name: str, url: str, keep: Callable[[], None], count: Callable[[], int]) -> float:
-    held = count()
-    times = [measure(url + page, SAMPLES, keep) for page in PAGES]
-    cells = [f"{statistics.median(taken):.3f} s | {max(taken):.3f} s" for taken in times]
-    print(f"| {name} | {held} | {' | '.join(cells)} |", flush=True)
-    return max(max(taken) for taken in times)
-
-
-@contextmanager
-def started_site() -> Iterator[str]:
-    """``./arena up`` on a data folder of its own, which plays its first tournament meanwhile."""
-    address = Address("127.0.0.1", find_port("127.0.0.1", 8900))
-    with tempfile.TemporaryDirectory(prefix="slow-clients-") as folder:
-        words = ("up", "--port", str(address.port), "--data", folder, "--workers", "1")
-        process = subprocess.Popen(
-            (sys.executable, "-m", "tournament.embedded", *words),
-            cwd=ROOT, env=bare_environment(), stdout=subprocess.DEVNULL,
-        )  # fmt: skip
-        try:
-            wait_until(lambda: is_up(address), READY_S)
-            yield address.url
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait()
+def _measure(name: str, kinds: Sequence[Kind], url: str) -> float:
+    """Print a row; returns the longest time."""
+    address = urlsplit(url)
+    slow = SlowClients(kinds, CLIENTS, ADDRESSES, (address.hostname or "", address.port or 80))
+    polled = time.monotonic()
+    times: dict[str, list[float]] = {page: [] for page in PAGES}
+    try:
+        slow.poll()
+        time.sleep(SETTLE_S)
+        held = slow.count_held()
+        for page in SAMPLES * PAGES:
+            times[page].append(fetch_seconds(url + page))
+            if time.monotonic() - polled >= 1:
+                slow.poll()
+                polled = time.monotonic()
+    finally:
+        slow.close()
+    cells = [f"{value:.3f} s" for taken in times.values() for value in (statistics.median(taken), max(taken))]
+    print(row(name, held, *cells), flush=True)
+    return max(map(max, times.values()))
 
 
 if __name__ == "__main__":

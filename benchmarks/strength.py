@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.output import head, parser_of, row
 from engines.rules.registry import GAMES
 from workers.statistics import elo_of_score
 
@@ -27,9 +28,8 @@ SHORT_OF_TARGET: Final = 0.05
 MOST_PAIRS: Final = 100
 """The most pairs of games; after them the share of the points decides."""
 OPENING_PLIES: Final = 2
-HEAD: Final = (
-    "| pairing | ladder | won | drawn | lost | points | target | SPRT | forfeits |\n"
-    "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | ---: |"
+HEAD: Final = head(
+    "pairing", "ladder", "won", "drawn", "lost", "points", "target", "SPRT", "forfeits", texts=2
 )
 
 
@@ -109,12 +109,7 @@ def main(arguments: Sequence[str]) -> int:
         for ladder in asked.ladder or GAMES:
             target = PAIRINGS[name].target(ladder)
             words = match_words(PAIRINGS[name], ladder, asked.pairs)
-            words += [
-                "-concurrency",
-                str(asked.concurrency),
-                "-records",
-                f"{asked.records / name}-{ladder}.pgn",
-            ]
+            words += ["-concurrency", "2", "-records", f"{asked.records / name}-{ladder}.pgn"]
             found = read_events(play(words + ["-resume"] * asked.resume), PAIRINGS[name].strong.name)
             print(format_row(PAIRINGS[name], ladder, target, found), flush=True)
             all_met = all_met and found.meets(target)
@@ -157,25 +152,19 @@ def read_events(events: Iterable[Mapping[str, Any]], strong: str) -> Finding:
 
 
 def format_row(pairing: Pairing, ladder: str, target: float, found: Finding) -> str:
-    cells = (
-        f"{pairing.strong.name} – {pairing.weak.name}",
-        ladder,
-        *(found.won, found.drawn, found.lost, f"{found.share:.1%}", f"{target:.0%}"),
-        found.verdict or "undecided",
-        found.forfeits,
-    )
-    return f"| {' | '.join(map(str, cells))} |"
+    counts = (found.won, found.drawn, found.lost, f"{found.share:.1%}", f"{target:.0%}")
+    verdict = found.verdict or "undecided"
+    return row(f"{pairing.strong.name} – {pairing.weak.name}", ladder, *counts, verdict, found.forfeits)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m benchmarks.strength", description="Measure the sample bots.")
+    parser = parser_of("strength", __doc__)
     parser.add_argument(
         "--pairing", action="append", choices=PAIRINGS, help="instead of all; may be repeated"
     )
     parser.add_argument("--ladder", action="append", choices=GAMES, help="instead of all; may be repeated")
     parser.add_argument("--records", type=Path, default=Path("var/strength"), help="folder for the games")
     parser.add_argument("--resume", action="store_true", help="continue with the games in that folder")
-    parser.add_argument("--concurrency", type=int, default=2, help="games at a time (default 2)")
     parser.add_argument(
         "--pairs", type=int, default=MOST_PAIRS, help="of games at most (default %(default)s)"
     )

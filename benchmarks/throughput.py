@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.gauge import cpu_seconds
 from benchmarks.machine import describe_machine
+from benchmarks.output import parser_of
 from benchmarks.runs import Broken, compile_engine
 from engines.records import RecordError, read_records
 from engines.rules.playout import Dice, draw_game
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from tournament.models import BotVersion, Tournament
 
 BOTS: Final = 4
+LADDER, SLOTS = "dogon-kulei", 2
 MEETINGS: Final = BOTS * (BOTS - 1) // 2
 LINES: Final = 500
 LEAST_PLIES: Final = 40
@@ -64,10 +66,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(*describe_machine(), sep="\n")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        zips = pack_bots(GAMES[options.ladder], folder, options.think)
-        site = Options("up", folder / "site", workers=options.slots)
+        zips = pack_bots(GAMES[LADDER], folder, options.think)
+        site = Options("up", folder / "site", workers=SLOTS)
         with running_instance(
-            site, Console(sys.stderr), lambda: _prepare(zips, options.ladder, options.games)
+            site, Console(sys.stderr), lambda: _prepare(zips, LADDER, options.games)
         ) as instance:
             begun, ended = _watch(instance)
         _check()
@@ -75,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"- a slot was inside a game {_share_inside():.1%} of the time")
     games = ended.games - begun.games
     rate = games / (ended.at - begun.at)
-    print(f"- {options.ladder}, {options.slots} slots: {rate:.0f} games a second recorded")
+    print(f"- {LADDER}, {SLOTS} slots: {rate:.0f} games a second recorded")
     took = {name: 1000 * (total - begun.cpu.get(name, 0)) / games for name, total in ended.cpu.items()}
     shares = ", ".join(f"{name} {ms:.2f}" for name, ms in took.items() if ms >= LEAST_SHOWN_MS)
     print(f"- processor time a game: {sum(took.values()):.2f} ms ({shares})")
@@ -83,14 +85,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.throughput", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--ladder", choices=GAMES, default="dogon-kulei")
+    parser = parser_of("throughput", __doc__)
     parser.add_argument("--games", type=int, default=12_000, help="approximate number (%(default)s)")
     parser.add_argument(
         "--think", type=int, default=0, metavar="MS", help="longest time for a move (%(default)s)"
     )
-    parser.add_argument("--slots", type=int, default=2, help="games at a time (%(default)s)")
     return parser
 
 
@@ -121,21 +120,15 @@ def _prepare(zips: Sequence[bytes], ladder: str, games: int) -> None:
 
     begun = time.monotonic()
     tournament = create_round_robin(
-        None,
-        name="Throughput",
-        versions=[_register(content) for content in zips],
-        ladders=[ladder],
-        pairs=max(1, games // 2 // MEETINGS),
-        time_control="10+0.1",
-        seed=1,
-        opening_plies=0,
+        None, name="Throughput", versions=[register(content) for content in zips], ladders=[ladder],
+        pairs=max(1, games // 2 // MEETINGS), time_control="10+0.1", seed=1, opening_plies=0,
         ply_limit=PLY_LIMIT,
-    )
+    )  # fmt: skip
     start(tournament)
     print(f"- {tournament.games_total} games made in {time.monotonic() - begun:.1f} s")
 
 
-def _register(content: bytes) -> BotVersion:
+def register(content: bytes) -> BotVersion:
     from django.conf import settings
 
     from tournament.models import Bot, BotVersion, Bundle
@@ -173,20 +166,17 @@ def _mark(instance: Instance, games: int) -> Mark:
 
 
 def _check() -> None:
-    """Check that all games are recorded once, and rated like in a rebuild."""
-    from tournament.models import Game, GameRecord, Tournament
-    from tournament.services.results.rebuilding import rebuild
+    """Check that all games are recorded once, without a fault, and rated like in a rebuild."""
+    from tests.support.verdicts import find_faults
+    from tournament.models import Game
 
-    tournament = Tournament.objects.get()
-    played = Game.objects.filter(state=Game.State.DONE, fault="none", plies__gte=LEAST_PLIES)
-    for game in Game.objects.exclude(pk__in=played.values("pk"))[:1]:
-        raise Broken(f"{game} {game.state}, {game.termination} at ply {game.plies}: {game.evidence}")
-    if not played.count() == GameRecord.objects.count() == tournament.games_total:
-        raise Broken(f"{played.count()} games, {GameRecord.objects.count()} records: not each once")
-    (rebuilt,) = rebuild(tournament.ladders[0])
-    if rebuilt.changed:
-        raise Broken("rebuilt ratings differ")
-    print(f"- all recorded once, {rebuilt.games} rated, rebuilt ratings are the same")
+    for game in Game.objects.exclude(fault="none")[:1]:
+        raise Broken(f"{game} {game.termination} at ply {game.plies}: {game.evidence}")
+    for fault in find_faults():
+        raise Broken(fault)
+    print(
+        f"- all recorded once, {Game.objects.filter(rated=True).count()} rated, rebuilt ratings are the same"
+    )
 
 
 def _find_sandbox() -> str:

@@ -1,6 +1,8 @@
 """Positions in which the less usual rules matter, for each ladder: what random play seldom reaches.
 
-For tests of engines: an engine with a wrong rule plays an illegal move there, or a few moves later.
+For tests of engines: an engine with a wrong rule plays an illegal move there, or a few moves later. Some
+continue with ``moves``, as in the ``position`` line of the protocol: an engine with a wrong rule refuses one
+of the moves, or has no legal move after them.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ HARD_POSITIONS: dict[str, tuple[str, ...]] = {
         # A single move; and a sowing that never ends beside others.
         "1w1b,2w,8b,1b,0,3w2b/6w10b,2w1b,0,0,1w2b,0/1b,0,1w4b,4b,0,3w2b/1b,2w4b,1b,2w,1w,1w w 0 1 16",
         "2b,0,0,0,0,0/1w,0,1w,0,1b,0/0,0,0,0,0,1w/1b,2w,0,1b,0,1w1b w 0 0 0",
+        # Sowings of 109 laps, the only move, and of 341.
+        "1b,2w1b,0,4b,1b,0/2b,0,0,1w,0,1b/3b,2b,3b,0,1b,1w1b/0,1w,1w,0,1w,0 b 0 0 21",
+        "0,1b,0,3b,0,0/3w,1w1b,1w,0,3w,2w/0,1b,0,0,2b,2w1b/2w1b,4w,4w,1w,0,1w w 0 0 20 moves b1",
     ),
     "dualma": (
         # The last placements.
@@ -47,6 +52,17 @@ HARD_POSITIONS: dict[str, tuple[str, ...]] = {
         "0,0,0,0,0,0/0,1,0,2,2,0 w 30 13 p -2 44",
         "1,1,0,2,0,0/0,1,0,0,0,1 b 11 31 p +2 51",
         "0,1,0,2,0,0/0,5,1,2,0,1 w 35 1 p +0 40",
+        # Which sowings change the direction of a run, and which end it.
+        "0,1,0,0,0,0/1,1,2,0,1,1 w 20 21 p +1 20 moves c1+ pass e1-",
+        "1,0,0,0,3,0/2,0,0,1,0,0 b 1 40 p +2 21 moves e2-",
+        "1,0,2,0,0,2/2,0,0,0,1,0 b 37 3 - -2 21 moves a2+ pass f2+",
+        "0,0,0,0,0,0/1,3,2,0,0,2 b 20 20 p +2 21 moves pass f1+ pass c1-",
+        "2,0,1,1,0,2/1,1,0,2,0,0 b 19 19 p - 21 moves a2- pass f2+ pass c2-",
+        # A pass that can be paid only with what an earlier one brought.
+        "0,1,5,1,0,0/0,0,0,2,0,1 w 38 0 - - 20 moves pass c2- f1+",
+        # A forced pass after captures.
+        "0,3,0,2,2,3/0,1,0,0,2,1 b 0 34 - +0 21 moves b2+ e1+ e2- a1- f2-",
+        "0,0,0,3,5,0/0,3,1,0,0,0 b 0 36 - -2 21 moves d2- f1+ e2+ b1-",
     ),
     "dogon-gagara": (
         # Long captures, and sowings of more than a lap.
@@ -66,6 +82,14 @@ HARD_POSITIONS: dict[str, tuple[str, ...]] = {
         "0,3,0,1,5,1,1,6/0,1,0,1,1,0,0,1 b 28 47 p -2 89",
         "0,1,2,0,1,1,0,0/0,0,1,0,3,0,0,0 b 28 59 p -2 111",
         "0,3,4,0,4,0,0,6/0,1,0,1,1,0,0,1 b 30 45 p +1 87",
+        # Which sowings change the direction of a run, and which end it.
+        "0,0,1,2,0,1,1,2/0,0,0,0,1,0,1,0 b 43 44 p +1 21 moves d2+ pass c2-",
+        "0,0,1,2,0,1,1,2/0,0,0,0,1,0,1,0 b 43 44 p +1 21 moves h2- pass d2+",
+        "0,0,0,3,0,0,0,0/1,3,3,0,0,0,0,2 w 42 42 p -2 20 moves h1+",
+        "1,1,1,0,0,3,0,0/1,0,0,1,0,1,0,0 b 43 44 - -2 21 moves a2+ pass f2+",
+        "0,0,0,2,3,0,0,0/0,2,0,0,0,1,0,2 w 43 43 p - 20 moves h1- pass f1+ pass g1-",
+        # A pass that can be paid only with what an earlier one brought.
+        "0,1,0,0,2,0,0,2/1,2,2,0,0,1,0,1 b 1 83 p +2 21 moves h2- h1+ pass b1- a2+",
     ),
     "duploline": (
         # Moves of pieces, which must keep the group together.
@@ -80,4 +104,48 @@ HARD_POSITIONS: dict[str, tuple[str, ...]] = {
         "d,r,D,dR/DR,dr,r,Dr,d/dr,R,R,d,Dr,1/D,DR,DR,dR,dr,2/DR,r,1,dR,R,r/dR,dr,D,2/2,Dr,d w 30",
     ),
 }
-"""Position strings by the code of the ladder."""
+"""Position strings, some with ``moves``, by the code of the ladder."""
+
+WON_POSITIONS: dict[str, tuple[str, ...]] = {
+    "duovallis": (
+        "0,1b,0,0,0,2w/1b,0,0,2w,1w,5w4b/3w4b,0,0,0,1w,1b/2w,0,0,1b,0,4w6b w 2 0 42",
+        "0,0,0,0,0,1b/0,3w2b,2w,1w5b,1w2b,3b/2w,0,0,0,1w,1w/2w,3w,0,2b,5w,6w w 2 2 42",
+        "0,0,0,0,0,1b/2b,2w3b,0,1w4b,1w,2w1b/1w,0,0,1b,0,2b/3w3b,4w,0,0,0,1w w 2 0 62",
+        "1b,1b,0,0,0,2b/7w5b,0,0,4w,1w,2w4b/0,3b,1b,0,1b,1b/0,1b,0,0,0,0 b 2 0 83",
+        "0,0,2w,0,0,0/4w2b,1b,0,1w,1w2b,0/0,1b,6b,2w,0,2w/1w2b,0,0,0,1w,0 b 0 0 77",
+        "0,0,0,1w,7b,2b/1b,0,1w,1w,0,1w/0,3w1b,0,2b,1b,6w10b/5w6b,0,0,0,0,0 b 1 1 35",
+    ),
+    "dualma": (
+        "5/b,1,bw,bw,1,b/2,w,b,3/3,bw,2,wb,1/3,b,b,4/w,ww,5,bw/7/3,b,2/ww,4 w 129",
+        "2,b,w,w/2,bb,2,b/3,b,bw,1,wb/3,w,w,w,2/4,ww,3,b/8/1,b,4,b/w,5/w,b,3 w 103",
+        "2,b,2/w,5/1,w,b,ww,bw,2/2,b,5/2,wb,6/4,b,3/1,wb,4,bw/w,wb,1,b,1,w/b,4 w 351",
+        "w,w,2,wb/b,b,4/w,5,w/w,4,b,2/5,ww,3/2,bb,3,b,ww/1,b,b,4/2,wb,3/b,4 b 72",
+        "b,4/3,b,b,1/3,w,wb,wb,1/2,w,5/3,bw,5/w,w,2,w,b,1,bb/6,w/w,4,b/3,w,b b 138",
+        "2,b,1,w/b,wb,3,w/1,w,2,ww,wb,1/1,bb,2,b,3/9/3,w,4/bb,6/w,2,bw,2/1,b,2,w b 68",
+    ),
+    "dogon-kulei": (
+        "0,0,0,0,0,0/0,0,0,0,0,2 w 42 4 - - 42",
+        "0,0,0,0,0,0/0,0,2,0,0,0 w 41 5 p - 52",
+        "0,0,0,0,0,0/1,1,3,3,1,0 w 38 1 p - 36",
+        "0,0,0,0,0,3/0,0,1,1,1,1 b 8 33 p - 49",
+        "0,0,0,1,1,2/0,1,1,1,1,0 b 5 35 - - 47",
+        "0,0,1,0,1,3/1,1,1,1,0,0 b 1 38 p - 43",
+    ),
+    "dogon-gagara": (
+        "0,0,0,1,0,1,1,1/0,0,1,0,0,0,2,0 w 81 8 p - 92",
+        "0,1,1,1,0,0,0,0/0,0,0,2,0,1,0,1 w 88 1 p - 92",
+        "0,1,2,2,1,1,1,0/0,0,0,0,0,0,0,5 w 74 9 p - 68",
+        "1,0,0,3,1,1,0,1/0,0,1,1,2,0,0,0 b 0 85 p - 73",
+        "2,1,0,0,1,1,1,0/0,0,2,1,1,1,1,1 b 8 75 - - 57",
+        "0,0,0,0,0,0,4,0/1,0,1,1,0,1,1,0 b 26 61 p - 69",
+    ),
+    "duploline": (
+        "4/3,D,dR/5,R/4,r,Dr,d/3,r,D,D/3,d,1/3,R w 8",
+        "4/5/6/1,R,R,R,3/1,r,r,D,r,1/1,D,d,d,D/2,dr,D w 8",
+        "4/5/R,1,r,3/r,DR,R,4/dr,D,dr,3/1,D,D,2/dR,3 w 10",
+        "2,D,r/3,D,1/2,r,r,dR,1/3,D,d,2/3,dR,2/5/4 b 7",
+        "4/5/5,D/3,d,r,1,d/3,dR,d,D/1,R,R,DR,1/1,r,r,r b 9",
+        "3,R/1,r,dR,d,DR/3,d,Dr,D/4,dr,D,r/3,R,D,1/5/4 b 11",
+    ),
+}
+"""Positions that the mover can win at once, three for each side, by the code of the ladder."""

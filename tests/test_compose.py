@@ -179,8 +179,15 @@ def test_volumes_and_networks_of_services_are_declared(kind: str) -> None:
 
 
 def test_the_image_holds_all_that_the_commands_need() -> None:
-    ours = {"requirements.txt", "requirements-sentry.txt", "manage.py", "tournament", "docs/tournaments.md"}
-    assert set(copied(final_stage())) == ours | {"--from=compiled"}
+    ours = {
+        "requirements.txt",
+        "requirements-sentry.txt",
+        "manage.py",
+        "tournament",
+        "docs/tournaments.md",
+        "LICENSE",
+    }
+    assert set(copied(final_stage())) == ours
     for room in ("engines", "workers"):
         assert f"COPY --from=compiled /app/{room} {room}\n" in final_stage()
 
@@ -195,7 +202,7 @@ def test_compilation_is_in_a_stage_of_its_own() -> None:
 def test_the_build_context_has_all_sources_and_no_compiled_files() -> None:
     sent = (ROOT / ".dockerignore").read_text().split()
     for stage in build_stages():
-        assert {f"!{name}" for name in copied(stage) if not name.startswith("--")} <= set(sent)
+        assert {f"!{name}" for name in copied(stage)} <= set(sent)
     for room in ("engines", "workers"):
         assert sent.index(f"{room}/build") > sent.index(f"!{room}")
 
@@ -209,7 +216,10 @@ def final_stage() -> str:
 
 
 def copied(stage: str) -> list[str]:
-    return re.findall(r"^COPY (\S+)", stage, re.MULTILINE)
+    """What is copied from the checkout."""
+    return [
+        name for words in re.findall(r"^COPY (?!--)(.*) \S+$", stage, re.MULTILINE) for name in words.split()
+    ]
 
 
 # Its commands
@@ -286,3 +296,28 @@ def healthy(plain: Plain, name: str, log: Path) -> None:
     deadline = time.monotonic() + DEADLINE_S
     while (answer := plain.check(name)).returncode != 0:
         assert time.monotonic() < deadline, f"{name}: {answer.stdout}{answer.stderr}\n{last_words(log, 20)}"
+
+
+def shell_blocks() -> list[str]:
+    """The shell commands of the part about containers."""
+    page = (ROOT / "docs" / "deployment.md").read_text().partition("## In containers")[2]
+    return re.findall(r"^```sh\n(.*?)^```$", page.partition("\n## ")[0], re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_the_file_of_secrets_is_readable_by_its_owner_alone(is_there: bool, tmp_path: Path) -> None:
+    """Also if there is an earlier one that others may read."""
+    commands = [line for line in shell_blocks()[0].splitlines() if "docker" not in line]
+    if is_there:
+        (tmp_path / ".env").write_text("EARLIER=1\n")
+        (tmp_path / ".env").chmod(0o644)
+    subprocess.run(("sh", "-euc", "umask 022\n" + "\n".join(commands)), cwd=tmp_path, check=True)
+    written = (tmp_path / ".env").read_text()
+    assert all(f"{name}=" in written for name in SECRETS)
+    assert (tmp_path / ".env").stat().st_mode & 0o777 == 0o600
+
+
+def test_no_documented_command_in_a_new_container_runs_the_migration_again() -> None:
+    """``docker compose run`` starts what a service depends on, such as the migration, unless told not to."""
+    commands = [line for block in shell_blocks() for line in block.splitlines() if "compose run" in line]
+    assert [command for command in commands if "--no-deps" not in command] == []

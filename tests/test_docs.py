@@ -23,11 +23,11 @@ from django.core.management import get_commands, load_command_class
 from django.urls import Resolver404, resolve
 
 from benchmarks import strength, throughput
-from benchmarks.faults import FAULTS
 from engines.bots import SAMPLE_BOTS
 from engines.records import Termination
 from engines.rules.registry import GAMES
 from tests.support.hostile.attacks import ATTACKS
+from tournament import environment
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA
 from tournament.embedded.options import DEFAULT_PORT, LOOPBACK, Options, export, parse_options
 from tournament.embedded.plan import ROOT, Address
@@ -62,7 +62,8 @@ REPOSITORY_FILES = {path.name for folder in FOLDERS for path in (ROOT / folder).
 MADE = {"engines/build/", "workers/build/"}
 """Folders that ``setup.py`` creates."""
 OTHERS_FILES = {
-    "bot.zip", "book.txt", "main.py", "bot.toml", "match.toml", "sandbox.json", "db.sqlite3",
+    "bot.zip", "duarena-kit.zip",
+    "book.txt", "main.py", "bot.toml", "match.toml", "sandbox.json", "db.sqlite3",
 }  # fmt: skip
 """Files of engine authors, and files in data folders."""
 SUFFIXES = "c|cfg|css|html|js|json|md|pgn|py|sh|svg|toml|txt|yml|zip"
@@ -90,39 +91,6 @@ def spans(page: str) -> list[str]:
     """The texts in backticks, each on one line."""
     found = re.findall(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", prose(page), re.DOTALL)
     return [" ".join(text.replace(r"\|", "|").split()) for _, text in found]
-
-
-# Lines
-
-MAX_COLUMNS = 160
-DESIGN_LINES, DESIGN_COLUMNS = 150, 120
-MAX_RELEASE_LINES = 60
-"""Of a version in the changelog, which is read in a few minutes."""
-
-
-def long_lines(path: Path, columns: int = MAX_COLUMNS) -> list[str]:
-    """``file:line`` of every line that is too long to read in an editor."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    name = path.relative_to(ROOT).as_posix()
-    return [f"{name}:{number}" for number, line in enumerate(lines, start=1) if len(line) > columns]
-
-
-def test_no_line_of_a_template_or_document_is_too_long() -> None:
-    templates = sorted((ROOT / "tournament" / "templates").rglob("*.html"))
-    assert templates
-    documents = [ROOT / page for page in PAGES]
-    assert [line for path in (*documents, *templates) for line in long_lines(path)] == []
-
-
-def test_the_design_fits_on_a_few_screens() -> None:
-    assert len(read("docs/DESIGN.md").splitlines()) <= DESIGN_LINES
-    assert long_lines(ROOT / "docs" / "DESIGN.md", DESIGN_COLUMNS) == []
-
-
-def test_the_first_version_is_short_in_the_changelog() -> None:
-    section = re.search(r"^## 0\.1\.0$(.*?)(?=^## |\Z)", read("CHANGELOG.md"), re.MULTILINE | re.DOTALL)
-    assert section
-    assert len(section[1].splitlines()) <= MAX_RELEASE_LINES
 
 
 # Links
@@ -243,7 +211,7 @@ def test_every_address_of_the_site_has_a_page(document: str) -> None:
 # Commands
 
 WRAPPER = re.compile(
-    r"^(?:\w+=(?:'[^']*'|\"[^\"]*\"|\S*)\s+|sudo\s+|nice -n -?\d+\s+|docker compose run --rm site\s+)+"
+    r"^(?:\w+=(?:'[^']*'|\"[^\"]*\"|\S*)\s+|sudo\s+|nice -n -?\d+\s+|docker compose exec site\s+)+"
 )
 
 
@@ -299,10 +267,8 @@ def help_of(module: str, words: Sequence[str]) -> str:
 MAIN_MODULES = {
     "engines": "engines.__main__",
     "workers": "workers.__main__",
-    "benchmarks.containers": "benchmarks.containers.__main__",
     "benchmarks.soak": "benchmarks.soak.__main__",
     "benchmarks.pages": "benchmarks.pages.__main__",
-    "benchmarks.stranger": "benchmarks.stranger.__main__",
 }
 """The modules with the ``main`` of packages that are run."""
 
@@ -431,66 +397,41 @@ def settings_of_the_code() -> set[str]:
         if "build" not in path.parts
     ]
     files += [ROOT / name for name in ("arena", "setup.py", "docker-compose.yml", "Dockerfile")]
-    return {name for path in files for name in SETTING.findall(path.read_text("utf-8"))} - NO_SETTINGS
+    return (
+        {name for path in files for name in SETTING.findall(path.read_text("utf-8"))}
+        - NO_SETTINGS
+        - set(environment.REMOVED)
+    )
 
 
-def settings_table() -> dict[str, str]:
-    """The mark of each setting in the table of ``docs/operations.md``."""
-    rows = re.findall(r"^\| `([A-Z_]+)` ?([●○]?) \|", read("docs/operations.md"), re.MULTILINE)
-    return dict(rows)
+def settings_table() -> list[str]:
+    """The variables in the table of ``docs/operations.md``."""
+    return re.findall(r"^\| `([A-Z_]+)` \|", read("docs/operations.md"), re.MULTILINE)
 
 
-def test_the_table_of_settings_is_complete() -> None:
-    table = settings_table()
-    assert {name for name in table if name.startswith("DUARENA_")} == settings_of_the_code()
-    assert {"DATABASE_URL", "REDIS_URL", "CI"} <= set(table)
-
-
-DEFAULT = re.compile(r'os\.environ\.get\("(\w+)"(?:, "([^"]*)")?\)(?: or "?([\w.+]+)"?)?')
-"""How ``tournament/settings.py`` reads a setting: its name, and its default in one of two forms."""
-
-
-def defaults_of_the_code() -> dict[str, str]:
-    """The defaults in the settings that are plain texts or numbers; empty for those that are off."""
-    found = DEFAULT.findall((ROOT / "tournament/settings.py").read_text("utf-8"))
-    fixed = {name: value or other.replace("_", "") for name, value, other in found}
-    return {name: value for name, value in fixed.items() if re.match(r"\d|$|\S+@", value)}
-
-
-def default_cells() -> dict[str, str]:
-    rows = re.findall(r"^\| `([A-Z_]+)` ?[●○]? \| .* \|([^|]*)\|$", read("docs/operations.md"), re.MULTILINE)
-    return dict(rows)
-
-
-def test_the_defaults_in_the_table_of_settings_are_those_of_the_code() -> None:
-    defaults, cells = defaults_of_the_code(), default_cells()
-    assert len(defaults) > 30
-    assert set(cells) == set(settings_table())
-    for name, value in defaults.items():
-        if value:
-            words = cells[name].replace("`", "").split()
-            assert value in words or "this machine" in cells[name], (name, value, cells[name])
-        else:
-            assert not re.match(r"`?\d", cells[name]), (name, cells[name])
+def test_the_table_of_settings_is_that_of_the_declarations() -> None:
+    """To print it, import ``tournament.settings`` and call ``format_table``."""
+    assert environment.format_table() in read("docs/operations.md")
+    assert {name for name in settings_table() if name.startswith("DUARENA_")} == settings_of_the_code()
 
 
 @pytest.mark.parametrize("document", PAGES)
 def test_every_setting_that_is_named_exists(document: str) -> None:
-    assert set(SETTING.findall(read(document))) <= settings_of_the_code() | TEST_SETTINGS
+    gone = set(environment.REMOVED) if document == "CHANGELOG.md" else set()
+    assert set(SETTING.findall(read(document))) <= settings_of_the_code() | TEST_SETTINGS | gone
 
 
-def test_the_marks_of_the_settings_are_what_the_start_script_does(tmp_path: Path) -> None:
+def test_the_start_script_sets_the_settings_that_the_page_names(tmp_path: Path) -> None:
     options, address = Options("up", tmp_path), Address(LOOPBACK, DEFAULT_PORT)
     untouched = "set by the user"
     fresh: dict[str, str] = {}
     given = dict.fromkeys(settings_table(), untouched)
-    for environment in (fresh, given):
-        export(options, address, environment)
-    marks = {
-        name: "" if name not in fresh else "○" if given[name] == untouched else "●"
-        for name in settings_table()
-    }
-    assert marks == settings_table()
+    for variables in (fresh, given):
+        export(options, address, variables)
+    (section,) = re.findall(r"^All settings are.*?^$", read("docs/operations.md"), re.MULTILINE | re.DOTALL)
+    always, otherwise = (set(SETTING.findall(part)) for part in section.split("itself"))
+    assert always == {name for name in settings_table() if name in fresh and given[name] != untouched}
+    assert otherwise == {name for name in settings_table() if name in fresh and given[name] == untouched}
 
 
 # Numbers
@@ -513,7 +454,7 @@ SENTENCES = [
     ("README.md", f"the {WORDS[len(SAMPLES)]} sample bots"),
     ("README.md", f"{WORDS[len(NAMES)].title()} of them, {', '.join(NAMES[:-1])} and {NAMES[-1]}, play"),
     ("README.md", f"`Duarena is at {Address(LOOPBACK, DEFAULT_PORT).url}`"),
-    ("engines/README.md", f"The rules of {WORDS[len(GAMES)]} ladders"),
+    ("engines/README.md", f"the rules of {WORDS[len(GAMES)]} ladders"),
     ("engines/README.md", f"`bots/` has {WORDS[len(SAMPLES)]} engines to read"),
     ("engines/README.md", f"{WORDS[len(LANGUAGES)].title()} bots in `bots/languages/`"),
     ("engines/README.md", f"takes at most {DEFAULT_SECONDS:.0f} seconds"),
@@ -525,7 +466,6 @@ SENTENCES = [
     ("engines/PROTOCOL.md", f"a line over {MAX_LINE_BYTES // 1024} KiB, over"),
     ("engines/PROTOCOL.md", f"over {MAX_MOVE_OUTPUT_BYTES // MEBIBYTE} MiB of output in a move, over"),
     ("engines/PROTOCOL.md", f"over {MAX_STDERR_BYTES // MEBIBYTE} MiB of log in a game"),
-    ("docs/match.md", f"one for each of {len(FAULTS)} faults"),
     ("docs/match.md", f"the last {SHOWN_LINES} lines exchanged"),
     ("docs/strength.md", f"{WORDS[len(strength.PAIRINGS)].title()} pairings"),
     ("docs/benchmarks.md", f"lets {WORDS[throughput.BOTS]} bots in C"),

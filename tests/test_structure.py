@@ -1,8 +1,7 @@
-"""The structure of the packages: no cycles, small folders, no public name twice."""
+"""The structure of the packages: no cycles, layers, no public name twice."""
 
 from __future__ import annotations
 
-import importlib
 import re
 
 import pytest
@@ -11,18 +10,11 @@ from engines import __version__
 from engines.rules.registry import GAMES
 from tests.support.structure import (
     ROOT,
-    SHORT_LINES,
     Module,
     cycles,
-    folder_sizes,
     read_modules,
     shared_names,
-    with_one_importer,
 )
-
-MOST_MODULES = 15
-MOST_DOCSTRING_LINES = 10
-"""Of a package: the rest belongs into the docstring of a module, or on a page."""
 
 LAYERS = {
     "workers": [
@@ -63,7 +55,7 @@ LAYERS = {
                 "event_counts",
                 "keeper_lock",
             ),
-            *("backups", "pruning", "sizes", "disk"),
+            *("backups", "pruning", "disk"),
         },
     ],
 }
@@ -75,28 +67,12 @@ def modules() -> dict[str, Module]:
     return read_modules()
 
 
-REASON = re.compile("separate module|module of its own", re.IGNORECASE)
-"""A docstring with these words says why a short module is not part of its importer."""
-
-
 def test_there_are_no_circular_imports_not_even_late_ones(modules: dict[str, Module]) -> None:
     assert cycles(modules) == []
 
 
 def test_no_two_public_classes_share_a_name(modules: dict[str, Module]) -> None:
     assert shared_names(modules) == {}
-
-
-def test_no_folder_has_too_many_modules(modules: dict[str, Module]) -> None:
-    assert {name: size for name, size in folder_sizes(modules).items() if size > MOST_MODULES} == {}
-
-
-def test_a_short_module_with_one_importer_gives_the_reason_why_it_is_separate(
-    modules: dict[str, Module],
-) -> None:
-    short = [module for module in with_one_importer(modules) if module.lines < SHORT_LINES]
-    unexplained = [module.name for module in short if not REASON.search(module.docstring)]
-    assert unexplained == []
 
 
 @pytest.mark.parametrize("package", sorted(LAYERS))
@@ -117,16 +93,6 @@ def test_modules_import_only_from_their_own_layer_or_below(package: str, modules
 def test_every_part_of_a_package_has_a_layer(package: str, modules: dict[str, Module]) -> None:
     parts = {part_of(name, package) for name in modules} - {"", "__main__"}
     assert parts == set.union(*LAYERS[package])
-
-
-def test_every_package_says_what_it_is_in_a_few_lines(modules: dict[str, Module]) -> None:
-    docstrings = {name: module.docstring for name, module in modules.items() if module.is_package}
-    for package in ("benchmarks", "benchmarks.soak", "tests.support"):
-        docstrings[package] = importlib.import_module(package).__doc__ or ""
-    silent = [name for name, docstring in docstrings.items() if not docstring]
-    assert silent == ["tournament.management", "tournament.management.commands"]  # names that Django asks for
-    long = [name for name, text in docstrings.items() if len(text.splitlines()) > MOST_DOCSTRING_LINES]
-    assert long == []
 
 
 def test_services_lock_rows_by_the_shared_functions(modules: dict[str, Module]) -> None:

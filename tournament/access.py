@@ -157,11 +157,6 @@ def may_annul(user: Visitor) -> bool:
     return user.is_staff
 
 
-def may_see_storage(user: Visitor) -> bool:
-    """Whether the user may see how much space each table takes."""
-    return user.is_staff
-
-
 def may_see_status(user: Visitor) -> bool:
     """Whether the user may see which parts of the site are well."""
     return user.is_staff

@@ -398,7 +398,6 @@ admin.site.register(
         models.PairScore,
         models.Pairing,
         models.PreemptedGame,
-        models.QueueForecast,
         models.RatingEvent,
         models.ReceivedMessage,
         models.ScheduleStep,

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.apps import AppConfig, apps
+from django.conf import settings
+from django.db import connections
 from django.db.models.signals import post_migrate
 
+from tournament.known_database import note_database
 from tournament.monitoring.errors import start_error_reports
 
 
@@ -22,6 +25,7 @@ class TournamentConfig(AppConfig):
         files.ignore_patterns = [*files.ignore_patterns, "ext"]
         start_error_reports()
         post_migrate.connect(_create_ladders, sender=self)
+        post_migrate.connect(_note_database, sender=self)
 
 
 def _create_ladders(using: str, **_: Any) -> None:
@@ -29,3 +33,7 @@ def _create_ladders(using: str, **_: Any) -> None:
     from tournament.models import Ladder
 
     Ladder.objects.using(using).ensure()
+
+
+def _note_database(using: str, **_: Any) -> None:
+    note_database(settings.DATA, connections[using].vendor)

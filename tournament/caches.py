@@ -1,7 +1,4 @@
-"""The site's cache: pieces of pages stay in each process, what allauth counts is shared by all processes.
-
-A module of its own, because the settings name its class.
-"""
+"""The site's cache: pieces of pages stay in each process, what allauth counts is shared by all processes."""
 
 from __future__ import annotations
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.forms.utils import flatatt
+from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -112,10 +113,45 @@ class VersionChoices(_VersionChoiceField):
                     code="invalid_choice",
                     params={"value": str(number)[:20]},
                 )
+        if gone := _ended_among(value or ()):
+            raise forms.ValidationError(
+                [f"{isolated(one)} can no longer be chosen: no version of its bot is active." for one in gone]
+            )
         return super().clean(value)
 
     def label_from_instance(self, version: BotVersion) -> str:
         return isolated(version)
+
+
+def _numbers_in(values: Iterable[Any]) -> list[int]:
+    """The ids that a row can have."""
+    found = (int(str(value)) for value in values if str(value).isdecimal() and len(str(value)) < 19)
+    return list(found)
+
+
+def _ended_among(values: Iterable[Any]) -> list[BotVersion]:
+    """The versions with these ids that were valid once and may not be chosen now."""
+    known = BotVersion.objects.filter(pk__in=_numbers_in(values), state__in=BotVersion.VALIDATED)
+    return list(known.exclude(pk__in=BotVersion.objects.entering().order_by()).select_related("bot"))
+
+
+def _with_successors(data: QueryDict) -> QueryDict:
+    """The same values of ``TournamentForm`` with the active version of each bot in place of an earlier one.
+
+    A version may have been replaced after the form was drawn.
+    """
+    names = ("bots", "challenger")
+    replaced = _ended_among(value for name in names for value in data.getlist(name))
+    if not replaced:
+        return data
+    active: dict[int, int] = {}
+    for pk, bot in BotVersion.objects.entering().values_list("pk", "bot"):
+        active.setdefault(bot, pk)  # the newest
+    now = {str(one.pk): str(active.get(one.bot_id, one.pk)) for one in replaced}
+    data = data.copy()
+    for name in names:
+        data.setlist(name, list(dict.fromkeys(now.get(value, value) for value in data.getlist(name))))
+    return data
 
 
 def _refuse_endless(field: forms.Field, value: Any) -> None:
@@ -215,6 +251,7 @@ class TournamentForm(forms.Form):
         BotVersion.objects.none(),
         label="Challenger",
         required=False,
+        error_messages={"invalid_choice": "No version of this bot is active. Choose another."},
         help_text="For a gauntlet: the bot that meets all others.",
     )
     rounds = forms.IntegerField(
@@ -285,6 +322,8 @@ class TournamentForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if self.is_bound:
+            self.data = _with_successors(cast(QueryDict, self.data))
         offered = cache(_offered)  # read once for both fields, and only if they are drawn
         for name, empty in (("bots", []), ("challenger", [("", "---------")])):
             field: Any = self.fields[name]

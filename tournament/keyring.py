@@ -13,13 +13,15 @@ import time
 
 from workers.service.messaging.signing import RECORDS, SITE, owner_of
 
+BEAT = "beat"
+"""The queue of the beat, from which the record keeper takes turns with that of the workers."""
 CACHE_SECONDS = 2.0
 
 log = logging.getLogger("tournament.keyring")
 
 
 class SiteKeyring:
-    """The keys of all workers, and the site's own for the queue of the record keeper."""
+    """The keys of all workers, and the site's own for the queues of the record keeper."""
 
     name = SITE
 
@@ -28,12 +30,12 @@ class SiteKeyring:
         """By worker: when its key was read, and the key."""
 
     def key_for(self, queue: str) -> bytes | None:
-        return site_key() if queue == RECORDS else self._worker_key(owner_of(queue))
+        return site_key() if queue in {RECORDS, BEAT} else self._worker_key(owner_of(queue))
 
     def key_of(self, sender: str, queue: str) -> bytes | None:
-        if queue != RECORDS:
-            return None
-        return site_key() if sender == SITE else self._worker_key(sender)
+        if sender == SITE:
+            return site_key() if queue in {RECORDS, BEAT} else None
+        return self._worker_key(sender) if queue == RECORDS else None
 
     def _worker_key(self, name: str) -> bytes | None:
         # Imported here: Celery loads its app before it sets Django up.

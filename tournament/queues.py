@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from kombu import Queue
+from redis.exceptions import AuthenticationError, ResponseError
 
+from tournament.keyring import BEAT as BEAT
 from workers.logs import FIELDS
 from workers.service.messaging.commands import Command
 from workers.service.messaging.signing import COMMANDS, own_queue
@@ -23,8 +25,7 @@ from workers.service.messaging.signing import RECORDS as RECORDS
 from workers.service.messaging.transport import QueueBroken as QueueBroken
 
 if TYPE_CHECKING:
-    from workers.jobs import GameJob
-    from workers.service.compliance import ComplianceJob
+    from workers.jobs import ComplianceJob, GameJob
 
 GAMES = "games"
 VALIDATION = "validation"
@@ -90,14 +91,18 @@ def queue_length(name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BrokerState:
-    """How many messages wait in each queue, and the bytes of memory in use; None if they may not be read."""
+    """How many messages wait in each queue, and the bytes of memory in use; None if they may not be read.
+
+    ``trouble`` says what the broker does instead of working, such as "does not answer"; empty if it works.
+    """
 
     lengths: dict[str, int]
     memory: int | None
+    trouble: str = ""
 
 
-def look_at_broker(names: Sequence[str]) -> BrokerState | None:
-    """The state of the broker, with these queues, in one step; None if it does not answer within seconds."""
+def look_at_broker(names: Sequence[str]) -> BrokerState:
+    """The state of the broker, with these queues, in one step; takes seconds if it does not answer."""
     from tournament.celery import app
 
     with app.connection_for_write() as connection:
@@ -109,10 +114,19 @@ def look_at_broker(names: Sequence[str]) -> BrokerState | None:
                     pipeline.llen(name)
                 pipeline.info("memory")
                 *lengths, memory = pipeline.execute(raise_on_error=False)
-        except (*connection.connection_errors, *connection.channel_errors):
-            return None
+        except (*connection.connection_errors, *connection.channel_errors) as error:
+            return BrokerState({}, None, describe_broker_error(error))
     known = {name: length for name, length in zip(names, lengths, strict=True) if isinstance(length, int)}
     return BrokerState(known, memory.get("used_memory") if isinstance(memory, dict) else None)
+
+
+def describe_broker_error(error: BaseException) -> str:
+    """What a Redis that cannot be used does, as a clause without its subject."""
+    if isinstance(error, AuthenticationError):
+        return f"refuses the user or password of REDIS_URL ({str(error).rstrip('.')})"
+    if isinstance(error, ResponseError):
+        return f"refuses a command ({str(error).rstrip('.')})"
+    return "does not answer"
 
 
 def _send_to_worker(queue: str, send: Callable[[], None]) -> None:

@@ -1,15 +1,16 @@
-"""What a page may load (only our own files) and how much a visitor may send.
-
-A module of its own, because the settings name its classes.
-"""
+"""What a page may load (only our own files), how much a visitor may send, and in which encoding."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, HttpResponseBase
+from django.http.multipartparser import MultiPartParserError
 from django.middleware.gzip import GZipMiddleware
 
 POLICY = "; ".join(
@@ -31,6 +32,30 @@ FRAMABLE_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
 """For pages that other sites may show in a frame."""
 
 
+_BOUNDARY = re.compile(r';\s*boundary=(?:"[^"]*"|[^;\s]*)', re.IGNORECASE)
+
+
+class Utf8Request(WSGIRequest):
+    """A request whose text is UTF-8, whatever it says itself.
+
+    Django would decode it by any codec of Python that a client names. Some of them raise, and others make
+    lone surrogates, which no database takes.
+    """
+
+    def __init__(self, environ: dict[str, Any]) -> None:
+        kind, more, _ = environ.get("CONTENT_TYPE", "").partition(";")
+        if more:
+            boundary = _BOUNDARY.search(environ["CONTENT_TYPE"])
+            environ["CONTENT_TYPE"] = kind.strip() + (boundary[0] if boundary else "")
+        super().__init__(environ)
+
+    def parse_file_upload(self, META: Any, post_data: Any) -> Any:  # noqa: N803  # Django's name
+        try:
+            return super().parse_file_upload(META, post_data)
+        except (LookupError, UnicodeError) as error:
+            raise MultiPartParserError(f"the name of a field cannot be decoded: {error}") from None
+
+
 class ContentSecurityPolicyMiddleware:
     """Adds the policy to every response that does not set its own."""
 
@@ -48,11 +73,11 @@ class CompressionMiddleware(GZipMiddleware):
 
     A compressed page does not give away its secrets by its length (the attack BREACH): Django's compression
     adds a random number of bytes to each response, and its CSRF tokens are masked anew for each. Other
-    secrets are shown only on pages that are not to be stored, and those are not compressed.
+    secrets are shown only on pages that are private to a user, and those are not compressed.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if response.streaming or "no-store" in response.get("Cache-Control", ""):
+        if response.streaming or "private" in response.get("Cache-Control", ""):
             return response
         return super().process_response(request, response)
 

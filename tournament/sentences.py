@@ -1,8 +1,7 @@
 """Makes sentences of the reasons that services and the database hold without capital and full stop.
 
-``as_sentence`` is for views and the API; templates use it as the filter ``sentence``. A module of its own,
-because Django loads it as a library of filters. The other functions are for plain text: notices, feeds,
-menus.
+``as_sentence`` is for views and the API; templates use it as the filter ``sentence``. The other functions are
+for plain text: notices, feeds, menus.
 """
 
 from __future__ import annotations

@@ -1,87 +1,41 @@
 """Settings of the site, for one machine and for many.
 
-Everything that differs between sites comes from the environment:
-
-DUARENA_DATA            folder for all data that changes at run time; default ``var/`` in the checkout
-DUARENA_SECRET_KEY      default: created once in the data folder, readable only by its owner
-DATABASE_URL            default: SQLite in the data folder
-REDIS_URL               the broker, see ``workers.service.celery``
-DUARENA_HOSTS           host names the site answers to, comma separated; default this machine
-DUARENA_SITE            the site's address, as printed in records
-DUARENA_TRUST_UPLOADS   ``1``: uploaded bots are run without a sandbox
-DUARENA_SANDBOX         the level of sandbox that uploaded bots need, ``A`` or ``B``; default ``A``, but ``B``
-                        where DUARENA_LOCAL is set
-DUARENA_LOCAL           ``1``: only this machine can reach the site; set by ``./arena up``
-DUARENA_STARTED_BY_ROOT ``1``: root started the site, which runs as another user; set by ``./arena up``
-DUARENA_COMMAND         the command that started the site, shown in hints about other ways to start it
-DUARENA_CACHE           where workers on this machine store their sandbox level; default in the data folder
-DUARENA_SLOTS           games played at once while no worker reports its slots; default this machine's cores
-DUARENA_LADDER_GAMES    games an hour that each ladder's matchmaker may start on idle workers; default 0, off
-DUARENA_LADDER_TIME     the time control of those games; default 5+0.05
-DUARENA_LADDER_PLIES    their first plies, drawn at random for each pair; default 4
-DUARENA_LEASE           seconds without a message after which a worker's game goes to another; default 30
-DUARENA_WORKER_TOKEN    a worker token that the operator made, for workers that are started with the site
-DUARENA_WORKER_MESSAGES  messages of one worker that the record keeper takes for each minute; default 6000
-DUARENA_MAX_BUNDLE_MB   largest zip that may be uploaded; default 64
-DUARENA_MAX_PENDING     versions of one user that may be waiting or validated at once; default 10
-DUARENA_MAX_GAME_MINUTES  longest possible game in an ordinary user's tournament; default 180, 0 is no limit
-DUARENA_MAX_TOURNAMENT_GAMES  most games of a tournament of an ordinary user; default 20000
-DUARENA_MAX_RUNNING     tournaments of an ordinary user that may run or be announced at once; default 5
-DUARENA_MAX_DRAFTS      drafts of an ordinary user; default 10
-DUARENA_SLOT_HOURS      hours of slots that the tournaments of a user may use a day; default 12, 0 is no limit
-DUARENA_VALIDATION_HOURS  hours of slots that the validations of a user's bots may use a day; default 1,
-                        0 is no limit
-DUARENA_FREE_SLOTS      slots that games of over half a minute leave free where there are several; default 1
-DUARENA_MAX_TESTS       version tests of one account that may run at once; default 2
-DUARENA_MAX_TEST_GAMES  most games of a version test; default 20000
-DUARENA_MAX_CONNECTIONS  HTTP connections at once; default 1000
-DUARENA_MAX_CONNECTIONS_PER_ADDRESS  those of one address; default 64
-DUARENA_MAX_UPLOADS     requests over 1 MiB that may arrive at once; default 16
-DUARENA_MAX_UPLOADS_PER_ADDRESS  those of one address; default 4
-DUARENA_PROXY           the address of the reverse proxy whose X-Forwarded-For and X-Forwarded-Proto are
-                        believed, or ``*``; default none
-DUARENA_STATIC          folder of the static files with hashed names that ``manage.py collectstatic`` writes;
-                        default none: they are served from the packages under their own names
-DUARENA_LOG_DAYS        days for which the engines' logs of games are kept; default 30
-DUARENA_FAULT_LOG_DAYS  days for those of forfeits and of validations; default 180
-DUARENA_MAX_FORFEITS    games in a row that a version may lose by its own fault; default 5
-DUARENA_RECORDS         folder of the files of records for downloads; default in the data folder
-DUARENA_MAIL_HOST       a mail server (host or host:port); default none: mail is printed on the site's console
-DUARENA_MAIL_FROM       the sender of mail
-DUARENA_MAIL_USER       the name for the mail server; default none
-DUARENA_MAIL_PASSWORD   the password for it
-DUARENA_MAIL_TLS        ``1``: the connection to the mail server is encrypted by STARTTLS
-DUARENA_LOG             ``json``: logs have one JSON object a line; read by ``workers.logs``
-DUARENA_SENTRY_DSN      the address of a project of Sentry to which errors are reported; default none
-DUARENA_METRICS_TOKEN   the token with which Prometheus reads /metrics; default none: only staff reads it
-DUARENA_BUNDLES         folder of the bots' bundles; default in the data folder
-DUARENA_DEBUG           ``1``: Django's debug pages; never on a site that others can reach
+What differs between sites comes from the environment, see ``tournament.environment``.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+import sys
 import tempfile
 from pathlib import Path
 
 import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+from tournament.environment import flag, number, removed, text, whole
+from tournament.known_database import other_database
 
 ROOT = Path(__file__).resolve().parent.parent
 # NumPy's threads would wait busily beside the games. Read when NumPy is imported, which happens later.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-DATA = Path(os.environ.get("DUARENA_DATA") or ROOT / "var").resolve()
-BUNDLES = Path(os.environ.get("DUARENA_BUNDLES") or DATA / "bundles").resolve()
+for _sentence in removed():
+    print(f"duarena: {_sentence}", file=sys.stderr)
 
 
-def _flag(name: str) -> bool:
-    return os.environ.get(name, "").lower() in {"1", "true", "yes", "on"}
+def _folder(name: str, default: Path | str, meaning: str, shown: str) -> Path:
+    return Path(text(name, str(default), meaning, shown=shown)).resolve()
+
+
+DATA = _folder("DUARENA_DATA", ROOT / "var", "the data folder", "`var/` in the checkout")
 
 
 def _secret_key() -> str:
     """The key from the environment or from the data folder; several processes may call it at once."""
-    if key := os.environ.get("DUARENA_SECRET_KEY"):
+    meaning = "signs sessions, and the site's messages to itself in the broker"
+    if key := text("DUARENA_SECRET_KEY", "", meaning, shown="created once and kept in the data folder"):
         return key
     path = DATA / "secret_key"
     if not path.exists():
@@ -99,60 +53,182 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
-DEBUG = _flag("DUARENA_DEBUG")
-SITE = os.environ.get("DUARENA_SITE", "http://127.0.0.1:8000").rstrip("/")
+DEBUG = flag("DUARENA_DEBUG", "Django's debug pages; not for a site that others can reach")
+SITE = text(
+    "DUARENA_SITE",
+    "http://127.0.0.1:8000",
+    "the site's address, printed in records; `https://…` makes cookies secure and sets HSTS for a year",
+).rstrip("/")
+SOURCE_URL = text(
+    "DUARENA_SOURCE_URL",
+    "",
+    "the address of the site's source code, linked at the foot of every page and on `/kit/`",
+)
 IS_HTTPS = SITE.startswith("https://")
-RECORDS = Path(os.environ.get("DUARENA_RECORDS") or DATA / "downloads").resolve()
-CACHE = Path(os.environ.get("DUARENA_CACHE") or DATA / "cache").resolve()
-TRUST_UPLOADS = _flag("DUARENA_TRUST_UPLOADS")
-SANDBOX = os.environ.get("DUARENA_SANDBOX", "")
-IS_LOCAL = _flag("DUARENA_LOCAL")
-IS_STARTED_BY_ROOT = _flag("DUARENA_STARTED_BY_ROOT") or os.geteuid() == 0
-START_COMMAND = os.environ.get("DUARENA_COMMAND", "")
-SLOTS = int(os.environ.get("DUARENA_SLOTS") or os.cpu_count() or 1)
-LADDER_GAMES = int(os.environ.get("DUARENA_LADDER_GAMES") or 0)
-LADDER_TIME_CONTROL = os.environ.get("DUARENA_LADDER_TIME") or "5+0.05"
-LADDER_OPENING_PLIES = int(os.environ.get("DUARENA_LADDER_PLIES") or 4)
-WORKER_TOKEN = os.environ.get("DUARENA_WORKER_TOKEN", "")
-LEASE_SECONDS = int(os.environ.get("DUARENA_LEASE") or 30)
-WORKER_MESSAGES = int(os.environ.get("DUARENA_WORKER_MESSAGES") or 6000)
-MAX_BUNDLE_BYTES = int(os.environ.get("DUARENA_MAX_BUNDLE_MB") or 64) * 1024 * 1024
-MAX_PENDING = int(os.environ.get("DUARENA_MAX_PENDING") or 10)
-MAX_GAME_MINUTES = int(os.environ.get("DUARENA_MAX_GAME_MINUTES") or 180)
-MAX_TOURNAMENT_GAMES = int(os.environ.get("DUARENA_MAX_TOURNAMENT_GAMES") or 20_000)
-MAX_RUNNING = int(os.environ.get("DUARENA_MAX_RUNNING") or 5)
-MAX_DRAFTS = int(os.environ.get("DUARENA_MAX_DRAFTS") or 10)
-SLOT_HOURS = float(os.environ.get("DUARENA_SLOT_HOURS") or 12)
-VALIDATION_HOURS = float(os.environ.get("DUARENA_VALIDATION_HOURS") or 1)
-FREE_SLOTS = int(os.environ.get("DUARENA_FREE_SLOTS") or 1)
-MAX_TESTS = int(os.environ.get("DUARENA_MAX_TESTS") or 2)
-MAX_TEST_GAMES = int(os.environ.get("DUARENA_MAX_TEST_GAMES") or 20_000)
-MAX_CONNECTIONS = int(os.environ.get("DUARENA_MAX_CONNECTIONS") or 1000)
-MAX_CONNECTIONS_PER_ADDRESS = int(os.environ.get("DUARENA_MAX_CONNECTIONS_PER_ADDRESS") or 64)
-MAX_UPLOADS = int(os.environ.get("DUARENA_MAX_UPLOADS") or 16)
-MAX_UPLOADS_PER_ADDRESS = int(os.environ.get("DUARENA_MAX_UPLOADS_PER_ADDRESS") or 4)
-PROXY = os.environ.get("DUARENA_PROXY", "").strip()
-LOG_DAYS = int(os.environ.get("DUARENA_LOG_DAYS") or 30)
-FAULT_LOG_DAYS = int(os.environ.get("DUARENA_FAULT_LOG_DAYS") or 180)
-SENTRY_DSN = os.environ.get("DUARENA_SENTRY_DSN", "")
-METRICS_TOKEN = os.environ.get("DUARENA_METRICS_TOKEN", "")
-MAX_FORFEITS = int(os.environ.get("DUARENA_MAX_FORFEITS") or 5)
-
-EMAIL_HOST, _, _port = os.environ.get("DUARENA_MAIL_HOST", "").partition(":")
-EMAIL_PORT = int(_port or 25)
-EMAIL_TIMEOUT = 10
-EMAIL_HOST_USER = os.environ.get("DUARENA_MAIL_USER", "")
-EMAIL_HOST_PASSWORD = os.environ.get("DUARENA_MAIL_PASSWORD", "")
-EMAIL_USE_TLS = _flag("DUARENA_MAIL_TLS")
-EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
-DEFAULT_FROM_EMAIL = os.environ.get("DUARENA_MAIL_FROM", "duarena@localhost")
-
 ALLOWED_HOSTS = [
     host.strip()
-    for host in os.environ.get("DUARENA_HOSTS", "127.0.0.1,localhost,[::1]").split(",")
+    for host in text(
+        "DUARENA_HOSTS",
+        "127.0.0.1,localhost,[::1]",
+        "host names at which the site is reached, comma separated",
+        shown="this machine",
+    ).split(",")
     if host.strip()
 ]
 CSRF_TRUSTED_ORIGINS = [SITE]
+PROXY = text(
+    "DUARENA_PROXY",
+    "",
+    "the reverse proxy whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; `*`: anybody's",
+).strip()
+
+BUNDLES = _folder(
+    "DUARENA_BUNDLES",
+    DATA / "bundles",
+    "folder of the bots' zips; workers need to read it",
+    "`bundles/` in the data folder",
+)
+RECORDS = _folder(
+    "DUARENA_RECORDS",
+    DATA / "downloads",
+    "folder of the files of records for downloads",
+    "`downloads/` in the data folder",
+)
+CACHE = _folder(
+    "DUARENA_CACHE",
+    DATA / "cache",
+    "where a worker unpacks them and writes the result of its sandbox probe for the site",
+    "a folder of the user's",
+)
+STATIC_ROOT = (
+    text(
+        "DUARENA_STATIC",
+        "",
+        "folder of the static files with hashed names, written by `./arena up` and `manage.py collectstatic`",
+        shown="`static/` in the data folder",
+    )
+    or None
+)
+
+SLOTS = whole(
+    "DUARENA_SLOTS",
+    os.cpu_count() or 1,
+    "games played at once, until a worker reports its slots",
+    shown="cores",
+)
+FREE_SLOTS = 1
+"""Slots that games of over half a minute leave free where there are several."""
+LEASE_SECONDS = whole(
+    "DUARENA_LEASE", 30, "seconds without a message from its worker after which a game is sent to another"
+)
+WORKER_TOKEN = text(
+    "DUARENA_WORKER_TOKEN",
+    "",
+    "a worker token that you made, for workers started with the site; `duarena_` and 32 characters or more",
+)
+WORKER_MESSAGES = whole(
+    "DUARENA_WORKER_MESSAGES",
+    6000,
+    "messages that the record keeper takes from one worker for each minute; see [workers.md](workers.md)",
+)
+LADDER_GAMES = whole(
+    "DUARENA_LADDER_GAMES",
+    0,
+    "games an hour that a ladder's matchmaker may start on idle workers; `0`: none",
+    shown="30 with `./arena up` and in containers, else 0",
+)
+LADDER_TIME_CONTROL = text("DUARENA_LADDER_TIME", "5+0.05", "the time control of those games")
+LADDER_OPENING_PLIES = 4
+"""First plies of a ladder's game that are drawn at random for each pair, unless staff sets another number."""
+
+TRUST_UPLOADS = flag("DUARENA_TRUST_UPLOADS", "run uploaded bots without a sandbox")
+SANDBOX = text(
+    "DUARENA_SANDBOX",
+    "",
+    "the level of sandbox that uploaded bots need: `A`, or `B` on your own responsibility",
+    shown="`A`; `B` where `DUARENA_LOCAL` is set",
+    choices=("A", "B"),
+)
+IS_LOCAL = flag("DUARENA_LOCAL", "only this machine can reach the site")
+IS_STARTED_BY_ROOT = (
+    flag(
+        "DUARENA_STARTED_BY_ROOT",
+        "root started the site, set by `./arena`; hints then name no command that weakens the sandbox",
+    )
+    or os.geteuid() == 0
+)
+START_COMMAND = text(
+    "DUARENA_COMMAND", "", "the command that starts the site, shown in hints on pages and on the console"
+)
+MAX_BUNDLE_BYTES = 1024 * 1024 * whole("DUARENA_MAX_BUNDLE_MB", 64, "largest zip that may be uploaded")
+MAX_PENDING = 10
+"""Versions of one user that may wait or be validated at a time."""
+MAX_FORFEITS = 5
+"""A version that forfeits so many games in a row is withdrawn."""
+
+# Limits of accounts that are not staff.
+MAX_GAME_MINUTES = whole(
+    "DUARENA_MAX_GAME_MINUTES",
+    180,
+    "the longest possible game in a tournament of an account that is not staff; 0 is no limit",
+)
+MAX_TOURNAMENT_GAMES = whole(
+    "DUARENA_MAX_TOURNAMENT_GAMES",
+    20_000,
+    "the most games of such a tournament, the extra pairs of a knock-out included",
+)
+MAX_RUNNING = whole(
+    "DUARENA_MAX_RUNNING", 5, "tournaments of such an account that may run, be paused or announced at a time"
+)
+MAX_DRAFTS = 10
+MAX_TESTS = 2
+"""Version tests of one account that may run at a time."""
+MAX_TEST_GAMES = 20_000
+SLOT_HOURS = number(
+    "DUARENA_SLOT_HOURS",
+    12,
+    "hours of slots that one user's tournaments may use a day (UTC), then their games wait; 0 is no limit",
+)
+VALIDATION_HOURS = 1.0
+"""Hours of slots that the validations of one user's bots may use a day (UTC); 0 is no limit."""
+
+# Limits of the HTTP server; an IPv6 network of 64 bits counts as one address.
+MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS = 1000, 64
+MAX_UPLOADS, MAX_UPLOADS_PER_ADDRESS = 16, 4
+"""Requests over 1 MiB that may arrive at a time."""
+
+LOG_DAYS = whole("DUARENA_LOG_DAYS", 30, "days for which the engines' logs of games are kept")
+FAULT_LOG_DAYS = 180
+"""For those of forfeits, halted games and validations."""
+SENTRY_DSN = text(
+    "DUARENA_SENTRY_DSN",
+    "",
+    "the address (DSN) of a project of Sentry that gets the site's errors; needs `requirements-sentry.txt`",
+)
+METRICS_TOKEN = text(
+    "DUARENA_METRICS_TOKEN",
+    "",
+    "the token with which Prometheus reads `/metrics`",
+    shown="none: only staff reads it",
+)
+
+EMAIL_HOST, _, _port = text(
+    "DUARENA_MAIL_HOST",
+    "",
+    "a mail server, `host` or `host:port`, for links to confirm addresses or set passwords, and notices",
+    shown="none: printed in `site.log`",
+).partition(":")
+if not (_port or "25").isdecimal():
+    sys.exit(f"duarena: DUARENA_MAIL_HOST: {_port!r} is not the number of a port")
+EMAIL_PORT = int(_port or 25)
+EMAIL_TIMEOUT = 10
+EMAIL_HOST_USER = text("DUARENA_MAIL_USER", "", "the name for the mail server")
+EMAIL_HOST_PASSWORD = text("DUARENA_MAIL_PASSWORD", "", "the password for it")
+EMAIL_USE_TLS = flag("DUARENA_MAIL_TLS", "the connection to the mail server is encrypted by STARTTLS")
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+DEFAULT_FROM_EMAIL = text(
+    "DUARENA_MAIL_FROM", "duarena@localhost", "the sender of mail", shown="`duarena@localhost`"
+)
 
 INSTALLED_APPS = [
     "tournament",
@@ -199,6 +275,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "tournament.views.site.health.staff_banner",
+                "tournament.views.site.site.source_code",
             ],
             "builtins": [
                 "tournament.views.links",
@@ -221,7 +298,15 @@ SQLITE_OPTIONS = {
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
     " PRAGMA wal_autocheckpoint=4000; PRAGMA cache_size=-16384;",
 }
-DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DATA / 'db.sqlite3'}", conn_max_age=60)}
+_DATABASE_URL = text(
+    "DATABASE_URL",
+    f"sqlite:///{DATA / 'db.sqlite3'}",
+    "`postgres://user:password@host/name`",
+    shown="SQLite in the data folder",
+)
+DATABASES = {"default": dj_database_url.parse(_DATABASE_URL, conn_max_age=60)}
+if _trouble := other_database(DATA, DATABASES["default"]["ENGINE"]):
+    raise ImproperlyConfigured(_trouble)
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 
@@ -287,7 +372,6 @@ USE_I18N = False
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = os.environ.get("DUARENA_STATIC")
 # Collected files have hashed names, which browsers keep for a year. Without them, as in development, the
 # files are served from the packages under their own names.
 WHITENOISE_USE_FINDERS = not STATIC_ROOT

@@ -1,7 +1,4 @@
-"""The static files as they are served: minified, and with hashed names, which browsers keep for a year.
-
-A separate module, because the settings name the storage and Django loads this module as template tags.
-"""
+"""The static files as they are served: minified, and with hashed names, which browsers keep for a year."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tasks of the queue ``records``: each passes its message to one function.
+"""The tasks of the queues ``records`` and ``beat``: each passes its message to one function.
 
 Any message may be delivered twice. A message that cannot be read is logged, counted and acknowledged: a
 retry would not help.
@@ -14,7 +14,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from celery import current_task
@@ -23,14 +23,15 @@ from celery.worker import state
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
+from tournament import queues
 from tournament.celery import app
+from tournament.keyring import BEAT
 from tournament.models import EventCount
 from tournament.services import calendar
 from tournament.services.dispatch import dispatch, workers
 from tournament.services.dispatch.leases import keeper_started
 from tournament.services.event_counts import count_event, store_counts
 from tournament.services.keeper_lock import KeeperLock
-from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.services.pruning import prune
 from tournament.services.results import keeper
 from tournament.services.results.estimates import refresh_estimates
@@ -38,8 +39,7 @@ from tournament.services.results.recomputing import Recomputer
 from tournament.services.schedule.stored_tables import refresh_tables
 from tournament.services.uploads import validation
 from tournament.services.uploads.availability import QUEUES
-from workers.jobs import GameReport, Progress, Release
-from workers.service.compliance import ComplianceNews
+from workers.jobs import ComplianceNews, GameReport, Progress, Release
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
 from workers.service.messaging.signing import SITE
 from workers.service.messaging.transport import message_set_aside
@@ -47,6 +47,8 @@ from workers.service.pulse import note_progress, wait_rightly
 
 PAUSES_S = (1.0, 2.0, 5.0)
 """Pauses before a message is stored again that the database did not take; the last one repeats."""
+SLOW_S = 0.5
+"""A task of the beat that takes longer rests afterwards."""
 
 log = logging.getLogger("tournament.keeper")
 
@@ -54,6 +56,25 @@ _recomputer = Recomputer()
 _lock = KeeperLock()
 
 Message = TypeVar("Message", GameReport, Progress, Release, ComplianceNews, Heartbeat, Trouble)
+
+
+def _from_beat(run: Callable[[], None]) -> Callable[[], None]:
+    """Run it only if the site itself sent the message, and if it is slow, not again for as long as it took.
+
+    The queues take turns: a slow task that is always due would leave no time for the messages of workers.
+    """
+    rests_until = 0.0
+
+    @wraps(run)
+    def run_in_turn() -> None:
+        nonlocal rests_until
+        began = time.monotonic()
+        if _is_from_site() and began >= rests_until:
+            run()
+            took_s = time.monotonic() - began
+            rests_until = began + 2 * took_s if took_s > SLOW_S else 0.0
+
+    return run_in_turn
 
 
 @app.task(name="tournament.record")
@@ -103,45 +124,43 @@ def trouble(message: Any) -> None:
 
 
 @app.task(name="tournament.dispatch")
+@_from_beat
 def dispatch_games() -> None:
     """Do what is due first, so that the games it makes are sent at once.
 
     Validation games come before further checks, so that a validation that has begun is soon over.
     """
-    if _is_from_site():
-        calendar.tend()
-        dispatch.fill_buffer()
-        validation.assign_checks()
+    calendar.tend()
+    dispatch.fill_buffer()
+    validation.assign_checks()
 
 
 @app.task(name="tournament.estimates")
+@_from_beat
 def estimates() -> None:
     """Compute the ladders' estimates that are out of date."""
-    if _is_from_site():
-        refresh_estimates(timezone.now())
+    refresh_estimates(timezone.now())
 
 
 @app.task(name="tournament.pages")
+@_from_beat
 def pages() -> None:
-    """Compute what pages show of the queue and of large tournaments."""
-    if _is_from_site():
-        now = timezone.now()
-        refresh_queue(now)
-        refresh_tables(now)
+    """Compute what pages show of large tournaments."""
+    refresh_tables(timezone.now())
 
 
 @app.task(name="tournament.recompute")
+@_from_beat
 def recompute() -> None:
     """Rebuild the ratings of ladders of which games were annulled, in a thread of its own."""
-    if _is_from_site():
-        _recomputer.start_if_due()
+    _recomputer.start_if_due()
 
 
 @app.task(name="tournament.prune")
+@_from_beat
 def prune_tables() -> None:
     """Delete a few rows of which the time is over."""
-    if _is_from_site():
-        prune(timezone.now())
+    prune(timezone.now())
 
 
 @app.task(name="tournament.sweep")
@@ -212,5 +231,6 @@ def _wait_for_lock(**_: Any) -> None:
 
 @worker_ready.connect
 def _keeper_is_up(**_: Any) -> None:
+    queues.clear_queue(BEAT)  # what was due while no keeper ran is sent again
     keeper_started()
     gc.freeze()  # the collector skips existing objects; reports make it run often

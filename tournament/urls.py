@@ -9,11 +9,12 @@ from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
 from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
+from tournament.kit import EXAMPLE, KIT
 from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
-from tournament.views.ladders import ladders, overall, queue, queue_tables
+from tournament.views.ladders import ladders, overall, queue
 from tournament.views.people import accounts, acts, passwords, profiles, second_factor, sessions, tokens
 from tournament.views.site import (
     annulments,
@@ -23,7 +24,6 @@ from tournament.views.site import (
     metrics,
     rules,
     site,
-    storage,
     workers,
 )
 from tournament.views.tournaments import organizing, tables, tournaments
@@ -105,7 +105,7 @@ urlpatterns = [
     path("people/<str:name>/ratings.<slug:kind>", profiles.person_ratings, name="person-ratings"),
     path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),
     path("queue/", queue.queue, name="queue"),
-    path("queue/<slug:name>.<slug:kind>", queue_tables.queue_files, name="queue-files"),
+    path("queue/<slug:name>.<slug:kind>", queue.queue_files, name="queue-files"),
     path("games/", search.games, name="games"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),
     path("games/engines.json", games.game_engines, name="game-engines"),
@@ -120,6 +120,8 @@ urlpatterns = [
     path("rules/<slug:code>/positions.json", rules.hard_positions, name="hard-positions"),
     path("rules/<slug:code>/<slug:name>/<int:ply>.svg", rules.example_svg, name="example-svg"),
     path("kit/", documents.kit, name="kit"),
+    path(f"kit/{KIT}", documents.kit_file, name="kit-file"),
+    path(f"kit/{EXAMPLE}", documents.kit_example, name="kit-example"),
     path("protocol/", documents.protocol, name="protocol"),
     path("records/", documents.records, name="records"),
     path("records/annulled.<slug:kind>", annulments.corrections, name="corrections"),
@@ -163,8 +165,6 @@ urlpatterns = [
     path("staff/log/", acts.staff_log, name="staff-log"),
     path("staff/log/acts.<slug:kind>", acts.staff_log_files, name="staff-log-files"),
     path("staff/annul/", annulments.annulments, name="annulments"),
-    path("staff/storage/", storage.storage, name="storage"),
-    path("staff/storage/tables.<slug:kind>", storage.storage_files, name="storage-files"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
     path("api/", api_bots.about, name="api-about"),

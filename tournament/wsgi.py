@@ -4,10 +4,22 @@ import gc
 import importlib
 import os
 
+import django
 from django.conf import settings
-from django.core.wsgi import get_wsgi_application
+from django.core.handlers.wsgi import WSGIHandler
+
+from tournament.security import Utf8Request
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+
+
+class Application(WSGIHandler):
+    """Django's own, with our requests."""
+
+    request_class = Utf8Request
+
+
+application = Application()
 importlib.import_module(settings.ROOT_URLCONF)  # with all views, before the next line
 gc.freeze()  # the collector skips existing objects: going through them all takes as long as a page

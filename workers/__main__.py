@@ -6,8 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
-COMMANDS = {
+_SENTENCES = {
     "match": "play a match between engines on this machine",
     "replay": "play a recorded game again, up to the first difference",
     "start": "play a site's games, or check its new bots, until stopped",
@@ -18,6 +19,9 @@ COMMANDS = {
     "elo": "compute the Elo difference from the counts of a match",
     "sprt": "compute the log-likelihood ratio of two hypotheses from those counts",
 }
+_FOLDER = Path(__file__).parent / "commands"
+COMMANDS = {name: does for name, does in _SENTENCES.items() if (_FOLDER / f"{name}.py").exists()}
+"""The authors' kit leaves out those that only a site's worker needs."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

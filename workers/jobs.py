@@ -1,4 +1,4 @@
-"""The messages between the site and its workers: jobs out; reports, progress and releases back.
+"""The messages between the site and its workers: jobs and checks out; reports, progress and releases back.
 
 Values only, without a queue, a process or a database. Each is a frozen dataclass that converts to
 a JSON object and back without loss: ``X.from_json(x.to_json()) == x``.
@@ -222,6 +222,66 @@ class Release(JsonValue):
     key: str
     attempt: str
     worker: str
+
+
+class ComplianceEnding(enum.StrEnum):
+    """How a compliance check ended; ``NONE`` while it runs."""
+
+    NONE = ""
+    DONE = "done"
+    """All checks that the time allowed have run."""
+    REFUSED = "refused"
+    """The bundle is invalid; ``why`` has the reason."""
+    FAILED = "failed"
+    """The worker could not run the check; ``why`` has the reason. It does not count against the bot."""
+    RETURNED = "returned"
+    """The worker stopped; the site assigns the check again at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComplianceJob(JsonValue):
+    """A compliance check to run: an engine, its ladders, and the time limit in seconds."""
+
+    exam: str
+    engine: EngineSpec
+    games: tuple[str, ...]
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding(JsonValue):
+    """The result of one check on one ladder (``""``: the check does not depend on the ladder).
+
+    ``fault`` is a sentence, ``""`` if the engine passed; ``lines`` (``>`` to the engine, ``<`` from it, with
+    times in seconds) and ``stderr`` are the logs of a fault. ``was_tried`` is False if the time limit ended
+    the check before or during this test; then ``lines`` are those up to the end.
+    """
+
+    check: str
+    ladder: str
+    fault: str = ""
+    advice: str = ""
+    lines: str = ""
+    stderr: str = ""
+    was_tried: bool = True
+    is_grave: bool = False
+    """Whether the fault loses games or disturbs others; a site refuses such an engine."""
+    same_as: str = ""
+    """The earlier check, with its ladder, that found the same fault or exception."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComplianceNews(JsonValue):
+    """The state of a compliance check: all findings so far, and how it ended once it is over."""
+
+    exam: str
+    worker: str
+    unpacked: bool
+    engine: str
+    """The name that the engine reports; empty until the end."""
+    found: tuple[Finding, ...]
+    ending: ComplianceEnding
+    why: str
 
 
 def is_sha256(text: str) -> bool:

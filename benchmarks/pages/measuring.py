@@ -21,16 +21,11 @@ from benchmarks.pages.addresses import GUEST, PageCase, SiteFacts
 from benchmarks.pages.site import refresh_clocks
 from tournament.models import Token, User
 from tournament.services.accounts.tokens import create_token
-from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.services.schedule.stored_tables import refresh_tables
 
-MOST_MS: Final = 50.0
-MOST_MS_LARGE: Final = 100.0
-_LARGE: Final = (
-    "full table", "records", "csv", "json", "pgn", "export", "standings", "crosstable", "ratings", "files",
-    "results", "estimates", "scores", "pairings", "pairs", "corrections",
-)  # fmt: skip
-"""Words in the title of an export or of the full table, which may take longer."""
+MOST_MS, MOST_MS_LARGE = 50.0, 100.0
+LARGE: Final = ("full", ".csv", ".json", ".pgn", "export")
+"""Words in the title or address of an export or of the full table, which may take longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,34 +48,9 @@ class PageTimes:
         return sorted(self.times_ms)[math.ceil(0.95 * len(self.times_ms)) - 1]
 
     @property
-    def limit_ms(self) -> float:
-        return MOST_MS_LARGE if any(word in self.case.title for word in _LARGE) else MOST_MS
-
-    @property
     def is_slow(self) -> bool:
-        return self.late_ms > self.limit_ms
-
-
-class ProcessorClock:
-    """The processor time of this process and, if the database is a server on this machine, of its process."""
-
-    def __init__(self) -> None:
-        self._server: Path | None = None
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_backend_pid()")
-                path = Path(f"/proc/{cursor.fetchone()[0]}/schedstat")
-            self._server = path if path.exists() else None
-
-    @property
-    def counts_server(self) -> bool:
-        return self._server is not None
-
-    def read_ms(self) -> float:
-        ns = time.process_time_ns()
-        if self._server is not None:
-            ns += int(self._server.read_text().split()[0])
-        return ns / 1e6
+        text = self.case.title + self.case.template
+        return self.late_ms > (MOST_MS_LARGE if any(word in text for word in LARGE) else MOST_MS)
 
 
 def measure(cases: Sequence[PageCase], requests: int, seed: int = 1) -> Iterator[PageTimes]:
@@ -88,71 +58,54 @@ def measure(cases: Sequence[PageCase], requests: int, seed: int = 1) -> Iterator
 
     Statuses that are no answer (500 and above) are part of the result, like all others.
     """
-    source = random.Random(seed)
-    facts, clock = SiteFacts.collect(source), ProcessorClock()
-    clients: dict[str, Client] = {}
-    for visitor in sorted({case.visitor for case in cases}):
-        clients[visitor] = _client(visitor)
+    facts, stat = SiteFacts(random.Random(seed)), _server_stat()
+    clients = {visitor: _client(visitor) for visitor in sorted({case.visitor for case in cases})}
     for case in cases:
-        _measure(case, clients[case.visitor], facts, source, clock, 1)
+        _measure(case, clients[case.visitor], facts, stat, 1)
     cache.clear()
     gc.collect()
     gc.freeze()  # as in ``tournament.wsgi``
     for case in cases:
-        _tend()
-        yield _measure(case, clients[case.visitor], facts, source, clock, requests)
+        refresh_clocks()
+        while refresh_tables(timezone.now()):  # as the record keeper does every few seconds
+            pass
+        yield _measure(case, clients[case.visitor], facts, stat, requests)
 
 
-def _tend() -> None:
-    """What the record keeper does every few seconds."""
-    refresh_clocks()
-    refresh_queue(timezone.now())
-    while refresh_tables(timezone.now()):
-        pass
-
-
-def _measure(
-    case: PageCase,
-    client: Client,
-    facts: SiteFacts,
-    source: random.Random,
-    clock: ProcessorClock,
-    requests: int,
-) -> PageTimes:
-    times, statuses = list[float](), set[int]()
-    most_queries = most_bytes = 0
+def _measure(case: PageCase, client: Client, facts: SiteFacts, stat: Path | None, requests: int) -> PageTimes:
+    times, statuses, sizes, counts = list[float](), set[int](), list[int](), list[int]()
     headers = {"Accept-Encoding": "gzip", **({"HX-Request": "true"} if case.polls else {})}
+
+    def count(execute: Any, *statement: Any) -> Any:
+        counts[-1] += 1
+        return execute(*statement)
+
     for _ in range(requests):
-        path = case.path(facts, source)
-        with _Counter() as counter:
-            begun = clock.read_ms()
+        path = case.template.format_map(facts)
+        counts.append(0)
+        with connection.execute_wrapper(count):
+            begun = _processor_ms(stat)
             response: Any = client.get(path, headers=headers)
             chunks = iter(response)
             size = len(next(chunks, b""))
-            times.append(clock.read_ms() - begun)
-        size += sum(map(len, chunks))  # of a file, which the server sends without this code
-        most_queries, most_bytes = max(most_queries, counter.count), max(most_bytes, size)
+            times.append(_processor_ms(stat) - begun)
+        sizes.append(size + sum(map(len, chunks)))  # of a file, which the server sends without this code
         statuses.add(response.status_code)
-    return PageTimes(case, times, most_queries, most_bytes, frozenset(statuses))
+    return PageTimes(case, times, max(counts), max(sizes), frozenset(statuses))
 
 
-class _Counter:
-    """Counts statements; cheaper than Django's log of their texts."""
+def _server_stat() -> Path | None:
+    """The file with the processor time of the PostgreSQL process of this connection."""
+    if connection.vendor != "postgresql":
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return Path(f"/proc/{cursor.fetchone()[0]}/schedstat")
 
-    def __init__(self) -> None:
-        self.count = 0
 
-    def __enter__(self) -> _Counter:
-        self._wrapper = connection.execute_wrapper(self._note)
-        self._wrapper.__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._wrapper.__exit__(*raised)
-
-    def _note(self, execute: Any, *statement: Any) -> Any:
-        self.count += 1
-        return execute(*statement)
+def _processor_ms(stat: Path | None) -> float:
+    server_ns = int(stat.read_text().split()[0]) if stat else 0
+    return (time.process_time_ns() + server_ns) / 1e6
 
 
 def _client(visitor: str) -> Client:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.soak.terms import Terms
+from benchmarks.soak.site import Terms
+from benchmarks.throughput import register
 from engines import bots
 from engines.bots import SAMPLE_BOTS
 from workers.bundles.store import pack_bundle
@@ -22,14 +23,14 @@ C_BOT: Final = Path(bots.__file__).parent / "languages" / "dogon.c"
 C_BOTS: Final = 3
 PYTHON_BOTS: Final = ("Random",)
 LIMITS: Final = {"ply_limit": 80, "opening_plies": 4}
-NODES, HOSTS_NODES = "nodes=2000", "nodes=100000"
-"""Node limits, so that a seed gives the same games under any load. The test that disconnects a host needs
-longer games, because it disconnects it in the middle of one."""
-
-
-def nodes_of(terms: Terms) -> str:
-    """The time control of all games."""
-    return HOSTS_NODES if terms.hosts else NODES
+NODES: Final = "nodes=2000"
+"""The time control: a limit of nodes, so that a seed gives the same games under any load."""
+LADDER_SETTINGS: Final = {
+    "DUARENA_LADDER_GAMES": "36000",  # an hour: more than can be played, so that workers are never idle
+    "DUARENA_LADDER_TIME": NODES,
+    "DUARENA_TRUST_UPLOADS": "1",  # the bots are those of this project
+}
+"""The settings of a site whose ladders play."""
 
 
 def start_event(terms: Terms) -> None:
@@ -59,8 +60,7 @@ def _start_tournaments(terms: Terms) -> None:
 
     entrants = _register()
     swiss, knock_out = Tournament.Kind.SWISS, Tournament.Kind.KNOCK_OUT
-    common: dict[str, Any] = {"versions": entrants, "seed": terms.seed, **LIMITS}
-    common["time_control"] = nodes_of(terms)
+    common: dict[str, Any] = {"versions": entrants, "seed": 1, "time_control": NODES, **LIMITS}
     ladders = list(LADDERS)
     pairs = max(1, terms.games // (len(entrants) * (len(entrants) - 1) * len(ladders)))
     for event in (
@@ -73,19 +73,7 @@ def _start_tournaments(terms: Terms) -> None:
 
 def _register() -> list[BotVersion]:
     """Register bots in C, which start fast, and one in Python, which draws its moves from its seed."""
-    from django.conf import settings
-
-    from tournament.models import Bot, BotVersion, Bundle
-    from tournament.services.uploads.submission import add_version
-    from workers.bundles.store import inspect_bundle, store_bundle
-
-    versions = []
-    for content in pack_bots():
-        bundle = Bundle.objects.create(sha256=store_bundle(settings.BUNDLES, content), size=len(content))
-        manifest = inspect_bundle(content)
-        bot = Bot.objects.register(None, manifest.name)
-        versions.append(add_version(bot, bundle, manifest, state=BotVersion.State.VALID))
-    return versions
+    return [register(content) for content in pack_bots()]
 
 
 def pack_bots() -> Iterator[bytes]:

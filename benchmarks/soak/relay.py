@@ -143,19 +143,11 @@ class Relay:
 
 async def read_command(stream: asyncio.StreamReader) -> list[bytes]:
     """Read the next command of a client, an array of strings; raises ``EOFError`` at the end."""
-    count = int((await _line(stream))[1:])
     words = []
-    for _ in range(count):
-        size = int((await _line(stream))[1:])
+    for _ in range(int((await stream.readuntil())[1:])):
+        size = int((await stream.readuntil())[1:])
         words.append((await stream.readexactly(size + 2))[:-2])
     return words
-
-
-async def _line(stream: asyncio.StreamReader) -> bytes:
-    line = await stream.readline()
-    if not line:
-        raise EOFError
-    return line
 
 
 def format_command(words: Sequence[bytes]) -> bytes:

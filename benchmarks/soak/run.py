@@ -2,87 +2,100 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from django.db.models import Count
+from benchmarks.soak.event import LADDER_SETTINGS, start_event
+from benchmarks.soak.faults import Faults
+from benchmarks.soak.site import Site, Terms, running_site, start_services
+from benchmarks.soak.watch import Annuller, Watch
+from tests.support.verdicts import digest_games, digest_tables, find_faults
+from tournament.embedded.processes.guard import descendants
 
-from benchmarks.soak.annulments import Annuller
-from benchmarks.soak.harm import Harm, choose_harm
-from benchmarks.soak.processes import SURVIVOR_S
-from benchmarks.soak.site import Site, running_site
-from benchmarks.soak.terms import Outcome, Terms
-from benchmarks.soak.verdicts import digest_games, digest_tables, find_faults
-from benchmarks.soak.watch import Watch
-
+PR_SET_PDEATHSIG: Final = 1
+"""``<linux/prctl.h>``: a run dies with the benchmark, and then its guards end the site."""
 POLL_S: Final = 0.25
 PRINT_S: Final = 30.0
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a run; ``wrong`` are sentences, none if everything is correct."""
+
+    terms: Terms
+    seconds: float
+    done: Mapping[str, int]
+    """Counts of faults and of their effects in the site."""
+    longest: Mapping[str, float]
+    """The longest waits, in seconds."""
+    wrong: tuple[str, ...]
+    games: str
+    """A digest of all games: players, moves and result by key."""
+    tables: str
+    """A digest of all standings and of the tournaments' own ratings."""
+
+
 def run_soak(terms: Terms) -> Outcome:
-    """Run in a new process: Django cannot change its database."""
-    begun = time.monotonic()
-    with (
-        tempfile.TemporaryDirectory(prefix="duarena-soak-") as name,
-        running_site(terms, Path(name)) as site,
-    ):
-        harm, watch = choose_harm(terms, site), Watch(terms.lease_s, terms.games if terms.ladders else 0)
+    """Run in a new process: Django cannot change its database. A wrong site's folder is kept."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    begun, folder = time.monotonic(), Path(tempfile.mkdtemp(prefix="duarena-soak-"))
+    known = set(descendants(os.getpid()))
+    with running_site(terms, folder, LADDER_SETTINGS if terms.ladders else {}) as site:
+        start_event(terms)
+        faults, watch = Faults(site, terms), Watch(terms.lease_s, terms.games if terms.ladders else 0)
         annuller = Annuller()
-        wrong = [*_play(terms, site, harm, watch, annuller), *_end(site, annuller)]
-        wrong += [*find_faults(), *watch.find_faults(), *harm.find_faults()]
-        counts = harm.counts + annuller.counts + (site.relay.counts if site.relay else Counter()) + _counts()
+        start_services(terms, site)
+        wrong = list(_play(terms, site, faults, watch, annuller))
+        site.relay.release()
+        site.link.release()
+        annuller.finish()
+        wrong += site.drain()
+        site.supervisor.stop()
+        wrong += (f"process {pid} still runs" for pid in set(descendants(os.getpid())) - known)
+        wrong += [*find_faults(), *watch.find_faults()]
+        counts = faults.counts + annuller.counts + site.relay.counts + site.link.counts + _counts()
         digests = digest_games(), digest_tables()
-        if wrong and terms.keep_logs:
-            shutil.copytree(site.logs, terms.keep_logs, dirs_exist_ok=True)
+    if wrong:
+        wrong.append(f"logs and database are in {folder}")
+    else:
+        shutil.rmtree(folder)
     return Outcome(terms, time.monotonic() - begun, counts, watch.longest, tuple(wrong), *digests)
 
 
-def _play(terms: Terms, site: Site, harm: Harm, watch: Watch, annuller: Annuller) -> Iterator[str]:
+def _play(terms: Terms, site: Site, faults: Faults, watch: Watch, annuller: Annuller) -> Iterator[str]:
     """Continue until all games are played or the time is up."""
     begun = printed = time.monotonic()
-    while not watch.look(may_end=harm.is_complete) or harm.is_under_way:
-        site.restart_dead()
-        yield from site.orphans.look(site.processes)
-        harm.do_due(watch.done)
-        annuller.do_due(watch.done)
+    while not watch.look(may_end=faults.is_complete) or faults.is_under_way:
+        site.supervisor.tend()
+        faults.do_due(watch.done)
+        if not faults.is_under_way:
+            annuller.do_due(watch.done)
         now = time.monotonic()
         if now - begun > terms.most_s:
+            faults.finish()
             yield f"games were left after {terms.most_s:.0f} s"
             return
         if now - printed > PRINT_S:
             printed = now
-            _print_progress(now - begun, watch)
-        time.sleep(POLL_S)
-
-
-def _print_progress(seconds: float, watch: Watch) -> None:
-    longest = ", ".join(f"{what} {value:.0f} s" for what, value in watch.longest.items())
-    print(f"{seconds:5.0f} s: {watch.done} games; longest: {longest}", file=sys.stderr, flush=True)
-
-
-def _end(site: Site, annuller: Annuller) -> Iterator[str]:
-    """Deliver the delayed reports and annul the last games, then stop all processes in order."""
-    if site.relay:
-        site.relay.release()
-    annuller.finish()
-    yield from site.drain()
-    yield from site.stop()
-    deadline = time.monotonic() + SURVIVOR_S
-    while left := site.orphans.left():
-        if time.monotonic() > deadline:
-            yield from (f"still running after the stop: {line}" for line in left)
-            return
+            longest = ", ".join(f"{what} {value:.0f} s" for what, value in watch.longest.items())
+            print(f"{now - begun:5.0f} s: {watch.done} games; {longest}", file=sys.stderr, flush=True)
         time.sleep(POLL_S)
 
 
 def _counts() -> Counter[str]:
     """The site's own counts of games, attempts and ignored messages."""
+    from django.db.models import Count
+
     from tournament.models import Attempt, Game, Ignored
 
     ends = Attempt.objects.values_list("end").annotate(Count("id"))

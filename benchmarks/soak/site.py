@@ -1,81 +1,138 @@
-"""The site of the soak test: database, Redis behind a relay, beat, record keeper, game workers."""
+"""The site of the soak test: the services of ``./arena up`` under its supervisor, with several game workers.
+
+Redis is behind a relay, and that of the first worker can be cut off. The clocks of two workers are wrong.
+"""
 
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
+import signal
+import sqlite3
+import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import redis
 
-from benchmarks.soak.clock import compile_clock, environment_of, measure_offset_s
-from benchmarks.soak.event import nodes_of, start_event
-from benchmarks.soak.network import SITE_HOST, Network
-from benchmarks.soak.processes import Orphans, ServiceProcess
 from benchmarks.soak.relay import Relay
-from benchmarks.soak.terms import POSTGRESQL, Terms
 from tests.support.postgres import running_postgres
+from tests.support.processes import command_line
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
-from tournament.embedded.options import Options, export
-from tournament.embedded.plan import Address, services
-from tournament.embedded.processes.redis_server import broker_url, find_redis_server, redis_command
+from tournament.embedded.options import Options, export, find_port
+from tournament.embedded.plan import ROOT, Address, own_worker, services
+from tournament.embedded.processes import supervisor as supervising
+from tournament.embedded.processes.guard import descendants
+from tournament.embedded.processes.process import Service
+from tournament.embedded.processes.redis_server import answers, broker_url, find_redis_server, redis_command
+from tournament.embedded.processes.supervisor import Supervisor
 from workers.commands.start import KEY, worker_name
+from workers.silence import PULSE, Touched
 
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
+CLOCK: Final = Path(__file__).with_name("clock.c")
 CLOCKS_OFF_S: Final = (0, 3600, -3600)
 """Clock offsets of the workers, in rotation."""
-HELD: Final = 0.05
-"""The part of the messages with reports that are delayed."""
-HELD_LEASES: Final = 1.5
-"""The delay, in leases."""
-LADDER_GAMES: Final = 36_000
-"""Games an hour: more than can be played, so that workers are never idle."""
-REDIS_PORT: Final = 6379
-READY_S: Final = 30.0
+HELD, HELD_LEASES = 0.05, 1.5
+"""The part of the messages with reports that are delayed, and the delay."""
+RESTARTS_S: Final = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+"""The supervisor's waits before restarts: its own grow to 30 s for processes that die again and again."""
 DRAIN_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """The settings of one run."""
+
+    games: int
+    """Approximate number."""
+    database: str = SQLITE
+    calm: bool = False
+    """No faults; the other runs are compared with this one."""
+    hang: bool = False
+    """Processes are stopped by SIGSTOP instead of killed; no other faults."""
+    ladders: bool = False
+    """No tournaments: the ladders play, and are stopped after ``games``."""
+    workers: int = 3
+    slots: int = 1
+    """Games at a time in each worker."""
+    pace: float = 1.0
+    """A factor for the frequency of kills."""
+    lease_s: int = 30
+    most_s: float = 3600.0
+
+    @property
+    def title(self) -> str:
+        how = "calm" if self.calm else "hanging" if self.hang else "soaked"
+        return f"{self.database}{', ladders' * self.ladders}, {how}, {self.workers} × {self.slots} slots"
+
+
 class Site:
-    """A running site; ``store`` is Redis, with its data in ``folder / "redis"``.
+    """A running site; the names of services are those of ``./arena up``, ``players-N`` for its workers."""
 
-    Either a relay is before Redis, or there is a network of hosts.
-    """
-
-    folder: Path
-    store: ServiceProcess
-    client: redis.Redis
-    """A client of this Redis."""
-    relay: Relay | None
-    network: Network | None
-    beat: ServiceProcess
-    keeper: ServiceProcess
-    workers: Sequence[ServiceProcess]
-    orphans: Orphans
+    def __init__(self, folder: Path, supervisor: Supervisor, relay: Relay, link: Relay) -> None:
+        """``link`` is between Redis and the first worker, ``relay`` between it and all other processes."""
+        self.folder, self.relay, self.link = folder, relay, link
+        self.supervisor = supervisor
+        self.client = redis.Redis(unix_socket_path=str(folder / "socket"))
+        self._lock: sqlite3.Connection | None = None
 
     @property
-    def logs(self) -> Path:
-        return self.folder / "logs"
+    def workers(self) -> list[str]:
+        return [name for name in self.supervisor.guards if name.startswith("players-")]
 
-    @property
-    def processes(self) -> list[ServiceProcess]:
-        return [self.store, self.beat, self.keeper, *self.workers]
+    def kill(self, name: str) -> bool:
+        """Kill the main process of a service; False if it is dead. Its guard ends what is below it."""
+        guard = self.supervisor.guards[name]
+        try:
+            children = Path(f"/proc/{guard}/task/{guard}/children").read_text().split()
+        except OSError:
+            return False
+        return bool(children) and _signal(int(children[0]), signal.SIGKILL)
 
-    def restart_dead(self) -> None:
-        for process in self.processes:
-            process.restart_if_dead()
+    def stop(self, name: str) -> bool:
+        """Stop all processes of a service by SIGSTOP; False if it is dead."""
+        return sum(_signal(pid, signal.SIGSTOP) for pid in descendants(self.supervisor.guards[name])) > 0
 
-    def forget_messages(self) -> None:
-        """Delete the data of Redis, which must not be running."""
-        shutil.rmtree(self.folder / "redis")
+    def kill_slot(self, worker: str) -> bool:
+        """Kill a process of a worker that plays games; False if there is none."""
+        main, *below = [*descendants(self.supervisor.guards[worker]), 0]
+        slots = [pid for pid in below if pid and command_line(pid) == command_line(main)]
+        return bool(slots) and _signal(max(slots), signal.SIGKILL)
+
+    def lose_redis(self) -> bool:
+        """Kill Redis and delete its data."""
+        killed = self.kill("redis")
+        shutil.rmtree(self.folder / "redis", ignore_errors=True)
         (self.folder / "redis").mkdir()
+        return killed
+
+    def take_database(self) -> bool:
+        """End all sessions of PostgreSQL; keep the write lock of SQLite until ``return_database``."""
+        from django.db import connection
+
+        if connection.vendor == POSTGRESQL:
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            return True
+        self._lock = sqlite3.connect(connection.settings_dict["NAME"], timeout=10, isolation_level=None)
+        self._lock.execute("BEGIN IMMEDIATE")
+        return True
+
+    def return_database(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def drain(self) -> Iterator[str]:
         """Wait until the record keeper has processed all messages and rebuilt the ratings of all ladders."""
@@ -84,7 +141,7 @@ class Site:
             if time.monotonic() > deadline:
                 yield f"at the end: {left}"
                 return
-            self.restart_dead()
+            self.supervisor.tend()
             time.sleep(0.1)
 
     def _left(self) -> str:
@@ -100,115 +157,80 @@ class Site:
         outdated = list(Ladder.objects.outdated().values_list("code", flat=True))
         return f"the ratings are not rebuilt: {', '.join(outdated)}" if outdated else ""
 
-    def stop(self) -> Iterator[str]:
-        """Stop all processes, the workers first; yields a sentence for each that did not end."""
-        for process in (*self.workers, self.beat, self.keeper, self.store):
-            if sentence := process.stop():
-                yield sentence
+
+def _signal(pid: int, number: signal.Signals) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+        return True
+    return False
 
 
 @contextmanager
-def running_site(terms: Terms, folder: Path) -> Iterator[Site]:
-    """Start a site with tournaments on a new data folder; on leaving, all its processes are killed."""
+def running_site(terms: Terms, folder: Path, settings: dict[str, str]) -> Iterator[Site]:
+    """Start a site on a new data folder, with more environment variables; no process is left afterwards.
+
+    Django is set up here, so models must not be imported before.
+    """
+    supervising.BACKOFF_S = RESTARTS_S
     with ExitStack() as stack:
         if terms.database == POSTGRESQL:
             os.environ["DATABASE_URL"] = stack.enter_context(running_postgres())
-        network = stack.enter_context(Network(terms.workers)) if terms.hosts else None
-        orphans = Orphans()
-        _set_environment(terms, folder)
-        open_database(folder, Console(sys.stdout))
-        store, client = _start_redis(folder, network)
-        stack.callback(store.kill)
-        relay = None if network else stack.enter_context(_relay(terms, folder))
-        start_event(terms)
-        site = Site(
-            folder, store, client, relay, network, *_service_processes(terms, folder, network), orphans
-        )
-        try:
-            for process in (site.beat, site.keeper, *site.workers):
-                process.start()
-            yield site
-        finally:
-            for process in site.processes:
-                process.kill()
+        for name in ("REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE", "DUARENA_SITE", "DUARENA_HOSTS"):
+            os.environ.pop(name, None)
+        address = Address("127.0.0.1", find_port("127.0.0.1", 18_700 + os.getpid() % 1000))
+        export(Options("up", folder, workers=terms.workers * terms.slots), address, os.environ)
+        os.environ |= {"DUARENA_LEASE": str(terms.lease_s), "REDIS_URL": broker_url(folder / "relay")}
+        os.environ |= {"DUARENA_LADDER_GAMES": "0"} | settings
+        if os.geteuid() == 0:
+            os.environ["DUARENA_TRUST_UPLOADS"] = "1"  # the bots are ours; root has no sandbox for them
+        with (folder / "console").open("w") as console:
+            say = partial(print, file=console, flush=True)
+            supervisor = stack.enter_context(Supervisor(logs=folder / "logs", folder=ROOT, say=say))
+            open_database(folder, Console(console))
+            url = broker_url(folder / "socket")
+            command = redis_command(find_redis_server(), folder / "socket", folder)
+            alive = partial(answers, url)
+            supervisor.start(Service("redis", command, ready=alive, alive=alive))
+            relay, link = (stack.enter_context(_relay(terms, folder, name)) for name in ("relay", "link"))
+            yield Site(folder, supervisor, relay, link)
 
 
-def _set_environment(terms: Terms, folder: Path) -> None:
-    """Set the environment as ``./arena up`` does."""
-    for name in ("REDIS_URL", "DUARENA_BUNDLES", "DUARENA_CACHE", "DUARENA_SITE", "DUARENA_HOSTS"):
-        os.environ.pop(name, None)
-    options = Options("up", folder, workers=terms.workers * terms.slots)
-    export(options, Address(options.host, options.port), os.environ)
-    os.environ |= {
-        "DUARENA_LEASE": str(terms.lease_s),
-        "DUARENA_LADDER_GAMES": str(LADDER_GAMES if terms.ladders else 0),
-        "DUARENA_LADDER_TIME": nodes_of(terms),
-        # The bots are those of this project; root, also in a namespace of its own, has no sandbox for them.
-        "DUARENA_TRUST_UPLOADS": "1" if terms.ladders or os.geteuid() == 0 else "",
-    }
+def _relay(terms: Terms, folder: Path, name: str) -> Relay:
+    if terms.calm or terms.hang:
+        return Relay(folder / name, folder / "socket")
+    held_s = HELD_LEASES * terms.lease_s
+    return Relay(folder / name, folder / "socket", doubles=True, holds=HELD, held_s=held_s)
 
 
-def _start_redis(folder: Path, network: Network | None) -> tuple[ServiceProcess, redis.Redis]:
-    """Start Redis on a socket, or with a password for the network's hosts, and set ``REDIS_URL``."""
-    command = redis_command(find_redis_server(), folder / "socket", folder)
-    client = redis.Redis(unix_socket_path=str(folder / "socket"))
-    os.environ["REDIS_URL"] = broker_url(folder / "relay")
-    if network:
-        password = secrets.token_urlsafe(16)
-        command += ("--bind", SITE_HOST, "--port", str(REDIS_PORT), "--requirepass", password)
-        client = redis.Redis(SITE_HOST, REDIS_PORT, password=password)
-        os.environ["REDIS_URL"] = f"redis://:{password}@{SITE_HOST}:{REDIS_PORT}/0"
-    store = ServiceProcess("redis", command, os.environ.copy(), folder / "redis.log")
-    store.start()
-    deadline = time.monotonic() + READY_S
-    while not _answers(client):
-        assert time.monotonic() < deadline, "Redis does not start"
-        time.sleep(0.05)
-    return store, client
+def start_services(terms: Terms, site: Site) -> None:
+    """Start what ``./arena up`` starts, with several workers; without pages and checks in a calm run."""
+    port = os.environ["DUARENA_SITE"].rpartition(":")[2].rstrip("/")
+    address = Address("127.0.0.1", int(port))
+    (site.folder / "scratch").mkdir()
+    keys = {"validation": _key_of(own_worker("validation"))}
+    for service in services(address, workers=terms.slots, data=site.folder, keys=keys):
+        if service.name == "players":
+            for number in range(terms.workers):
+                site.supervisor.start(_worker(terms, site.folder, service, number))
+        elif not terms.calm or service.name in {"beat", "keeper"}:
+            site.supervisor.start(replace(service, ready=lambda: True))
 
 
-def _answers(client: redis.Redis) -> bool:
-    try:
-        return bool(client.ping())
-    except redis.RedisError:
-        return False
-
-
-def _relay(terms: Terms, folder: Path) -> Relay:
-    if terms.calm:
-        return Relay(folder / "relay", folder / "socket")
-    return Relay(
-        folder / "relay",
-        folder / "socket",
-        doubles=True,
-        holds=HELD,
-        held_s=HELD_LEASES * terms.lease_s,
-        seed=terms.seed,
+def _worker(terms: Terms, folder: Path, service: Service, number: int) -> Service:
+    """The service of one worker: its name, key, clock and signs of life; the first has its link to Redis."""
+    name = f"players-{number + 1}"
+    pulse = folder / "pulses" / name
+    own = {KEY: _key_of(worker_name(name, "games")), PULSE: str(pulse)}
+    if number == 0:
+        own["REDIS_URL"] = broker_url(folder / "link")
+    off_s = 0 if terms.calm else CLOCKS_OFF_S[number % len(CLOCKS_OFF_S)]
+    return replace(
+        service,
+        name=name,
+        command=(*service.command, f"--name={name}"),
+        environment={**service.environment, **own, **(wrong_clock(folder, off_s) if off_s else {})},
+        alive=Touched(pulse),
     )
-
-
-def _service_processes(
-    terms: Terms, folder: Path, network: Network | None
-) -> tuple[ServiceProcess, ServiceProcess, list[ServiceProcess]]:
-    """Beat, the record keeper and the workers, with the commands of ``./arena up``."""
-    planned = services(Address("127.0.0.1", 0), workers=terms.slots, data=folder)
-    plan = {service.name: service for service in planned}
-    logs = folder / "logs"
-    logs.mkdir()
-    (folder / "scratch").mkdir()
-    beat, keeper = (
-        ServiceProcess(name, plan[name].command, os.environ.copy(), logs / f"{name}.log")
-        for name in ("beat", "keeper")
-    )
-    workers = []
-    for number in range(terms.workers):
-        name, service = f"players-{number + 1}", plan["players"]
-        key = {KEY: _key_of(worker_name(name, "games"))}
-        environment = {**os.environ, **service.environment, **_clock(terms, folder, number), **key}
-        host = network.prefix(number) if network else ()
-        command = (*host, *service.command, f"--name={name}")
-        workers.append(ServiceProcess(name, command, environment, logs / f"{name}.log"))
-    return beat, keeper, workers
 
 
 def _key_of(worker: str) -> str:
@@ -219,11 +241,15 @@ def _key_of(worker: str) -> str:
     return register_worker(worker, None, timezone.now()).key
 
 
-def _clock(terms: Terms, folder: Path, number: int) -> dict[str, str]:
-    off_s = 0 if terms.calm or terms.hosts else CLOCKS_OFF_S[number % len(CLOCKS_OFF_S)]
-    if off_s == 0:
-        return {}
-    environment = environment_of(compile_clock(folder), off_s)
-    measured = measure_offset_s({**os.environ, **environment})
-    assert abs(measured - off_s) < 60, f"the clock should be wrong by {off_s} s, and is by {measured:.0f} s"
+def wrong_clock(folder: Path, off_s: int) -> dict[str, str]:
+    """The environment in which a process's clock is wrong by ``off_s`` seconds.
+
+    Raises ``subprocess.CalledProcessError`` without a C compiler.
+    """
+    library = folder / "clock.so"
+    subprocess.run(("cc", "-O2", "-shared", "-fPIC", "-o", library, CLOCK, "-ldl"), check=True)
+    environment = {"LD_PRELOAD": str(library), "CLOCK_OFF_S": str(off_s)}
+    command = (sys.executable, "-S", "-c", "import time; print(time.time())")
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert abs(float(said) - time.time() - off_s) < 60, f"the clock should be wrong by {off_s} s: {said}"
     return environment

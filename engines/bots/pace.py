@@ -47,7 +47,7 @@ class SearchPace:
         self._stall_s = max(self._stall_s, now - self._last_reading)
         self._last_reading = now
         reserve = min(self._stall_s, MOST_RESERVED * self._budget_s)
-        return now + reserve >= self._deadline or self._turn.should_stop()
+        return now + reserve >= self._deadline or self._turn.stopped
 
     def may_begin(self) -> bool:
         """Whether to begin a deeper search: with a clock, unused time is kept for later moves."""

@@ -109,8 +109,13 @@ def _filled(later: Info, earlier: Info) -> Info:
     )
 
 
+BYTE_ORDER_MARK = "\ufeff"
+"""Some programs begin their UTF-8 output with it."""
+
+
 def _words(line: str) -> list[str]:
-    return [word for word in line.rstrip("\r\n").replace("\t", " ").split(" ") if word]
+    plain = line.removeprefix(BYTE_ORDER_MARK).rstrip("\r\n").replace("\t", " ")
+    return [word for word in plain.split(" ") if word]
 
 
 def parse_number(word: str) -> int | None:

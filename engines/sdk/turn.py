@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ INCREMENT_SHARE = 0.75
 CLOCK_SHARE = 0.8
 """The largest part of the clock for one move; the rest is for the way to the server."""
 MOVE_TIME_SHARE = 0.9
+DEPTH_MS = 1000
+"""The time of a search that is limited by depth alone, until it reports a depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +82,26 @@ class BotTurn:
         self.seed = seed
         self._search = search
         self._send = send
+        self._calls_left = math.inf if clock.nodes is None else clock.nodes
         budget_ms = clock.budget_ms
-        self._deadline = None if budget_ms is None else search.started + budget_ms / 1000
+        if budget_ms is None and clock.nodes is None and clock.depth is not None:
+            budget_ms = DEPTH_MS
+        self._deadline = math.inf if budget_ms is None else search.started + budget_ms / 1000
 
     def should_stop(self) -> bool:
-        """Whether to answer now: the server said so, or ``clock.budget_ms`` is used up. Cheap."""
-        if self._search.stopped:
-            return True
-        return self._deadline is not None and time.monotonic() >= self._deadline
+        """Whether to answer now, by every limit of ``clock``. Cheap; call it once for each node.
+
+        It is true after ``stop``, when ``clock.budget_ms`` is used up, after ``clock.nodes`` calls, and when
+        ``info`` has reported ``clock.nodes`` or ``clock.depth``. If depth is the only limit and none is
+        reported, it is true after ``DEPTH_MS``.
+        """
+        self._calls_left -= 1
+        return self._calls_left < 0 or self._search.stopped or time.monotonic() >= self._deadline
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the server has sent ``stop``; for an engine that obeys all limits of ``clock`` itself."""
+        return self._search.stopped
 
     @property
     def elapsed_ms(self) -> int:
@@ -112,9 +127,10 @@ class BotTurn:
     ) -> None:
         """Report on the search; the last value of each kind is stored in the record.
 
-        ``score`` is in hundredths and ``mate`` in plies, both from the mover's side;
-        ``mate`` takes precedence. The time is added.
+        ``depth`` is the last depth that is complete. ``score`` is in hundredths and ``mate`` in plies, both
+        from the mover's side; ``mate`` takes precedence. The time is added.
         """
+        self._note_progress(depth, nodes)
         stated = None if mate is None and score is None else Score(None if mate is not None else score, mate)
         elapsed_ms = self.elapsed_ms
         nps = None if nodes is None else nodes * 1000 // max(1, elapsed_ms)
@@ -129,6 +145,14 @@ class BotTurn:
                 string=one_line(string),
             )
         )
+
+    def _note_progress(self, depth: int | None, nodes: int | None) -> None:
+        clock = self.clock
+        if depth is not None and clock.budget_ms is None:
+            self._deadline = math.inf
+        for reached, limit in ((depth, clock.depth), (nodes, clock.nodes)):
+            if reached is not None and limit is not None and reached >= limit:
+                self._calls_left = 0
 
 
 class Search:

@@ -1,91 +1,129 @@
-"""The parts of the benchmark of containers that need no container engine."""
+"""The benchmark of the containers, with a stand-in for ``docker`` that answers as a site does."""
 
 from __future__ import annotations
 
+import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
-from benchmarks.containers import behind, images, play, scale, steps
-from benchmarks.containers.__main__ import SITE_PORTS, STEPS, _copy_project, _values
-from benchmarks.containers.site import SERVICES, wait_until
+from benchmarks import containers
+from benchmarks.containers import CHECK, COUNT, SERVICES, START, main, settings_of, wait_for
 from benchmarks.runs import Broken
+from tests.support.schedule import make_version
+from tests.tournament.conftest import queues
 from tournament.embedded.plan import ROOT
-from tournament.settings import ACCOUNT_RATE_LIMITS
+
+__all__ = ["queues"]
 
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
+DOCKER = """#!/bin/sh
+echo "$@" | head -1 >>"{folder}/calls"
+case "$*" in
+*\\ ps\\ *)
+    echo "a warning"
+    for service in {services}; do
+        state=healthy
+        [ -e "{folder}/looked" ] || state=starting
+        echo "{{\\"Service\\": \\"$service\\", \\"Health\\": \\"$state\\", \\"State\\": \\"running\\"}}"
+    done
+    touch "{folder}/looked" ;;
+*start\\(event*) echo 48 ;;
+*print\\(Game*) wc -l <"{folder}/calls" | tr -d ' '; echo "{done}" ;;
+*json*) echo '{{"games": 48, "done": 48, "records": {records}, "recorded attempts": 48,' \\
+    '"changed by a rebuild": false}}' ;;
+esac
+"""
 
 
-def test_there_is_a_stand_in_for_every_image_that_a_registry_would_give() -> None:
-    named = set(re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE))
-    services = yaml.safe_load(COMPOSE)["services"]
-    named |= {service["image"] for service in services.values()} - {images.OURS}
-    assert set(images.STAND_INS) == named
-    assert set(SERVICES) == set(services) - {"migrate"}
+@pytest.fixture
+def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A command ``docker`` whose site has so many records of 48 games; its calls are in a file."""
+    monkeypatch.setattr(containers, "LOOK_S", 0.0)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    return stand_in(tmp_path)
 
 
-def test_every_secret_and_setting_of_the_benchmark_is_one_of_the_compose_file() -> None:
-    given = set(re.findall(r"^(\w+)=", _values([1, 2, 3], "token", 2), re.MULTILINE))
-    given -= {"COMPOSE_PROFILES"}  # Compose itself reads it
+def stand_in(folder: Path, records: int = 48, done: int = 48) -> Path:
+    program = folder / "docker"
+    services = " ".join(sorted(SERVICES))
+    program.write_text(DOCKER.format(folder=folder, services=services, records=records, done=done))
+    program.chmod(0o755)
+    return folder
+
+
+def calls(folder: Path) -> list[str]:
+    """The first word of each call after those of every call."""
+    return re.findall(r"--env-file=\S+ (\S+)", (folder / "calls").read_text())
+
+
+def test_games_are_played_counted_and_checked_and_the_containers_are_deleted(
+    docker: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--games", "50"]) == 0
+    assert calls(docker) == ["up", "ps", "ps", "exec", "exec", "exec", "down"]
+    assert "- 48 games played in " in (said := capsys.readouterr().out)
+    assert "all recorded once" in said
+
+
+def test_a_missing_record_is_exit_code_1_and_the_containers_are_deleted(
+    docker: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in(docker, records=47)
+    assert main([]) == 1
+    assert "'records': 47" in capsys.readouterr().out
+    assert calls(docker)[-1] == "down"
+
+
+def test_games_that_do_not_end_are_named(
+    docker: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in(docker, done=3)
+    monkeypatch.setattr(containers, "PLAYED_S", -1.0)
+    assert main([]) == 1
+    assert "3 of 48 games are played" in capsys.readouterr().out
+
+
+def test_a_failing_command_is_quoted(docker: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (docker / "docker").write_text("#!/bin/sh\necho no image >&2\nexit 1\n")
+    assert main([]) == 1
+    assert "no image" in capsys.readouterr().out
+
+
+def test_without_docker_and_with_unknown_words_the_exit_code_is_2(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for words in ([], ["--games", "many"], ["--step", "pages"]):
+        with pytest.raises(SystemExit, match="2"):
+            main(words)
+    assert "docker is not installed" in capsys.readouterr().err
+
+
+def test_a_wait_ends_with_what_is_left() -> None:
+    wait_for(lambda: "", 0.0)
+    with pytest.raises(Broken, match="site is starting"):
+        wait_for(lambda: "site is starting", -1.0)
+
+
+def test_secrets_services_and_programs_fit_the_compose_file() -> None:
+    given = set(settings_of(8460))
     assert given <= set(re.findall(r"\$\{(\w+)", COMPOSE))
     assert set(re.findall(r"\$\{(\w+):\?", COMPOSE)) <= given
+    assert set(yaml.safe_load(COMPOSE)["services"]) - {"migrate", "proxy"} == SERVICES
 
 
-def test_the_programs_that_run_in_the_site_are_valid() -> None:
-    words = {"meetings": 6, "ply_limit": 100, "register": "", "prepare": "", "zips": "[]", "ladder": "x"}
-    compile(steps._PREPARE.format(**words, games=1), "prepare", "exec")
-    compile(steps._AGAIN.format(ladder="x", pairs=1), "again", "exec")
-    compile(steps._TOKEN, "token", "exec")
-    compile(play._START.format(ladder="x", name="y", pairs=1), "start", "exec")
-    compile(play._ENDS.format(end="lost"), "ends", "exec")
-    compile(scale._ACCOUNT, "account", "exec")
-    for program in (behind._SETTING, behind._RATINGS, behind._BUNDLES):
-        compile(program, "behind", "exec")
-
-
-def test_the_services_of_the_benchmark_run_from_the_files_in_its_folder(tmp_path: Path) -> None:
-    if shutil.which("openssl") is None:
-        pytest.skip("needs openssl: apt-get install openssl")
-    file = _copy_project(tmp_path / "project")
-    mounted = re.findall(r'"\./([^:"]+):|seccomp:([^"]+)"', COMPOSE)
-    assert mounted
-    assert all((file.parent / (one or other)).exists() for one, other in mounted)
-    assert (file.parent / "site.env").read_text() == "DUARENA_MAX_BUNDLE_MB=7\n"
-
-
-def test_each_container_of_the_site_has_a_port_of_its_own() -> None:
-    (first, last) = re.findall(
-        r"^DUARENA_LISTEN=127\.0\.0\.1:(\d+)-(\d+)$", _values([1, 2, 3], "token", 2), re.MULTILINE
-    )[0]
-    assert int(last) - int(first) + 1 == SITE_PORTS
-
-
-def test_bots_are_made_before_they_play_and_pages_are_counted_after_the_flood() -> None:
-    order = list(STEPS)
-    assert order.index("rate") < order.index("faults") < order.index("check") < order.index("again")
-    assert order.index("proxy") < order.index("pages")
-
-
-def test_as_many_wrong_passwords_are_expected_as_the_site_takes() -> None:
-    assert ACCOUNT_RATE_LIMITS["password_here"] == f"{scale.ALLOWED}/5m/key"
-    assert scale.ALLOWED < scale.WRONG
-
-
-def test_the_slots_of_a_worker_are_the_processes_that_it_forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """1 is the init process of the container, 2 the watch, 3 the worker, 4 and 5 its slots, 6 an engine."""
-    below = {1: [2, 3, 4, 5, 6], 3: [4, 5, 6], 4: [6], 5: [], 6: []}
-    worker = ["python", "-m", "workers", "start", "--queue=games", ""]
-    words = {2: ["python", "-m", "workers", "watch", *worker], 3: worker, 4: worker, 5: worker, 6: ["bot"]}
-    monkeypatch.setattr(play, "descendants", below.__getitem__)
-    monkeypatch.setattr(play, "_words", words.__getitem__)
-    assert play.find_slots(1) == [4, 5]
-    assert play._busy([4, 5]) == [4]
-
-
-def test_a_wait_ends_with_the_reason() -> None:
-    wait_until(lambda: True, 0.0, lambda: "never")
-    with pytest.raises(Broken, match="because of x"):
-        wait_until(lambda: False, -1.0, lambda: "because of x")
+@pytest.mark.django_db
+@pytest.mark.usefixtures("queues")
+def test_the_programs_start_and_count_games(capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(1, 4):
+        make_version(f"Bot {number}", games=["dogon-kulei"])
+    for program in (START.format(games=20), COUNT, CHECK):
+        exec(program, {})
+    started, counted, found = capsys.readouterr().out.splitlines()
+    assert (started, counted) == ("18", "0")
+    assert json.loads(found) == {
+        "games": 18, "done": 0, "records": 0, "recorded attempts": 0, "changed by a rebuild": False,
+    }  # fmt: skip

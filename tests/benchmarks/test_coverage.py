@@ -51,5 +51,5 @@ def test_the_command_prints_a_row_for_each_simulation(
     code = coverage.main(["--pools", "2"])
     *head, independent, shared = capsys.readouterr().out.splitlines()
     assert head == coverage.HEAD.splitlines()
-    assert ("| 4 | 30 | independent |" in independent, "| 4 | 30 | shared bias |" in shared) == (True, True)
+    assert ("| independent | 4 | 30 |" in independent, "| shared bias | 4 | 30 |" in shared) == (True, True)
     assert code in {0, 1}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks.lines import PLIES, draw_line
 from benchmarks.runs import (
-    ROOT,
     Bench,
     Broken,
     Setup,
@@ -68,10 +65,3 @@ def test_a_match_that_does_not_play_the_line_has_no_time(bench: Bench, tmp_path:
     short.line.write_text("Da1")
     with pytest.raises(Broken, match="not the expected line"):
         time_match(short, Setup(frozenset(os.sched_getaffinity(0))), 12)
-
-
-def test_the_charged_time_is_printed_less_the_engines_own(bench: Bench) -> None:
-    argv = (sys.executable, "-m", "benchmarks.clock", bench.game.code, "1", *bench.command(), "0", "2")
-    said = subprocess.run(argv, check=True, capture_output=True, text=True, cwd=ROOT).stdout.split()
-    assert len(said) == bench.plies
-    assert all(int(beyond) > 0 for beyond in said)

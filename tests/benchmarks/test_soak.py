@@ -1,4 +1,4 @@
-"""The tools of the soak test: the relay, the clock and the detection of orphans."""
+"""The tools of the soak test: the relay, the clock, and the choice of processes to kill."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,16 @@ from typing import Any
 import pytest
 import redis
 
-from benchmarks.soak.clock import compile_clock, environment_of, measure_offset_s
 from benchmarks.soak.relay import Relay
+from benchmarks.soak.site import Site, wrong_clock
 from tests.support.brokers import running_redis
 from tests.support.jobs import PATIENCE_SECONDS, wait_until
 from tests.support.needs import need
+from tests.support.processes import command_line
 from tournament.embedded.plan import ROOT
+from tournament.embedded.processes.guard import descendants
+from tournament.embedded.processes.process import Service
+from tournament.embedded.processes.supervisor import Supervisor
 
 PONG = b"+PONG\r\n"
 MESSAGE = json.dumps({"signed": json.dumps({"headers": {"task": "tournament.record"}}), "sender": "east"})
@@ -80,24 +85,38 @@ def test_a_silent_relay_keeps_connections_open_and_lets_nothing_through(store: P
 @pytest.mark.parametrize("off_s", [3600, -3600])
 def test_a_process_has_a_clock_that_is_off(tmp_path: Path, off_s: int) -> None:
     need("cc")
-    environment = {**os.environ, **environment_of(compile_clock(tmp_path), off_s)}
-    assert abs(measure_offset_s(environment) - off_s) < 60
+    command = (sys.executable, "-c", "import datetime; print(datetime.datetime.now().timestamp())")
+    environment = {**os.environ, **wrong_clock(tmp_path, off_s)}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert abs(float(said) - time.time() - off_s) < 60
 
 
-def test_a_process_that_outlives_its_parent_is_reported_once() -> None:
-    """In a process of its own: whoever looks after orphans does so for life."""
-    program = (
-        "import os, subprocess\n"
-        "from benchmarks.soak import processes\n"
-        "from tournament.embedded.processes.guard import descendants\n"
-        "processes.SURVIVOR_S = 0.0\n"
-        "orphans = processes.Orphans()\n"
-        "left = subprocess.Popen(['sh', '-c', 'sleep 60 & echo; exec cat'], stdin=-1, stdout=-1)\n"
-        "left.stdout.readline(); left.kill(); left.wait()\n"
-        "print([*orphans.look([]), *orphans.look([]), *orphans.look([])])\n"
-        "for pid in descendants(os.getpid()): os.kill(pid, 9)\n"
-    )
-    command = (sys.executable, "-c", program)
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert said.count("outlived its parent") == 1
-    assert "sleep 60" in said
+PROCESS = "import subprocess, sys; subprocess.Popen(['sleep', '600']).wait() if sys.argv[1] else None"
+
+
+def test_processes_of_a_service_are_killed_stopped_and_started_again(tmp_path: Path) -> None:
+    """The service starts a process that a guard ends with it."""
+    said: list[str] = []
+    with Supervisor(logs=tmp_path, folder=ROOT, say=said.append) as supervisor:
+        supervisor.start(Service("players-1", (sys.executable, "-c", PROCESS, "x")))
+        unused: Any = None
+        site = Site(tmp_path, supervisor, unused, unused)
+        assert site.workers == ["players-1"]
+        guard = supervisor.guards["players-1"]
+        assert wait_until(lambda: any("sleep" in command_line(pid) for pid in descendants(guard)))
+        below = descendants(guard)
+        assert not site.kill_slot("players-1")  # none has the command line of the service
+        assert site.stop("players-1")
+        assert wait_until(lambda: all(" T " in state_of(pid) for pid in below))
+        assert site.kill("players-1")
+
+        def is_new() -> bool:
+            supervisor.tend()
+            return supervisor.guards["players-1"] != guard
+
+        assert wait_until(is_new)
+    assert "players-1 died (signal 9)" in said[0]
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]

@@ -46,9 +46,6 @@ def test_staff_annuls_the_games_of_a_worker_after_a_preview(
     page.goto("/tournaments/autumn/")
     expect(page.locator("main")).to_contain_text("6 games of this tournament are annulled")
     keep(page, "tournament")
-    page.goto("/staff/storage/")
-    expect(page.locator("h1")).to_have_text("Storage")
-    keep(page, "storage")
 
 
 def test_a_visitor_reads_why_a_game_is_annulled(games: list[Game], page: Page) -> None:

@@ -10,6 +10,7 @@ from django.db.models import F
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from engines.rules.registry import GAMES
 from tests.e2e.keys import tab_to
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event
@@ -39,6 +40,37 @@ def phone(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
 
 def plies(page: Page) -> list[int]:
     return [int(text) for text in page.locator(".games td.num").all_inner_texts()]
+
+
+SIZES = """() => {
+  const page = document.documentElement, [board, last] = ["svg.board", "main > div > p"].map(
+    (name) => document.querySelector(name).getBoundingClientRect());
+  return {over: [page.scrollWidth - page.clientWidth, page.scrollHeight - page.clientHeight],
+          free: page.clientHeight - last.bottom, width: board.width};
+}"""
+
+
+def test_the_embedded_board_of_every_ladder_fits_its_frame(site: Site, page: Page) -> None:
+    event = make_event(
+        Tournament.Kind.ROUND_ROBIN, versions=[site.white, site.black], ladders=list(GAMES), name="All"
+    )
+    decide_games(event)
+    shown: list[str] = []
+    page.route("**/blog", lambda route: route.fulfill(content_type="text/html", body=shown[-1]))
+    for code in GAMES:
+        game = event.games.filter(ladder=code).earliest("id")
+        page.goto(f"/games/{game.pk}/")
+        snippet = str(page.locator("dd code", has_text="<iframe").text_content())
+        assert 'loading="lazy"' in snippet
+        shown.append(f"<!doctype html><meta charset=utf-8><title>Blog</title>{snippet}")
+        page.goto("/blog")
+        frame = page.frame_locator("iframe")
+        expect(frame.locator("svg.board")).to_be_visible(timeout=20_000)
+        assert page.get_by_title(f"{game.white.bot.name} – ", exact=False).count() == 1
+        sizes = frame.locator("html").evaluate(SIZES)
+        assert sizes["over"] == [0, 0], code
+        assert sizes["width"] > 600, code
+        assert 0 <= sizes["free"] < 60, code
 
 
 def test_games_are_filtered_sorted_and_paged_by_keyboard(games: int, page: Page) -> None:

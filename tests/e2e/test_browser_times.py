@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
-from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from tests.e2e.log_ins import log_in
-from tests.support.filled_site import Site, add_version
-from tests.support.schedule import make_event, make_worker
-from tournament.models import BotVersion, Exam, Game, Tournament
+from tests.support.filled_site import Site
+from tests.support.schedule import make_event
+from tournament.models import Game, Tournament
 
 UTC = datetime.UTC
 Visit = Callable[..., Page]
@@ -105,18 +102,6 @@ def test_the_start_of_an_announced_tournament_is_local_with_utc(site: Site, visi
         ["2 Jun 2031 01:00 UTC+9 (1 Jun 16:00 UTC)", "2 Jun 2031 03:00 UTC+9 (1 Jun 18:00 UTC)"]
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_the_likely_time_of_a_check_is_local_with_utc(site: Site, visit: Visit, settings: Settings) -> None:
-    make_worker(1, name="checks@east", queue="validation")
-    version = add_version(site.owner, "Stone Age", state=BotVersion.State.VALIDATING)
-    Exam.objects.create(version=version, sent_at=timezone.now())
-    page = visit("Asia/Tokyo")
-    log_in(page, "olga")
-    page.goto(version.get_absolute_url())
-    expect(page.locator("text=Its check is likely to begin")).to_contain_text(
-        re.compile(r"at about (\d+ \w+ )?\d\d:\d\d UTC\+9 \((\d+ \w+ )?\d\d:\d\d UTC\), ")
-    )
 
 
 def test_a_field_that_takes_utc_shows_the_local_time(site: Site, visit: Visit) -> None:

@@ -146,3 +146,20 @@ def test_forms_work_without_scripts(bots: list[BotVersion], site: Site, unscript
     page.goto("/bots/stone-age/")
     page.locator("form button").last.click()
     expect(page.locator("h1")).to_contain_text("Stone Age")
+
+
+def test_back_does_not_offer_to_start_a_started_tournament(
+    bots: list[BotVersion], site: Site, page: Page
+) -> None:
+    log_in(page, "olga")
+    page.goto("/tournaments/new/")
+    page.fill("#id_name", "Once")
+    for box in page.locator("input[name=bots]").all()[:2]:
+        box.check()
+    page.click("text=Create the draft")
+    page.get_by_role("button", name="Start").click()
+    expect(page).to_have_url(re.compile("/tournaments/once/"))
+    page.go_back()
+    expect(page).to_have_url(re.compile("/tournaments/once/"))
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.get_by_role("button", name="Start")).to_have_count(0)

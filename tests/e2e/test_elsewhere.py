@@ -53,19 +53,19 @@ def words_for(site: LonelySite, token: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize(
-    ("token", "complaint"),
+    ("token", "status", "complaint"),
     [
-        ("wrong", "This token is unknown or has been revoked."),
-        ("revoked", "This token is unknown or has been revoked."),
-        ("reading", "This token lacks the scope worker."),
+        ("wrong", 77, "This token is unknown or has been revoked."),
+        ("revoked", 77, "This token is unknown or has been revoked."),
+        ("reading", 2, "This token lacks the scope worker."),
     ],
 )
 def test_a_worker_whose_token_is_refused_logs_the_reason_and_ends(
-    site: LonelySite, tokens: dict[str, str], tmp_path: Path, token: str, complaint: str
+    site: LonelySite, tokens: dict[str, str], tmp_path: Path, token: str, status: int, complaint: str
 ) -> None:
     words = words_for(site, tokens.get(token, "duarena_wrong"))
     with running_worker(site.broker, tmp_path, words=words, key=b"") as worker:
-        assert worker.wait(PATIENCE_SECONDS) == 2
+        assert worker.wait(PATIENCE_SECONDS) == status
     output = (tmp_path / "worker.log").read_text()
     assert f"{site.url} does not let this worker in: {complaint}" in output
     assert "Traceback" not in output

@@ -7,14 +7,13 @@ import sys
 
 import pytest
 
-from benchmarks.soak.network import command_inside
 from tests.support.needs import need
 from tests.support.sites import bare_environment
 from tournament.embedded.plan import ROOT
 
 pytestmark = pytest.mark.thorough
-MOST_S = "600"
-"""Ten times the time on an idle machine."""
+MOST_S = "900"
+"""Several times the time on an idle machine."""
 
 
 def soak(*words: str) -> str:
@@ -35,29 +34,24 @@ def rows(output: str) -> dict[str, int]:
 
 
 def test_with_faults_the_same_games_are_recorded_once_as_with_one_slot_or_eight() -> None:
-    output = soak("--database=sqlite", "--database=postgresql", "--pace=1.5", "--calm", "--at-once")
+    output = soak("--database=sqlite", "--database=postgresql", "--pace=1.5", "--calm")
     assert output.count("All games are recorded once") == 4
     assert "All runs: the same games" in output
 
 
-def test_ladders_continue_after_faults_and_make_no_pair_twice() -> None:
-    output = soak("--ladders", "--games=20", "--pace=2")
-    assert output.count("All games are recorded once") == 1
-    assert rows(output)["games"] >= 20
-
-
-def can_have_a_network() -> bool:
-    need("ip")
-    inside = command_inside(())
-    words = () if inside is None else inside[: inside.index("env")]
-    tried = subprocess.run((*words, "ip", "link", "add", "type", "veth"), capture_output=True, check=False)
-    return tried.returncode == 0
-
-
-def test_games_lost_with_a_host_that_is_cut_off_are_played_elsewhere_and_recorded_once() -> None:
-    if not can_have_a_network():
-        pytest.skip("needs network namespaces: root, or user namespaces for everybody")
-    counted = rows(soak("--hosts", "--ladders", "--workers=2"))
-    assert counted["hosts cut off"] == counted["hosts back again"] == 1
-    assert counted["attempts lost"] >= 1
+def test_ladders_continue_after_every_kind_of_fault_and_make_no_pair_twice() -> None:
+    counted = rows(soak("--ladders", "--games=20", "--pace=2"))
+    assert counted["games"] >= 20
     assert counted["attempts recorded"] == counted["games"]
+    kinds = (
+        "kills of site",
+        "workers cut off",
+        "times without the database",
+        "kills of Redis, its data lost",
+    )
+    assert min(counted[kind] for kind in kinds) > 0
+
+
+def test_every_process_that_hangs_is_restarted_and_every_game_is_recorded_once() -> None:
+    counted = rows(soak("--ladders", "--games=20", "--hang", "--pace=2"))
+    assert sum(number > 0 for what, number in counted.items() if what.startswith("stops of ")) == 6

@@ -309,6 +309,58 @@ def test_should_stop_keeps_to_the_time(limit: str) -> None:
     talk.end()
 
 
+def searched(limits: str, *, reports: Callable[[BotTurn, int], None] = lambda turn, count: None) -> int:
+    """How often a search that only asks ``should_stop`` goes round under these limits."""
+    rounds = 0
+
+    def choose(turn: BotTurn) -> str:
+        nonlocal rounds
+        while not turn.should_stop():
+            rounds += 1
+            reports(turn, rounds)
+        return RESIGN
+
+    talk = Talk(choose)
+    talk.say(f"go {limits}")
+    talk.hear_until("bestmove resign")
+    talk.end()
+    return rounds
+
+
+def test_should_stop_counts_its_calls_as_nodes() -> None:
+    assert searched("nodes 50") == 50
+    assert searched("depth 9 nodes 50") == 50
+
+
+def test_should_stop_knows_the_nodes_and_the_depth_that_were_reported() -> None:
+    assert searched("nodes 50", reports=lambda turn, count: turn.info(nodes=20 * count)) == 3
+    assert searched("depth 4", reports=lambda turn, count: turn.info(depth=count)) == 4
+    assert searched("depth 4 movetime 60000", reports=lambda turn, count: turn.info(depth=count)) == 4
+
+
+def test_should_stop_ends_a_search_by_depth_that_reports_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engines.sdk.turn.DEPTH_MS", 5)
+    assert searched("depth 4") > 0
+
+
+def test_a_search_that_has_reported_a_depth_takes_its_time_for_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engines.sdk.turn.DEPTH_MS", 0)
+    turns: list[bool] = []
+
+    def choose(turn: BotTurn) -> str:
+        turn.info(depth=1)
+        turns.extend((turn.should_stop(), turn.stopped))
+        return RESIGN
+
+    talk = Talk(choose)
+    talk.say("go depth 2")
+    talk.hear_until("bestmove resign")
+    assert turns == [False, False]
+    talk.end()
+
+
 @pytest.mark.parametrize(
     ("clock", "budget_ms"),
     [

@@ -40,6 +40,8 @@ blanks: str | None = None
 """The separator of words: None is any white space."""
 lazy_lines: list[str] | None = None
 """What is written at the end; None writes at once."""
+kept: list[bytes] = []
+"""The memory of ``keep``."""
 noted = ""
 """The last argument of ``note``."""
 
@@ -101,6 +103,11 @@ def die(name: str) -> bool:
     signal.signal(signal.Signals[name], signal.SIG_DFL) if name != "SIGKILL" else None
     os.kill(os.getpid(), signal.Signals[name])
     return True
+
+
+def kill_parent(_: str) -> bool:
+    os.kill(os.getppid(), signal.SIGKILL)
+    return hang("")
 
 
 def hang(_: str) -> bool:
@@ -284,6 +291,13 @@ def take(size: str) -> bool:
     return hang(str(len(held)))
 
 
+def keep(size: str) -> bool:
+    """Use ``size`` bytes more memory each time, at most four times ``MAX_BYTES`` in all."""
+    if len(kept) * int(size) < 4 * MAX_BYTES:
+        kept.append(b"x" * int(size))
+    return False
+
+
 def share(size: str) -> bool:
     """The same with memory that later children share."""
     held = [mmap.mmap(-1, 8 * 1024 * 1024) for _ in range(min(int(size), 3 * MAX_BYTES) >> 23)]
@@ -330,6 +344,12 @@ def tire(count: str) -> bool:
     return False
 
 
+def score(_: str) -> bool:
+    """At a ``position`` given as a ``fen``: report that its mover wins, from White's side."""
+    say(f"info score cp {-300 if received[1] == 'fen' and received[3] == 'b' else 300}\\n")
+    return False
+
+
 def whim(_: str) -> bool:
     """Answer with a random legal move."""
     global move
@@ -348,9 +368,9 @@ def age(_: str) -> bool:
 WHAT: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
-        lazy, also, only, many, wide, pieces, leave, die, hang, resist, stop, limit, late, wait, flood, drip,
-        complain, close, shut, multiply, escape, dig, note, attack, look, show, relink, spin, burn, take,
-        share, crowd, fill, narrow, tire, whim, age,
+        lazy, also, only, many, wide, pieces, leave, die, kill_parent, hang, resist, stop, limit, late, wait,
+        flood, drip, complain, close, shut, multiply, escape, dig, note, attack, look, show, relink, spin,
+        burn, take, keep, share, crowd, fill, narrow, tire, score, whim, age,
     )
 }  # fmt: skip
 
@@ -372,7 +392,7 @@ def choose() -> str:
     played = received[3:]
     if received[1] == "startpos" and len(played) < len(LINE) and played == LINE[: len(played)]:
         return LINE[len(played)]
-    return off_the_line()[0]
+    return next(iter(off_the_line()), "none")
 
 
 def main(arguments: list[str]) -> None:

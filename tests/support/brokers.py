@@ -23,16 +23,15 @@ from celery import Celery
 
 from tests.support.jobs import wait_until
 from tournament.embedded.processes.redis_server import (
-    answers,
     broker_url,
     find_redis_server,
+    find_trouble,
     redis_servers,
     server_version,
 )
 from workers.commands.start import KEY, worker_name
-from workers.jobs import GameJob, GameReport
+from workers.jobs import ComplianceJob, GameJob, GameReport
 from workers.sandbox.policy import TRUST
-from workers.service.compliance import ComplianceJob
 from workers.service.messaging.commands import Admission, Command
 from workers.service.messaging.heartbeat import Heartbeat
 from workers.service.messaging.signing import COMMANDS, KEY_BYTES, SITE, Keyring, Signer, own_queue
@@ -216,7 +215,8 @@ def running_redis(binary: Path | None = None, *more: str) -> Iterator[Path]:
     options = ("--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(folder), *more)
     server = subprocess.Popen([binary or find_redis_server(), *options], stdout=subprocess.DEVNULL)
     try:
-        assert wait_until(lambda: socket.exists() and answers(broker_url(socket)), 10)
+        ready = ("", "refuses the user or password of REDIS_URL (Authentication required)")
+        assert wait_until(lambda: socket.exists() and find_trouble(broker_url(socket)) in ready, 10)
         yield socket
     finally:
         server.terminate()

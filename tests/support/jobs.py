@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.support import bad_engines
 from workers.bundles.store import pack_bundle, store_bundle
+from workers.engine.process import PARENT
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext
@@ -105,15 +106,15 @@ def play_job(
     return played
 
 
-def processes_with(mark: str) -> list[int]:
-    """Running processes with ``mark`` in their arguments."""
+def processes_with(mark: str, *, parents: bool = False) -> list[int]:
+    """Running processes with ``mark`` in their arguments; with the parents of engines if asked for."""
     found = []
     for entry in os.listdir("/proc"):
         try:
             words = Path("/proc", entry, "cmdline").read_bytes().split(b"\0") if entry.isdigit() else []
         except OSError:
             continue
-        if mark.encode() in words:
+        if mark.encode() in words and (parents or PARENT.encode() not in words):
             found.append(int(entry))
     return found
 
@@ -140,5 +141,7 @@ def nothing_left(mark: str) -> Iterator[None]:
     """After the block no engine with this mark may run, and no more descriptors may be open than before."""
     before = len(os.listdir("/proc/self/fd"))
     yield
-    assert wait_until(lambda: not processes_with(mark)), "engines are left"  # a child needs a moment to end
+    assert wait_until(lambda: not processes_with(mark, parents=True)), (
+        "engines are left"
+    )  # a child needs a moment to end
     assert len(os.listdir("/proc/self/fd")) <= before + 1, "descriptors leak"  # the reaper's pipe may be new

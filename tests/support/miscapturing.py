@@ -74,7 +74,7 @@ def main() -> None:
                     )
             case ["go"]:
                 time.sleep(0.6 if is_slow else 0)
-                tokens = sorted(position.legal_moves()) or ["pass"]
+                tokens = sorted(position.legal_moves()) or ["none"]
                 print(f"bestmove {tokens[len(tokens) // 2]}", flush=True)
             case ["quit"]:
                 return

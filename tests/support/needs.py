@@ -29,6 +29,7 @@ TOOLS = {
     "node": Tool("Node", "nodejs"),
     "chromium": Tool("Chromium", "chromium"),
     "ip": Tool("ip", "iproute2"),
+    "promtool": Tool("promtool of Prometheus", "prometheus"),
 }
 """By the name of the program or file."""
 OPTIONAL_TOOLS = {

@@ -28,8 +28,18 @@ from tournament.services.schedule.tournaments import (
 from tournament.services.uploads import validation
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
 from workers.bundles.store import pack_bundle
-from workers.jobs import BOOK, GameJob, GameReport, JobGame, Progress, SideLog
-from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews, Found
+from workers.jobs import (
+    BOOK,
+    ComplianceEnding,
+    ComplianceJob,
+    ComplianceNews,
+    Finding,
+    GameJob,
+    GameReport,
+    JobGame,
+    Progress,
+    SideLog,
+)
 from workers.service.messaging.commands import Command
 
 LADDER = "duploline"
@@ -77,7 +87,7 @@ class FakeBroker:
     def queue_length(self, name: str) -> int:
         return self.lengths.get(name, 0)
 
-    def look_at_broker(self, names: Sequence[str]) -> BrokerState | None:
+    def look_at_broker(self, names: Sequence[str]) -> BrokerState:
         return BrokerState({name: self.lengths.get(name, 0) for name in names}, None)
 
     def take(self) -> list[GameJob]:
@@ -143,7 +153,7 @@ def slot_of(game: JobGame) -> str:
 def news(
     version: BotVersion,
     ending: ComplianceEnding = ComplianceEnding.DONE,
-    *found: Found,
+    *found: Finding,
     why: str = "",
     unpacked: bool = True,
 ) -> ComplianceNews:

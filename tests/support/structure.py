@@ -1,13 +1,13 @@
 """The packages as a graph of imports, for ``tests/test_structure.py``.
 
-``.venv/bin/python -m tests.support.structure`` prints the counts.
+``.venv/bin/python -m tests.support.structure`` prints how large the repository is.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = ("engines", "workers", "tournament")
 GIVEN_NAMES = frozenset({"Command", "Migration", "Meta"})
 """Classes whose names Django requires."""
-SHORT_LINES = 60
-"""A shorter module with one importer belongs into that importer, unless it says why not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +44,7 @@ class Module:
 
 def read_modules(root: Path = ROOT) -> dict[str, Module]:
     """All modules of the packages by name, without migrations and what is built."""
-    paths = {
-        _name(path, root): path for package in PACKAGES for path in sorted((root / package).rglob("*.py"))
-    }
-    paths = {name: path for name, path in paths.items() if not {"migrations", "build"} & set(path.parts)}
+    paths = {_name(path, root): path for path in python_files(root, *PACKAGES)}
     return {name: _read(name, path, paths) for name, path in paths.items()}
 
 
@@ -112,30 +107,45 @@ def _reachable(start: str, modules: Mapping[str, Module]) -> set[str]:
     return found
 
 
-def folder_sizes(modules: Mapping[str, Module]) -> Counter[str]:
-    """Modules a folder, ``__init__`` not counted."""
-    return Counter(
-        str(module.path.parent.relative_to(ROOT)) for module in modules.values() if not module.is_package
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a part of the repository is; statements are those of ``ast``, docstrings counted."""
+
+    modules: int
+    lines: int
+    statements: int
+
+
+def size_of(paths: Iterable[Path]) -> Size:
+    sources = [path.read_text("utf-8") for path in paths]
+    nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
+    return Size(
+        len(sources),
+        sum(source.count("\n") for source in sources),
+        sum(isinstance(node, ast.stmt) for node in nodes),
     )
 
 
-def with_one_importer(modules: Mapping[str, Module]) -> list[Module]:
-    """Modules that exactly one other imports."""
-    count = Counter(name for module in modules.values() for name in module.imports)
-    return [module for module in modules.values() if count[module.name] == 1 and not module.is_package]
+def python_files(root: Path, *folders: str) -> list[Path]:
+    """Python files of some folders, without migrations and what is built."""
+    found = (path for folder in folders for path in sorted((root / folder).rglob("*.py")))
+    return [path for path in found if not {"migrations", "build"} & set(path.parts)]
+
+
+def words_of_documents(root: Path = ROOT) -> int:
+    pages = [page for pattern in ("*.md", "docs/*.md", "engines/**/*.md") for page in root.glob(pattern)]
+    return sum(len(page.read_text("utf-8").split()) for page in pages)
 
 
 def main() -> None:
     modules = read_modules()
-    alone = with_one_importer(modules)
-    print(f"modules: {len(modules)}")
+    parts = {"product": PACKAGES, "benchmarks": ("benchmarks",), "tests": ("tests",)}
+    for name, folders in parts.items():
+        size = size_of(python_files(ROOT, *folders))
+        print(f"{name}: {size.statements:,} statements, {size.lines:,} lines, {size.modules} modules")
+    print(f"documents: {words_of_documents():,} words")
     print(f"public class names that are shared: {len(shared_names(modules))}")
     print(f"import cycles: {len(cycles(modules))}, of {sum(map(len, cycles(modules)))} modules")
-    print(
-        "largest folders:", ", ".join(f"{name} {size}" for name, size in folder_sizes(modules).most_common(8))
-    )
-    print(f"modules with one importer: {len(alone)}, of under 90 lines: {sum(m.lines < 90 for m in alone)}")
-    print(f"of under {SHORT_LINES} lines:", ", ".join(m.name for m in alone if m.lines < SHORT_LINES))
 
 
 if __name__ == "__main__":

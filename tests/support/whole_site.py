@@ -88,13 +88,6 @@ def more_addresses() -> list[str]:
     ]
 
 
-def readme_addresses() -> dict[str, str]:
-    """The pages that the README shows, by the names of their pictures."""
-    games = Game.objects.filter(tournament__name="Winter", ladder="dogon-gagara", result=Result.BLACK_WINS)
-    game = games.latest("plies")  # the engines' scores of the site are good for Black
-    return {"replay": f"/games/{game.pk}/?ply={game.plies // 2}", "ladder": "/ladders/dualma/"}
-
-
 def _tell_them_apart(games: Sequence[Game], chance: random.Random) -> None:
     """Give the games times of the last days, and the last ones of each ladder complete records."""
     now = timezone.now()

@@ -82,6 +82,38 @@ print(Game.objects.filter(state="done").count() - before == len(keys),
       Attempt.objects.filter(game__key__in=keys, end="recorded").count() == len(keys))
 print(Client().get("/healthz").status_code)
 """
+BACKUPS = """
+import django, os, subprocess, sys
+django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0, interactive=False)
+exec(FILL)
+from pathlib import Path
+from django.conf import settings
+from django.db import connection
+from tournament.models import GameLog
+GameLog.objects.update(content=os.urandom(200_000))
+connection.close()
+data, elsewhere = settings.DATA, Path(OUTSIDE)
+
+def manage(*words, **environment):
+    ended = subprocess.run((sys.executable, "manage.py", *map(str, words)), capture_output=True, text=True,
+                           env={**os.environ, **environment})
+    print(ended.returncode, "Traceback" in ended.stderr, ended.stderr.strip().splitlines()[-1:])
+
+def fill_disk(leaving):
+    found = os.statvfs(data)
+    with (data / "ballast").open("ab") as file:
+        file.write(bytes(found.f_bavail * found.f_frsize - leaving))
+
+manage("backup", elsewhere / "first.zip")
+fill_disk(1_500_000)
+manage("backup", data / "here.zip")
+print(*sorted(path.name for path in data.iterdir() if "backup" in path.name or "zip" in path.name))
+manage("restore", elsewhere / "first.zip", DUARENA_DATA=f"{data}/restored")
+fill_disk(0)
+manage("backup", elsewhere / "second.zip")
+"""
 INSIDE = 'mount -t tmpfs -o size={megabytes}m,mode=700 tmpfs "$1" && exec "$2" -c "$3"'
 
 
@@ -116,6 +148,22 @@ def test_games_that_end_while_the_disk_is_full_are_recorded_once_when_there_is_s
     assert full == f"503 disk: {sentence}"
     assert (waited, once, health) == ("True True True", "True True True", "200")
     assert "the database cannot be used, tried again in 1 s: database or disk is full" in ended.stderr
+
+
+def test_a_backup_and_a_restore_on_a_full_disk_end_with_a_sentence(tmp_path: Path) -> None:
+    site = SiteData(tmp_path / "data", migrate=False)
+    site.data.mkdir()
+    ended = run_on_small_disk(site, f"FILL, OUTSIDE = {FILL!r}, {str(tmp_path)!r}\n{BACKUPS}")
+    assert ended.returncode == 0, ended.stderr
+    first, here, left, restored, second = ended.stdout.splitlines()
+    assert first.startswith("0 False")
+    assert "no backup was written: [Errno 28] No space left on device" in here
+    assert left == ""
+    assert "nothing was restored: " in restored
+    assert f" bytes, but {site.data}/restored has room for " in restored
+    for said in (here, restored, second):
+        assert said.startswith("1 False ")
+        assert "CommandError: " in said
 
 
 @pytest.mark.django_db

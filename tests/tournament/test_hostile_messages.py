@@ -1,18 +1,25 @@
-"""Messages that a worker's host signs with its own key, and that hold anything: no task raises."""
+"""Messages that hold anything, signed or not: the queue's reader goes on, and no task raises."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from kombu import Connection
 
+from tests.support.brokers import running_broker
 from tests.support.schedule import make_tournament, play_short, word_of
 from tournament import tasks
+from tournament.keyring import SiteKeyring
 from tournament.models import BotVersion, Exam, Game, Ignored
-from workers.jobs import GameJob, JsonObject, Release
-from workers.service.compliance import ComplianceEnding, ComplianceNews, Found
+from workers.jobs import ComplianceEnding, ComplianceNews, Finding, GameJob, JsonObject, Release
 from workers.service.messaging.heartbeat import Heartbeat, Trouble
+from workers.service.messaging.replays import RecentMessages
+from workers.service.messaging.set_aside import MOST_SET_ASIDE, set_aside_key
+from workers.service.messaging.signing import Signer
+from workers.service.messaging.transport import options_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
@@ -62,6 +69,19 @@ def heartbeat() -> JsonObject:
     ).to_json()
 
 
+def test_the_record_keeper_sets_aside_every_item_that_it_cannot_read_and_goes_on() -> None:
+    """Whoever may write to the broker needs no key for that."""
+    options = options_of(Signer(SiteKeyring(), RecentMessages()))
+    with running_broker() as broker, Connection(broker.url, transport_options=options) as connection:
+        channel: Any = connection.default_channel
+        envelope = {"signed": "{}", "sender": "x@y", "recipient": "records", "id": "1", "mac": "0"}
+        items = [json.dumps(item).encode() for item in spoiled({**envelope, "expires": 2**31})]
+        for item in items:
+            broker.push("records", item)
+            assert channel.basic_get("records") is None
+        assert len(broker.items(set_aside_key("site"))) == min(len(items), MOST_SET_ASIDE)
+
+
 def test_no_heartbeat_and_no_trouble_raises() -> None:
     for message in spoiled(heartbeat()):
         tasks.heartbeat(message)
@@ -88,7 +108,7 @@ def test_no_progress_no_release_and_no_report_raises(deal: Deal) -> None:
 def test_no_news_of_a_check_raises(deal: Deal) -> None:
     make_tournament(ladders=["dogon-kulei"])
     version = BotVersion.objects.all()[0]
-    found = Found("moves", "dogon-kulei", "fault", "advice")
+    found = Finding("moves", "dogon-kulei", "fault", "advice")
     for ending in (ComplianceEnding.NONE, ComplianceEnding.DONE):
         exam = Exam.objects.create(version=version, sent_at=version.created_at, assigned="host")
         news = ComplianceNews(str(exam.pk), "host/1", True, "Engine", (found,), ending, "").to_json()

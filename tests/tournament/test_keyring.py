@@ -48,6 +48,7 @@ def register(name: str, token: Token | None) -> bytes:
 def test_a_token_gets_one_key_for_a_name_however_often_it_asks(token: Token) -> None:
     key = register(EAST, token)
     assert register(EAST, token) == key == key_of(EAST) == SiteKeyring().key_for(f"games.{EAST}")
+    assert SiteKeyring().key_of(EAST, "beat") is None
     assert register(WEST, token) != key
 
 
@@ -114,6 +115,7 @@ def test_the_site_s_own_key_is_no_worker_s(settings: Any) -> None:
     settings.SECRET_KEY = "one"
     first = ring.key_for("records")
     assert first == ring.key_of("site", "records")
+    assert first == ring.key_for("beat") == ring.key_of("site", "beat")
     assert ring.key_of("site", f"games.{EAST}") is None
     settings.SECRET_KEY = "another"
     assert ring.key_for("records") != first

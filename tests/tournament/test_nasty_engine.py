@@ -31,10 +31,10 @@ from tournament.services.schedule.tournaments import create_round_robin, start
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import submit_bundle
 from workers.bundles.store import pack_bundle
-from workers.jobs import GameJob, GameReport, Progress
+from workers.jobs import ComplianceJob, ComplianceNews, GameJob, GameReport, Progress
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext
-from workers.service.compliance import ComplianceJob, ComplianceNews, check_bot
+from workers.service.compliance import check_bot
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parent.parent.parent

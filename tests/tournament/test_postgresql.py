@@ -31,9 +31,11 @@ OTHERS = (
     "views/version_tests/test_version_tests.py",
     "services/test_annulments.py",
     "services/test_pruning.py",
+    "test_hostile_messages.py",
+    "views/test_hostile_requests.py",
 )
 """Every kind of report, the effects of a void, bulk claims, rounds made once, slugs taken meanwhile, large
-schedules in steps, annulments, pruning.
+schedules in steps, annulments, pruning, odd values of messages and requests.
 """
 
 

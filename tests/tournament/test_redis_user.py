@@ -41,6 +41,13 @@ def test_the_user_that_is_made_reaches_the_worker_s_own_queue_alone(socket: Path
             client.llen("games.players@west")
 
 
+def test_a_redis_that_refuses_the_site_s_password_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_redis(None, "--requirepass", "right") as socket:
+        monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection(broker_url(socket)))
+        with pytest.raises(CommandError, match="it refuses the user or password of REDIS_URL"):
+            run(EAST, "--make")
+
+
 def test_without_make_the_command_is_printed_and_nothing_is_changed(socket: Path) -> None:
     command, line = run(EAST)
     assert command.startswith(f"ACL SETUSER {EAST} reset on >")

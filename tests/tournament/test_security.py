@@ -104,6 +104,19 @@ def test_secrets_and_files_are_not_compressed(site: Site, client: Client, addres
     assert "Content-Encoding" not in client.get(address, headers={"Accept-Encoding": "gzip"})
 
 
+PAGES_WITH_BUTTONS = ["/tournaments/spring/", "/bots/stone-age/", "/bots/stone-age/1/", "/workers/"]
+
+
+@pytest.mark.parametrize("address", PAGES_WITH_BUTTONS)
+def test_a_browser_asks_again_for_a_page_with_buttons_and_gets_it_compressed(
+    site: Site, client: Client, address: str
+) -> None:
+    assert "no-store" not in client.get(address).get("Cache-Control", "")
+    client.force_login(site.owner)
+    response = client.get(address, headers={"Accept-Encoding": "gzip"})
+    assert (response["Cache-Control"], response["Content-Encoding"]) == ("no-store", "gzip")
+
+
 def test_the_style_of_the_boards_is_kept_for_a_year_under_its_own_address(site: Site, client: Client) -> None:
     (address,) = re.findall(r'href="(/boards\.[^"]+)"', client.get("/").content.decode())
     response = client.get(address)

@@ -61,6 +61,33 @@ def test_settings_come_from_the_environment(tmp_path: Path) -> None:
     assert not (tmp_path / "secret_key").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("DUARENA_TRUST_UPLOADS", "maybe", "DUARENA_TRUST_UPLOADS='maybe' is not 1 or 0"),
+        ("DUARENA_SLOTS", "two", "DUARENA_SLOTS='two' is not a whole number of 0 or more"),
+        ("DUARENA_MAX_RUNNING", "-1", "DUARENA_MAX_RUNNING='-1' is not a whole number of 0 or more"),
+        ("DUARENA_SLOT_HOURS", "12h", "DUARENA_SLOT_HOURS='12h' is not a number of 0 or more"),
+        ("DUARENA_SLOT_HOURS", "nan", "DUARENA_SLOT_HOURS='nan' is not a number of 0 or more"),
+        ("DUARENA_SANDBOX", "C", "DUARENA_SANDBOX='C' is not A or B"),
+        ("DUARENA_MAIL_HOST", "mail:smtp", "DUARENA_MAIL_HOST: 'smtp' is not the number of a port"),
+    ],
+)
+def test_a_bad_value_ends_every_command_with_a_sentence(
+    tmp_path: Path, name: str, value: str, sentence: str
+) -> None:
+    run = manage(tmp_path, "check", **{name: value})
+    assert (run.returncode, run.stderr) == (1, f"duarena: {sentence}\n")
+
+
+def test_an_empty_variable_has_its_default_and_a_removed_one_is_named(tmp_path: Path) -> None:
+    run = manage(tmp_path, "check", DUARENA_SLOTS="", DUARENA_MAX_DRAFTS="20")
+    assert run.returncode == 0
+    assert run.stderr.startswith(
+        "duarena: DUARENA_MAX_DRAFTS is no longer read: the site uses its former default\n"
+    )
+
+
 @pytest.mark.django_db
 def test_pages_may_load_only_files_of_the_site(client: Client) -> None:
     headers = client.get("/admin/login/").headers

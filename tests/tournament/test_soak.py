@@ -6,22 +6,20 @@ import zlib
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import redis
 from django.utils import timezone
 
-from benchmarks.soak import annulments, harm, site
+from benchmarks.soak import site, watch
 from benchmarks.soak.__main__ import compare
-from benchmarks.soak.annulments import Annuller
-from benchmarks.soak.harm import Cut
-from benchmarks.soak.site import Site
-from benchmarks.soak.terms import STUCK_S, Outcome, Terms
-from benchmarks.soak.verdicts import digest_games, digest_tables, find_faults
-from benchmarks.soak.watch import Watch
+from benchmarks.soak.faults import SERVICES, SLOT, WHOLE, Faults
+from benchmarks.soak.run import Outcome
+from benchmarks.soak.site import Site, Terms
+from benchmarks.soak.watch import STUCK_S, Annuller, Watch
 from tests.support.schedule import make_tournament, play_all
+from tests.support.verdicts import digest_games, digest_tables, find_faults
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
 from tournament.services.annulments import take_back
 from tournament.services.results import keeper
@@ -76,14 +74,14 @@ def first() -> Game:
 def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Callable[[], list[GameJob]]) -> None:
     make_tournament()
     deal()
-    watch = Watch(30)
-    assert not watch.look()
-    assert list(watch.find_faults()) == []
+    watching = Watch(30)
+    assert not watching.look()
+    assert list(watching.find_faults()) == []
     Attempt.objects.update(
         sent_at=Attempt.objects.earliest("sent_at").sent_at - timedelta(seconds=2 * STUCK_S)
     )
-    watch.look()
-    assert [fault.partition(" for ")[0] for fault in watch.find_faults()] == ["a game without progress"]
+    watching.look()
+    assert [fault.partition(" for ")[0] for fault in watching.find_faults()] == ["a game without progress"]
 
 
 def test_a_few_games_are_annulled_and_always_the_same(played: Tournament) -> None:
@@ -103,7 +101,7 @@ def test_a_few_games_are_annulled_and_always_the_same(played: Tournament) -> Non
 def test_all_that_is_chosen_is_annulled_and_half_of_it_taken_back(
     played: Tournament, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(annulments, "PART", 2**31)
+    monkeypatch.setattr(watch, "PART", 2**31)
     annuller = Annuller()
     annuller.do_due(6)
     assert not Game.objects.counted().exists()
@@ -129,19 +127,26 @@ class Store:
             raise redis.ConnectionError("refused")
         return answer
 
-    def restart_if_dead(self) -> None:
+    def tend(self) -> None:
         self.restarts += 1
+
+
+def site_on(store: Store) -> Site:
+    unused: Any = None
+    supervisor: Any = store
+    site = Site(Path(), supervisor, unused, unused)
+    site.client = supervisor
+    return site
 
 
 def test_a_redis_that_is_down_at_the_end_is_waited_for(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store()
     monkeypatch.setattr("time.sleep", lambda _: None)
-    parts: Any = (Path(), store, store, None, None, store, store, [], None)
-    assert list(Site(*parts).drain()) == []
-    assert (store.answers, store.restarts) == ([], 12)
+    assert list(site_on(store).drain()) == []
+    assert (store.answers, store.restarts) == ([], 4)
     monkeypatch.setattr(site, "DRAIN_S", -1.0)
     store.answers = [None]
-    assert list(Site(*parts).drain()) == ["at the end: Redis does not answer: refused"]
+    assert list(site_on(store).drain()) == ["at the end: Redis does not answer: refused"]
 
 
 def test_ratings_that_are_not_rebuilt_at_the_end_are_reported(
@@ -151,76 +156,53 @@ def test_ratings_that_are_not_rebuilt_at_the_end_are_reported(
     store = Store()
     store.answers = [0]
     monkeypatch.setattr(site, "DRAIN_S", -1.0)
-    parts: Any = (Path(), store, store, None, None, store, store, [], None)
-    assert list(Site(*parts).drain()) == ["at the end: the ratings are not rebuilt: duploline"]
+    assert list(site_on(store).drain()) == ["at the end: the ratings are not rebuilt: duploline"]
 
 
-class Hosts:
-    """A site with the parts that a cut uses: the network's switch, the keeper's queue, a worker's name."""
+class HarmedSite:
+    """Notes the faults that it is told to have; none fails."""
 
-    def __init__(self, logs: Path) -> None:
-        self.logs = logs
-        self.switched: list[str] = []
-        self.queued = 0
-        self.network = self.client = self
-        self.workers = [SimpleNamespace(name="players-1")]
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.workers = ["players-1"]
+        self.link = self
 
-    def cut(self, host: int) -> None:
-        self.switched.append(f"cut {host}")
+    def __getattr__(self, name: str) -> Callable[..., bool]:
+        def note(*words: str) -> bool:
+            self.told.append(" ".join((name, *words)))
+            return True
 
-    def join(self, host: int) -> None:
-        self.switched.append(f"join {host}")
-
-    def llen(self, queue: str) -> int:
-        return self.queued
+        return note
 
 
-@pytest.fixture
-def cut(tmp_path: Path, db: None, deal: Callable[[], list[GameJob]], monkeypatch: pytest.MonkeyPatch) -> Cut:
-    """A cut without pauses, while two games are given out."""
-    monkeypatch.setattr(harm, "SETTLE_S", 0.0)
-    make_tournament()
-    deal()
-    return Cut(cast(Site, Hosts(tmp_path)), seconds=0.0)
+def test_every_kind_of_fault_is_caused_and_those_that_last_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    harmed = HarmedSite()
+    site: Any = harmed
+    faults = Faults(site, Terms(6))
+    for done in range(1, 100):
+        now += 10
+        faults.do_due(done)
+        if faults.is_complete:
+            break
+    assert {kind for kind in faults.counts if "worker" in kind} == {WHOLE, SLOT, "workers cut off"}
+    assert {f"kill {name}" for name in SERVICES} | {"kill redis", "lose_redis"} <= set(harmed.told)
+    for begun, ended in (("take_database", "return_database"), ("silence", "resume")):
+        assert harmed.told.index(begun) < harmed.told.index(ended)
 
 
-def hosts_of(cut: Cut) -> Hosts:
-    return cast(Hosts, cut._site)
-
-
-def test_a_host_is_cut_off_only_while_the_site_sees_a_game_under_way_there(cut: Cut) -> None:
-    cut.do_due(done=99)
-    Attempt.objects.update(started_at=timezone.now(), worker="players-2@vm/7")
-    cut.do_due(done=99)
-    assert hosts_of(cut).switched == []
-    assert list(cut.find_faults()) == ["no host was cut off in the middle of a game"]
-    Attempt.objects.update(worker="players-1@vm/8")
-    cut.do_due(done=99)
-    assert hosts_of(cut).switched == ["cut 0"]
-
-
-def test_a_cut_that_came_after_the_end_of_the_game_is_taken_back_and_tried_again(cut: Cut) -> None:
-    Attempt.objects.update(started_at=timezone.now(), worker="players-1@vm/8")
-    cut.do_due(done=99)
-    hosts_of(cut).queued = 1
-    cut.do_due(done=99)
-    assert hosts_of(cut).switched == ["cut 0"], (
-        "a message that the keeper has not read yet may be the end of the game"
-    )
-    hosts_of(cut).queued = 0
-    Attempt.objects.update(end=Attempt.End.RECORDED, ended_at=timezone.now())
-    cut.do_due(done=99)
-    assert hosts_of(cut).switched == ["cut 0", "join 0"]
-    Attempt.objects.update(end=Attempt.End.OPEN, ended_at=None)
-    for _ in range(4):
-        cut.do_due(done=99)
-    assert hosts_of(cut).switched == ["cut 0", "join 0"] * 2
-    assert dict(cut.counts) == {"cuts between two games": 1, "hosts cut off": 1, "hosts back again": 1}
-    fault = "the host was cut off in the middle of a game, and none was lost"
-    assert list(cut.find_faults()) == [fault]
-    lost = Attempt.objects.filter(pk=Attempt.objects.earliest("sent_at").pk)
-    lost.update(end=Attempt.End.LOST, ended_at=timezone.now())
-    assert list(cut.find_faults()) == []
+def test_no_second_fault_is_caused_before_another_game_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    site: Any = HarmedSite()
+    hanging, calm = Faults(site, Terms(6, hang=True)), Faults(site, Terms(6, calm=True))
+    for _ in range(5):
+        now += 100
+        hanging.do_due(1)
+        calm.do_due(1)
+    assert site.told == ["stop keeper"]
+    assert calm.is_complete
 
 
 def test_runs_that_played_different_games_are_reported(played: Tournament) -> None:

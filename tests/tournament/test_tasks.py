@@ -46,7 +46,7 @@ def test_the_tasks_are_those_that_workers_and_beat_name() -> None:
     assert names == {f"tournament.{word}" for word in NAMES}
     for entry in celery.app.conf.beat_schedule.values():
         assert entry["task"] in names
-        assert entry["options"]["queue"] == "records"
+        assert entry["options"]["queue"] == "beat"
         assert entry["options"]["expires"] > entry["schedule"]
 
 
@@ -76,6 +76,24 @@ def test_only_the_site_itself_starts_what_beat_asks_for(
     assert dict(Ignored.objects.values_list("reason", "count")) == {"foreign": 1}
     assert not Keeper.objects.exists()
     assert set(Game.objects.values_list("state", flat=True)) == {"waiting"}
+
+
+def test_a_slow_task_of_the_beat_leaves_as_much_time_for_the_messages_of_workers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [1000.0]
+    ran: list[float] = []
+
+    def prune(now: datetime.datetime) -> None:
+        ran.append(clock[0])
+        clock[0] += 4.0
+
+    monkeypatch.setattr(tasks.time, "monotonic", lambda: clock[0])  # type: ignore[attr-defined]
+    monkeypatch.setattr(tasks, "prune", prune)
+    for _ in range(10):
+        tasks.prune_tables()
+        clock[0] += 1.0
+    assert ran == [1000.0, 1008.0, 1016.0]
 
 
 def test_beat_has_old_rows_pruned_and_outdated_ratings_rebuilt(

@@ -1,7 +1,4 @@
-"""All bundles by their SHA-256, for workers on other hosts; requires a worker token.
-
-A separate module, because the rest of the API serves authors, with tokens of another scope.
-"""
+"""All bundles by their SHA-256, for workers on other hosts; requires a worker token."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Registers workers on other hosts: each gets the key with which it signs its messages.
-
-A separate module, because bundles are read and workers are written.
-"""
+"""Registers workers on other hosts: each gets the key with which it signs its messages."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tournament.arithmetic.ratings import BETA, SETTLED_GAMES, Rating, is_provisional
+from tournament.arithmetic.ratings import BETA, Rating, is_provisional
 
 UNIFORM = (3, 10)
 """This many of this many pairs are drawn uniformly, spread evenly over their numbers."""
@@ -79,20 +79,6 @@ def draw_pairs(candidates: Sequence[Candidate], number: int, count: int, seed: i
     """
     field = _Field(candidates)
     return [field.draw(number + step, seed) for step in range(count)] if field.seekers else []
-
-
-def count_early(candidates: Sequence[Candidate], pairs: Sequence[DrawnPair], games: int) -> int:
-    """About how many of these pairs, of ``games`` each, begin before no rating is provisional any more."""
-    missing = {one.version: SETTLED_GAMES - one.games for one in candidates if one.is_new}
-    for made, pair in enumerate(pairs):
-        if not missing:
-            return made
-        for version in (pair.first, pair.second):
-            if version in missing:
-                missing[version] -= games
-                if missing[version] <= 0:
-                    del missing[version]
-    return len(pairs)
 
 
 def most_pairs_between(candidates: int) -> int:

@@ -1,7 +1,5 @@
 """The overall table: how far each bot is above the mean of its ladders, in standard deviations.
 
-A separate module, because the arithmetic is pure and the page that shows it is not.
-
 Ratings of different games have no common scale, so they are never pooled: each ladder's ratings are first
 standardised by their own mean and standard deviation.
 """

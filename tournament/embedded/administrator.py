@@ -1,7 +1,4 @@
-"""``./arena admin NAME``: an administrator for the site, or a new password for one.
-
-A separate module, because each command of ``./arena`` is one.
-"""
+"""``./arena admin NAME``: an administrator for the site, or a new password for one."""
 
 from __future__ import annotations
 

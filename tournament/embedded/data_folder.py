@@ -10,10 +10,9 @@ import os
 import stat
 from pathlib import Path
 
+from tournament.known_database import MARKER
 from tournament.services.backups import RESTORING
 
-MARKER = ".duarena"
-"""The first file that is written into a data folder."""
 EARLIER = (("lock", "secret_key"), ("lock", "db.sqlite3"), ("secret_key", "db.sqlite3"))
 """What a data folder of an earlier version, or of ``manage.py``, has: one of these."""
 DEMO = "demo"

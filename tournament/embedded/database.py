@@ -6,12 +6,12 @@ An older database is backed up first. If the update fails, the database is again
 from __future__ import annotations
 
 import datetime
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import django
 from dj_database_url import UnknownSchemeError
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
@@ -34,6 +34,8 @@ def open_database(data: Path, console: Console) -> None:
         django.setup()
         _update(data, console)
         call_command("migrate", verbosity=0, interactive=False)  # with the rows that every site has
+    except ImproperlyConfigured as error:
+        raise OptionError(str(error)) from None
     except UnknownSchemeError as error:
         raise OptionError(f"DATABASE_URL is not the address of a database: {_first_line(error)}") from None
     except DatabaseError as error:
@@ -43,7 +45,7 @@ def open_database(data: Path, console: Console) -> None:
 def _update(data: Path, console: Console) -> None:
     """Apply what an older database lacks; does nothing for a new one."""
     # Imported here: the models need Django to be set up.
-    from tournament.services.backups.writing import applied_migrations
+    from tournament.services.backups.archive import applied_migrations
 
     executor = MigrationExecutor(connection)
     steps = [migration for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
@@ -53,24 +55,21 @@ def _update(data: Path, console: Console) -> None:
     backup = _back_up(data, console)
     try:
         _migrate(steps, console)
-    except BaseException as error:
-        _put_back(backup)
-        if isinstance(error, Exception):
-            raise OptionError(
-                f"the update of the database failed ({_first_line(error)}), and the database is as it was"
-                f" before: start the earlier release with it; the backup is {backup}"
-            ) from error
-        raise
+    except Exception as error:
+        raise OptionError(
+            f"the update of the database failed ({_first_line(error)}), and the database is as it was"
+            f" before: start the earlier release with it; the backup is {backup}"
+        ) from error
 
 
 def _back_up(data: Path, console: Console) -> Path:
-    from tournament.services.backups.archive import BackupError
-    from tournament.services.backups.writing import write_backup
+    from tournament.services.backups.archive import write_backup
+    from tournament.services.backups.rows import BackupError
 
     folder = data / BACKUPS
     folder.mkdir(mode=0o700, exist_ok=True)
     now = datetime.datetime.now(datetime.UTC)
-    path = folder / f"before-update-{now:%Y%m%dT%H%M%S}.tar"
+    path = folder / f"before-update-{now:%Y%m%dT%H%M%S}.zip"
     try:
         size = write_backup(path, console.show_step)
     except (BackupError, OSError) as error:
@@ -78,13 +77,13 @@ def _back_up(data: Path, console: Console) -> Path:
     finally:
         console.end_progress()
     console.say(f"Backup: {path} ({size:,} bytes)")
-    for old in sorted(folder.glob("before-update-*.tar"))[:-KEPT]:
+    for old in sorted(folder.glob("before-update-*"))[:-KEPT]:
         old.unlink()
     return path
 
 
 def _migrate(steps: list[Migration], console: Console) -> None:
-    """Apply all steps; with PostgreSQL all or none."""
+    """Apply all steps or none."""
     numbers = {str(step): number for number, step in enumerate(steps, 1)}
 
     def show(action: str, migration: Migration | None = None, fake: bool | None = False) -> None:
@@ -93,17 +92,10 @@ def _migrate(steps: list[Migration], console: Console) -> None:
             console.say(f"Updating the database: step {number} of {len(steps)}, {migration}")
 
     executor = MigrationExecutor(connection, show)
-    with transaction.atomic() if connection.vendor == "postgresql" else nullcontext():
+    # SQLite cannot change tables inside a transaction while it checks foreign keys; each step checks them.
+    with connection.constraint_checks_disabled(), transaction.atomic():
         executor.migrate(executor.loader.graph.leaf_nodes())
     console.say("The database is up to date.")
-
-
-def _put_back(backup: Path) -> None:
-    """Restore the database; PostgreSQL has done it itself."""
-    from tournament.services.backups.restoring import restore_database
-
-    if connection.vendor == "sqlite":
-        restore_database(backup)
 
 
 def _first_line(error: BaseException) -> str:

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 from engines.console import format_duration
 from engines.rules.registry import GAMES
 from tournament.embedded.console import Console, Count, Meter
-from tournament.embedded.data_folder import MARKER
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
 from tournament.embedded.plan import ROOT, fetch_status
 from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.lock import instance_lock
+from tournament.known_database import MARKER
 
 if TYPE_CHECKING:
     from tournament.models import Tournament

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from django.core.management import call_command
 
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
-from tournament.embedded.options import OptionError, Options, export, find_port
+from tournament.embedded.options import OptionError, Options, export, listen
 from tournament.embedded.plan import ROOT, Address, own_worker, scratch_folder, services
 from tournament.embedded.processes.lock import instance_lock
 from tournament.embedded.processes.process import Service
@@ -21,6 +21,7 @@ from tournament.embedded.processes.redis_server import (
     answers,
     broker_url,
     find_redis_server,
+    find_trouble,
     redis_command,
     socket_folder,
 )
@@ -43,8 +44,13 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
     here, after the environment, so models must not be imported before. Raises ``AlreadyRunning``,
     ``OptionError``, ``RedisMissing`` or ``NotReady``.
     """
-    with instance_lock(options.data) as lock, socket_folder(options.data) as sockets:
-        address = _configure(options, console)
+    with (
+        instance_lock(options.data) as lock,
+        socket_folder(options.data) as sockets,
+        ExitStack() as listening,
+    ):
+        listener = listening.enter_context(listen(options.host, options.port))
+        address = _configure(options, console, listener.getsockname()[1])
         logs = options.data / "logs"
         supervisor = Supervisor(logs=logs, folder=ROOT, say=console.say, lock=lock)
         with supervisor.listening():
@@ -54,7 +60,13 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
                 _collect_static_files()
                 _clear(scratch_folder(options.data))
                 prepare()
-                planned = services(address, workers=options.workers, data=options.data, keys=_own_keys())
+                planned = services(
+                    address,
+                    workers=options.workers,
+                    data=options.data,
+                    keys=_own_keys(),
+                    listener=listener.fileno(),
+                )
                 for service in planned:
                     supervisor.start(service)
                 yield Instance(supervisor, address)
@@ -63,9 +75,9 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
                 supervisor.stop()
 
 
-def _configure(options: Options, console: Console) -> Address:
-    """Choose the port and set the environment variables that the settings read."""
-    address = Address(options.host, find_port(options.host, options.port))
+def _configure(options: Options, console: Console, port: int) -> Address:
+    """Set the environment variables that the settings read."""
+    address = Address(options.host, port)
     if address.port != options.port:
         console.say(f"Port {options.port} is taken: using {address.port}.")
     export(options, address, os.environ)
@@ -96,8 +108,9 @@ def _clear(folder: Path) -> None:
 def _start_redis(supervisor: Supervisor, sockets: Path, data: Path) -> None:
     """Start a Redis of our own, unless ``REDIS_URL`` names one, which must then answer."""
     if given := os.environ.get("REDIS_URL"):
-        if not answers(given):
-            raise OptionError(f"no Redis answers at REDIS_URL ({given.rpartition('@')[2]})")
+        if trouble := find_trouble(given):
+            where = given.rpartition("@")[2]
+            raise OptionError(f"the Redis at REDIS_URL ({where}) cannot be used: it {trouble}")
         return
     socket = sockets / "redis.sock"
     os.environ["REDIS_URL"] = url = broker_url(socket)

@@ -19,6 +19,8 @@ from workers.sandbox.levels import LOCAL
 DEFAULT_PORT = 8000
 LOOPBACK = "127.0.0.1"
 PORTS_TRIED = 100
+BACKLOG = 2048
+"""Connections that wait for the site; as gunicorn has it."""
 NO_HOST = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 OURS = (
     "DATABASE_URL",
@@ -136,22 +138,31 @@ def _data_folder(given: str | None, default: Path) -> Path:
 
 
 def find_port(host: str, wanted: int) -> int:
-    """The wanted port or the next free one; raises ``OptionError`` if the host itself cannot be used."""
+    """The wanted port or the next free one, which another process may take at once: see ``listen``."""
+    with listen(host, wanted) as listener:
+        return int(listener.getsockname()[1])
+
+
+def listen(host: str, wanted: int) -> socket.socket:
+    """A socket that listens on the wanted port or the next free one; no other process gets the port then.
+
+    Raises ``OptionError`` if the host itself cannot be used.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for port in range(wanted, min(wanted + PORTS_TRIED, 65536)):
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError as error:
-                if isinstance(error, socket.gaierror) or error.errno in NO_HOST:
-                    raise OptionError(f"cannot listen on {host!r}: {error.strerror}") from None
-                if error.errno == errno.EACCES:
-                    raise OptionError(
-                        f"port {port} is for privileged users: choose one from 1024 on"
-                    ) from None
-                continue
-            return port
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((host, port))
+            listener.listen(BACKLOG)  # two sockets can be bound to a port, but only one can listen
+        except OSError as error:
+            listener.close()
+            if isinstance(error, socket.gaierror) or error.errno in NO_HOST:
+                raise OptionError(f"cannot listen on {host!r}: {error.strerror}") from None
+            if error.errno == errno.EACCES:
+                raise OptionError(f"port {port} is for privileged users: choose one from 1024 on") from None
+            continue
+        return listener
     raise OptionError(f"no free port found from {wanted} on")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tournament.embedded.processes.process import Service
 from tournament.monitoring.sharing import FOLDER
-from workers.commands.start import KEY, worker_name
+from workers.commands.start import KEY, TOKEN_REVOKED, worker_name
 from workers.silence import PULSE, Touched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -48,15 +48,22 @@ NO_KEYS: Mapping[str, str] = {}
 
 
 def services(
-    address: Address, *, workers: int, data: Path, keys: Mapping[str, str] = NO_KEYS
+    address: Address,
+    *,
+    workers: int,
+    data: Path,
+    keys: Mapping[str, str] = NO_KEYS,
+    listener: int | None = None,
 ) -> Iterator[Service]:
     """All services but Redis, in the order of starting: workers start last and stop first.
 
-    ``keys`` has the key of each worker by the kind of its jobs, see ``own_worker``.
+    ``keys`` has the key of each worker by the kind of its jobs, see ``own_worker``. ``listener`` is the
+    descriptor of a socket that listens at the address; without it the site makes its own.
     """
     yield Service(
         "site",
-        _site(address),
+        _site(address.bind if listener is None else f"fd://{listener}"),
+        descriptors=() if listener is None else (listener,),
         environment={FOLDER: str(scratch_folder(data) / "metrics")},
         ready=lambda: is_up(address),
         alive=lambda: fetch_status(address.url + "/healthz") != 0,
@@ -72,12 +79,14 @@ def services(
         Service(
             "players",
             _worker("games", f"--slots={workers}"),
+            final=TOKEN_REVOKED,
             environment=_environment("games", data, keys),
             patience_s=8.0,  # to give back the games being played
         ),
         Service(
             "validators",  # idle except for new bots, which need not wait for a tournament
             _worker("validation"),
+            final=TOKEN_REVOKED,
             environment=_environment("validation", data, keys),
             patience_s=8.0,
         ),
@@ -93,12 +102,12 @@ def scratch_folder(data: Path) -> Path:
     return data / "scratch"
 
 
-def _site(address: Address) -> tuple[str, ...]:
+def _site(bind: str) -> tuple[str, ...]:
     options = (
         "--worker-class=tournament.server.worker.BufferedWorker",
         "--workers=2",
         "--threads=4",
-        f"--bind={address.bind}",
+        f"--bind={bind}",
         "--access-logfile=-",
         "--logger-class=tournament.monitoring.logs.ServerLog",
         "--graceful-timeout=5",

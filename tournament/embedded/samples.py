@@ -39,11 +39,12 @@ def register_samples() -> list[BotVersion]:
 
     A sample that has changed since the last time becomes the next version of its bot.
     """
-    return [_register(sample) for sample in SAMPLE_BOTS]
+    return [register_sample(sample) for sample in SAMPLE_BOTS]
 
 
 @transaction.atomic
-def _register(sample: SampleBot) -> BotVersion:
+def register_sample(sample: SampleBot) -> BotVersion:
+    """Its version of this checkout; a new one if there is none yet."""
     content = pack_sample(sample)
     sha256 = store_bundle(settings.BUNDLES, content)
     bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": len(content)})

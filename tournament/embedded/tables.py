@@ -18,7 +18,7 @@ def describe_ladder(tournament: Tournament, ladder: str) -> str:
         for white, black, result in games.values_list("white_id", "black_id", "result")
     ]
     table = format_crosstable(crosstable(list(names), tallies), names)
-    return f"{table}\n\n{format_ratings(LadderRating.objects.leaderboard(ladder))}"
+    return f"{table}\n\n{format_ratings(LadderRating.objects.table(ladder))}"
 
 
 def format_crosstable(table: Crosstable, names: Mapping[int, str]) -> str:
@@ -40,17 +40,18 @@ def _versus(score: GameScore | None, itself: bool) -> str:
 
 
 def format_ratings(ratings: Iterable[LadderRating]) -> str:
+    """The rows of a ladder's table; ``-`` for a version without a place."""
     head = ["", "", "rating", "mu", "sigma", "games", "won", "drawn", "lost"]
     lines = [
         [
-            f"{rank}.",
+            f"{row.place}." if row.place else "-",
             row.version.bot.name,
             f"{row.conservative:.2f}",
             f"{row.mu:.2f}",
             f"{row.sigma:.2f}",
             *map(str, (row.games, row.wins, row.draws, row.losses)),
         ]
-        for rank, row in enumerate(ratings, start=1)
+        for row in ratings
     ]
     return format_columns([head, *lines], left=2)
 

@@ -17,7 +17,7 @@ from tournament.models.ladders import (
     PairScore,
     RatingEvent,
 )
-from tournament.models.matchmaking import Matchmaking, QueueForecast, Turn
+from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, PreemptedGame, SlotUse
 from tournament.models.site import EventCount, Ignored, Keeper, ReceivedMessage
@@ -56,7 +56,6 @@ __all__ = [
     "PairScore",
     "Pairing",
     "PreemptedGame",
-    "QueueForecast",
     "RatingEvent",
     "ReceivedMessage",
     "ScheduleStep",

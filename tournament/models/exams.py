@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.db import models
 
-from workers.service.compliance import Found
+from workers.jobs import Finding
 
 
 class Exam(models.Model):
@@ -40,7 +40,7 @@ class Exam(models.Model):
     engine = models.CharField(max_length=100, blank=True)
     """The name that the engine reports."""
     found: models.JSONField[Any, Any] = models.JSONField(default=list)
-    """The findings so far, each in the JSON form of ``workers.service.compliance.Found``."""
+    """The findings so far, each in the JSON form of ``workers.service.compliance.Finding``."""
 
     class Meta:
         constraints: ClassVar = [
@@ -62,5 +62,5 @@ class Exam(models.Model):
         return str(self.id)
 
     @property
-    def findings(self) -> list[Found]:
-        return [Found.from_json(found) for found in self.found]
+    def findings(self) -> list[Finding]:
+        return [Finding.from_json(found) for found in self.found]

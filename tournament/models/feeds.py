@@ -1,4 +1,4 @@
-"""Entries of the Atom feeds; a module of its own, because they are about bots, ladders and tournaments."""
+"""Entries of the Atom feeds."""
 
 from __future__ import annotations
 

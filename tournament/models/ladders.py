@@ -6,7 +6,7 @@ against each other, by games and by pairs of games. ``LadderEstimate`` is comput
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.urls import reverse
@@ -97,13 +97,37 @@ class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
         return self.filter(models.Q(sigma__lte=SETTLED_SIGMA) | models.Q(games__gte=SETTLED_GAMES))
 
     def table(self, ladder: str) -> LadderRatingQuerySet:
-        """Like ``leaderboard``, with the provisional ratings last, which have no place."""
+        """Like ``leaderboard``, with the provisional ratings last, and the ``place`` of each rating.
+
+        The best settled version of each bot has a place; the others and the provisional ones have None.
+        """
         provisional = models.Q(sigma__gt=SETTLED_SIGMA, games__lt=SETTLED_GAMES)
+        last = models.Case(models.When(provisional, then=1), default=0)
+        before = (
+            models.Q(last__lt=models.OuterRef("last"))
+            | models.Q(last=models.OuterRef("last"), conservative__gt=models.OuterRef("conservative"))
+            | models.Q(
+                last=models.OuterRef("last"),
+                conservative=models.OuterRef("conservative"),
+                version__lt=models.OuterRef("version"),
+            )
+        )
+        of_bot = self.model.objects.filter(ladder=ladder, version__bot=models.OuterRef("version__bot"))
+        better = of_bot.annotate(last=last).filter(before)
+        placed = models.Case(models.When(last=0, is_best=True, then=1), default=0)
+        order = ("last", "-conservative", "version_id")
+        passed = models.Window(models.Sum(placed), order_by=order)
+        place: dict[str, Any] = {"place": models.Case(models.When(last=0, is_best=True, then=passed))}
         return (
             self.leaderboard(ladder)
-            .annotate(last=models.Case(models.When(provisional, then=1), default=0))
-            .order_by("last", "-conservative", "version_id")
+            .annotate(last=last, is_best=~models.Exists(better))
+            .annotate(**place)
+            .order_by(*order)
         )
+
+    def best_of_bots(self, ladder: str) -> LadderRatingQuerySet:
+        """The rows of ``table`` with only the first version of each bot."""
+        return self.table(ladder).filter(models.Q(is_best=True))
 
 
 class LadderRating(models.Model):
@@ -120,6 +144,9 @@ class LadderRating(models.Model):
     wins = models.PositiveIntegerField(default=0)
     draws = models.PositiveIntegerField(default=0)
     losses = models.PositiveIntegerField(default=0)
+
+    place: int | None
+    """Only from ``LadderRatingQuerySet.table``."""
 
     objects = LadderRatingQuerySet.as_manager()
 

@@ -1,4 +1,4 @@
-"""The settings and the state of each ladder's matchmaker, and the forecast of its games."""
+"""The settings and the state of each ladder's matchmaker."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
+from django.template.defaultfilters import pluralize
 
 from engines.timecontrol import TimeControlError, parse_time_control
 from tournament.models.ladders import Ladder
@@ -101,6 +102,22 @@ class Matchmaking(models.Model):
         return LadderTerms(self.time_control or settings.LADDER_TIME_CONTROL, plies)
 
     @property
+    def description(self) -> str:
+        """One or two sentences: which games it starts."""
+        if self.rate == 0:
+            return "The matchmaker of this ladder is off: only games of tournaments are played."
+        if self.is_paused:
+            return "The site has paused the matchmaker of this ladder: only games of tournaments are played."
+        terms, games = self.terms, f"{self.rate} game{pluralize(self.rate)}"
+        start = "from the initial position"
+        if plies := terms.opening_plies:
+            start = f"after {plies} random opening pl{pluralize(plies, 'y,ies')}"
+        return (
+            f"While workers are idle, the matchmaker starts up to {games} an hour {start} with time control"
+            f" {terms.time_control}. Bots with provisional ratings play more often."
+        )
+
+    @property
     def is_at_work(self) -> bool:
         return self.rate > 0 and not self.is_paused
 
@@ -127,18 +144,3 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.ladder_id} {self.version_id}: {self.pair}"
-
-
-class QueueForecast(models.Model):
-    """What the record keeper found last about the queue and the next games of all bots: one row.
-
-    See ``services.ladders.stored_queue``. It may be deleted at any time.
-    """
-
-    computed_at = models.DateTimeField()
-    cost_s = models.FloatField()
-    """Processor time of the computation, in seconds."""
-    content = models.BinaryField()
-
-    def __str__(self) -> str:
-        return f"{self.computed_at}"

@@ -6,11 +6,15 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
 from django.urls import reverse
 
 from tournament.models.names import MAX_LOOK, look_key, look_keys
+
+UNREACHABLE = (".", "..")
+"""Parts of an address that name a folder."""
 
 
 class User(AbstractUser):
@@ -22,6 +26,12 @@ class User(AbstractUser):
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.look = look_key(self.username)
         super().save(*args, **kwargs)
+
+    def clean(self) -> None:
+        """Refuse a name that has no page, because browsers resolve such a part of an address."""
+        super().clean()
+        if self.username in UNREACHABLE:
+            raise ValidationError("The name must have a character that is no dot: it has a page of its own.")
 
     def lookalike(self) -> User | None:
         """The oldest other account whose username can be taken for this one."""

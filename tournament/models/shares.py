@@ -1,7 +1,4 @@
-"""How much of the workers' time each owner has used, who waits for a slot, and which games gave way.
-
-A separate module, because most of these tables belong to no tournament: they outlive it.
-"""
+"""How much of the workers' time each owner has used, who waits for a slot, and which games gave way."""
 
 from __future__ import annotations
 

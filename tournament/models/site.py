@@ -1,7 +1,4 @@
-"""The state of the site itself: the record keeper's clock, its counts, and the messages that it received.
-
-A separate module, because these tables belong to no player, bot or game.
-"""
+"""The state of the site itself: the record keeper's clock, its counts, and the messages that it received."""
 
 from __future__ import annotations
 
@@ -28,10 +25,16 @@ class Keeper(models.Model):
     """Start of the time it has run without a gap of a lease; no lease is ended within one lease after it."""
     seen_at = models.DateTimeField()
     """The time of its last sweep."""
+    handled_until = models.DateTimeField(null=True)
+    """Everything that workers sent by then has been handled; None before the first sweep."""
     recalls = models.BooleanField(default=False)
     """Whether the next dispatch takes back the jobs that no worker has begun."""
 
     objects = KeeperQuerySet.as_manager()
+
+    def lag(self, now: datetime.datetime) -> datetime.timedelta:
+        """How old the oldest message of a worker may be that has not been handled."""
+        return now - (self.handled_until or self.seen_at)
 
 
 class IgnoredQuerySet(models.QuerySet["Ignored"]):

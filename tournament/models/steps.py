@@ -1,7 +1,4 @@
-"""Steps of a schedule that are still to be taken.
-
-A separate module, because the rows are work to do and are deleted when it is done.
-"""
+"""Steps of a schedule that are still to be taken."""
 
 from __future__ import annotations
 

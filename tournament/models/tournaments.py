@@ -54,6 +54,8 @@ class Tournament(models.Model):
         """Over, but some games could not be played; each of them holds the reason."""
 
     slug = models.SlugField(max_length=60, unique=True)
+    draft_slug = models.SlugField(max_length=60, blank=True, default="")
+    """The slug that it had as a draft: its address then still leads to it. Empty before it is published."""
     name = models.CharField(max_length=80)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="tournaments"

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from django.db import models
 
 from tournament.models.tournaments import GAMES_A_PAIR
+from workers.intervals import EloInterval, interval
 from workers.sequential import Sprt
-from workers.statistics import EloEstimate, Pentanomial, Wdl, bounds, estimate
+from workers.statistics import Pentanomial, Wdl, bounds
 
 
 def no_pairs() -> list[int]:
@@ -98,8 +99,9 @@ class VersionTest(models.Model):
         return Wdl(self.losses, self.draws, self.wins)
 
     @property
-    def estimate(self) -> EloEstimate:
-        return estimate(self.pairs)
+    def interval(self) -> EloInterval:
+        """The candidate's strength above the baseline's."""
+        return interval(self.pairs)
 
     @property
     def most_games(self) -> int:

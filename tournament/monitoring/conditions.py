@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from django.template.defaultfilters import filesizeformat, pluralize
 
 from tournament import queues
-from tournament.models import Game, Keeper, Worker
-from tournament.monitoring.values import free_space, oldest_queued
+from tournament.models import Keeper, Worker
+from tournament.monitoring.values import free_space, halted_games, oldest_queued
 from tournament.services.accounts.acts import last_backup
 from tournament.services.disk import full_disk
 from tournament.services.uploads import availability
 
 SILENT = datetime.timedelta(minutes=1)
-"""The record keeper sweeps every five seconds unless it is busy with reports."""
+"""The record keeper sweeps every five seconds, however many reports wait."""
 LEAST_FREE_BYTES = 2_000_000_000
-"""As in the alert of docs/monitoring.md."""
+"""As in the alert of docs/prometheus/alerts.yml."""
 LONGEST_QUEUED = datetime.timedelta(minutes=5)
 """A worker is sent about ten seconds of games in advance, and long games only to free slots."""
 OLDEST_BACKUP = datetime.timedelta(days=7)
@@ -42,11 +42,10 @@ class Condition:
 
 def conditions(now: datetime.datetime) -> list[Condition]:
     """Every part of the site but the database, without which no page can be shown. Fewer than ten queries."""
-    broker = queues.look_at_broker([queues.RECORDS])
-    waiting = None if broker is None else broker.lengths.get(queues.RECORDS, 0)
+    broker = queues.look_at_broker([queues.RECORDS, queues.BEAT])
     workers = list(Worker.objects.all())
     return [
-        *_keeper_and_beat(now, waiting),
+        *_keeper_and_beat(now, broker),
         _workers("Workers for games", [row for row in workers if row.queue == queues.GAMES]),
         _workers("Workers for new bots", [row for row in workers if row.queue == queues.VALIDATION]),
         _uploads(),
@@ -65,20 +64,24 @@ def keeper_silence(now: datetime.datetime) -> str:
     return f"it has not swept for {silent.total_seconds():.0f} s" if silent and silent > SILENT else ""
 
 
-def _keeper_and_beat(now: datetime.datetime, waiting: int | None) -> Iterator[Condition]:
-    """``waiting`` is the number of messages for the record keeper; None if Redis does not answer."""
-    if not Keeper.objects.exists():
+def _keeper_and_beat(now: datetime.datetime, broker: queues.BrokerState) -> Iterator[Condition]:
+    reports, asked = broker.lengths.get(queues.RECORDS, 0), broker.lengths.get(queues.BEAT)
+    waiting = f"{reports} message{pluralize(reports)}"
+    keeper = Keeper.objects.first()
+    if keeper is None:
         yield Condition("Record keeper", "it has not started yet")
         yield Condition("Beat", "nothing is known of it before the record keeper has started")
     elif not (silence := keeper_silence(now)):
-        yield Condition("Record keeper", seen=f"{waiting or 0} message{pluralize(waiting or 0)} waiting")
+        lag = keeper.lag(now)
+        late = f"it is {lag.total_seconds():.0f} s behind the workers: {waiting} waiting"
+        yield Condition("Record keeper", late if lag > SILENT else "", f"{waiting} waiting")
         yield Condition("Beat", seen="its messages arrive")
-    elif waiting:
-        yield Condition("Record keeper", f"{silence}, and {waiting} message{pluralize(waiting)} wait for it")
+    elif asked:
+        yield Condition("Record keeper", f"{silence}, and {waiting} of workers wait for it")
         yield Condition("Beat", "nothing is known of it while the record keeper does not run")
-    elif waiting is None:
-        yield Condition("Record keeper", f"{silence}: Redis does not answer")
-        yield Condition("Beat", "it cannot send messages: Redis does not answer")
+    elif broker.trouble:
+        yield Condition("Record keeper", f"{silence}: Redis {broker.trouble}")
+        yield Condition("Beat", f"it cannot send messages: Redis {broker.trouble}")
     else:
         yield Condition("Record keeper", f"{silence}, because no message asks it to")
         yield Condition("Beat", "it sends no messages")
@@ -109,9 +112,9 @@ def _uploads() -> Condition:
     )
 
 
-def _redis(broker: queues.BrokerState | None) -> Condition:
-    if broker is None:
-        return Condition("Redis", "it does not answer")
+def _redis(broker: queues.BrokerState) -> Condition:
+    if broker.trouble:
+        return Condition("Redis", f"it {broker.trouble}")
     return Condition(
         "Redis", seen=f"it uses {filesizeformat(broker.memory)}" if broker.memory else "it answers"
     )
@@ -135,8 +138,8 @@ def _queue(now: datetime.datetime) -> Condition:
 
 
 def _halted() -> Condition:
-    """Games that were void or lost too often."""
-    keys = [game.key for game in Game.objects.filter(state=Game.State.HALTED).order_by()[: MOST_NAMED + 1]]
+    """Games that were void or lost too often through no fault of their bots."""
+    keys = [game.key for game in halted_games().order_by()[: MOST_NAMED + 1]]
     if not keys:
         return Condition("Halted games", seen="none")
     return Condition(
@@ -148,9 +151,7 @@ def _backup(now: datetime.datetime) -> Condition:
     """The last backup by ``manage.py backup``; those of updates are on the disk that they should replace."""
     at = last_backup()
     if at is None:
-        return Condition(
-            "Backup", "none is known; manage.py backup writes one, or notes one that other programs wrote"
-        )
+        return Condition("Backup", "none is known; manage.py backup writes one")
     days = (now - at).days
     text = f"the last one was written {f'{days} day{pluralize(days)} ago' if days else 'within a day'}"
     return Condition("Backup", text) if now - at > OLDEST_BACKUP else Condition("Backup", seen=text)

@@ -1,7 +1,4 @@
-"""Measures how long the responses to requests take.
-
-A separate module, because the settings name its class.
-"""
+"""Measures how long the responses to requests take."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -31,7 +32,7 @@ from tournament.models import (
     Tournament,
     Worker,
 )
-from tournament.services.sizes import database_bytes
+from workers.game.referee import BOTH_UNABLE
 from workers.service.messaging.signing import own_queue
 
 MOST_COUNTED = 100_000
@@ -61,9 +62,9 @@ class SiteValues(Collector):
 def _games() -> Iterator[Metric]:
     states = Game.State
     counts = [
-        ("waiting", _count_some(states.WAITING)),
+        ("waiting", _count_some(Game.objects.filter(state=states.WAITING))),
         ("claimed", Game.objects.filter(state=states.CLAIMED).count()),
-        ("halted", _count_some(states.HALTED)),
+        ("halted", _count_some(halted_games())),
     ]
     yield _gauge("duarena_games", "Games by state, at most 100,000 counted of each", counts, "state")
     recorded = Ladder.objects.values_list("pk", "sequence")
@@ -95,8 +96,18 @@ def _events() -> Iterator[Metric]:
         yield _counter(name, text, rows, label)
 
 
-def _count_some(state: str) -> int:
-    return Game.objects.filter(state=state).order_by()[:MOST_COUNTED].count()
+def _count_some(games: QuerySet[Game]) -> int:
+    return games.order_by()[:MOST_COUNTED].count()
+
+
+def halted_games() -> QuerySet[Game]:
+    """The halted games that an operator must look at: those for which no bot is to blame.
+
+    Without games that a withdrawn version lost unplayed, and games of two engines that do not start: their
+    owners can make any number of them.
+    """
+    halted = Game.objects.filter(state=Game.State.HALTED, fault="")
+    return halted.exclude(evidence__contains=BOTH_UNABLE)
 
 
 def _waits(now: datetime.datetime) -> Iterator[Metric]:
@@ -172,8 +183,8 @@ def _workers() -> Iterator[Metric]:
 def _keeper(now: datetime.datetime) -> Iterator[Metric]:
     keeper = Keeper.objects.first()
     if keeper is not None:
-        lag = "Seconds since the record keeper last handled a sweep; it does every five seconds"
-        yield _age("duarena_keeper_lag", lag, now, keeper.seen_at)
+        lag = "Seconds since workers sent what the record keeper has handled; known every five seconds"
+        yield _age("duarena_keeper_lag", lag, now, now - keeper.lag(now))
     ignored = Ignored.objects.values_list("reason", "count")
     yield _counter("duarena_messages_ignored", "Messages without effect, by reason", ignored, "reason")
 
@@ -181,9 +192,9 @@ def _keeper(now: datetime.datetime) -> Iterator[Metric]:
 def _broker() -> Iterator[Metric]:
     workers = Worker.objects.up().values_list("queue", "name")
     own = {own_queue(queue, name): queue for queue, name in workers}
-    state = queues.look_at_broker([queues.RECORDS, *own])
-    yield _gauge("duarena_redis_up", "Whether Redis answers", [((), int(state is not None))])
-    if state is None:
+    state = queues.look_at_broker([queues.RECORDS, queues.BEAT, *own])
+    yield _gauge("duarena_redis_up", "Whether the site can use Redis", [((), int(not state.trouble))])
+    if state.trouble:
         return
     lengths = Counter[str]()
     for name, length in state.lengths.items():
@@ -195,7 +206,7 @@ def _broker() -> Iterator[Metric]:
 
 def _space() -> Iterator[Metric]:
     yield _gauge("duarena_disk_free_bytes", "Free space of the disk of each folder", free_space(), "folder")
-    yield _gauge("duarena_database_bytes", "Size of the database", [((), database_bytes())])
+    yield _gauge("duarena_database_bytes", "Size of the database", [((), _database_bytes())])
 
 
 def free_space() -> list[tuple[str, int]]:
@@ -220,3 +231,13 @@ def _filled(family: GaugeMetricFamily | CounterMetricFamily, rows: _Rows) -> Met
     for labels, value in rows:
         family.add_metric([labels] if isinstance(labels, str) else list(labels), value)
     return family
+
+
+def _database_bytes() -> int:
+    """The size of the whole database, which takes no time to find out."""
+    is_sqlite = connection.vendor == "sqlite"
+    pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+    with connection.cursor() as cursor:
+        cursor.execute(pages if is_sqlite else "SELECT pg_database_size(current_database())")
+        (size,) = cursor.fetchone()
+        return int(size)

@@ -1,7 +1,4 @@
-"""How the addresses of clients are counted.
-
-A module of its own: the server's limits and those of accounts use it.
-"""
+"""How the addresses of clients are counted."""
 
 from __future__ import annotations
 

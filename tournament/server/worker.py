@@ -34,7 +34,7 @@ quarter of a core from an engine, and not three quarters.
 GROUP_NICENESS = 7
 """The same where the kernel gives each session its share of a core (``sched(7)``, autogroups): there the
 niceness of a process counts only within its session. With 5 a flood of forms delayed games by a third of a
-core more, with 10 the home page took 0.9 seconds under it (``benchmarks.stranger``).
+core more, with 10 the home page took 0.9 seconds under it.
 """
 AUTOGROUP = Path("/proc/self/autogroup")
 MANY_CONNECTIONS = 64

@@ -1,7 +1,4 @@
-"""Stops what a deactivated account has begun: its tournaments, version tests and validations.
-
-A module of its own, because it uses the services of tournaments and of uploads, which know no accounts.
-"""
+"""Stops what a deactivated account has begun: its tournaments, version tests and validations."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Whether the disk of the data folder is full; nothing can be recorded then.
-
-A separate module, because the health check, the pages of staff and the console say it.
-"""
+"""Whether the disk of the data folder is full; nothing can be recorded then."""
 
 from __future__ import annotations
 

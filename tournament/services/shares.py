@@ -3,8 +3,6 @@
 Validations have a limit of their own. A game or check counts on the day (UTC) on which it ends; while it runs
 it counts today, with all its time so far. One whose worker went silent counts until its lease ended, so that
 nobody is charged for the hours in which the site was down.
-
-A separate module, because every service that ends an attempt charges its time.
 """
 
 from __future__ import annotations

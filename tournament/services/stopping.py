@@ -1,7 +1,4 @@
-"""Ends games that workers hold: their attempts end at once, and the workers are told to stop the engines.
-
-A separate module, because the schedule stops games and the dispatcher is above the schedule.
-"""
+"""Ends games that workers hold: their attempts end at once, and the workers are told to stop the engines."""
 
 from __future__ import annotations
 

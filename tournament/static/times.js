@@ -6,7 +6,7 @@
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const PLACE = ZONE.startsWith("Etc/") ? ZONE : ZONE.split("/").pop().replaceAll("_", " ");
-const BESIDE = new Set(["full", "seconds", "clock"]); // forms with room for UTC
+const BESIDE = new Set(["full", "seconds"]); // forms with room for UTC
 
 const two = (number) => String(number).padStart(2, "0");
 
@@ -25,9 +25,8 @@ const hourText = (numbers, form) =>
   `${two(numbers.hour)}:${two(numbers.minute)}${form === "seconds" ? `:${two(numbers.second)}` : ""}`;
 
 export function localText(moment, form) {
-  const [shown, today] = [local(moment), local(new Date())];
-  if (form === "clock" && sameDay(shown, today)) return hourText(shown, form);
-  const year = ["brief", "clock"].includes(form) && shown.year === today.year ? "" : ` ${shown.year}`;
+  const shown = local(moment);
+  const year = form === "brief" && shown.year === local(new Date()).year ? "" : ` ${shown.year}`;
   const day = `${shown.day} ${MONTHS[shown.month]}${year}`;
   return form === "day" ? day : `${day} ${hourText(shown, form)}`;
 }

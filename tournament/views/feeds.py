@@ -6,6 +6,7 @@ A feed is the same for all visitors, and costs two queries. Readers that have th
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -15,7 +16,6 @@ from django.contrib.syndication.views import Feed
 from django.db import models
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.html import linebreaks
 from django.views.decorators.http import conditional_page, require_safe
@@ -44,30 +44,35 @@ class FeedLink:
     address: str
 
 
-class StableAtomFeed(Atom1Feed):
-    """An Atom feed whose date does not change while it has no entries."""
+class _AtomFeed(Atom1Feed):
+    """Its date does not change while it has no entries."""
 
     def latest_post_date(self) -> datetime.datetime:
         return super().latest_post_date() if self.items else FOUNDED
 
 
 class _SubjectFeed(_Feed):
-    """The feed of one subject, whose object ``get_object`` finds or raises ``Http404``."""
+    """The feed of one subject, which ``find`` returns for the word in the address or raises ``Http404``."""
 
-    feed_type = StableAtomFeed
+    feed_type = _AtomFeed
     language = "en"
+    author_name = "Duarena"
+
+    def __init__(self, find: Callable[[str], models.Model]) -> None:
+        self._find = find
+
+    def get_object(self, request: HttpRequest, *args: str, **words: str) -> models.Model:
+        (word,) = words.values()
+        return self._find(word)
 
     def title(self, subject: models.Model) -> str:
-        return f"{_title_of(subject)} · Duarena"
+        return f"{feed_link(subject).title} · Duarena"
 
     def link(self, subject: models.Model) -> str:
-        return _address_of(subject).removesuffix("feed.atom")
+        return feed_link(subject).address.removesuffix("feed.atom")
 
     def feed_guid(self, subject: models.Model) -> str:
         return _tag(f"feeds/{feed_of(subject)}")
-
-    def author_name(self) -> str:
-        return "Duarena"
 
     def items(self, subject: models.Model) -> list[FeedEntry]:
         return list(access.public_entries(FeedEntry.objects.of(subject))[:MOST_ENTRIES])
@@ -88,63 +93,41 @@ class _SubjectFeed(_Feed):
         return entry.updated_at
 
 
-class _BotFeed(_SubjectFeed):
-    def get_object(self, request: HttpRequest, slug: str) -> Bot:
-        return get_object_or_404(access.visible_bots(access.PUBLIC), slug=slug)
+def _find_bot(slug: str) -> Bot:
+    return get_object_or_404(access.visible_bots(access.PUBLIC), slug=slug)
 
 
-class _LadderFeed(_SubjectFeed):
-    def get_object(self, request: HttpRequest, code: str) -> Ladder:
-        if code not in GAMES:
-            raise Http404(f"no ladder {code!r}")
-        return Ladder(code=code)
+def _find_ladder(code: str) -> Ladder:
+    if code not in GAMES:
+        raise Http404(f"no ladder {code!r}")
+    return Ladder(code=code)
 
 
-class _TournamentFeed(_SubjectFeed):
-    def get_object(self, request: HttpRequest, slug: str) -> Tournament:
-        return get_object_or_404(access.visible_tournaments(access.PUBLIC), slug=slug)
+def _find_tournament(slug: str) -> Tournament:
+    return get_object_or_404(access.visible_tournaments(access.PUBLIC), slug=slug)
 
 
-class _PersonFeed(_SubjectFeed):
-    def get_object(self, request: HttpRequest, name: str) -> User:
-        person = get_object_or_404(User, username=name) if name.isprintable() else None
-        if person is None or not access.may_see_profile(access.PUBLIC, person):
-            raise Http404("no such person")
-        return person
+def _find_person(name: str) -> User:
+    person = get_object_or_404(User, username=name) if name.isprintable() else None
+    if person is None or not access.may_see_profile(access.PUBLIC, person):
+        raise Http404("no such person")
+    return person
 
 
-def _served(feed: _SubjectFeed) -> Any:
-    return require_safe(conditional_page(feed))
+def _served(find: Callable[[str], models.Model]) -> Any:
+    return require_safe(conditional_page(_SubjectFeed(find)))
 
 
-bot_feed = _served(_BotFeed())
-ladder_feed = _served(_LadderFeed())
-tournament_feed = _served(_TournamentFeed())
-person_feed = _served(_PersonFeed())
+bot_feed = _served(_find_bot)
+ladder_feed = _served(_find_ladder)
+tournament_feed = _served(_find_tournament)
+person_feed = _served(_find_person)
 
 
-def feed_link(subject: models.Model) -> FeedLink:
+def feed_link(subject: Any) -> FeedLink:
     """The feed of a bot, a ladder, a tournament or a user, for its page."""
-    return FeedLink(_title_of(subject), _address_of(subject))
-
-
-def _address_of(subject: models.Model) -> str:
-    match subject:
-        case Bot(slug=slug):
-            return reverse("bot-feed", args=[slug])
-        case Ladder(code=code):
-            return reverse("ladder-feed", args=[code])
-        case Tournament(slug=slug):
-            return reverse("tournament-feed", args=[slug])
-        case User(username=name):
-            return reverse("person-feed", args=[name])
-    raise TypeError(f"no feed of {subject!r}")
-
-
-def _title_of(subject: models.Model) -> str:
-    if isinstance(subject, Ladder):
-        return f"{subject.name} ladder"
-    return isolate(str(subject))
+    title = f"{subject.name} ladder" if isinstance(subject, Ladder) else isolate(str(subject))
+    return FeedLink(title, f"{subject.get_absolute_url()}feed.atom")
 
 
 def _tag(path: str) -> str:

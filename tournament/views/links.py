@@ -1,7 +1,4 @@
-"""Links to versions, ladders and owners, and choices: pages have hundreds, templates take ten times as long.
-
-A module of its own, because Django loads it as a library of filters.
-"""
+"""Links to versions, ladders and owners, and choices; templates would take ten times as long for a page."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Times on pages: the filter ``moment``, the only place that chooses their format.
 
-A module of its own, because Django loads it as a library of filters. ``static/times.js`` rewrites the
-elements in the visitor's time zone, in the same format.
+``static/times.js`` rewrites the elements in the visitor's time zone, in the same format.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from django.utils.html import format_html
 
 register = template.Library()
 
-FORMS = ("full", "seconds", "clock", "brief", "day")
-"""``seconds`` adds seconds, ``clock`` leaves out today's date, ``brief`` this year; ``day`` has no time.
+FORMS = ("full", "seconds", "brief", "day")
+"""``seconds`` adds seconds, ``brief`` leaves out this year; ``day`` has no time.
 
-The first three have room for UTC beside the local time; a column of the others names the zone in its heading.
+The first two have room for UTC beside the local time; a column of the others names the zone in its heading.
 """
 
 
@@ -37,11 +36,10 @@ def show_moment(moment: datetime.datetime | None, form: str = "full") -> str:
 
 
 def _format_utc(moment: datetime.datetime, form: str) -> str:
-    now = timezone.now()
     day = f"{moment.day} {moment:%b}"
-    if form not in {"brief", "clock"} or moment.year != now.year:
+    if form != "brief" or moment.year != timezone.now().year:
         day += f" {moment.year}"
     if form == "day":
         return day
     hour = f"{moment:%H:%M:%S} UTC" if form == "seconds" else f"{moment:%H:%M} UTC"
-    return hour if form == "clock" and moment.date() == now.date() else f"{day} {hour}"
+    return f"{day} {hour}"

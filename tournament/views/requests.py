@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from http import HTTPStatus
+from typing import TypeVar, cast
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods
 
 from tournament.models import User
@@ -14,6 +19,25 @@ class AuthenticatedRequest(HttpRequest):
     """A request of a logged-in user; used only in annotations."""
 
     user: User
+
+
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
+
+
+def fresh_buttons(view: View) -> View:
+    """Decorate a page with buttons that depend on what was done before: a browser's Back asks for it again.
+
+    Only for users who are logged in, because others have no such buttons.
+    """
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        if request.user.is_authenticated:
+            patch_cache_control(response, no_store=True)
+        return response
+
+    return cast(View, answer)
 
 
 takes_get_and_post = require_http_methods(["GET", "HEAD", "POST"])

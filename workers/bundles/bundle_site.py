@@ -54,6 +54,10 @@ class TokenRefused(SiteAway):
     """The site refuses this worker; a person must correct its token or address."""
 
 
+class TokenRevoked(TokenRefused):
+    """The site does not know the token, or it was revoked."""
+
+
 class BundleSite:
     """A site that sends bundles to workers with a token; raises ``ValueError`` for a bad address or token."""
 
@@ -154,7 +158,8 @@ class BundleSite:
             return TokenRefused(f"{self._address} redirects to {where}: give that address if you trust it")
         reason = visible(answer.sentence, 500) or f"it answers {answer.status}"
         if answer.status in {400, 401, 403, 409}:
-            return TokenRefused(f"{self._address} does not let this worker in: {reason}")
+            kind = TokenRevoked if answer.status == 401 else TokenRefused
+            return kind(f"{self._address} does not let this worker in: {reason}")
         if answer.status == 404:
             if answer.sentence:
                 return BundleError(f"the site does not have it: {reason}")

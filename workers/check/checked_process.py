@@ -26,10 +26,20 @@ from engines.protocol import (
 )
 from engines.rules.base import IllegalMove
 from engines.rules.registry import Variant
+from workers.check.account import EngineAccount
 from workers.check.situations import Situation
+from workers.engine.fair_clock import FairClock
 from workers.engine.launch import Launch
-from workers.engine.players import NS, READY_SECONDS
-from workers.engine.process import EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
+from workers.engine.players import NOT_UTF_8, NS, READY_SECONDS
+from workers.engine.process import (
+    EngineExited,
+    EngineFault,
+    EngineFlooded,
+    EngineOutputClosed,
+    EngineProcess,
+    EngineSilent,
+)
+from workers.game.charges import Charge
 from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
 from workers.game.referee import explain_illegal
@@ -51,6 +61,9 @@ class FaultKind(enum.StrEnum):
     FLOOD = "flood"
     ILLEGAL_MOVE = "illegal move"
     UNSOLICITED = "unsolicited answer"
+    GROWTH = "growth"
+    """Memory that grows; ``MEMORY`` if that loses a game."""
+    MEMORY = "memory"
 
 
 class CheckFailed(Exception):
@@ -85,10 +98,15 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A legal move (or ``resign``), its time, and all lines of the search; ``bestmove`` is the last line."""
+    """A legal move (or ``resign``), and all lines of the search; ``bestmove`` is the last line.
+
+    ``used_ms`` is the time charged by the fair clock. ``times`` has that, the wall time and the time withheld
+    in words if any was withheld.
+    """
 
     move: str
     used_ms: int
+    times: str
     lines: tuple[str, ...]
 
 
@@ -109,11 +127,20 @@ class CheckedProcess:
             self._process = EngineProcess(launch, on_wait=on_wait)
         except OSError as error:
             raise CannotCheck(f"cannot start {launch.argv[-1]!r}: {error.strerror}") from None
+        self.account = EngineAccount(self._process.session)
+        self._clock: FairClock | None = None
+        """None where the kernel does not count what the machine withholds."""
+        self._asked_ns = self._asked_cpu_ns = 0
+        if (counter := self.account.withheld_counter()) is not None:
+            self._clock = FairClock(counter, lambda: self.account.cpu_ns() - self._asked_cpu_ns)
+            self._process.time_with(self._clock)
+        self._begin_turn()
 
     # Lines
 
-    def send(self, *lines: str, end: str = "\n") -> None:
-        """Send these lines in one write."""
+    def send(self, *lines: str, end: str = "\n", exactly: bool = False) -> None:
+        """Send these lines in one write; ``exactly`` times the answer at a small cost."""
+        self._begin_turn(exactly)
         data = "".join(line + end for line in lines).encode()
         self.log.sent(data.replace(b"\r", b"\\r"), time.monotonic_ns())
         try:
@@ -139,7 +166,8 @@ class CheckedProcess:
         """As ``read_until``, but a missing message fails the check; ``wanted`` is its name for the fault."""
         lines = self.read_until(kind, seconds)
         if lines is None:
-            raise CheckFailed(f"no {wanted} within {seconds:g} seconds")
+            encoding = f": {NOT_UTF_8}" if "\0" in self.log.text() else ""
+            raise CheckFailed(f"no {wanted} within {seconds:g} seconds{encoding}")
         return lines
 
     def read_for(self, seconds: float) -> list[str]:
@@ -154,6 +182,8 @@ class CheckedProcess:
         """The next line; None if none arrives before the deadline."""
         try:
             line = self._process.read_line(deadline_ns)
+        except EngineOutputClosed as fault:
+            raise _failure(fault) from None
         except EngineSilent:
             self._budget.deadline_ns(0)
             return None
@@ -187,21 +217,22 @@ class CheckedProcess:
         self.send(*map(format_message, options), "uginewgame")
         self.synchronize()
 
-    def start_search(self, situation: Situation, go: Go, *, end: str = "\n") -> None:
+    def start_search(self, situation: Situation, go: Go, *, end: str = "\n", exactly: bool = False) -> None:
         """Start a search, in one write as a server does."""
         position = SetPosition(situation.fen, situation.moves)
-        self.send(format_message(position), format_message(go), end=end)
+        self.send(format_message(position), format_message(go), end=end, exactly=exactly)
 
-    def search(self, situation: Situation, go: Go, seconds: float, *, end: str = "\n") -> Answer:
+    def search(
+        self, situation: Situation, go: Go, seconds: float, *, end: str = "\n", exactly: bool = False
+    ) -> Answer:
         """The legal answer, awaited for ``seconds``; the caller checks whether it was in time."""
-        sent_ns = time.monotonic_ns()
-        self.start_search(situation, go, end=end)
-        answer = self.take_answer(situation, sent_ns, seconds)
+        self.start_search(situation, go, end=end, exactly=exactly)
+        answer = self.take_answer(situation, seconds)
         if answer is None:
             raise CheckFailed(f"no bestmove to '{format_message(go)}' within {seconds:g} seconds")
         return answer
 
-    def take_answer(self, situation: Situation, sent_ns: int, seconds: float) -> Answer | None:
+    def take_answer(self, situation: Situation, seconds: float) -> Answer | None:
         """The answer of the running search; None if it does not arrive within ``seconds`` from now."""
         lines = self.read_until(BestMove, seconds)
         if lines is None:
@@ -214,14 +245,32 @@ class CheckedProcess:
             except IllegalMove as error:
                 sentence = explain_illegal(message.move, error)
                 raise CheckFailed(sentence, FaultKind.ILLEGAL_MOVE) from None
-        used_ms = (self._process.arrived_ns - sent_ns) // NS_PER_MS
-        return Answer(message.move, used_ms, tuple(lines))
+        charge = self._charge()
+        times = charge.sentence if charge.extension_ns else ""
+        return Answer(message.move, charge.used_ns // NS_PER_MS, times, tuple(lines))
 
-    # The process
+    def _begin_turn(self, exactly: bool = False) -> None:
+        """From now on time that the machine withholds defers deadlines."""
+        self._asked_ns = time.monotonic_ns()
+        if self._clock is not None:
+            self._asked_cpu_ns = self.account.cpu_ns()
+            self._clock.is_contended |= exactly
+            self._clock.prepare()
+            self._clock.begin(self._asked_ns)
+
+    def _charge(self) -> Charge:
+        """The times from the last lines sent to the last line received; ends the turn."""
+        arrived_ns = self._process.arrived_ns
+        if self._clock is None:
+            return Charge(arrived_ns - self._asked_ns, 0, 0, 0)
+        return self._clock.end(arrived_ns)
 
     @property
-    def session(self) -> int:
-        return self._process.session
+    def is_timed_fairly(self) -> bool:
+        """Whether times leave out what the machine withholds."""
+        return self._clock is not None
+
+    # The process
 
     @property
     def stderr_size(self) -> int:
@@ -240,6 +289,7 @@ class CheckedProcess:
         return self._process.has_exited()
 
     def close_input(self) -> None:
+        self._begin_turn()
         self._process.close_input()
 
     def exits_within(self, seconds: float) -> bool:
@@ -247,7 +297,7 @@ class CheckedProcess:
         deadline_ns = self._budget.deadline_ns(seconds)
         try:
             while True:
-                self._process.read_line(deadline_ns)
+                self._process.read_line(deadline_ns, until_exit=True)
                 self._process.end_move()
         except EngineFlooded as fault:
             raise _failure(fault) from None

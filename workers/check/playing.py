@@ -9,19 +9,38 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engines.protocol import RESIGN, SEED_OPTION, Go, format_message
+from engines.hard_positions import WON_POSITIONS
+from engines.positions import read_hard_positions
+from engines.protocol import RESIGN, SEED_OPTION, BestMove, Go, format_message
 from engines.rules.history import History
 from engines.rules.registry import Variant
+from workers.check.account import has_free_core
 from workers.check.checked_engine import CheckedEngine
-from workers.check.checked_process import CheckedProcess, CheckFailed
+from workers.check.checked_process import CheckedProcess, CheckFailed, FaultKind
 from workers.check.protocol_checks import ANSWER_SECONDS, LONG_SEARCH, SHORT_SEARCH, fail_if
-from workers.check.situations import Situation, draw_long_situation, draw_situation, given_as_text, start_of
-from workers.check.verdicts import judge_info, judge_log, judge_time
+from workers.check.situations import (
+    Situation,
+    draw_long_situation,
+    draw_situation,
+    given_as_text,
+    parse_situation,
+    start_of,
+)
+from workers.check.verdicts import (
+    find_score,
+    judge_end,
+    judge_info,
+    judge_log,
+    judge_memory,
+    judge_scores,
+    judge_time,
+)
 
 GRACE_SECONDS = 2.0
 """The extra wait for an answer after its time, to distinguish a late answer from none."""
 LATE_TIMES = 3
-"""An answer must be late this many times in a row, because the machine may be busy."""
+"""An answer must be late this many times in a row, because a delay of the machine may not be known as one.
+Where none is known, it must be late while this program has a core to itself."""
 STOP_SECONDS = 1.0
 """The time limit for the answer to ``stop``."""
 SEARCHING_SECONDS = 0.2
@@ -32,6 +51,9 @@ GAME_SECONDS = 5.0
 SHORT_TIMES_MS = (50, 100)
 LOW_CLOCK_MS = 500
 """What may be left on a clock near the end of a game."""
+WON_SEARCH = Go(movetime_ms=100)
+OVER_SECONDS = 1.0
+"""How long an answer is awaited where the game is over, and none is needed."""
 FEW_NODES = Go(nodes=50)
 _SEED = 2026
 
@@ -97,9 +119,10 @@ def _search_in_time(process: CheckedProcess, limits: _Limits) -> None:
         process.search(limits.situation, limits.go, ANSWER_SECONDS)
         return
     for _ in range(LATE_TIMES):
-        answer = process.search(limits.situation, limits.go, limits.limit_ms / 1000 + GRACE_SECONDS)
-        late = judge_time(answer.used_ms, limits.limit_ms)
-        if late is None:
+        patience = limits.limit_ms / 1000 + GRACE_SECONDS
+        answer = process.search(limits.situation, limits.go, patience, exactly=True)
+        late = judge_time(answer.used_ms, limits.limit_ms, answer.times)
+        if late is None or not (process.is_timed_fairly or has_free_core()):
             return
     raise CheckFailed(f"to '{format_message(limits.go)}' {late}, {LATE_TIMES} times in a row")
 
@@ -118,31 +141,67 @@ def answers_stop(engine: CheckedEngine, game: Variant) -> None:
     process = engine.running()
     process.begin_game(game)
     situation = draw_situation(game, 4, _SEED)
-    sent_ns = time.monotonic_ns()
     process.start_search(situation, LONG_SEARCH)
-    if process.take_answer(situation, sent_ns, SEARCHING_SECONDS) is not None:
+    if process.take_answer(situation, SEARCHING_SECONDS) is not None:
         return
     process.send("stop")
-    if process.take_answer(situation, sent_ns, STOP_SECONDS) is None:
+    if process.take_answer(situation, STOP_SECONDS) is None:
         raise CheckFailed(f"no bestmove within {STOP_SECONDS:g} second of stop")
 
 
 def plays_a_game(engine: CheckedEngine, game: Variant) -> None:
-    """The engine plays both sides; its standard error must stay small enough for the longest game."""
+    """The engine plays both sides; its standard error and memory must stay small enough for a game."""
     process = engine.running()
     process.begin_game(game)
     process.take_stderr()
     before = process.stderr_size
     history = History(game)
     end = time.monotonic() + GAME_SECONDS
+    memory = []
     while not history.outcome.decided and len(history.moves) < GAME_PLIES and time.monotonic() < end:
         situation = Situation(None, tuple(history.moves), history.position)
         answer = process.search(situation, SHORT_SEARCH, ANSWER_SECONDS)
         if answer.move == RESIGN:
             break
+        memory.append(process.account.memory_bytes())
         history.play(answer.move)
     process.take_stderr()
     fail_if(judge_log(process.stderr_size - before, len(history.moves), game.ply_limit))
+    if (grown := judge_memory(memory, game.typical_plies // 2)) is not None:
+        sentence, is_lost = grown
+        raise CheckFailed(sentence, FaultKind.MEMORY if is_lost else FaultKind.GROWTH)
+
+
+def scores_from_its_own_side(engine: CheckedEngine, game: Variant) -> None:
+    """Positions that the mover wins at once, for both sides; ends at the first answer without a score."""
+    process = engine.running()
+    process.begin_game(game)
+    scores = []
+    for text in WON_POSITIONS.get(game.code, ()):
+        situation = parse_situation(game, text)
+        score = find_score(process.search(situation, WON_SEARCH, ANSWER_SECONDS).lines)
+        if score is None:
+            return
+        scores.append((situation.position.side, score))
+    fail_if(judge_scores(scores))
+
+
+def knows_the_end(engine: CheckedEngine, game: Variant) -> None:
+    """In positions that are over it answers no move. A server never asks, so any other behaviour passes."""
+    process = engine.running()
+    process.begin_game(game)
+    for row in read_hard_positions(game.code):
+        if row.result:
+            over = Situation(row.position, (), game.position.parse(row.position))
+            try:
+                process.start_search(over, WON_SEARCH)
+                lines = process.read_until(BestMove, OVER_SECONDS)
+            except CheckFailed:
+                lines = None
+            if lines is None:
+                engine.clear()
+                return
+            fail_if(judge_end(lines[-1], row.result))
 
 
 def is_repeatable(engine: CheckedEngine, game: Variant) -> None:

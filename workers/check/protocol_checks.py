@@ -5,9 +5,7 @@ Each raises ``CheckFailed``, or returns if the engine passes.
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 
 from engines.protocol import (
     BestMove,
@@ -24,7 +22,7 @@ from workers.check.checked_engine import CheckedEngine
 from workers.check.checked_process import CheckedProcess, CheckFailed, FaultKind
 from workers.check.situations import start_of
 from workers.check.verdicts import judge_introduction, judge_options
-from workers.engine.players import READY_SECONDS
+from workers.engine.players import NS, READY_SECONDS
 
 ANSWER_SECONDS = 5.0
 """The time limit for an answer without a clock, or with a much shorter one."""
@@ -32,16 +30,14 @@ EXIT_SECONDS = 2.0
 """The time limit for the exit of the engine; a server kills it after half a second."""
 IDLE_SECONDS = 0.5
 """How long the idle engine is observed."""
+IDLE_PERIODS = 3
+"""So many times in a row: a virtual machine may still compile what the search before has used."""
 FLUSH_SECONDS = 2.0
 FLUSH_STARTS = 5.0
 """Times its usual start that an engine has to answer without ``PYTHONUNBUFFERED``."""
 BUSY_SHARE = 0.2
 """The share of a core that an idle engine may use: more is thinking in the opponent's time, or a busy loop.
 A busy machine may give a busy loop no more."""
-
-_TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-_SESSION, _USER, _SYSTEM = 3, 11, 12
-"""Indices of the fields in ``/proc/PID/stat`` after the name, which is in parentheses."""
 
 SHORT_SEARCH = Go(p1_time_ms=5000, p2_time_ms=5000, p1_inc_ms=0, p2_inc_ms=0)
 """A search for which a normal engine takes a fraction of a second."""
@@ -119,11 +115,13 @@ def is_idle_between_searches(engine: CheckedEngine, game: Variant) -> None:
     process = engine.running()
     process.begin_game(game)
     process.search(start_of(game), SHORT_SEARCH, ANSWER_SECONDS)
-    before = session_cpu_seconds(process.session)
-    process.read_for(IDLE_SECONDS)
-    used = session_cpu_seconds(process.session) - before
-    if used > BUSY_SHARE * IDLE_SECONDS:
-        raise CheckFailed(f"while idle it used {used:.2f} s of processor time in {IDLE_SECONDS} s")
+    for _ in range(IDLE_PERIODS):
+        before_ns = process.account.cpu_ns()
+        process.read_for(IDLE_SECONDS)
+        used = (process.account.cpu_ns() - before_ns) / NS
+        if used <= BUSY_SHARE * IDLE_SECONDS:
+            return
+    raise CheckFailed(f"while idle it used {used:.2f} s of processor time in {IDLE_SECONDS} s")
 
 
 def flushes_its_output(engine: CheckedEngine, game: Variant) -> None:
@@ -175,11 +173,11 @@ def _prepared(engine: CheckedEngine, game: Variant, is_searching: bool) -> Check
 
 
 def _expect_end(process: CheckedProcess, cause: str, is_searching: bool) -> None:
-    started, before = time.monotonic(), session_cpu_seconds(process.session)
+    started, before_ns = time.monotonic(), process.account.cpu_ns()
     if process.exits_within(EXIT_SECONDS):
         return
     moment = " during a search" if is_searching else ""
-    used = session_cpu_seconds(process.session) - before
+    used = (process.account.cpu_ns() - before_ns) / NS
     busy = used > BUSY_SHARE * (time.monotonic() - started)
     cpu_use = f", using {used:.1f} s of processor time" if busy else ""
     raise CheckFailed(f"{EXIT_SECONDS:g} seconds after {cause}{moment} it was still running{cpu_use}")
@@ -189,18 +187,3 @@ def fail_if(sentence: str | None) -> None:
     """Raise ``CheckFailed`` with the sentence of a verdict; None passes."""
     if sentence is not None:
         raise CheckFailed(sentence)
-
-
-def session_cpu_seconds(session: int) -> float:
-    """The processor time of a session's running processes, in steps of a hundredth of a second."""
-    ticks = sum(_ticks(entry, session) for entry in os.listdir("/proc") if entry.isdigit())
-    return ticks / _TICKS_A_SECOND
-
-
-def _ticks(process: str, session: int) -> int:
-    """The clock ticks of one process; 0 if it is in another session or has ended."""
-    try:
-        fields = Path("/proc", process, "stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return int(fields[_USER]) + int(fields[_SYSTEM]) if int(fields[_SESSION]) == session else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engines.visible import visible
+from workers.jobs import Finding
 
 SHOWN_LINES = 14
 """How many of the last lines are shown, of the exchanged lines and of standard error."""
@@ -12,28 +13,6 @@ SHOWN_WIDTH = 150
 NAME_WIDTH = 34
 REFUSES = "A site refuses a bot with this fault."
 MENTIONS = "A site accepts a bot with this fault, and mentions it."
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one check on one ladder (``""``: the check does not depend on the ladder).
-
-    ``fault`` is a sentence, ``""`` if the engine passed; ``lines`` (``>`` to the engine, ``<`` from it, with
-    times in seconds) and ``stderr`` are the logs of a fault. ``was_tried`` is False if the time limit ended
-    the check before or during this test; then ``lines`` are those up to the end.
-    """
-
-    check: str
-    ladder: str
-    fault: str = ""
-    advice: str = ""
-    lines: str = ""
-    stderr: str = ""
-    was_tried: bool = True
-    is_grave: bool = False
-    """Whether the fault loses games or disturbs others; a site refuses such an engine."""
-    same_as: str = ""
-    """The earlier check, with its ladder, that found the same fault or exception."""
 
 
 @dataclass(frozen=True, slots=True)

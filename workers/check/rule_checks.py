@@ -15,7 +15,7 @@ from engines.rules.base import Position
 from engines.rules.registry import Variant
 from workers.check.checked_engine import CheckedEngine
 from workers.check.protocol_checks import ANSWER_SECONDS
-from workers.check.situations import Situation, start_of
+from workers.check.situations import Situation, parse_situation, start_of
 
 QUICK_SEARCH = Go(movetime_ms=20, nodes=20, depth=1)
 MOST_MOVES = 400
@@ -44,7 +44,7 @@ def knows_rare_rules(engine: CheckedEngine, game: Variant) -> None:
 
 def _situations(game: Variant) -> Iterator[Situation]:
     """Hard positions, with lines of play from each, then positions of whole games of large changes."""
-    starts = [Situation(text, (), game.position.parse(text)) for text in HARD_POSITIONS.get(game.code, ())]
+    starts = [parse_situation(game, text) for text in HARD_POSITIONS.get(game.code, ())]
     yield from starts
     lines = [_line(start, FOLLOWED_PLIES, seed) for seed in range(2) for start in starts]
     lines += [_line(start_of(game), GAME_PLIES, seed) for seed in range(2, MOST_MOVES)]

@@ -18,9 +18,10 @@ from workers.check.checked_process import (
     CheckTimedOut,
     FaultKind,
 )
-from workers.check.report import CheckReport, Finding
+from workers.check.report import CheckReport
 from workers.check.verdicts import explain_exception, find_exception
 from workers.engine.launch import Launch
+from workers.jobs import Finding
 
 DEFAULT_SECONDS = 120.0
 
@@ -48,6 +49,8 @@ KINDS = {
     FaultKind.ILLEGAL_MOVE: "set up exactly the position of the last 'position' line; python3 -m engines "
     "moves and play show the legal moves there, and the position after each move",
     FaultKind.UNSOLICITED: "send 'bestmove' once for each 'go', and only then",
+    FaultKind.GROWTH: "limit the size of tables, and release what was needed for one move only",
+    FaultKind.MEMORY: "limit the size of tables, and release what was needed for one move only",
 }
 """Advice for kinds of faults that may happen in any check."""
 HANDSHAKE = Check(
@@ -107,6 +110,21 @@ CHECKS = (
         "write 'info depth 3 score cp 12 nodes 500 pv m1 m2', with moves that can be played in that order",
         True,
         is_grave=False,
+    ),
+    Check(
+        "scores",
+        playing.scores_from_its_own_side,
+        "give every 'score' from the side of the player who is to move",
+        True,
+        is_grave=False,
+    ),
+    Check(
+        "end of game",
+        playing.knows_the_end,
+        "look for the end of the game before each move of your search: no move follows it, and a win counts",
+        True,
+        is_grave=False,
+        is_ordinary=False,
     ),
     Check(
         "time control",
@@ -247,6 +265,7 @@ def _fault(check: Check, ladder: str, failure: CheckFailed, lines: str, stderr: 
         sentence = f"{exception}: {sentence}"
     advice = explain_exception(stderr) or KINDS.get(failure.kind, check.advice)
     is_grave = check.is_grave or (check.is_ordinary and failure.kind is not FaultKind.OTHER)
+    is_grave = is_grave and failure.kind is not FaultKind.GROWTH
     return Finding(check.name, ladder, sentence, advice, lines, stderr, is_grave=is_grave)
 
 

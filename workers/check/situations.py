@@ -44,6 +44,15 @@ def draw_long_situation(game: Variant, seed: int) -> Situation:
     return max(drawn, key=lambda situation: len(situation.moves))
 
 
+def parse_situation(game: Variant, text: str) -> Situation:
+    """A position string, which may continue with ``moves`` as in a ``position`` line."""
+    fen, _, moves = text.partition(" moves ")
+    position = game.position.parse(fen)
+    for token in moves.split():
+        position = position.play(token)
+    return Situation(fen, tuple(moves.split()), position)
+
+
 def given_as_text(situation: Situation, game: Variant) -> Iterator[Situation]:
     """The same position given as a ``fen`` alone, and as an earlier ``fen`` with the last moves."""
     yield Situation(str(situation.position), (), situation.position)

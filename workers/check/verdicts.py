@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from engines.protocol import (
     VARIANT_OPTION,
+    BestMove,
     IdName,
     Info,
     OptionDeclared,
@@ -15,13 +17,23 @@ from engines.protocol import (
     parse_engine_line,
     parse_number,
 )
-from engines.rules.base import IllegalMove, Position, quote
+from engines.rules.base import IllegalMove, Position, Side, quote
 from engines.rules.registry import GAMES
 from engines.visible import visible
 from workers.engine.process import MAX_STDERR_BYTES
+from workers.sandbox.limits import Limits
 
 MARGIN_MS = 50
 """The default margin of a tournament on every move."""
+
+LEAST_SCORES = 3
+"""For each side: with fewer scores the sign may be chance."""
+MATE = 1_000_000
+GROWTH_BYTES = 2 << 20
+"""Memory for one more move that is mentioned."""
+LEAST_SAMPLES = 12
+MEMORY_BYTES = Limits().memory
+"""The memory of an engine on a site that has not changed it."""
 
 _NUMBERS = (
     ("depth", "depth"),
@@ -32,6 +44,8 @@ _NUMBERS = (
 )
 """Words of an ``info`` line and the fields of ``Info``."""
 
+_MOVE = re.compile(r"[a-i]\d|^pass$")
+"""What each move of a game contains, and 'none', '0000' and 'resign' do not."""
 _FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?')
 """A line of a Python traceback that names a place."""
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
@@ -123,11 +137,69 @@ def _judge_line_of_play(pv: Sequence[str], position: Position) -> str | None:
     return None
 
 
-def judge_time(used_ms: int, limit_ms: int) -> str | None:
-    """Judge the time of an answer."""
+def judge_time(used_ms: int, limit_ms: int, times: str = "") -> str | None:
+    """Judge the time of an answer; ``times`` is added if the machine withheld some."""
     if used_ms <= limit_ms + MARGIN_MS:
         return None
-    return f"the answer took {used_ms} ms of {limit_ms}; only {MARGIN_MS} ms more are granted"
+    measured = f" ({times})" if times else ""
+    return f"the answer took {used_ms} ms of {limit_ms}{measured}; only {MARGIN_MS} ms more are granted"
+
+
+def judge_scores(scores: Sequence[tuple[Side, int]]) -> str | None:
+    """Judge scores of positions that the mover wins at once, each with the side to move."""
+    for side in Side:
+        own = [score for mover, score in scores if mover is side]
+        others = [score for mover, score in scores if mover is not side]
+        if min(len(own), len(others)) >= LEAST_SCORES and min(own) > 0 > max(others):
+            name = side.name.title()
+            return (
+                f"its scores are always from {name}'s side: where the mover wins at once they were "
+                f"{_listed(own)} if that was {name}, and {_listed(others)} if not"
+            )
+    return None
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def find_score(lines: Iterable[str]) -> int | None:
+    """The last score of a search in hundredths; a mate is more than any other. None without a score."""
+    found = None
+    for message in map(parse_engine_line, lines):
+        if isinstance(message, Info) and (score := message.score) is not None:
+            found = score.centipawns if score.mate is None else (MATE if score.mate > 0 else -MATE)
+    return found
+
+
+def judge_end(line: str, result: str) -> str | None:
+    """Judge the ``bestmove`` line of a search where the game is over with ``result``."""
+    message = parse_engine_line(line)
+    if not isinstance(message, BestMove) or not _MOVE.search(message.move):
+        return None
+    return f"the game is over in this position ({result}), and it answers with the move {quote(message.move)}"
+
+
+def judge_memory(samples: Sequence[int], usual_moves: int) -> tuple[str, bool] | None:
+    """Judge the memory after each move of a game: a sentence, and whether a usual game is lost by it.
+
+    Growth counts only as far as it goes on in every part of the game: tables fill, and some languages
+    collect garbage seldom.
+    """
+    if len(samples) < LEAST_SAMPLES:
+        return None
+    places = [len(samples) * quarter // 4 for quarter in (1, 2, 3)] + [len(samples) - 1]
+    growth = min((samples[end] - samples[begin]) // (end - begin) for begin, end in pairwise(places))
+    if growth < GROWTH_BYTES:
+        return None
+    last = samples[-1] + growth * max(0, usual_moves - len(samples))
+    sentence = (
+        f"with every move it used {growth >> 20} MB more memory, "
+        f"after {len(samples)} moves {samples[-1] >> 20} MB"
+    )
+    if last <= MEMORY_BYTES:
+        return sentence, False
+    return f"{sentence}: a site that allows {MEMORY_BYTES >> 20} MB ends it within a usual game", True
 
 
 def judge_log(stderr_bytes: int, moves: int, ply_limit: int) -> str | None:

@@ -1,7 +1,4 @@
-"""``python -m workers elo``: the Elo difference of two engines, from the counts of a match.
-
-A separate module, because each command is imported by its name, and only when it is run.
-"""
+"""``python -m workers elo``: the Elo difference of two engines, from the counts of a match."""
 
 from __future__ import annotations
 

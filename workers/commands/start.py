@@ -14,23 +14,29 @@ from urllib.parse import unquote, urlsplit
 
 import engines
 from engines.console import complain
-from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused
+from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused, TokenRevoked
 from workers.bundles.cache import CacheRefused, touch_alive
-from workers.sandbox.host import missing_programs
 from workers.sandbox.levels import SETTING, Level
+from workers.sandbox.policy import trusts_all
 from workers.service.messaging.signing import own_queue, parse_key
 from workers.service.restart import RESTART, start_again
+from workers.service.token_watch import TokenWatch
 
 _NAMES = {"games": "players", "validation": "validators"}
 """The default name of a worker, by queue; ``@`` and the host's name follow."""
 KEY = "DUARENA_KEY"
 """The environment variable with the key of a worker that the site itself starts."""
+TOKEN_REVOKED = 77
+"""The exit code of a worker whose token was revoked; a restart would not help. ``EX_NOPERM`` in C."""
 MOST_PAUSE_SECONDS = 30.0
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,40}(@[A-Za-z0-9._-]{1,60})?")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a worker; on SIGTERM and Ctrl-C it returns its running games before it ends."""
+    """Run a worker; on SIGTERM and Ctrl-C it returns its running games before it ends.
+
+    Returns ``TOKEN_REVOKED`` if the site does not accept its token, or no longer.
+    """
     options = _parser().parse_args(arguments)
     if options.queue == "validation":
         # Not pinned to a core: it is idle most of the time, and games can use the core.
@@ -38,11 +44,13 @@ def main(arguments: Sequence[str]) -> int:
     name = worker_name(options.name, options.queue)
     try:
         check_redis_user(options.broker or os.environ.get("REDIS_URL", ""), name)
-        key = _find_key(_open_site(options), name, options.queue)
+        site = _open_site(options)
+        key = _find_key(site, name, options.queue)
     except ValueError as error:
         return complain(str(error))
     except TokenRefused as refused:
-        return complain(refused.why)
+        code = complain(refused.why)
+        return TOKEN_REVOKED if isinstance(refused, TokenRevoked) else code
     settings = {
         "REDIS_URL": options.broker,
         "DUARENA_BUNDLES": options.bundles,
@@ -55,8 +63,9 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.update({name: value for name, value in settings.items() if value is not None})
     slots = options.slots or _default_slots(options.queue)
     os.nice(options.nice)
+    watch = TokenWatch(site)
     try:
-        app = _join(name, options.queue, slots, key)
+        app = _join(name, options.queue, slots, key, watch)
     except CacheRefused as refused:
         return complain(str(refused))
     become_worker: Callable[[list[str]], object] = app.worker_main  # its stubs say it never returns
@@ -72,12 +81,14 @@ def main(arguments: Sequence[str]) -> int:
             "--without-mingle",
         ]
     )
+    if watch.is_revoked:
+        return TOKEN_REVOKED
     if RESTART.is_due:
         start_again("--nice=0")  # the niceness is inherited
     return 0
 
 
-def _join(name: str, queue: str, slots: int, key: bytes) -> Any:
+def _join(name: str, queue: str, slots: int, key: bytes, watch: TokenWatch) -> Any:
     """The Celery app, ready to start; values that all slots share are computed before they are forked."""
     # Imported here: the app is configured from the environment, and no other command needs Celery.
     from workers.service.celery import app, use_keyring
@@ -85,6 +96,7 @@ def _join(name: str, queue: str, slots: int, key: bytes) -> Any:
     from workers.service.messaging.replays import FileMemory
     from workers.service.messaging.sending import send_heartbeat
     from workers.service.messaging.signing import WorkerKeyring
+    from workers.service.recheck import SandboxRecheck
     from workers.service.registration import Identity, join
 
     use_keyring(WorkerKeyring(name, key), FileMemory(worker_cache() / f"received-{name}"))
@@ -95,12 +107,18 @@ def _join(name: str, queue: str, slots: int, key: bytes) -> Any:
     identity = Identity(
         name, host, queue, engines.__version__, slots, worker_speed(), str(verdict.level), refusal
     )
-    # Restarts the worker when the missing programs are installed; a worker that runs uploads misses none.
+
+    def on_tick() -> None:
+        touch_alive(worker_cache())
+        watch.start()
+
+    recheck = SandboxRecheck(verdict, worker_cache() / f"probed-{name}")
+    is_sandboxed = not trusts_all(os.environ)
     join(
         identity,
         send_heartbeat,
-        is_outdated=lambda: bool(refusal and verdict.packages and not missing_programs()),
-        on_tick=lambda: touch_alive(worker_cache()),
+        find_change=lambda: recheck.find_change(time.monotonic()) if is_sandboxed else "",
+        on_tick=on_tick,
     )
     return app
 

@@ -36,6 +36,12 @@ def main(arguments: Sequence[str]) -> int:
         return _run(command, Path(folder) / "pulse")
 
 
+def name_of(command: Sequence[str]) -> str:
+    """The program with its first words, without options: their values may be secret."""
+    words = [word for word in command[1:] if not word.startswith("--") and len(word.split()) == 1]
+    return " ".join([Path(command[0]).name, *words[:3]])
+
+
 def _run(command: Sequence[str], pulse: Path) -> int:
     process = subprocess.Popen(command, env={**os.environ, PULSE: str(pulse)})
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -46,6 +52,8 @@ def _run(command: Sequence[str], pulse: Path) -> int:
         if silence.is_too_long:
             process.kill()
             process.wait()
-            return complain(f"{command[-1]} has not responded for {silence.seconds:.0f} s and was killed")
+            return complain(
+                f"{name_of(command)} has not responded for {silence.seconds:.0f} s and was killed"
+            )
         time.sleep(PAUSE_S)
     return process.returncode if process.returncode >= 0 else 128 - process.returncode

@@ -1,7 +1,4 @@
-"""Compares the options that are set in an engine with those that it declares. Pure.
-
-A separate module: it needs no process, so that it can be tested as a table.
-"""
+"""Compares the options that are set in an engine with those that it declares. Pure."""
 
 from __future__ import annotations
 

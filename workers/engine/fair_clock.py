@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,7 +33,10 @@ MOST_WITHHELD_NS: Final = 10_000_000_000
 RECHECK_NS: Final = 2_000_000
 """The interval of checks after the flag would have fallen by wall time."""
 LAST_WAIT_NS: Final = 20_000_000
-"""How long an engine may still run before its flag falls, where only waits that are over are counted."""
+"""How long an engine may still run before its flag falls, where only waits that are over are counted.
+
+Longer while it waits for its core since then, at most ``MOST_WITHHELD_NS``.
+"""
 NEVER_NS: Final = 1 << 62
 PERIOD_NS: Final = 10_000_000_000
 """Moves are added up until they have taken this time, to find out whether the core is contended."""
@@ -45,14 +48,27 @@ PROBE_SECONDS: Final = 0.2
 class FairClock:
     """Measures the turns of one engine, one after the other.
 
-    ``turn_cpu_ns`` returns the engine's processor time in its present turn.
+    ``turn_cpu_ns`` returns the engine's processor time in its present turn. ``own_delay_ns`` is how long this
+    process, which reads the answers, has waited for the core.
     """
 
-    def __init__(self, counter: WithheldCounter, turn_cpu_ns: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        counter: WithheldCounter,
+        turn_cpu_ns: Callable[[], int],
+        own_delay_ns: Callable[[], int] = lambda: 0,
+    ) -> None:
         self.is_contended = False
         """Whether much time was withheld from the last measured move."""
         self._counter = counter
         self._turn_cpu_ns = turn_cpu_ns
+        self._own_delay_ns = own_delay_ns
+        self._noted_ns = NEVER_NS
+        """When ``own_delay_ns`` was noted: before the question, then before each wait after the mark."""
+        self._noted_delay_ns = 0
+        self._unmarked_ns = 0
+        """How long this process waited for the core before it marked the counter."""
+        self._has_waited = False
         self._asked_ns = 0
         self._marked_ns = NEVER_NS
         """When the counter was marked in this turn."""
@@ -61,10 +77,13 @@ class FairClock:
         self._is_turn = False
         self._fell_ns = NEVER_NS
         """When the flag would have fallen in this turn."""
+        self._last_waits: Set[tuple[int, int]] = frozenset()
+        """The waits of the engine at that time."""
 
     def prepare(self) -> None:
         """Call before a question is written; marks the counter if the core is contended."""
         self._marked_ns = NEVER_NS
+        self._note(time.monotonic_ns())
         if self.is_contended:
             self._mark(time.monotonic_ns())
 
@@ -73,17 +92,29 @@ class FairClock:
         self._asked_ns = asked_ns
         self._fell_ns = NEVER_NS
         self._is_turn = True
+        self._unmarked_ns, self._has_waited = 0, False
+        if self._noted_ns == NEVER_NS:
+            self._note(time.monotonic_ns())
 
     def check(self, now_ns: int) -> int:
-        """Mark or sample the counter if that is due; returns how long the caller may wait until then."""
+        """Mark or sample the counter if that is due; returns how long the caller may wait until then.
+
+        Call it before each wait.
+        """
         if not self._is_turn:
             return NEVER_NS
         if self._marked_ns == NEVER_NS:
             due_ns = self._asked_ns + MARK_NS
             if now_ns < due_ns:
                 return due_ns - now_ns
+            self._unmarked_ns = self._own_wait_ns(now_ns)
             self._mark(now_ns)
-        elif now_ns >= self._sample_ns:
+            self._note(now_ns)
+            return max(0, self._sample_ns - now_ns)
+        if self._has_waited:
+            self._note(now_ns)
+        self._has_waited = True
+        if now_ns >= self._sample_ns:
             self._sample_ns = now_ns + _next_sample_ns()
             self._counter.sample()
         return max(0, self._sample_ns - now_ns)
@@ -94,34 +125,53 @@ class FairClock:
             return left_ns
         now_ns = time.monotonic_ns()
         self.check(now_ns)
+        waits = self._counter.present_waits()  # before the charge, which has those that are over by then
         left_ns += self._charge(now_ns - self._asked_ns).extension_ns
         if left_ns <= 0 and not self._counter.counts_present_wait:
-            self._fell_ns = min(self._fell_ns, now_ns)
-            left_ns = self._fell_ns + LAST_WAIT_NS - now_ns
+            left_ns = self._last_wait_ns(now_ns, waits)
         return left_ns if left_ns <= 0 else max(left_ns, RECHECK_NS)
 
-    def end(self, arrived_ns: int) -> Charge:
+    def _last_wait_ns(self, now_ns: int, waits: Set[tuple[int, int]]) -> int:
+        """How long it may still run; a wait since the flag would have fallen counts when it is over."""
+        if self._fell_ns == NEVER_NS:
+            self._fell_ns, self._last_waits = now_ns, waits
+        left_ns = self._fell_ns + LAST_WAIT_NS - now_ns
+        if left_ns > 0 or now_ns >= self._fell_ns + MOST_WITHHELD_NS:
+            return left_ns
+        return RECHECK_NS if self._last_waits & waits else left_ns
+
+    def end(self, arrived_ns: int, *, is_answered: bool = True) -> Charge:
         """End the turn: the answer came, or the flag fell, at ``arrived_ns``. Call it before ``end_turn``."""
         self._is_turn = False
-        charge = self._charge(arrived_ns - self._asked_ns)
+        unread_ns = self._own_wait_ns(arrived_ns) if is_answered else 0
+        charge = self._charge(arrived_ns - self._asked_ns, unread_ns)
         if self._marked_ns != NEVER_NS:
             self.is_contended = charge.withheld_ns >= CONTENDED_NS
             CORE.add(charge.wall_ns, charge.withheld_ns)
-        self._marked_ns = NEVER_NS
+        self._marked_ns = self._noted_ns = NEVER_NS
         return charge
+
+    def _note(self, now_ns: int) -> None:
+        self._noted_ns, self._noted_delay_ns = now_ns, self._own_delay_ns()
+
+    def _own_wait_ns(self, now_ns: int) -> int:
+        """How long this process has waited for the core in this turn since that was noted."""
+        waited_ns = self._own_delay_ns() - self._noted_delay_ns
+        return max(0, min(waited_ns, now_ns - max(self._noted_ns, self._asked_ns)))
 
     def _mark(self, now_ns: int) -> None:
         self._counter.mark()
         self._marked_ns = now_ns
         self._sample_ns = now_ns + _next_sample_ns()
 
-    def _charge(self, wall_ns: int) -> Charge:
-        withheld_ns = 0
+    def _charge(self, wall_ns: int, unread_ns: int = 0) -> Charge:
+        withheld_ns = self._unmarked_ns + unread_ns
         if self._marked_ns != NEVER_NS:
             measured_ns = self._asked_ns + wall_ns - self._marked_ns
-            withheld_ns = min(self._counter.since_mark_ns(), max(0, min(measured_ns, wall_ns)))
-            if withheld_ns < max(UNCOUNTED_NS, wall_ns // UNCOUNTED_PART):
-                withheld_ns = 0
+            withheld_ns += min(self._counter.since_mark_ns(), max(0, measured_ns))
+        withheld_ns = min(withheld_ns, wall_ns)
+        if withheld_ns < max(UNCOUNTED_NS, wall_ns // UNCOUNTED_PART):
+            withheld_ns = 0
         cpu_ns = self._turn_cpu_ns() if withheld_ns else 0
         return Charge(wall_ns, withheld_ns, cpu_ns, MOST_WITHHELD_NS, self._counter.is_proof)
 

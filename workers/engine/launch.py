@@ -5,6 +5,7 @@ With a sandbox, ``sandbox.process`` makes the command line.
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import shutil
@@ -23,6 +24,8 @@ from workers.sandbox.process import SandboxedProcess
 from workers.sandbox.sandbox import Sandbox
 
 ENGINE_PATH = "/usr/local/bin:/usr/bin:/bin"
+ELF = b"\x7fELF"
+MAX_SHEBANG = 256
 SDK = "engines"
 """The package for engines in Python, in the scratch folder."""
 
@@ -87,6 +90,26 @@ def _sandboxed(spec: EngineSpec, directory: Path, scratch: str, sandbox: Sandbox
         shutil.rmtree(scratch, ignore_errors=True)
         raise
     return Launch(sandboxed.argv, sandboxed.environment, "/", scratch, sandboxed)
+
+
+def check_program(program: str, path: str) -> None:
+    """Raises the ``OSError`` with which the start of a program fails; ``path`` as in the environment.
+
+    For a program that a shell starts: the shell only prints the error.
+    """
+    found = shutil.which(program, path=path)
+    if found is None:
+        raise _os_error(errno.EACCES if os.path.exists(program) else errno.ENOENT, program)
+    with open(found, "rb") as file:
+        first = file.readline(MAX_SHEBANG)
+    if first.startswith(b"#!") and first[2:].strip():
+        check_program(os.fsdecode(first[2:].split()[0]), path)
+    elif not first.startswith(ELF):
+        raise _os_error(errno.ENOEXEC, program)
+
+
+def _os_error(number: int, program: str) -> OSError:
+    return OSError(number, os.strerror(number), program)
 
 
 def find_engine_program(word: str, folder: Path) -> str | None:

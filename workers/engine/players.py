@@ -42,6 +42,7 @@ from workers.engine.process import (
     EngineExited,
     EngineFault,
     EngineFlooded,
+    EngineOutputClosed,
     EngineOverLimit,
     EngineProcess,
     EngineSilent,
@@ -58,6 +59,7 @@ READY_SECONDS = 10
 """The usual time limit for ``ugiok`` and for each ``readyok``."""
 UNTIMED_SECONDS = 120
 """The time limit for a move with only a limit of nodes or depth, where no flag can fall."""
+NOT_UTF_8 = "its output has zero bytes, like UTF-16, and must be UTF-8"
 GAMEOVER_SECONDS = 0.05
 QUIT_SECONDS = 0.5
 NS = 1_000_000_000
@@ -266,8 +268,11 @@ class UgiPlayer:
             self._send(messages, deadline_ns)
             while not self._has_received(kind, word, deadline_ns):
                 pass
+        except EngineOutputClosed as closed:
+            raise EngineSilent(f"no {word}: {closed}") from None
         except EngineSilent:
-            raise EngineSilent(f"no {word} within {seconds} seconds") from None
+            encoding = f": {NOT_UTF_8}" if "\0" in self._log.text() else ""
+            raise EngineSilent(f"no {word} within {seconds} seconds{encoding}") from None
 
     def _has_received(self, kind: type[EngineMessage], word: str, deadline_ns: int) -> bool:
         """Whether the answer is among the next lines; lines after it are put back."""
@@ -327,7 +332,8 @@ def _silence_verdict(silence: EngineSilent, allowance_ns: int, charge: Charge | 
     """Whose fault it is that no answer came in time."""
     if charge is not None and charge.is_void(allowance_ns):
         return Void(_void_sentence(charge))
-    evidence = f"no answer within {allowance_ns // NS_PER_MS} ms, margin included: {silence}"
+    limit = f"no answer within {allowance_ns // NS_PER_MS} ms, margin included"
+    evidence = f"{'no answer' if isinstance(silence, EngineOutputClosed) else limit}: {silence}"
     return Forfeit(Termination.TIME, evidence if charge is None else f"{evidence} ({charge.sentence})")
 
 

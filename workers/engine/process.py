@@ -21,7 +21,7 @@ from typing import IO
 
 from engines.records import Termination
 from workers.engine.fair_clock import MARK_NS, NEVER_NS, FairClock, own_core
-from workers.engine.launch import Launch, is_untouched
+from workers.engine.launch import Launch, check_program, is_untouched
 from workers.engine.processor_time import CHECK_NS, ProcessorTime, WaitingEngines
 from workers.exit_status import exit_sentence, signal_sentence
 from workers.game.charges import Charge
@@ -30,6 +30,7 @@ from workers.game.fastpath.moves import NS_PER_S, EngineChannel, Pending
 from workers.reaper import Reaper, remove_scratch
 from workers.sandbox.process import START_LINE, ProcessEnding, SandboxedProcess
 from workers.sandbox.sandbox import SAMPLER
+from workers.sandbox.withheld import own_delay_ns
 from workers.strays import end_strays
 
 MAX_LINE_BYTES = 64 * 1024
@@ -39,10 +40,26 @@ MAX_STDERR_BYTES = 16 * 1024 * 1024
 KEPT_STDERR_BYTES = 64 * 1024
 """Bytes kept from the beginning and from the end of standard error."""
 READ_BYTES = 64 * 1024
+CLOSED_NS = 1_000_000_000
+"""How long an engine may take to end after it closed its output, which a process that exits does first."""
 WAIT_NS = 500_000_000
 """The longest time of a wait before ``on_wait`` is called."""
 MOST_EVENTS = 4
 """The most events at once: an engine's input, output and standard error, and its exit."""
+
+PARENT = """
+exec 3<&0 </dev/null
+unset PWD OLDPWD SHLVL _
+"$@" <&3 3<&- &
+exec >/dev/null 2>&1 3<&-
+wait $!
+status=$?
+[ $status -le 128 ] || kill -$((status - 128)) $$
+exit $status
+"""
+"""The parent of an engine without a sandbox, which can kill its parent: that ends the engine, not the worker.
+
+It keeps none of the engine's streams open and ends as the engine does."""
 
 RUNNING: set[int] = set()
 """The engines of this process that have not been reaped."""
@@ -58,6 +75,10 @@ class EngineFault(Exception):
 
 class EngineSilent(EngineFault):
     """No line arrived, or no input was read, before the deadline."""
+
+
+class EngineOutputClosed(EngineSilent):
+    """The engine has closed its output and has not ended."""
 
 
 class EngineExited(EngineFault):
@@ -96,6 +117,8 @@ class EngineProcess:
         self.unfinished = b""
         """The beginning of a line that has not arrived completely."""
         self._output_bytes = 0
+        self._closed_ns = NEVER_NS
+        """When the output was closed."""
         self._next_check_ns = 0
         self._stderr = Ends(KEPT_STDERR_BYTES)
         self._watched_fds: tuple[int, ...] = ()
@@ -148,7 +171,11 @@ class EngineProcess:
         self._processor_time = ProcessorTime(sandboxed, WAITING)
         core = own_core()
         if core is not None and (counter := sandboxed.withheld_counter(core)) is not None:
-            self._fair_clock = FairClock(counter, self._processor_time.turn_cpu_ns)
+            self._fair_clock = FairClock(counter, self._processor_time.turn_cpu_ns, own_delay_ns)
+
+    def time_with(self, clock: FairClock) -> None:
+        """Use this clock from now on to defer deadlines; the caller begins and ends its turns."""
+        self._fair_clock = clock
 
     def wake(self) -> None:
         """Begin the engine's turn: resume it if it is suspended. May be repeated."""
@@ -216,7 +243,9 @@ class EngineProcess:
 
     def charge_silence(self) -> Charge | None:
         """The times of a question that was not answered; None where they are not measured."""
-        return None if self._fair_clock is None else self._fair_clock.end(time.monotonic_ns())
+        return (
+            None if self._fair_clock is None else self._fair_clock.end(time.monotonic_ns(), is_answered=False)
+        )
 
     def _left_ns(self, now_ns: int, deadline_ns: int) -> int:
         """The time until a deadline, which the fair clock may defer; not positive when it has passed."""
@@ -243,10 +272,15 @@ class EngineProcess:
             except BrokenPipeError:
                 return
 
-    def read_line(self, deadline_ns: int) -> bytes:
-        """The next line that is not empty, without its line end; waits until the deadline at most."""
+    def read_line(self, deadline_ns: int, *, until_exit: bool = False) -> bytes:
+        """The next line that is not empty, without its line end; waits until the deadline at most.
+
+        An engine that has closed its output is not waited for, except with ``until_exit``.
+        """
         while not self._lines:
             now_ns = time.monotonic_ns()
+            if not until_exit and now_ns >= self._closed_ns + CLOSED_NS:
+                raise EngineOutputClosed("it closed its output")
             if now_ns >= self._next_check_ns:
                 self._call_on_wait(now_ns)
             left_ns = self._left_ns(now_ns, deadline_ns)
@@ -323,7 +357,7 @@ class EngineProcess:
         """Read and drop output until the engine ends or the deadline passes; never raises ``EngineFault``."""
         try:
             while True:
-                self.read_line(deadline_ns)
+                self.read_line(deadline_ns, until_exit=True)
                 self._output_bytes = 0
         except EngineFault:
             return
@@ -416,6 +450,7 @@ class EngineProcess:
         if chunk:
             self._add_output(chunk)
         else:
+            self._closed_ns = self.arrived_ns
             self._stop_watching(self._out)
 
     def _add_output(self, chunk: bytes) -> None:
@@ -503,8 +538,12 @@ def drop_scratch(scratch: str, reaper: Reaper = REAPER) -> None:
 
 
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
+    argv = launch.argv
+    if launch.sandboxed is None:
+        check_program(argv[0], launch.environment.get("PATH", os.defpath))
+        argv = ("/bin/sh", "-c", PARENT, "duarena-engine", *argv)
     return subprocess.Popen(
-        launch.argv,
+        argv,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Tests at every start of a worker which sandbox level works on this machine.
+"""Tests which sandbox level works on this machine: when a worker starts, and again after an uncertain result.
 
 The probe starts an engine that tries to escape (``workers.sandbox.probe_engine``) in the same way as every
 other engine. What that engine could reach decides the level.
@@ -34,6 +34,7 @@ PROBE_SECONDS = 20
 """The time limit of one run of the probe's engine, which usually takes a tenth of a second."""
 DECOY = "DUARENA_DECOY"
 """An environment variable of the worker that no engine may see."""
+AGAIN = "a busy machine can be the cause: workers probe again by themselves"
 EXCESS = 2
 """The memory that the probe's engine tries to allocate, as a multiple of its limit."""
 
@@ -134,9 +135,8 @@ def _try_memory(sandbox: Sandbox) -> list[Want]:
     run = _run(sandbox, "eat", str(EXCESS * sandbox.limits.memory))
     if isinstance(run.fault, EngineOverLimit) and run.fault.termination is Termination.MEMORY:
         return []
-    return [
-        Want(f"a memory limit that works: an engine exceeded it, with the result: {run.line or run.fault}")
-    ]
+    lack = f"a memory limit that works: an engine exceeded it, with the result: {run.line or run.fault}"
+    return [Want(lack, AGAIN, may_pass=True)]
 
 
 def _run(sandbox: Sandbox, *arguments: str) -> ProbeRun:
@@ -164,7 +164,8 @@ def _failure(run: ProbeRun) -> Want:
     for word, want in _CAUSES.items():
         if word in message:
             return want
-    return Want(f"a sandbox that starts: {run.fault}" + (f" ({message})" if message else ""))
+    lack = f"a sandbox that starts: {run.fault}" + (f" ({message})" if message else "")
+    return Want(lack, AGAIN, may_pass=True)
 
 
 _CAUSES = {

@@ -1,7 +1,4 @@
-"""The sandbox of a match, for ``-sandbox``: probed once, before the first game.
-
-A module of its own: without ``-sandbox`` a match needs neither the probe nor a sandbox.
-"""
+"""The sandbox of a match, for ``-sandbox``: probed once, before the first game."""
 
 from __future__ import annotations
 

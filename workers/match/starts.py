@@ -1,7 +1,4 @@
-"""Which engines of a match could be started, and which options they do not take.
-
-A separate module: it uses neither processes nor files, so that it can be tested alone.
-"""
+"""Which engines of a match could be started, and which options they do not take."""
 
 from __future__ import annotations
 

@@ -34,12 +34,14 @@ class SettingError(ValueError):
 class Want(JsonValue):
     """Something this machine lacks, and the remedy: a command, a sentence, or empty.
 
-    ``package`` is the package to install if a program is missing.
+    ``package`` is the package to install if a program is missing. ``may_pass``: the cause may be a busy
+    machine, so that another probe may not find it.
     """
 
     lack: str
     remedy: str = ""
     package: str = ""
+    may_pass: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,11 @@ class Verdict(JsonValue):
     def admits(self, needed: Level) -> bool:
         """Whether uploaded bots may play in this sandbox if they need level ``needed``."""
         return self.level is not Level.C and self.level <= needed
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether another probe of the unchanged machine would give the same level."""
+        return not any(want.may_pass for want in self.wants)
 
     @property
     def packages(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Without a control group: a thread that samples engines' memory and kills an engine that uses too much.
 
 The kill comes at most half a second after the limit is exceeded. ``docs/sandbox.md`` says what it cannot
-see in time, or at all. A module of its own, because only it runs a thread.
+see in time, or at all.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def memory_bytes(init: int, processes: Iterable[int]) -> int:
 
     Their page tables and the files in ``/tmp`` and ``/dev/shm`` of ``init`` count as well.
     """
-    return sum(map(_process_bytes, processes)) + _filesystem_bytes(init)
+    return sum(map(process_bytes, processes)) + _filesystem_bytes(init)
 
 
 def thread_numbers(process: int) -> list[int]:
@@ -97,7 +97,7 @@ def _children(process: int) -> list[int]:
     return found
 
 
-def _process_bytes(process: int) -> int:
+def process_bytes(process: int) -> int:
     """Its proportional share of the memory (a page shared by n processes counts as 1/n) and its page tables.
 
     It is read through the first thread or, if that has ended, through any other.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from pathlib import Path
 from typing import Protocol
 
@@ -38,6 +38,9 @@ class WithheldCounter(Protocol):
     """Whether the engine cannot have caused what is counted."""
     counts_present_wait: bool
     """Whether a wait for the core that is not over counts as far as it has lasted."""
+
+    def present_waits(self) -> Set[tuple[int, int]]:
+        """The waits that are not over and not counted; the same wait is the same value."""
 
     def mark(self) -> None:
         """Count from now on."""
@@ -92,6 +95,9 @@ class PressureCounter:
         self._read_ns = read_ns
         self._steal = steal
         self._marked_ns = 0
+
+    def present_waits(self) -> Set[tuple[int, int]]:
+        return frozenset()
 
     def mark(self) -> None:
         self._steal.mark()
@@ -155,6 +161,15 @@ class DelayCounter:
         total_ns = sum(max(0, delay_ns - self._marked.get(thread, 0)) for thread, delay_ns in delays)
         return min(total_ns + self._steal.engines_part_ns(), most_ns)
 
+    def present_waits(self) -> Set[tuple[int, int]]:
+        """Of each thread that can run: its number and how often it has run."""
+        found = set()
+        for thread in self._threads():
+            with contextlib.suppress(OSError, ValueError, IndexError):  # it may have ended
+                if can_run(thread):
+                    found.add((thread, run_count(thread)))
+        return found
+
     def _look(self) -> None:
         self._is_over = self._is_over or not set(self._processes()) <= (self._known or set())
         self._latest.update(self._delays())
@@ -175,6 +190,23 @@ def run_delay_ns(thread: int | str) -> int:
     return int(Path(f"/proc/{thread}/schedstat").read_text().split()[1])
 
 
+def own_delay_ns() -> int:
+    """How long this thread has waited for a core so far; 0 if the kernel does not count that."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return run_delay_ns("thread-self")
+    return 0
+
+
+def run_count(thread: int) -> int:
+    """How often a thread has got a core so far; raises ``OSError`` if it has ended."""
+    return int(Path(f"/proc/{thread}/schedstat").read_text().split()[2])
+
+
+def can_run(thread: int) -> bool:
+    """Whether a thread runs or waits for a core; raises ``OSError`` if it has ended."""
+    return Path(f"/proc/{thread}/stat").read_text().rpartition(")")[2].split()[0] == "R"
+
+
 def parse_full_ns(text: str) -> int:
     """The total of the ``full`` line of a pressure file; raises ``ValueError`` if there is none."""
     for line in text.splitlines():
@@ -192,23 +224,23 @@ def has_pressure(folder: str | Path) -> bool:
     return True
 
 
-def core_ns(core: int) -> int:
-    """The processor time that a core has spent on all processes, counted in ticks."""
-    return _sum_ns(core, BUSY_FIELDS)
+def core_ns(*cores: int) -> int:
+    """The processor time that these cores have spent on all processes, counted in ticks."""
+    return _sum_ns(cores, BUSY_FIELDS)
 
 
-def steal_ns(core: int) -> int:
-    """How long the host of a virtual machine did not run a core that wanted to run, counted in ticks."""
-    return _sum_ns(core, STEAL_FIELDS)
+def steal_ns(*cores: int) -> int:
+    """How long the host of a virtual machine did not run cores that wanted to run, counted in ticks."""
+    return _sum_ns(cores, STEAL_FIELDS)
 
 
-def _sum_ns(core: int, fields: Iterable[int]) -> int:
+def _sum_ns(cores: tuple[int, ...], fields: Iterable[int]) -> int:
+    names = {f"cpu{core}" for core in cores}
     with open("/proc/stat") as file:
-        for line in file:
-            if line.startswith(f"cpu{core} "):
-                words = line.split()
-                return sum(int(words[field]) for field in fields) * TICK_NS
-    raise OSError(f"/proc/stat has no core {core}")
+        found = [words for words in map(str.split, file) if words[0] in names]
+    if not found:
+        raise OSError(f"/proc/stat has no core {', '.join(map(str, cores))}")
+    return sum(int(words[field]) for words in found for field in fields) * TICK_NS
 
 
 def accounted_core_ns(folder: str, core: int) -> int:

@@ -2,8 +2,6 @@
 
 The process that plays the site's games plays it too, in the same sandbox. Another outcome means that the
 rules, the bots, the sandbox or the machine are broken, and the slot must not play the site's games.
-
-A module of its own: the digest below changes whenever a sample bot or the rules change.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The check of an uploaded bot before it may play: unpacks its bundle, then runs the compliance check.
 
-Defines the messages of a check, and runs one from its job to its last message. Independent of Celery:
-news goes to a callback.
+Runs a check from its job to its last message. Independent of Celery: news goes to a callback.
 """
 
 from __future__ import annotations
@@ -12,16 +11,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 
 from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
 from workers.bundles.manifest import BundleError
 from workers.bundles.store import forget_dropped
-from workers.check import CannotCheck, Finding, check_engine
+from workers.check import CannotCheck, check_engine
 from workers.engine.process import REAPER
-from workers.jobs import EngineSpec, JsonValue
+from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews, Finding
 from workers.play.runner import PROGRESS_SECONDS, Stopped, WorkerContext
 from workers.reaper import remove_scratch
 from workers.sandbox.policy import Refused
@@ -32,49 +30,6 @@ MAX_LOG = 8 * 1024
 MAX_NAME = 100
 
 log = logging.getLogger("workers.service.compliance")
-
-
-class ComplianceEnding(StrEnum):
-    """How a compliance check ended; ``NONE`` while it runs."""
-
-    NONE = ""
-    DONE = "done"
-    """All checks that the time allowed have run."""
-    REFUSED = "refused"
-    """The bundle is invalid; ``why`` has the reason."""
-    FAILED = "failed"
-    """The worker could not run the check; ``why`` has the reason. It does not count against the bot."""
-    RETURNED = "returned"
-    """The worker stopped; the site assigns the check again at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComplianceJob(JsonValue):
-    """A compliance check to run: an engine, its ladders, and the time limit in seconds."""
-
-    exam: str
-    engine: EngineSpec
-    games: tuple[str, ...]
-    seconds: int
-
-
-@dataclass(frozen=True, slots=True)
-class Found(Finding, JsonValue):
-    """A finding in a message: its texts are printable and limited in length."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComplianceNews(JsonValue):
-    """The state of a compliance check: all findings so far, and how it ended once it is over."""
-
-    exam: str
-    worker: str
-    unpacked: bool
-    engine: str
-    """The name that the engine reports; empty until the end."""
-    found: tuple[Found, ...]
-    ending: ComplianceEnding
-    why: str
 
 
 def returned_check(job: ComplianceJob, worker: WorkerContext) -> ComplianceNews:
@@ -114,7 +69,7 @@ class _ComplianceCheck:
     worker: WorkerContext
     on_news: Callable[[ComplianceNews], None]
     is_stopping: Callable[[], bool]
-    _found: list[Found] = field(default_factory=list, init=False)
+    _found: list[Finding] = field(default_factory=list, init=False)
     _unpacked: bool = field(default=False, init=False)
     _engine: str = field(default="", init=False)
     _last_news: float = field(default=0.0, init=False)
@@ -150,7 +105,7 @@ class _ComplianceCheck:
         self._send(ending, visible(why, MAX_SENTENCE))
 
     def _add(self, finding: Finding) -> None:
-        self._found.append(_to_message(finding))
+        self._found.append(_limited(finding))
         self._send()
         self._check_in()
 
@@ -186,15 +141,11 @@ def _temporary_cache(worker: WorkerContext) -> Iterator[WorkerContext]:
         REAPER.forget(folder)
 
 
-def _to_message(finding: Finding) -> Found:
-    return Found(
-        check=finding.check,
-        ladder=finding.ladder,
+def _limited(finding: Finding) -> Finding:
+    """With printable texts of limited length."""
+    return replace(
+        finding,
         fault=visible(finding.fault, MAX_SENTENCE),
-        advice=finding.advice,
         lines=visible_lines(finding.lines, MAX_LOG),
         stderr=visible_lines(finding.stderr, MAX_LOG),
-        was_tried=finding.was_tried,
-        is_grave=finding.is_grave,
-        same_as=finding.same_as,
     )

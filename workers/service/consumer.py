@@ -14,11 +14,21 @@ from engines.records import Termination
 from engines.visible import visible
 from workers.bundles.bundle_site import SiteAway
 from workers.engine.fair_clock import CORE, find_core_trouble
-from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, Release
+from workers.jobs import (
+    ComplianceJob,
+    ComplianceNews,
+    EngineSpec,
+    GameJob,
+    GameReport,
+    JobError,
+    JobGame,
+    Progress,
+    Release,
+)
 from workers.logs import FIELDS, log_ids
 from workers.play.batch import play_batch
 from workers.play.runner import PROGRESS_SECONDS, Callbacks, Stopped, WorkerContext, refuse_job
-from workers.service.compliance import ComplianceJob, ComplianceNews, check_bot, returned_check
+from workers.service.compliance import check_bot, returned_check
 from workers.service.messaging.reports import ReportSender
 from workers.service.messaging.vetting import vet_check, vet_job
 from workers.service.self_test import SelfTest

@@ -1,8 +1,8 @@
 """The sign of life of a worker, the record keeper or the beat: a file that it touches for a watchdog.
 
-A separate module, because all three processes use it. A thread touches the file that ``PULSE`` names, so a
-process with a long task counts as alive, and one that is stopped does not.
-If the process has neither begun nor ended a task nor sent a message for ``STUCK_S``, the thread pauses too.
+A thread touches the file that ``PULSE`` names, so a process with a long task counts as alive, and one that is
+stopped does not. If the process has neither begun nor ended a task nor sent a message for ``STUCK_S``, the
+thread pauses too.
 """
 
 from __future__ import annotations

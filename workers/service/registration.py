@@ -57,8 +57,8 @@ class Registration:
     identity: Identity
     slots: Slots
     send: Callable[[Heartbeat], None]
-    is_outdated: Callable[[], bool] = lambda: False
-    """Whether a restart of the worker would give another sandbox or policy."""
+    find_change: Callable[[], str] = lambda: ""
+    """Why a restart of the worker would give a better sandbox; empty if it would not."""
     on_tick: Callable[[], None] = lambda: None
     """Called every second while the broker is connected."""
     run: str = field(default_factory=lambda: str(uuid.uuid4()))
@@ -118,14 +118,14 @@ def join(
     identity: Identity,
     send: Callable[[Heartbeat], None],
     *,
-    is_outdated: Callable[[], bool],
+    find_change: Callable[[], str],
     on_tick: Callable[[], None],
 ) -> None:
     """Make the worker of this process send heartbeats, and take no job before the site admits it.
 
-    Once ``is_outdated`` returns true the worker ends, with ``RESTART`` due.
+    Once ``find_change`` returns a reason the worker ends, with ``RESTART`` due.
     """
-    _registrations[:] = [Registration(identity, SLOTS, send, is_outdated, on_tick)]
+    _registrations[:] = [Registration(identity, SLOTS, send, find_change, on_tick)]
     app.steps["consumer"].add(RegistrationStep)
 
 
@@ -167,8 +167,8 @@ class RegistrationStep(bootsteps.ConsumerStep):
         _registrations[0].on_tick()
         if not SLOTS.is_stopping:
             self._watch.check(self._consumer.pool.info["processes"], time.monotonic())
-        if _registrations[0].is_outdated():
-            log.warning("the programs that the sandbox lacked are installed: this worker restarts")
+        if change := _registrations[0].find_change():
+            log.warning("%s: this worker restarts", change)
             RESTART.ask()
 
     def _on_message(self, message: Any) -> None:

@@ -1,7 +1,4 @@
-"""The Celery tasks of the queues ``games`` and ``validation``. Each passes its message to the consumer.
-
-A module of its own: Celery finds the tasks here.
-"""
+"""The Celery tasks of the queues ``games`` and ``validation``. Each passes its message to the consumer."""
 
 from __future__ import annotations
 

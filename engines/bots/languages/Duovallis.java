@@ -7,7 +7,7 @@
  *     [bot]
  *     name = "Duovallis in Java"
  *     version = "1"
- *     command = ["java", "-cp", "classes", "Duovallis"]
+ *     command = ["java", "-Xmx128m", "-cp", "classes", "Duovallis"]
  *     games = ["duovallis"]
  *     END
  *     zip -r duovallis.zip bot.toml classes
@@ -22,6 +22,8 @@
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,7 +31,8 @@ import java.util.List;
 import java.util.concurrent.LinkedBlockingDeque;
 
 public final class Duovallis {
-    static final int FILES = 6, HOLES = 4 * FILES, MOST_LAPS = 10_000, MAX_DEPTH = 60, NODES_A_CHECK = 256;
+    static final int FILES = 6, HOLES = 4 * FILES, MOST_LAPS = 10_000, MAX_DEPTH = 60;
+    static final int WARM_UP_NODES = 2000;
     static final int WIN = 1_000_000, NEARLY_WIN = WIN - 1000;
     static final String START =
         "4b,4b,4b,4b,4b,4b/0,4w,4w,4w,4w,0/0,4b,4b,4b,4b,0/4w,4w,4w,4w,4w,4w w 0 0 0";
@@ -236,7 +239,7 @@ public final class Duovallis {
         private boolean mustEnd() {
             if (nodes >= mostNodes)
                 isOver = true;
-            else if (nodes % NODES_A_CHECK == 0)
+            else
                 isOver |= endNs != Long.MAX_VALUE && System.nanoTime() - endNs >= 0 || input.hasStop();
             return isOver;
         }
@@ -315,7 +318,7 @@ public final class Duovallis {
     static final class Input {
         private final LinkedBlockingDeque<String> lines = new LinkedBlockingDeque<>();
 
-        Input() {
+        void start() {
             Thread reader = new Thread(this::read);
             reader.setDaemon(true);
             reader.start();
@@ -352,9 +355,20 @@ public final class Duovallis {
         }
     }
 
+    static PrintStream out = System.out;
+
     static synchronized void say(String line) {
-        System.out.println(line);
-        System.out.flush();
+        out.println(line);
+        out.flush();
+    }
+
+    /** A search that nobody sees, before the input is read: a new JVM loads and compiles what it runs for the
+     *  first time, which would otherwise be on the clock of the first move. */
+    static void warmUp(Input input) {
+        out = new PrintStream(OutputStream.nullOutputStream());
+        Board board = readPosition("position startpos moves a1".split(" "));
+        new Search(input, ("go p1time 600000 p2time 600000 nodes " + WARM_UP_NODES).split(" "), board.side).run(board);
+        out = System.out;
     }
 
     static Board readPosition(String[] words) {
@@ -368,6 +382,8 @@ public final class Duovallis {
 
     public static void main(String[] arguments) throws InterruptedException {
         Input input = new Input();
+        warmUp(input);
+        input.start();
         Board board = Board.parse(START.split(" "));
         while (true) {
             String[] words = input.next().split("\\s+");

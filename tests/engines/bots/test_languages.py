@@ -308,6 +308,32 @@ def test_an_endless_search_answers_isready_and_obeys_stop(bot: Bot, code: str, s
     assert position.is_legal(best_move(conversation.hear_until("bestmove")))
 
 
+@pytest.mark.parametrize(("bot", "code"), THINKING)
+def test_the_first_search_of_a_process_needs_little_more_than_later_ones(
+    bot: Bot, code: str, start: Start
+) -> None:
+    """What a runtime loads and compiles is done before the clock of the first move runs.
+
+    The difference is less than the default margin of a move, in processor time.
+    """
+    conversation = start(bot, code)
+    conversation.say("ugi", "isready")
+    conversation.hear_until("readyok")
+    used_ns = []
+    for _ in range(2):
+        before_ns = processor_time_ns(conversation.process.pid)
+        conversation.say("position startpos", "go nodes 100")
+        conversation.hear_until("bestmove")
+        used_ns.append(processor_time_ns(conversation.process.pid) - before_ns)
+    assert used_ns[0] - used_ns[1] < 50_000_000
+
+
+def processor_time_ns(process: int) -> int:
+    """That of its threads which have not ended."""
+    threads = Path(f"/proc/{process}/task").iterdir()
+    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads)
+
+
 def test_the_search_in_javascript_is_over_at_once_when_stop_follows_go(start: Start) -> None:
     """It would end by itself too, but not before it has held a move against its replies."""
     conversation = start(JAVASCRIPT, "dualma")

@@ -26,6 +26,7 @@ SHARED: list[Callable[[Bot, str, Start], None]] = [
     others.test_it_beats_a_player_who_moves_at_random,
     others.test_the_node_limit_is_not_exceeded,
     others.test_an_endless_search_answers_isready_and_obeys_stop,
+    others.test_the_first_search_of_a_process_needs_little_more_than_later_ones,
 ]
 KNOWN = {"dogon-kulei": (5, 37434), "dogon-gagara": (4, 23570), "duovallis": (8, 85637)}
 ENDLESS = "2b,0,0,0,0,0/0,1w,0,1b,0,1w/1w,0,0,0,0,1w1b/0,1b,2w,0,1b,0 w 0 0 0"

@@ -81,6 +81,7 @@ DUOVALLIS = (
         + "        if back:\n            return [hole for hole in back if self.sow(hole) is not None]\n",
     ),
     Mutation("a sowing has at most 9,999 laps", "MOST_LAPS = 10_000", "MOST_LAPS = 9_999"),
+    Mutation("a sowing has at most 100 laps", "MOST_LAPS = 10_000", "MOST_LAPS = 100"),
     Mutation("a sowing may have 10,001 laps", "MOST_LAPS = 10_000", "MOST_LAPS = 10_001"),
     # sowing
     Mutation(

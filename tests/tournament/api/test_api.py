@@ -21,11 +21,10 @@ from tournament.services.accounts.tokens import TokenError, TooMuch, create_toke
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import submit_bundle
 from workers.bundles.bundle_site import PROTOCOL_HEADER
-from workers.jobs import PROTOCOL
-from workers.service.compliance import ComplianceEnding, Found
+from workers.jobs import PROTOCOL, ComplianceEnding, Finding
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-FAULT = Found("legal moves", "duploline", "illegal move", "read it", "> go", "Traceback", is_grave=True)
+FAULT = Finding("legal moves", "duploline", "illegal move", "read it", "> go", "Traceback", is_grave=True)
 
 
 @pytest.fixture
@@ -102,6 +101,7 @@ def test_a_hostile_archive_is_refused_with_a_sentence_and_leaves_nothing(
     name: str, token: str, settings: Settings
 ) -> None:
     answer = answer_of(upload(token, HOSTILE[name].make()), 400 if name == "an empty file" else 422)
+    assert Allowance.objects.get().left >= tokens.MOST_ALLOWED - tokens.REQUEST_COST
     assert answer["error"].isprintable()
     assert not BotVersion.objects.exists()
     assert not settings.BUNDLES.exists()
@@ -295,13 +295,20 @@ def client_of_ada(ada: User) -> Client:
 
 
 def test_a_new_token_is_shown_once_and_works(client_of_ada: Client) -> None:
-    page = client_of_ada.post("/account/tokens/", {"name": "shell <b>", "scopes": ["upload", "read"]})
+    made = client_of_ada.post("/account/tokens/", {"name": "shell <b>", "scopes": ["upload", "read"]})
+    assert made["Location"] == "/account/tokens/"  # a reload of the next page creates no second token
+    cookie = made.cookies["new-token"]
+    assert (cookie["path"], cookie["httponly"], cookie["max-age"]) == ("/account/tokens/", True, 60)
+    page = client_of_ada.get("/account/tokens/")
     text = page.context["text"]
     assert text in page.content.decode()
     assert "no-store" in page["Cache-Control"]
     assert "shell &lt;b&gt;" in page.content.decode()
     assert text not in client_of_ada.get("/account/tokens/").content.decode()
     assert answer_of(ask("/api/", text), 200)["scopes"] == ["upload", "read"]
+    assert Token.objects.count() == 1
+    client_of_ada.cookies["new-token"] = "duarena_of-somebody-else"
+    assert "of-somebody-else" not in client_of_ada.get("/account/tokens/").content.decode()
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,11 @@ def test_what_gave_access_before_a_promotion_ends_and_the_promotion_is_logged() 
     assert EmailAddress.objects.exists()  # an administrator keeps the address
 
 
+def test_a_name_whose_page_could_not_be_reached_is_refused() -> None:
+    with pytest.raises(OptionError, match="must have a character that is no dot"):
+        set_administrator("..", "correct horse battery")
+
+
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("", 1), ("n", 1)])
 def test_an_existing_account_is_promoted_only_after_a_question(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str, code: int

@@ -84,14 +84,14 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> SiteData:
 def latest(site: SiteData) -> str:
     """The last applied migration of ours, if the row is still there."""
     return site.run(
-        "from tournament.services.backups.writing import applied_migrations as a\n"
+        "from tournament.services.backups.archive import applied_migrations as a\n"
         "from django.contrib.auth.models import Group\n"
         "print(a()['tournament'], *Group.objects.values_list('name', flat=True))"
     ).strip()
 
 
 def backups(site: SiteData) -> list[Path]:
-    return sorted((site.data / "backups").glob("*.tar"))
+    return sorted((site.data / "backups").glob("*.zip"))
 
 
 def test_an_older_database_is_backed_up_and_updated_step_by_step(site: SiteData) -> None:
@@ -116,11 +116,23 @@ def test_an_update_that_fails_leaves_the_database_as_it_was(site: SiteData) -> N
     assert latest(site) > f"{EARLIER} kept"
 
 
-def test_an_update_that_is_killed_goes_on_at_the_next_start(site: SiteData) -> None:
+def test_an_update_that_is_killed_has_changed_nothing_and_is_repeated_at_the_next_start(
+    site: SiteData,
+) -> None:
     assert open_site(site, KILL).returncode == -signal.SIGKILL
+    assert latest(site) == f"{EARLIER} kept"
     assert open_site(site).stdout.endswith("The database is up to date.\n")
     assert latest(site).endswith(" kept")
     assert len(backups(site)) == 2
+
+
+def test_an_update_is_taken_back_by_restoring_its_backup(site: SiteData, tmp_path: Path) -> None:
+    open_site(site)
+    restored = SiteData(tmp_path / "restored", migrate=False)
+    restored.manage("restore", str(backups(site)[0]))
+    assert latest(restored) == f"{EARLIER} kept", "what the earlier release can use"
+    assert open_site(restored).stdout.endswith("The database is up to date.\n")
+    assert latest(restored) > f"{EARLIER} kept"
 
 
 def test_a_new_database_needs_no_backup(tmp_path: Path) -> None:

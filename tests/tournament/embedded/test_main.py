@@ -31,8 +31,13 @@ def embedded(folder: Path, *words: str, **environment: str) -> subprocess.Comple
 @pytest.mark.parametrize(
     ("name", "value", "code", "sentence"),
     [
-        ("REDIS_URL", "nonsense", 2, "no Redis answers at REDIS_URL (nonsense)"),
-        ("REDIS_URL", "redis://:secret@127.0.0.1:1/0", 2, "no Redis answers at REDIS_URL (127.0.0.1:1/0)"),
+        ("REDIS_URL", "nonsense", 2, "the Redis at REDIS_URL (nonsense) cannot be used: it has no address"),
+        (
+            "REDIS_URL",
+            "redis://:secret@127.0.0.1:1/0",
+            2,
+            "the Redis at REDIS_URL (127.0.0.1:1/0) cannot be used: it does not answer",
+        ),
         ("DATABASE_URL", "nonsense", 2, "DATABASE_URL is not the address of a database"),
         ("DATABASE_URL", "sqlite:////nonexistent/db", 2, "the database cannot be used: unable to open"),
         ("DUARENA_DATA", "a file/data", 1, "a file/data': Not a directory"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tournament.embedded.options import OptionError, export, find_port, parse_options
+from tournament.embedded.options import OptionError, export, find_port, listen, parse_options
 from tournament.embedded.plan import ROOT, Address
 
 
@@ -67,6 +67,13 @@ def test_a_taken_port_means_the_next_free_one() -> None:
         assert find_port("127.0.0.1", port) > port
 
 
+def test_two_sites_that_start_together_get_different_ports() -> None:
+    with listen("127.0.0.1", 18_750) as first, listen("127.0.0.1", 18_750) as second:
+        ports = {listener.getsockname()[1] for listener in (first, second)}
+        assert len(ports) == 2
+        socket.create_connection(first.getsockname()).close()
+
+
 def test_an_address_of_another_machine_is_refused() -> None:
     with pytest.raises(OptionError, match=r"cannot listen on '203\.0\.113\.1'"):
         find_port("203.0.113.1", 8000)
@@ -75,10 +82,7 @@ def test_an_address_of_another_machine_is_refused() -> None:
 class Privileged:
     """A socket that fails as for a user without the right to listen there."""
 
-    def __enter__(self) -> Privileged:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
+    def close(self) -> None: ...
 
     def setsockopt(self, *_: int) -> None: ...
 

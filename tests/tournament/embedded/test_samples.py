@@ -104,14 +104,14 @@ def test_ratings_stand_beneath_it_best_first() -> None:
             ladder_id="dualma",
             version=version,
             mu=mu,
-            sigma=2,
-            conservative=mu - 6,
+            sigma=1,
+            conservative=mu - 3,
             games=2,
             wins=1,
             losses=1,
         )
     lines = describe_ladder(tournament, "dualma").splitlines()
-    assert lines[-2].split() == ["1.", "Greedy", "24.00", "30.00", "2.00", "2", "1", "0", "1"]
+    assert lines[-2].split() == ["1.", "Greedy", "27.00", "30.00", "1.00", "2", "1", "0", "1"]
     assert lines[-1].split()[:2] == ["2.", "Random"]
 
 

@@ -22,6 +22,7 @@ from tournament import celery, queues, tasks
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.models import Attempt, EventCount, Game, Keeper, OwnerShare, Tournament, Worker
+from tournament.queues import BrokerState
 from tournament.services import event_counts
 from tournament.services.dispatch.attempts import give_back
 from tournament.services.results import keeper
@@ -172,7 +173,7 @@ def test_workers_and_their_slots_are_counted_by_condition(deal: Deal, queues: Fa
 
 
 def test_without_redis_all_other_values_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queues, "look_at_broker", lambda names: None)
+    monkeypatch.setattr(queues, "look_at_broker", lambda names: BrokerState({}, None, "does not answer"))
     values = read()
     assert values["duarena_redis_up",] == 0
     assert ("duarena_queue_messages", "records") not in values
@@ -190,11 +191,20 @@ def test_the_broker_is_read_in_one_step_and_its_absence_is_no_error(
         client.lpush("records", "1", "2")
         client.set("games.broken", "not a list")
         state = look_at_broker(["records", "games.broken", "games.empty"])
-        assert state is not None
+        assert not state.trouble
         assert state.lengths == {"records": 2, "games.empty": 0}
         assert state.memory
         assert state.memory > 0
-    assert look_at_broker(["records"]) is None
+    assert look_at_broker(["records"]).trouble == "does not answer"
+
+
+@pytest.mark.parametrize("user", ["", ":wrong@", "somebody:wrong@"])
+def test_a_redis_that_refuses_the_password_is_said_to_do_so(
+    user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_redis(None, "--requirepass", "right") as socket:
+        celery_at(broker_url(socket).replace("://", f"://{user}"), monkeypatch)
+        assert look_at_broker(["records"]).trouble.startswith("refuses the user or password of REDIS_URL (")
 
 
 def celery_at(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,7 @@ from tournament.models import (
     Tournament,
     VersionTest,
     WorkerName,
+    ladders,
 )
 from tournament.models.games import GameQuerySet
 from tournament.services import annulments
@@ -70,9 +71,10 @@ REASON = "The worker's clock was wrong."
 
 
 @pytest.fixture(autouse=True)
-def many_slots(settings: Settings) -> None:
-    """So that games which are never reported stop no others."""
+def many_slots(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that games which are never reported stop no others; and no rating is provisional."""
     settings.SLOTS = 500
+    monkeypatch.setattr(ladders, "SETTLED_GAMES", 1)
 
 
 def make_site() -> None:

@@ -28,7 +28,6 @@ from tournament.services import pruning
 from tournament.services.pruning import prune
 from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild
-from tournament.services.sizes import table_sizes
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
@@ -159,10 +158,3 @@ def test_a_call_deletes_chunk_by_chunk_and_the_next_one_continues(
     deleted = prune(later, LONG)
     assert (deleted["logs"], deleted["attempts"]) == (12, 6)
     assert not any(prune(later, LONG).values())
-
-
-def test_the_sizes_of_all_tables_are_measured() -> None:
-    sizes = {size.name: size for size in table_sizes()}
-    assert {model._meta.db_table for model in apps.get_models()} <= sizes.keys()
-    assert sizes["tournament_game"].indexes > sizes["tournament_correction"].indexes >= 0
-    assert sizes["tournament_gamelog"].title == "game logs"

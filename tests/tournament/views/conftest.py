@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from tests.support.filled_site import Site, fill_site
@@ -12,6 +13,7 @@ from tests.support.filled_site import Site, fill_site
 
 @pytest.fixture
 def site(db: None) -> Site:
+    cache.clear()
     return fill_site()
 
 

@@ -142,7 +142,7 @@ def test_the_form_makes_each_format_and_shows_its_number_of_games(
     ("field", "changed", "sentence"),
     [
         ("challenger", {"kind": "gauntlet"}, "Choose the bot that meets all others."),
-        ("challenger", {"kind": "gauntlet", "challenger": "9" * 40}, "not one of the available choices"),
+        ("challenger", {"kind": "gauntlet", "challenger": "9" * 40}, "No version of this bot is active."),
         ("rounds", {"kind": "swiss"}, "Enter the number of rounds of the Swiss."),
         ("rounds", {"kind": "swiss", "rounds": 101}, "less than or equal to 100"),
         ("kind", {"kind": "lottery"}, "lottery is not one of the available choices"),

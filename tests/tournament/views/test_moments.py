@@ -20,7 +20,6 @@ MOMENT = datetime.datetime(2021, 3, 7, 8, 5, 9, tzinfo=datetime.UTC)
         ("full", "7 Mar 2021 08:05 UTC"),
         ("brief", "7 Mar 2021 08:05 UTC"),
         ("seconds", "7 Mar 2021 08:05:09 UTC"),
-        ("clock", "7 Mar 2021 08:05 UTC"),
         ("day", "7 Mar 2021"),
     ],
 )
@@ -37,13 +36,6 @@ def test_a_time_of_another_zone_is_shown_in_utc() -> None:
 def test_a_brief_time_leaves_out_the_current_year() -> None:
     now = timezone.now()
     assert f">{now.day} {now:%b %H:%M} UTC<" in show_moment(now, "brief")
-
-
-def test_a_clock_s_time_leaves_out_today_s_date() -> None:
-    today = timezone.now().replace(hour=14, minute=5)
-    assert show_moment(today, "clock").endswith(">14:05 UTC</time>")
-    tomorrow = today + datetime.timedelta(days=1)
-    assert f">{tomorrow.day} {tomorrow:%b}" in show_moment(tomorrow, "clock")
 
 
 def test_no_time_is_no_text_and_an_unknown_form_is_an_error() -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import html
 import random
+import re
 import string
 from collections.abc import Callable
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from engines.records import Record, read_records
 from engines.rules.registry import GAMES
+from tests.support.addresses import all_addresses
 from tests.support.filled_site import Site, add_version, finish
 from tournament.models import (
     Bot,
@@ -26,7 +28,6 @@ from tournament.models import (
     User,
 )
 from tournament.models.compressed import pack_log
-from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.views.site.documents import render_markdown
 
 pytestmark = pytest.mark.slow
@@ -79,14 +80,14 @@ def test_a_long_ladder_is_paged_and_ranks_go_on(site: Site, client: Client) -> N
     rate(101)
     assert 'href="?page=2"' in page_of(client, "/ladders/dualma/")
     second = client.get("/ladders/dualma/?page=2")
-    assert [row.place for row in second.context["ranked"]] == [101]
+    assert [row.rating.place for row in second.context["ranked"]] == [101]
 
 
 def test_a_page_beyond_the_end_of_a_list_is_its_last(site: Site, client: Client) -> None:
     rate(101)
     for number in (3, 99, 10**9):
         ladder = client.get(f"/ladders/dualma/?page={number}")
-        assert [row.place for row in ladder.context["ranked"]] == [101]
+        assert [row.rating.place for row in ladder.context["ranked"]] == [101]
         assert ladder.context["page"].previous == "?page=1"
         assert ladder.context["page"].next == ""
         bots = client.get(f"/bots/?page={number}")
@@ -130,8 +131,8 @@ def test_a_bot_s_page_costs_the_same_queries_with_any_history(
 ) -> None:
     for _ in range(5):
         add_version(site.owner, "Stone Age")
-    refresh_queue(timezone.now())
-    with django_assert_max_num_queries(13):  # the first page of a process also reads the queue's forecast
+    page_of(client, "/bots/stone-age/")  # caches the state of the queue
+    with django_assert_max_num_queries(13):
         page_of(client, "/bots/stone-age/")
 
 
@@ -415,3 +416,35 @@ def test_the_about_page_names_the_inventor_of_each_game_once(client: Client) -> 
     page = page_of(client, "/about/")
     for game in GAMES.values():
         assert page.count(f"<li>{game.family}: {game.credit}</li>") == 1
+
+
+LINK = re.compile(r'<(?:a|link|script|img|use)\b[^>]*?\s(?:href|src)="([^"]*)"')
+
+
+@pytest.mark.parametrize("visitor", ["guest", "staff"])
+def test_no_page_has_a_dead_link(site: Site, client: Client, visitor: str) -> None:
+    addresses = all_addresses(site)
+    if visitor == "staff":
+        client.force_login(site.staff)
+    pages = {path: text for path in addresses if (text := html_of(client, path))}
+    assert len(pages) > 20
+    found, dead = set[str](), list[str]()
+    for path, text in pages.items():
+        for link in map(html.unescape, LINK.findall(text)):
+            address, _, place = urljoin(f"http://testserver{path}", link).partition("#")
+            if place and f'id="{place}"' not in (text if link.startswith("#") else html_of(client, address)):
+                dead.append(f"{path}: {link}")
+            found.add(address)
+    opened = {f"http://testserver{path}" for path in pages}
+    ours = {address for address in found if address.startswith("http://testserver/")} - opened
+    ours -= {address for address in ours if address.endswith("/bundle.zip")}  # the bots here have no files
+    kinds = {(urlsplit(address).path, tuple(parse_qs(urlsplit(address).query))): address for address in ours}
+    dead += [address for address in kinds.values() if client.get(address).status_code in {400, 404, 500}]
+    assert dead == []
+
+
+def html_of(client: Client, address: str) -> str:
+    """The page at an address; empty if the answer is no page."""
+    response = client.get(address)
+    is_page = response.status_code == 200 and response["Content-Type"].startswith("text/html")
+    return response.content.decode() if is_page else ""

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.bundle_sites import FakeSite
 from workers.bundles import bundle_site
-from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused
+from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused, TokenRevoked
 from workers.bundles.store import BundleError, bundle_path
 
 TOKEN = "duarena_secret"
@@ -58,7 +58,7 @@ def test_one_that_is_torn_off_is_fetched_anew(site: FakeSite, tmp_path: Path) ->
         ((404, ""), TokenRefused, "does not answer as a Duarena site does"),
         (
             (401, "This token was revoked."),
-            TokenRefused,
+            TokenRevoked,
             "does not let this worker in: This token was revoked.",
         ),
         ((403, "Not yours."), TokenRefused, "does not let this worker in: Not yours."),

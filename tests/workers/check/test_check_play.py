@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from engines.hard_positions import HARD_POSITIONS
+from engines.hard_positions import HARD_POSITIONS, WON_POSITIONS
+from engines.rules.base import Side
 from engines.rules.registry import GAMES, find_game
 from tests.support import miscapturing
 from workers.check import CheckReport, check_engine
 from workers.check.rule_checks import _situations
+from workers.check.situations import parse_situation
+from workers.check.verdicts import LEAST_SCORES
 from workers.engine.launch import plan_launch
 from workers.jobs import EngineSpec
 
@@ -36,11 +39,19 @@ def test_a_bot_that_always_takes_600_ms_is_found_and_refused() -> None:
 
 @pytest.mark.parametrize("code", GAMES)
 def test_hard_positions_are_positions_of_their_ladder_that_are_not_over(code: str) -> None:
-    position = GAMES[code].position
-    parsed = [position.parse(text) for text in HARD_POSITIONS[code]]
-    assert [str(one) for one in parsed] == list(HARD_POSITIONS[code])
-    assert not any(one.outcome().decided for one in parsed)
+    parsed = [parse_situation(GAMES[code], text) for text in HARD_POSITIONS[code]]
+    assert not any(one.position.outcome().decided for one in parsed)
     assert len(set(HARD_POSITIONS[code])) == len(parsed) >= 6
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_won_positions_are_won_by_a_move_of_either_side(code: str) -> None:
+    positions = [GAMES[code].position.parse(text) for text in WON_POSITIONS[code]]
+    for position in positions:
+        after = map(position.play, position.legal_moves())
+        assert any(one.outcome().winner is position.side for one in after), position
+    sides = [position.side for position in positions]
+    assert min(map(sides.count, Side)) >= LEAST_SCORES
 
 
 @pytest.mark.parametrize(
@@ -55,7 +66,8 @@ def test_hard_positions_are_positions_of_their_ladder_that_are_not_over(code: st
     ],
 )
 def test_hard_positions_have_the_rare_moves(code: str, rare: str) -> None:
-    moves = [list(GAMES[code].position.parse(text).legal_moves()) for text in HARD_POSITIONS[code]]
+    situations = [parse_situation(GAMES[code], text) for text in HARD_POSITIONS[code]]
+    moves = [list(situation.position.legal_moves()) for situation in situations]
     kinds = {
         "pass": any(tokens == ["pass"] for tokens in moves),
         "-.-": any(token.count("-") == 2 for tokens in moves for token in tokens),

@@ -63,6 +63,26 @@ def test_a_sample_bot_is_clean(module: str, ladders: tuple[str, ...]) -> None:
     assert_clean(("python3", "-m", f"engines.bots.{module}"), *ladders)
 
 
+ONLY_STOPPED = """
+from engines.sdk import run
+
+def choose(turn):
+    tokens = list(turn.position.legal_moves())
+    best = tokens[0]
+    while not turn.should_stop():
+        best = max(best, turn.random.choice(tokens))
+    return best
+
+run(choose, name="Only Stopped", games=["dogon-kulei"])
+"""
+"""A search that knows no limit but ``should_stop``."""
+
+
+def test_a_bot_of_the_sdk_that_only_asks_whether_to_stop_is_clean(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(ONLY_STOPPED)
+    assert_clean(("python3", str(tmp_path / "main.py")), "dogon-kulei")
+
+
 @pytest.mark.thorough
 def test_the_bot_in_c_is_clean(tmp_path: Path) -> None:
     program = tmp_path / "dogon"

@@ -16,6 +16,7 @@ from workers.engine.fair_clock import (
     MOST_WITHHELD_NS,
     NEVER_NS,
     PERIOD_NS,
+    RECHECK_NS,
     SAMPLE_NS,
     ContendedCore,
     FairClock,
@@ -38,6 +39,7 @@ class Counted:
     withheld_ns: int = 0
     is_proof: bool = True
     counts_present_wait: bool = True
+    waits: frozenset[tuple[int, int]] = frozenset()
     marks: int = 0
     samples: int = 0
 
@@ -47,6 +49,9 @@ class Counted:
 
     def sample(self) -> None:
         self.samples += 1
+
+    def present_waits(self) -> frozenset[tuple[int, int]]:
+        return self.waits
 
     def since_mark_ns(self) -> int:
         return self.withheld_ns
@@ -59,7 +64,8 @@ class Rig:
         self.now_ns = SECOND
         self.cpu_ns = 0
         self.counter = Counted()
-        self.clock = FairClock(self.counter, lambda: self.cpu_ns)
+        self.own_delay_ns = 0
+        self.clock = FairClock(self.counter, lambda: self.cpu_ns, lambda: self.own_delay_ns)
 
     def begin(self) -> None:
         self.clock.prepare()
@@ -106,6 +112,46 @@ def test_the_counter_is_marked_after_a_millisecond_and_then_sampled(rig: Rig) ->
 def test_time_withheld_is_not_charged(rig: Rig) -> None:
     charge = rig.move(100, withheld_ms=60, cpu_ms=30)
     assert (charge.wall_ns, charge.withheld_ns, charge.used_ns) == (100 * MS, 60 * MS, 40 * MS)
+
+
+def test_the_time_for_which_an_answer_waits_because_the_worker_has_no_core_is_not_charged(rig: Rig) -> None:
+    rig.begin()
+    rig.wait(60)
+    rig.own_delay_ns = 40 * MS
+    rig.clock.check(rig.now_ns)  # only the last wait counts: before, the engine may have worked
+    rig.now_ns += 200 * MS
+    rig.own_delay_ns += 190 * MS
+    charge = rig.clock.end(rig.now_ns)
+    assert (charge.wall_ns, charge.used_ns) == (260 * MS, 70 * MS)
+
+
+@pytest.mark.parametrize("is_contended", [False, True])
+def test_an_answer_that_comes_before_the_worker_begins_to_wait_for_it_counts_as_well(
+    rig: Rig, is_contended: bool
+) -> None:
+    rig.clock.is_contended = is_contended
+    rig.begin()
+    rig.now_ns += 141 * MS
+    rig.own_delay_ns += 140 * MS
+    assert rig.clock.end(rig.now_ns).used_ns == MS
+
+
+def test_the_time_in_which_the_worker_could_not_mark_the_counter_is_not_charged(rig: Rig) -> None:
+    rig.begin()
+    rig.now_ns += 120 * MS
+    rig.own_delay_ns += 119 * MS
+    rig.wait(30)
+    assert rig.clock.left_ns(-70 * MS) == 49 * MS
+    rig.counter.withheld_ns = 20 * MS
+    assert rig.clock.end(rig.now_ns, is_answered=False).used_ns == 11 * MS
+
+
+def test_a_worker_without_a_core_does_not_prolong_the_time_of_an_engine_that_is_silent(rig: Rig) -> None:
+    rig.begin()
+    rig.wait(60)
+    rig.now_ns += 200 * MS
+    rig.own_delay_ns += 190 * MS
+    assert rig.clock.end(rig.now_ns, is_answered=False).used_ns == 260 * MS
 
 
 def test_an_engine_is_never_charged_less_than_the_processor_time_it_used(rig: Rig) -> None:
@@ -175,6 +221,57 @@ def test_where_a_present_wait_is_not_counted_it_may_end_before_the_flag_falls(ri
         rig.wait(LAST_WAIT_NS // MS)
         assert rig.clock.left_ns(-60 * MS) <= 0  # once a turn
         rig.clock.end(rig.now_ns)
+
+
+def test_the_flag_does_not_fall_while_the_engine_still_waits_for_its_core(rig: Rig) -> None:
+    rig.counter.counts_present_wait = False
+    rig.counter.waits = frozenset({(7, 40), (8, 3)})
+    rig.begin()
+    rig.wait(80)
+    assert rig.clock.left_ns(0) == LAST_WAIT_NS
+    rig.wait(500)
+    rig.counter.waits = frozenset({(7, 41), (8, 3)})
+    assert rig.clock.left_ns(-500 * MS) == RECHECK_NS
+    rig.counter.waits = frozenset({(7, 41), (8, 4)})  # all have run since
+    rig.counter.withheld_ns = 510 * MS
+    assert rig.clock.left_ns(-500 * MS) == 10 * MS
+
+
+def test_waits_that_begin_after_the_flag_would_have_fallen_do_not_defer_it(rig: Rig) -> None:
+    rig.counter.counts_present_wait = False
+    rig.begin()
+    rig.wait(80)
+    assert rig.clock.left_ns(0) == LAST_WAIT_NS
+    rig.wait(20)
+    rig.counter.waits = frozenset({(7, 40)})
+    assert rig.clock.left_ns(-20 * MS) == 0
+
+
+def test_a_wait_that_ends_while_the_counter_is_read_counts(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker may lose its core between two reads of the kernel's counters."""
+    rig.counter.counts_present_wait = False
+    rig.begin()
+    rig.wait(80)
+    rig.counter.waits = frozenset({(7, 40)})
+    assert rig.clock.left_ns(0) == LAST_WAIT_NS
+    rig.wait(100)
+
+    def ends_after(since_mark_ns: int) -> int:
+        rig.counter.waits, rig.counter.withheld_ns = frozenset(), 90 * MS
+        return since_mark_ns
+
+    monkeypatch.setattr(rig.counter, "since_mark_ns", lambda: ends_after(rig.counter.withheld_ns))
+    assert rig.clock.left_ns(-100 * MS) == RECHECK_NS
+
+
+def test_a_last_wait_has_a_limit(rig: Rig) -> None:
+    rig.counter.counts_present_wait = False
+    rig.counter.waits = frozenset({(7, 40)})
+    rig.begin()
+    rig.wait(80)
+    rig.clock.left_ns(0)
+    rig.wait(MOST_WITHHELD_NS // MS)
+    assert rig.clock.left_ns(-MOST_WITHHELD_NS) <= 0
 
 
 # The end of a move that is late

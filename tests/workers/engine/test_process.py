@@ -15,7 +15,15 @@ import pytest
 from tests.support.jobs import processes_with, wait_until
 from workers.engine import process
 from workers.engine.launch import Launch
-from workers.engine.process import Ends, EngineExited, EngineFault, EngineFlooded, EngineProcess, EngineSilent
+from workers.engine.process import (
+    Ends,
+    EngineExited,
+    EngineFault,
+    EngineFlooded,
+    EngineOutputClosed,
+    EngineProcess,
+    EngineSilent,
+)
 from workers.reaper import NO_GROUP, Reaper
 
 Start = Callable[..., EngineProcess]
@@ -253,6 +261,34 @@ def test_an_engine_that_cannot_be_watched_is_ended(tmp_path: Path, started: bool
         EngineProcess(launch_of(tmp_path, "sh", "-c", "sleep 100; :", mark), reaper=Broken())
     assert wait_until(lambda: not processes_with(mark)), "what it had forked takes a moment to die"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "how"),
+    [
+        ("kill -9 $PPID; sleep 100", "signal 9 (SIGKILL)"),
+        ("kill -STOP $PPID; kill -9 $$", None),
+        ("exit 3", "exit code 3"),
+        ("exit 128", "exit code 128"),
+        ("kill -SEGV $$", "signal 11 (SIGSEGV)"),
+    ],
+)
+def test_an_engine_ends_as_itself_and_with_its_parent(start: Start, script: str, how: str | None) -> None:
+    """Without a sandbox; its parent is not the worker, which goes on."""
+    engine = start(script)
+    with pytest.raises(EngineFault) as fault:
+        read_on(engine)
+    assert isinstance(fault.value, EngineOutputClosed if how is None else EngineExited)
+    assert how is None or str(fault.value).endswith(how)
+
+
+def test_a_script_without_its_interpreter_cannot_be_started(tmp_path: Path) -> None:
+    program = tmp_path / "bot"
+    for first, why in (("#!/nowhere/python", "No such file"), ("nothing", "Exec format error")):
+        program.write_text(f"{first}\n")
+        program.chmod(0o755)
+        with pytest.raises(OSError, match=why):
+            EngineProcess(launch_of(tmp_path, str(program)))
 
 
 def test_an_engine_has_the_default_signal_handlers(start: Start) -> None:

@@ -28,11 +28,12 @@ FAULTS = [
     ("dies in the handshake", "isready die SIGABRT", LONG, "crash", r"signal 6 \(SIGABRT\)"),
     ("exits in the game", "go:2 leave 0", LONG, "crash", "exit code 0"),
     ("dies in the game", "go:2 die SIGKILL", LONG, "crash", r"signal 9 \(SIGKILL\)"),
+    ("kills its parent", "go:2 kill_parent -", LONG, "crash", r"signal 9 \(SIGKILL\)"),
     ("plays and is gone", rf"go:2 also {ANSWER}\n go:2 leave 1", LONG, "crash", "exit code 1"),
     ("hangs", "go:2 hang -", SHORT, "time forfeit", r"within 300 ms, margin included: no line arrived"),
     ("hangs deaf to signals", "go:2 resist -", SHORT, "time forfeit", "no answer"),
     ("stops itself", "go:2 stop -", SHORT, "time forfeit", "no answer"),
-    ("closes its output", "go:2 close 1", SHORT, "time forfeit", "no answer"),
+    ("closes its output", "go:2 close 1", "60+0", "time forfeit", "no answer: it closed its output"),
     ("drips past the flag", r"go:2 drip info\x20depth\x201\n", SHORT, "time forfeit", "no answer"),
     ("drips half a line", "go:2 drip x", SHORT, "time forfeit", "no answer"),
     ("answers late", "go:2 late 1", SHORT, "time forfeit", "no answer"),
@@ -90,10 +91,12 @@ def test_the_fault_is_reported_of_an_engine_that(
     assert len({process for process, _ in engine_of(first.black.lines + second.white.lines)}) == 1
 
 
+STALL = "no ugiok within 2.0 seconds"
 STALLS = [
-    ("never sends ugiok", "ugi hang -", "no ugiok within 2.0 seconds"),
+    ("never sends ugiok", "ugi hang -", STALL),
     ("never sends readyok", "isready only nothing", "no readyok within 2.0 seconds"),
-    ("closes its output at once", "start close 1", "no ugiok within 2.0 seconds"),
+    ("closes its output at once", "start close 1", "no ugiok: it closed its output"),
+    ("writes UTF-16", r"ugi only u\x00g\x00i\x00o\x00k\x00\n\x00", f"{STALL}: {players.NOT_UTF_8}"),
 ]
 
 
@@ -110,6 +113,7 @@ def test_a_stall_loses_for_an_engine_that(
 
 HARMLESS = [
     ("ends lines as Windows does", rf"go only {ANSWER}\r\n"),
+    ("begins with a byte order mark", r"ugi only \xef\xbb\xbfugiok\n"),
     ("ponders", rf"go only {ANSWER}\x20ponder\x20c1+\n"),
     ("sends words before", rf"go only joho\x20{ANSWER}\n"),
     ("talks to a terminal", r"go also info\x20string\x20\x1b[31m\x00\xff\xfe\n"),

@@ -21,10 +21,12 @@ from workers.sandbox.withheld import (
     PressureCounter,
     StealCounter,
     accounted_core_ns,
+    can_run,
     core_ns,
     has_pressure,
     outermost_account,
     parse_full_ns,
+    run_count,
     run_delay_ns,
     steal_ns,
 )
@@ -211,6 +213,26 @@ def crowded() -> Iterator[int]:
 def test_a_thread_that_waits_for_its_core_has_a_growing_delay(crowded: int) -> None:
     before = run_delay_ns(crowded)
     assert wait_until(lambda: run_delay_ns(crowded) > before + 20 * MS)
+
+
+def test_a_wait_for_the_core_is_the_same_until_the_thread_has_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = {1: ("R", 5), 2: ("S", 7), 3: ("R", 9)}
+    monkeypatch.setattr(withheld, "can_run", lambda thread: states[thread][0] == "R")
+    monkeypatch.setattr(withheld, "run_count", lambda thread: states[thread][1])
+    counter = DelayCounter(lambda: [1, 2, 3], lambda: 0)
+    waits = counter.present_waits()
+    assert waits == {(1, 5), (3, 9)}
+    states |= {1: ("R", 6), 3: ("S", 9)}
+    assert not waits & counter.present_waits()
+
+
+def test_a_thread_that_waits_for_its_core_can_run_and_one_that_sleeps_cannot(crowded: int) -> None:
+    assert wait_until(lambda: can_run(crowded))
+    before = run_count(crowded)
+    assert wait_until(lambda: run_count(crowded) > before)
+    with subprocess.Popen(("sleep", "60")) as sleeper:
+        assert wait_until(lambda: not can_run(sleeper.pid))
+        sleeper.kill()
 
 
 def test_a_core_that_works_has_a_growing_account(crowded: int) -> None:

@@ -13,10 +13,11 @@ import pytest
 from tests.support.hostile_zips import HOSTILE, WORKER
 from tests.support.jobs import BadBundles, nothing_left, pack_bad_engine, plan_of, processes_with
 from workers.bundles.store import bundle_path, fetch_bundle, pack_bundle, store_bundle
+from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews
 from workers.play import runner
 from workers.play.runner import WorkerContext
 from workers.service import compliance
-from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews, check_bot
+from workers.service.compliance import check_bot
 
 pytestmark = pytest.mark.slow
 

@@ -12,6 +12,7 @@ import pytest
 from tests.support.bad_engines import LINE
 from tests.support.brokers import (
     PATIENCE_SECONDS,
+    QUICK,
     ROOT,
     Broker,
     running_worker,
@@ -19,6 +20,7 @@ from tests.support.brokers import (
 )
 from tests.support.bundle_sites import FakeSite
 from tests.support.jobs import BadBundles, job_of, pack_bad_engine, processes_with, wait_until
+from workers.commands.start import TOKEN_REVOKED
 from workers.jobs import EngineSpec, GameJob, Release
 from workers.service.messaging.heartbeat import Trouble
 
@@ -180,20 +182,37 @@ def test_a_bundle_with_another_hash_than_requested_is_a_void(
     assert "the site sent another bundle" in report.evidence
 
 
+def test_a_worker_whose_token_is_revoked_says_so_once_and_ends_with_a_status_of_its_own(
+    broker: Broker, site: FakeSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(QUICK, "workers.service.token_watch.CHECK_SECONDS", 0.2)
+    site.plan = [b"{}", (503, "Later."), b"{}", (401, "This token was revoked.")]
+    words = (f"--site={site.url}", "--token=duarena_key")
+    with running_worker(broker.url, tmp_path, words=words) as worker:
+        broker.hear()
+        assert worker.wait(PATIENCE_SECONDS) == TOKEN_REVOKED
+    log = (tmp_path / "worker.log").read_text()
+    assert log.count("does not let this worker in: This token was revoked. This worker ends") == 1
+
+
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("words", "complaint", "code"),
     [
-        (("--site={url}",), "--site needs a worker token: give --token, or set DUARENA_TOKEN"),
-        (("--site={url}", "--token=k"), "does not let this worker in: This token was revoked."),
-        (("--site=duarena.example", "--token=k"), "'duarena.example' is not the address of a site"),
-        (("--name=a b",), "'a b' is not a name: use letters, digits, dots, dashes, underscores"),
+        (("--site={url}",), "--site needs a worker token: give --token, or set DUARENA_TOKEN", 2),
+        (
+            ("--site={url}", "--token=k"),
+            "does not let this worker in: This token was revoked.",
+            TOKEN_REVOKED,
+        ),
+        (("--site=duarena.example", "--token=k"), "'duarena.example' is not the address of a site", 2),
+        (("--name=a b",), "'a b' is not a name: use letters, digits, dots, dashes, underscores", 2),
     ],
 )
 def test_a_worker_that_cannot_join_prints_the_reason_and_ends(
-    broker: Broker, site: FakeSite, tmp_path: Path, words: tuple[str, ...], complaint: str
+    broker: Broker, site: FakeSite, tmp_path: Path, words: tuple[str, ...], complaint: str, code: int
 ) -> None:
     site.plan = [(401, "This token was revoked.")]
     given = tuple(word.format(url=site.url) for word in words)
     with running_worker(broker.url, tmp_path, words=given) as worker:
-        assert worker.wait(PATIENCE_SECONDS) == 2
+        assert worker.wait(PATIENCE_SECONDS) == code
     assert complaint in (tmp_path / "worker.log").read_text()

@@ -1,4 +1,4 @@
-"""A worker starts itself again once the programs that its sandbox lacked are installed."""
+"""A worker starts itself again once a new probe would give a better sandbox."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from engines.bots import SAMPLE_BOTS
-from tests.support.brokers import PATIENCE_SECONDS, ROOT, Broker, running_worker
+from tests.support.brokers import PATIENCE_SECONDS, QUICK, ROOT, Broker, running_worker
 from tests.support.jobs import job_of
 from workers.bundles.samples import pack_sample
 from workers.bundles.store import store_bundle
 from workers.jobs import EngineSpec, Release
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT
 from workers.sandbox.host import NEEDED, find_program
+from workers.sandbox.policy import read_verdict
 from workers.service.messaging.heartbeat import Heartbeat
 from workers.service.restart import Restart, again
 
@@ -123,3 +124,27 @@ def test_a_worker_looks_again_when_bubblewrap_is_installed(
         assert os.getpriority(os.PRIO_PROCESS, worker.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 3
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
+
+
+@pytest.mark.slow
+def test_a_worker_whose_probe_failed_on_a_busy_machine_probes_again(
+    broker: Broker, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first probe gets no line from its engine; the level in heartbeats and of the pages follows."""
+    bwrap = programs / "bwrap"
+    bwrap.write_text("#!/bin/sh\necho 'bwrap: no line arrived in time' >&2\nexit 1\n")
+    bwrap.chmod(0o755)
+    root = checkout_with(programs, tmp_path / "checkout")
+    monkeypatch.setitem(QUICK, "workers.service.recheck.FIRST_PAUSE_SECONDS", 0.2)
+    environment = {"PYTHONPATH": str(root), "DUARENA_LOCAL": "1"}
+    with running_worker(broker.url, tmp_path, root=root, environment=environment, walls=True) as worker:
+        first = broker.hear_until(lambda heartbeat: heartbeat.admitted)
+        assert (first.level, "no line arrived in time" in first.refusal) == ("C", True)
+        bwrap.unlink()
+        bwrap.symlink_to(find_program("bwrap") or "/bin/false")
+        second = broker.hear_until(lambda heartbeat: heartbeat.run != first.run)
+        assert (second.level in {"A", "B"}, second.refusal) == (True, "")
+        kept = read_verdict(tmp_path / "cache")
+        assert kept is not None
+        assert kept.level == second.level
+        assert worker.poll() is None

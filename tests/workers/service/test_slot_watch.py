@@ -85,7 +85,7 @@ def test_the_main_process_of_a_worker_watches_its_slots_until_it_stops(
 ) -> None:
     checked: list[list[int]] = []
     monkeypatch.setattr(registration, "SLOTS", slots := Slots())
-    monkeypatch.setattr(registration, "_registrations", [MagicMock(is_outdated=lambda: False)])
+    monkeypatch.setattr(registration, "_registrations", [MagicMock(find_change=lambda: "")])
     monkeypatch.setattr(SlotWatch, "check", lambda self, pids, now: checked.append(pids))
     step = registration.RegistrationStep(SimpleNamespace(pool=SimpleNamespace(info={"processes": [FIRST]})))
     step._tick()

@@ -15,11 +15,10 @@ from workers.bundles.samples import pack_sample
 from workers.bundles.store import store_bundle
 from workers.engine.fair_clock import COMPLAINT_NS, PERIOD_NS, ContendedCore
 from workers.game.referee import play_game
-from workers.jobs import EngineSpec
+from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews, EngineSpec
 from workers.play import runner
 from workers.play.runner import WorkerContext
 from workers.service import consumer, context, self_test, tasks
-from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews
 from workers.service.messaging import sending
 from workers.service.messaging.vetting import vet_job
 from workers.service.slots import SLOTS

@@ -11,8 +11,7 @@ import pytest
 from tests.support.bad_engines import LINE
 from tests.support.brokers import PATIENCE_SECONDS, Broker, running_worker
 from tests.support.jobs import BadBundles, job_of, processes_with, wait_until
-from workers.jobs import Progress, Release
-from workers.service.compliance import ComplianceEnding, ComplianceJob, ComplianceNews
+from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews, Progress, Release
 from workers.service.messaging.commands import Command
 
 pytestmark = pytest.mark.slow

@@ -29,6 +29,10 @@ class Service:
     stop: signal.Signals = signal.SIGTERM
     patience_s: float = 10.0
     """How long it may take to stop before it is killed."""
+    descriptors: tuple[int, ...] = ()
+    """Open descriptors of the supervisor that the command gets, with the same numbers."""
+    final: int | None = None
+    """An exit code after which it is not started again."""
     ready: Callable[[], bool] = lambda: True
     """Whether it works; called again until it returns True."""
     alive: Callable[[], bool] | None = None
@@ -45,7 +49,7 @@ class Guarded:
         self.started = time.monotonic()
         log.parent.mkdir(parents=True, exist_ok=True)
         reading, self._control = os.pipe()
-        kept = (reading,) if lock is None else (reading, lock)
+        kept = (reading, *service.descriptors, *(() if lock is None else (lock,)))
         with log.open("ab") as output:
             # -I: neither the current folder nor the environment changes the guard's imports.
             self._guard = subprocess.Popen(

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import redis
 
+from tournament.queues import describe_broker_error
 from workers.service.messaging.signing import MOST_BYTES
 
 OLDEST = (6, 2)
@@ -58,7 +59,7 @@ def server_version(binary: Path) -> tuple[int, int]:
     """The version of a redis-server; ``(0, 0)`` if it cannot be run."""
     try:
         output = subprocess.run(
-            [binary, "--version"], capture_output=True, text=True, timeout=10, check=False
+            [binary, "--version"], capture_output=True, text=True, timeout=60, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return 0, 0
@@ -122,15 +123,22 @@ def broker_url(socket: Path) -> str:
 
 def answers(url: str) -> bool:
     """Whether the Redis at an address is ready; ``redis://``, ``rediss://`` or ``redis+socket://``."""
+    return not find_trouble(url)
+
+
+def find_trouble(url: str) -> str:
+    """What a Redis that is not ready does, as a clause without its subject; empty if it is ready."""
     try:
         with _client(url) as client:
-            return bool(client.ping())
-    except (redis.RedisError, ValueError):  # a ValueError for text that is no address
-        return False
+            client.ping()
+    except redis.RedisError as error:
+        return describe_broker_error(error)
+    except ValueError:
+        return "has no address"
+    return ""
 
 
 def _client(url: str) -> redis.Redis:
     if url.startswith("redis+socket://"):
-        path = url.removeprefix("redis+socket://").partition("?")[0]
-        return redis.Redis(unix_socket_path=path, socket_timeout=2)
+        url = url.replace("redis+socket", "unix", 1).partition("?")[0]
     return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)

@@ -8,6 +8,7 @@ supervisor's caller reads ``stopping``.
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
@@ -18,10 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
 from workers.silence import Silence
 
 READY_S = 60.0
+"""A service that is not ready, writes nothing and does nothing for so long is given up."""
+LEAST_WORK_S = 0.2
+"""The processor time in ``READY_S`` that counts as work; an idle service needs less."""
 BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Waits before a service that died is restarted; the last one repeats."""
 SETTLED_S = 60.0
@@ -80,19 +85,23 @@ class Supervisor:
         return {kept.process.service.name: kept.process.guard_pid for kept in self._kept}
 
     def start(self, service: Service) -> None:
-        """Start a service and wait until it is ready; raises ``NotReady``, also after a signal to stop."""
+        """Start a service and wait until it is ready, on a busy machine as long as it works.
+
+        Raises ``NotReady``, also after a signal to stop.
+        """
         kept = _Kept(self._launch(service), silence=_silence(service))
         self._kept.append(kept)
-        deadline = time.monotonic() + READY_S
+        progress, deadline = _Progress(kept.process), time.monotonic() + READY_S
         while not service.ready():
             if self.stopping:
                 raise NotReady(f"stopped while {service.name} was starting")
             if (code := kept.process.exit_code) is not None:
                 raise NotReady(self._failure_text(kept, f"{service.name} ended at once ({code})"))
             if time.monotonic() > deadline:
-                raise NotReady(
-                    self._failure_text(kept, f"{service.name} was not ready after {READY_S:.0f} s")
-                )
+                if not progress.has_moved():
+                    what = f"{service.name} is not ready and has done nothing for {READY_S:.0f} s"
+                    raise NotReady(self._failure_text(kept, what))
+                deadline = time.monotonic() + READY_S
             self.wait(0.05)
 
     def _launch(self, service: Service) -> Guarded:
@@ -130,10 +139,15 @@ class Supervisor:
     def _note_failure(self, kept: _Kept, now: float) -> None:
         if now - kept.process.started > SETTLED_S:
             kept.failures = 0
+        name, code = kept.process.service.name, kept.process.exit_code
+        if code is not None and code == kept.process.service.final:
+            kept.restart_at = math.inf
+            kept.process.wait(0)
+            self._say(self._failure_text(kept, f"{name} ended ({_describe(code)}) and is not started again"))
+            return
         delay = BACKOFF_S[min(kept.failures, len(BACKOFF_S) - 1)]
         kept.failures += 1
         kept.restart_at = now + delay
-        name, code = kept.process.service.name, kept.process.exit_code
         kept.process.wait(0)
         when = f"in {delay:.0f} s" if delay else "now"
         self._say(self._failure_text(kept, f"{name} died ({_describe(code)}) and is started again {when}"))
@@ -180,6 +194,32 @@ class Supervisor:
 
     def _count_signal(self, _number: int, _frame: FrameType | None) -> None:
         self.signals += 1
+
+
+class _Progress:
+    """Whether a process and its descendants have worked, or written to their log, since the last call."""
+
+    def __init__(self, process: Guarded) -> None:
+        self._process = process
+        self._before = self._look()
+
+    def has_moved(self) -> bool:
+        before, self._before = self._before, self._look()
+        return self._before[0] != before[0] or abs(self._before[1] - before[1]) >= LEAST_WORK_S
+
+    def _look(self) -> tuple[int, float]:
+        """The size of the log, and the processor time in seconds of the processes that run."""
+        found = descendants(self._process.guard_pid)
+        return self._process.log.stat().st_size, sum(map(_processor_seconds, found))
+
+
+def _processor_seconds(process: int) -> float:
+    """The processor time of a process and of its children that ended; 0 if it has ended."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _silence(service: Service) -> Silence | None:

@@ -1,56 +1,45 @@
-"""Write a backup of the site, or note one that other programs wrote."""
+"""Write a backup of the site."""
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
+from django.db import Error
 
 from tournament.embedded.console import Console
 from tournament.services.accounts.acts import BACKUP, record_act
-from tournament.services.backups.archive import BackupError
-from tournament.services.backups.writing import write_backup
+from tournament.services.backups.archive import write_archive, write_backup
+from tournament.services.backups.rows import BackupError
 
 
 class Command(BaseCommand):
     help = (
-        "Write the site's database, bundles and secret key into FILE, also while games are played."
-        " `manage.py restore FILE` makes a site of it."
+        "Write the site's database, bundles and secret key into the zip archive FILE, also while games are"
+        " played. `manage.py restore FILE` makes a site of it."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE", help="compressed if it ends in .gz or .tgz")
+        parser.add_argument("file", metavar="FILE", help="- is the standard output")
 
-        parser.add_argument(
-            "--note",
-            action="store_true",
-            help="write nothing: note that other programs wrote the backup FILE",
-        )
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        file: Path = options["file"].resolve()
-        if not options["note"]:
-            self._write(file)
-        record_act(
-            None,
-            "noted a backup" if options["note"] else "wrote a backup",
-            f"file {file.name}",
-            command=BACKUP,
-        )
-
-    def _write(self, file: Path) -> None:
-        if not file.parent.is_dir():
-            raise CommandError(f"no backup was written: there is no folder {file.parent}")
+    def handle(self, *args: Any, file: str, **options: Any) -> None:
+        path = Path(file).resolve()
+        if not path.parent.is_dir():
+            raise CommandError(f"no backup was written: there is no folder {path.parent}")
         console = Console(self.stderr)  # type: ignore[arg-type]
         try:
-            size = write_backup(file, console.show_step)
-        except BackupError as error:
-            raise CommandError(f"no backup was written: {error}") from None
-        except (OSError, DatabaseError) as error:
+            if file == "-":
+                write_archive(sys.stdout.buffer, console.show_step)
+            else:
+                self.stdout.write(f"{path}: {write_backup(path, console.show_step):,} bytes")
+        except (BackupError, OSError, Error) as error:
             raise CommandError(f"no backup was written: {str(error).strip()}") from None
         finally:
             console.end_progress()
-        self.stdout.write(f"{file}: {size:,} bytes")
+        try:
+            record_act(None, "wrote a backup", f"file {path.name}", command=BACKUP)
+        except Error as error:
+            raise CommandError(f"the backup could not be noted for /staff/: {error}") from None

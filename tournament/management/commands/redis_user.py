@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from kombu import Connection
 from redis.exceptions import ResponseError
 
+from tournament.queues import describe_broker_error
 from tournament.services.accounts.worker_keys import is_worker_name
 from workers.service.messaging.redis_rules import worker_rules
 
@@ -36,11 +37,15 @@ class Command(BaseCommand):
         from tournament.celery import app
 
         with app.connection_for_write() as connection:
-            client = _client(connection)
-            if delete:
-                self._delete(client, worker)
-            else:
-                self._make(client, worker, only_print=not make)
+            try:
+                client = _client(connection)
+                if delete:
+                    self._delete(client, worker)
+                else:
+                    self._make(client, worker, only_print=not make)
+            except connection.connection_errors as error:
+                trouble = describe_broker_error(error)
+                raise CommandError(f"the Redis of REDIS_URL cannot be used: it {trouble}") from None
 
     def _delete(self, client: Any, worker: str) -> None:
         if not client.execute_command("ACL", "DELUSER", worker):
@@ -69,5 +74,5 @@ class Command(BaseCommand):
 
 
 def _client(connection: Connection) -> Any:
-    channel: Any = connection.default_channel
+    channel: Any = connection.channel()  # the default channel tries again for minutes
     return channel.client

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
+from django.db import Error, connection
 
 from tournament.embedded.console import Console
 from tournament.embedded.data_folder import claim_data_folder
 from tournament.embedded.processes.lock import AlreadyRunning, instance_lock
-from tournament.services.backups.archive import BackupError
+from tournament.known_database import note_database
+from tournament.services.backups import RESTORING
 from tournament.services.backups.restoring import restore_backup
+from tournament.services.backups.rows import BackupError
 
 
 class Command(BaseCommand):
     help = (
-        "Make a site of a backup, in the empty data folder DUARENA_DATA and, if DATABASE_URL names"
-        " PostgreSQL, in that empty database."
+        "Make a site of a backup, in the empty data folder DUARENA_DATA, with SQLite or the empty database"
+        " of DATABASE_URL, whichever database the backup is of."
     )
     requires_migrations_checks = False
 
@@ -28,15 +31,17 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, metavar="FILE", help="what `manage.py backup` wrote")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        os.umask(0o077)  # a database has hashes of passwords
         console = Console(self.stderr)  # type: ignore[arg-type]
         try:
             with instance_lock(settings.DATA):
                 about = restore_backup(options["file"].resolve(), console.show_step)
-        except (AlreadyRunning, BackupError) as error:
-            raise CommandError(f"nothing was restored: {error}") from None
-        except (OSError, DatabaseError) as error:
-            raise CommandError(f"the restore is not complete: {str(error).strip()}") from None
+                claim_data_folder(settings.DATA)
+                note_database(settings.DATA, connection.vendor)
+        except (AlreadyRunning, BackupError, OSError, Error) as error:
+            is_begun = (settings.DATA / RESTORING).exists()
+            state = "the restore is not complete" if is_begun else "nothing was restored"
+            raise CommandError(f"{state}: {str(error).strip()}") from None
         finally:
             console.end_progress()
-        claim_data_folder(settings.DATA)
         self.stdout.write(f"restored the site of {about.created}, release {about.release}: {settings.DATA}")

@@ -24,7 +24,7 @@ def record_act(
 
 
 def last_backup() -> datetime.datetime | None:
-    """When ``manage.py backup`` last wrote a backup, or noted one; None if it never did."""
+    """When ``manage.py backup`` last wrote a backup; None if it never did."""
     return (
         Act.objects.filter(actor=None, actor_name=BACKUP).order_by("-pk").values_list("at", flat=True).first()
     )

@@ -1,7 +1,4 @@
-"""Ends the access of an account: sessions, tokens, and the means by which others may have kept it.
-
-A module of its own, because the administration and the command ``./arena admin`` both need it.
-"""
+"""Ends the access of an account: sessions, tokens, and the means by which others may have kept it."""
 
 from __future__ import annotations
 

@@ -16,9 +16,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from allauth.core.internal import ratelimit
+from allauth.mfa import app_settings
 from django.core.cache import cache
 from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
+
+from tournament.models import User
 
 _APP = "allauth.account"
 
@@ -72,6 +75,16 @@ def give_back(used: Sequence[Any]) -> None:
     """Take an attempt back."""
     for usage in used:
         usage.rollback()
+
+
+def take_code(user: User, code: str) -> bool:
+    """Whether a right code of the user's second factor has not been used; it is used from now on.
+
+    allauth notes a used code only at the log-in, and for one period of three in which it is right.
+    """
+    lasts = (2 * app_settings.TOTP_TOLERANCE + 1) * app_settings.TOTP_PERIOD
+    digits = "".join(filter(str.isdigit, code))
+    return cache.add(f"allauth.used-code:{user.pk}:{digits}", "", timeout=lasts)
 
 
 def seconds_left(request: HttpRequest, action: str, key: str | None = None) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from tournament import access
@@ -30,7 +31,10 @@ MOST_ALLOWED = 240.0
 ALLOWED_A_SECOND = 2.0
 REQUEST_COST = 1.0
 UPLOAD_COST = 40.0
-"""Six uploads at once and three a minute from then on, or two other requests a second."""
+"""Six uploads at once and three a minute from then on, or two other requests a second.
+
+A refused upload costs as much as another request.
+"""
 
 
 class TokenError(ValueError):
@@ -69,6 +73,11 @@ def find_token(text: str, now: datetime.datetime) -> Token | None:
     return token
 
 
+def own_token(user: User, text: str) -> Token | None:
+    """The user's token with this text, without counting as a use of it."""
+    return user.tokens.filter(digest=_digest(text), revoked_at__isnull=True).first()
+
+
 @transaction.atomic
 def _store_given(text: str) -> bool:
     """Store the token of the settings at its first use; False for any other text.
@@ -98,6 +107,11 @@ def revoke(token: Token) -> None:
 def revoke_all(user: User) -> int:
     """Make all tokens of a user invalid; returns how many were valid."""
     return user.tokens.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
+
+
+def give_back(user: User, cost: float) -> None:
+    """Add what was deducted for a request that came to nothing."""
+    Allowance.objects.filter(user=user).update(left=F("left") + cost)
 
 
 @transaction.atomic

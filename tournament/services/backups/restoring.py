@@ -1,4 +1,4 @@
-"""Restores the backup of a site into an empty data folder and, with PostgreSQL, an empty database.
+"""Restores the backup of a site into an empty data folder and an empty database of any kind.
 
 Until the last step the data folder has the folder ``RESTORING``, so that no site starts on a part of a
 backup. A restore that was interrupted is repeated from the start.
@@ -7,29 +7,29 @@ backup. A restore that was interrupted is repeated from the start.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from pathlib import Path
+from zipfile import ZipFile
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
 from engines import __version__
 from engines.files import atomic_file
-from tournament.models import Bot, Ladder, Tournament, User
-from tournament.services.backups import RESTORING, postgresql, sqlite
+from tournament.models import Ladder
+from tournament.services.backups import RESTORING, rows
 from tournament.services.backups.archive import (
     BUNDLES,
-    DATABASE,
     SECRET_KEY,
+    TABLES,
     About,
-    BackupError,
     Progress,
-    extract,
+    applied_migrations,
+    check_archive,
 )
-from tournament.services.backups.writing import applied_migrations, database_file
+from tournament.services.backups.rows import BackupError
+from workers.bundles.store import store_bundle
 
 OWN = {RESTORING, "secret_key", "lock"}
 """What a data folder may have that has no site yet."""
@@ -38,82 +38,51 @@ OWN = {RESTORING, "secret_key", "lock"}
 def restore_backup(path: Path, progress: Progress) -> About:
     """Restore a backup; returns what it says of itself.
 
-    Raises ``BackupError`` or ``OSError``. Before an error only ``RESTORING`` was written, except that an
-    interrupted restore may leave bundles, which the next one completes.
+    Raises ``BackupError``, ``OSError`` or ``django.db.Error``; the folder ``RESTORING`` then shows whether
+    anything was written.
     """
     _check_empty()
-    draft = settings.DATA / RESTORING
-    draft.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _clear(draft)  # the folder stays: it marks the data folder as one in which a restore was begun
-    try:
-        about = extract(path, draft, progress)
-        _check_fits(about)
-        if about.vendor == "sqlite":
-            sqlite.check(draft / DATABASE / sqlite.NAME)
-    except BackupError:
-        shutil.rmtree(draft)
-        raise
-    _place_bundles(draft / BUNDLES)
-    _place_key(draft / SECRET_KEY)
-    if about.vendor == "sqlite":
-        _place_database(draft)
-    else:
-        # Not the command, which also creates the rows that every site has.
-        MigrationExecutor(connection).migrate(list(about.migrations.items()))
-        postgresql.load(draft / DATABASE, progress)
-    shutil.rmtree(draft)
+    about = check_archive(path, progress)
+    _check_fits(about)
+    (settings.DATA / RESTORING).mkdir(mode=0o700, exist_ok=True)
+    # Not the command, which also creates the rows that every site has.
+    MigrationExecutor(connection).migrate(list(about.migrations.items()))
+    with ZipFile(path) as archive, connection.constraint_checks_disabled(), transaction.atomic():
+        rows.clear_tables()
+        members = archive.infolist()
+        for number, member in enumerate(members):
+            progress("restoring", number, len(members))
+            with archive.open(member) as file:
+                if member.filename.startswith(TABLES):
+                    rows.read_table(member.filename[len(TABLES) : -len(".jsonl")], file)
+                elif member.filename.startswith(BUNDLES):
+                    store_bundle(settings.BUNDLES, file)  # type: ignore[arg-type]
+        rows.finish()
+        if not os.environ.get("DUARENA_SECRET_KEY"):
+            with atomic_file(settings.DATA / "secret_key", mode=0o600) as key:
+                key.write(archive.read(SECRET_KEY))
+    (settings.DATA / RESTORING).rmdir()
     return about
-
-
-def restore_database(path: Path) -> None:
-    """Replace a SQLite database by the one in a backup; nothing may use it. Raises as ``extract``."""
-    with tempfile.TemporaryDirectory(prefix=".restore-", dir=database_file().parent) as folder:
-        extract(path, Path(folder), lambda *_: None)
-        _place_database(Path(folder))
-
-
-def _place_database(draft: Path) -> None:
-    connection.close()
-    for ending in ("-wal", "-shm"):  # of the database that is replaced
-        database_file().with_name(database_file().name + ending).unlink(missing_ok=True)
-    os.replace(draft / DATABASE / sqlite.NAME, database_file())
-
-
-def _clear(folder: Path) -> None:
-    for entry in folder.iterdir():
-        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
 
 def _check_empty() -> None:
     """Raises ``BackupError`` if the data folder or the database is in use."""
     was_begun = (settings.DATA / RESTORING).exists()
-    if settings.DATA.exists():
-        allowed = OWN | ({settings.BUNDLES.name} if was_begun else set())
-        if taken := sorted({entry.name for entry in settings.DATA.iterdir()} - allowed):
-            raise BackupError(
-                f"the data folder {str(settings.DATA)!r} is not empty, it has {taken[0]!r}:"
-                " choose an empty folder with DUARENA_DATA"
-            )
-    if connection.vendor == "sqlite":
-        if database_file().exists():
-            raise BackupError(f"there is a database already: {str(database_file())!r}")
-    elif applied_migrations() and not (was_begun and _has_no_rows()):
-        raise BackupError("the database of DATABASE_URL is not empty: create a new one")
-
-
-def _has_no_rows() -> bool:
-    """Whether a site's tables are empty: those of an interrupted restore, which fills all or none."""
-    tables = set(connection.introspection.table_names())
-    models = (Bot, Ladder, Tournament, User)
-    return not any(model._meta.db_table in tables and model.objects.exists() for model in models)
+    if not was_begun and (taken := sorted({*os.listdir(settings.DATA)} - OWN)):
+        raise BackupError(
+            f"the data folder {str(settings.DATA)!r} is not empty, it has {taken[0]!r}:"
+            " choose an empty folder with DUARENA_DATA"
+        )
+    if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():
+        return  # to ask it for its tables would make the file
+    # Every site has ladders, and an interrupted restore fills all tables or none.
+    is_filled = Ladder._meta.db_table in rows.tables() and Ladder.objects.exists()
+    if is_filled or (applied_migrations() and not was_begun):
+        raise BackupError("the database is not empty: create a new one, and name it in DATABASE_URL")
 
 
 def _check_fits(about: About) -> None:
-    """Raises ``BackupError`` for a backup of another kind of database or of a later release."""
-    if about.vendor != connection.vendor:
-        raise BackupError(
-            f"the backup is of a {about.vendor} database, DATABASE_URL names one of {connection.vendor}"
-        )
+    """Raises ``BackupError`` for a backup of a later release."""
     known = MigrationLoader(None).disk_migrations
     for step in about.migrations.items():
         if step not in known and step[0] in {app for app, _ in known}:
@@ -121,17 +90,3 @@ def _check_fits(about: About) -> None:
                 f"the backup was made by release {about.release} with the migration {'.'.join(step)}, which"
                 f" this release, {__version__}, does not have: restore it with that release or a later one"
             )
-
-
-def _place_bundles(folder: Path) -> None:
-    for bundle in sorted(folder.glob("*.zip")):
-        place = settings.BUNDLES / bundle.name[:2] / bundle.name
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.move(bundle, place)
-
-
-def _place_key(file: Path) -> None:
-    """Store the key, unless the environment gives it."""
-    if not os.environ.get("DUARENA_SECRET_KEY"):
-        with atomic_file(settings.DATA / "secret_key", mode=0o600) as written:
-            written.write(file.read_bytes())

@@ -75,13 +75,14 @@ def end_leases(as_of: datetime | None, now: datetime) -> Swept | None:
     second one ends the leases that had expired by ``as_of`` and were not renewed by the processed reports.
     """
     keeper = _update_keeper(now)
-    if now - keeper.up_since < LEASE:
-        return None
     if as_of is None:
         if queues.queue_length(queues.RECORDS) > 0:
             queues.send_sweep(now)
             return None
         as_of = now
+    Keeper.objects.update(handled_until=as_of)
+    if as_of - keeper.up_since < LEASE:
+        return None
     sweep_workers(as_of)
     take_back_stranded()
     workers = list(Worker.objects.given_jobs())

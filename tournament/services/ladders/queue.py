@@ -1,204 +1,201 @@
-"""The state of the queue: games being played, games that wait, and when they are likely to start.
+"""The queue: the games being played, the tournaments that wait, and which game of each bot comes next.
 
 The number of queries depends only on the number of running tournaments, not on how many games wait: only
-the first few waiting games are read, the others are counted as a whole.
+the first few waiting games of each are read, the others are counted as a whole.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby, zip_longest
 from operator import itemgetter
+from typing import NamedTuple
 
-from django.conf import settings
+from django.core.cache import cache
+from django.template.defaultfilters import pluralize
 
 from tournament import queues
-from tournament.arithmetic.forecast import Forecast, LadderPairs, QueuedPair, forecast
-from tournament.arithmetic.matchmaker import Candidate, count_early, draw_pairs, most_pairs_between
-from tournament.models import Attempt, Game, Keeper, Matchmaking, Tournament, Worker
-from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.arithmetic.matchmaker import can_play, most_pairs_between
+from tournament.models import (
+    ActiveVersion,
+    Attempt,
+    BotVersion,
+    Game,
+    Keeper,
+    Matchmaking,
+    Tournament,
+    Worker,
+)
 from tournament.services.dispatch.dispatch import of_queue
-from tournament.services.dispatch.durations import guess_seconds, seconds_a_game
-from tournament.services.dispatch.slots import slots_of
 from tournament.services.ladders.candidates import candidates_of
-from tournament.services.ladders.matchmaking import find_matchmakers, ladders_with_provisional, seed_of
+from tournament.services.ladders.matchmaking import find_matchmakers
 
 LISTED = 600
 """Waiting games of a tournament that are read one by one."""
-DRAWS_AHEAD = 10_000
-"""Pairs times bots of a ladder that are drawn in advance: takes 10 to 20 milliseconds."""
-LEAST_AHEAD = 20
-"""Pairs that are drawn in advance for any number of bots."""
 SILENCE = datetime.timedelta(seconds=60)
 """How long a job may wait for a worker, and the keeper may be silent, before the page reports a problem."""
+KEPT_S = 3
+"""Seconds for which a process keeps the state."""
+SWITCHED_OFF = "none: its owner has switched it off on this ladder"
+_Player = tuple[str, int]
+"""A ladder's code and a version's id."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedEvent:
-    """A running tournament in the queue."""
+class NextGame(NamedTuple):
+    """What an active version plays next on a ladder."""
 
-    tournament: Tournament
+    version: int
+    bot: int
+    owner: int | None
+    text: str
+    ahead: int | None = None
+    """Games that start before its next one; None if no game of it waits."""
+    game: int | None = None
+    """The game it is playing now."""
+
+
+class QueuedEvent(NamedTuple):
+    """A running tournament; its games that have not begun wait."""
+
+    tournament: int
     playing: int
-    sent: int
-    """Games queued for a worker."""
     waiting: int
-    """Games that are not queued yet."""
-    seconds: float
-    """Expected duration of a game."""
+    ahead: int
+    """Waiting games of tournaments that come before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """The state of the queue at one time."""
+class QueueState(NamedTuple):
+    """The queue of games; validations have another."""
 
-    playing: list[Game]
-    """With their players and live moves."""
-    events: list[QueuedEvent]
-    """In the order in which they are played; without those of ladders."""
-    matchmakers: list[Matchmaking]
-    candidates: Mapping[str, list[Candidate]]
-    slots: int
-    """Games that are played at once."""
-    forecast: Forecast
     trouble: str
     """What keeps games from being played, as the end of a sentence; empty if nothing does."""
+    playing: list[int]
+    """The games being played."""
+    events: list[QueuedEvent]
+    """In the order in which they are played; without those of ladders."""
+    ladders: dict[str, list[NextGame]]
+    """All active versions of each ladder: those that play, then by ``ahead``, then by the longest wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Claimed:
-    """A claimed game with its attempt."""
-
-    game: Game
-    attempt: Attempt
-
-    @property
-    def is_played(self) -> bool:
-        return hasattr(self.game, "live")
+def queue_state(now: datetime.datetime) -> QueueState:
+    """The queue as it was at most ``KEPT_S`` seconds ago."""
+    known: QueueState | None = cache.get("queue-state")
+    if known is None:
+        known = look(now)
+        cache.set("queue-state", known, KEPT_S)
+    return known
 
 
-def look(now: datetime.datetime) -> Queue:
-    """Everything about the queue of games; validations have a queue of their own."""
+def look(now: datetime.datetime) -> QueueState:
+    claimed = Game.objects.filter(of_queue(queues.GAMES, "tournament"), state=Game.State.CLAIMED)
+    attempts = Attempt.objects.filter(pk__in=claimed.values("attempt")).order_by("sent_at", "game")
+    games = {game.attempt: game for game in claimed.select_related("live")}
+    in_order = [games[attempt.pk] for attempt in attempts if attempt.pk in games]
+    playing = [game for game in in_order if hasattr(game, "live")]
+    events, ahead = _find_waiting([game for game in in_order if not hasattr(game, "live")], playing)
+    now_played = {(g.ladder_id, version): g.pk for g in playing for version in (g.white_id, g.black_id)}
+    return QueueState(
+        _find_trouble(attempts, now),
+        [game.pk for game in playing],
+        events,
+        _next_games(now_played, ahead),
+    )
+
+
+def _find_waiting(
+    sent: Sequence[Game], playing: Sequence[Game]
+) -> tuple[list[QueuedEvent], dict[_Player, int]]:
+    """The tournaments, and how many games start before the next one of each player in them."""
     running = Tournament.objects.running().exclude(kind=Tournament.Kind.VALIDATION)
-    claimed = _claimed()
-    events = [_event(one, claimed) for one in running.order_by("-priority", "started_at", "id")]
-    paces = {event.tournament.pk: event.seconds for event in events}
-    matchmakers = find_matchmakers()
-    candidates = candidates_of([row.ladder_id for row in matchmakers])
-    waiting, unlisted_s = _waiting([event for event in events if not event.tournament.is_version_test])
-    workers = list(Worker.objects.up().filter(queue=queues.GAMES))
-    slots = slots_of(workers) or settings.SLOTS
-    ladders = [_to_come(row, candidates[row.ladder_id], paces, now) for row in matchmakers if row.is_at_work]
-    found = forecast(
-        slots,
-        [_left_s(one, paces, now) for one in claimed if one.is_played],
-        chain(_sent(claimed, paces), waiting),
-        unlisted_s,
-        _with_early(ladders, candidates),
-    )
-    return Queue(
-        [one.game for one in claimed if one.is_played],
-        [event for event in events if not event.tournament.is_endless],
-        matchmakers,
-        candidates,
-        slots,
-        found,
-        _trouble(workers, [one.attempt for one in claimed], now),
-    )
+    in_order = sorted(running.order_by("-priority", "started_at", "id"), key=_rank)
+    events: list[QueuedEvent] = []
+    ahead: dict[_Player, int] = {}
+    begun = _count_ahead(ahead, ((g.ladder_id, g.white_id, g.black_id) for g in sent), 0)
+    for _, together in groupby(in_order, key=_rank):
+        rows, waiting = [], 0
+        for tournament in together:
+            games_playing = sum(game.tournament_id == tournament.pk for game in playing)
+            queued = sum(game.tournament_id == tournament.pk for game in sent)
+            left = max(0, tournament.games_total - tournament.games_done - games_playing)
+            waiting += max(0, left - queued)
+            listed = tournament.games.filter(state=Game.State.WAITING).order_by("id")
+            rows.append(listed.values_list("ladder", "white", "black")[:LISTED])
+            if not tournament.is_endless:
+                events.append(QueuedEvent(tournament.pk, games_playing, left, begun))
+        # Tournaments of equal priority take turns.
+        _count_ahead(ahead, filter(None, chain.from_iterable(zip_longest(*rows))), begun)
+        begun += waiting
+    return events, ahead
 
 
-def _claimed() -> list[_Claimed]:
-    """In the order in which they were sent."""
-    games = Game.objects.filter(of_queue(queues.GAMES, "tournament"), state=Game.State.CLAIMED)
-    by_attempt = {game.attempt: game for game in games.with_players().select_related("live")}
-    attempts = Attempt.objects.filter(pk__in=games.values("attempt")).order_by("sent_at", "game")
-    return [_Claimed(by_attempt[attempt.pk], attempt) for attempt in attempts if attempt.pk in by_attempt]
+def _rank(tournament: Tournament) -> tuple[bool, int]:
+    """Version tests come after all others."""
+    return tournament.is_version_test, -tournament.priority
 
 
-def _event(tournament: Tournament, claimed: Sequence[_Claimed]) -> QueuedEvent:
-    mine = [one for one in claimed if one.game.tournament_id == tournament.pk]
-    playing = sum(one.is_played for one in mine)
-    waiting = max(0, tournament.games_total - tournament.games_done - len(mine))
-    return QueuedEvent(tournament, playing, len(mine) - playing, waiting, seconds_a_game(tournament))
+def _count_ahead(ahead: dict[_Player, int], games: Iterable[tuple[str, int, int]], begun: int) -> int:
+    """Adds the players that are not in ``ahead`` yet; returns how many games start before a further one."""
+    for ladder, *players in games:
+        for version in players:
+            ahead.setdefault((ladder, version), begun)
+        begun += 1
+    return begun
 
 
-def _left_s(one: _Claimed, paces: Mapping[int, float], now: datetime.datetime) -> float:
-    """Seconds until a game ends; at least one, because a game that is overdue may end at any moment."""
-    begun = one.attempt.started_at or now
-    return max(1.0, _pace(one.game, paces) - (now - begun).total_seconds())
+def _next_games(playing: Mapping[_Player, int], ahead: Mapping[_Player, int]) -> dict[str, list[NextGame]]:
+    rows = {row.ladder_id: row for row in find_matchmakers()}
+    candidates = candidates_of(list(rows))
+    last = {(code, one.version): one.last or 0 for code in rows for one in candidates[code]}
+    playable = {(code, version) for code in rows for version in can_play(candidates[code])}
+    columns = ("ladder", "version", "bot", "bot__owner", "enabled")
+    active = ActiveVersion.objects.filter(ladder__in=rows).order_by("bot__name_key").values_list(*columns)
+    found: dict[str, list[tuple[tuple[int, int], NextGame]]] = {code: [] for code in rows}
+    for code, version, bot, owner, enabled in active:
+        who, player = (version, bot, owner), (code, version)
+        if player in playing:
+            place, one = (0, 0), NextGame(*who, "playing now", 0, playing[player])
+        elif player in ahead:
+            place, one = (1, ahead[player]), NextGame(*who, _describe_ahead(ahead[player]), ahead[player])
+        elif enabled and rows[code].is_at_work and player in playable:
+            pairs = most_pairs_between(len(candidates[code]))
+            place, one = (2, last[player]), NextGame(*who, f"within the next {pairs} pairs of this ladder")
+        else:
+            place, one = (3, 0), NextGame(*who, _why_none(rows[code], enabled))
+        found[code].append((place, one))
+    return {code: [one for _, one in sorted(games, key=itemgetter(0))] for code, games in found.items()}
 
 
-def _pace(game: Game, paces: Mapping[int, float]) -> float:
-    """Expected seconds of such a game; a guess if its tournament was paused in the meantime."""
-    known = paces.get(game.tournament_id)
-    return known or guess_seconds([game.ladder_id], game.tournament.time_control)
+def _describe_ahead(games: int) -> str:
+    return f"after {games} more game{pluralize(games)}" if games else "it is next"
 
 
-def _sent(claimed: Sequence[_Claimed], paces: Mapping[int, float]) -> list[QueuedPair]:
-    games = [one.game for one in claimed if not one.is_played]
-    return _pairs([(g.pairing_id, g.ladder_id, g.white_id, g.black_id, _pace(g, paces)) for g in games])
+def _why_none(row: Matchmaking, enabled: bool) -> str:
+    """Why the matchmaker will not choose a bot."""
+    if not enabled:
+        return SWITCHED_OFF
+    if row.rate == 0:
+        return "only in tournaments (matchmaker off)"
+    if row.is_paused:
+        return "only in tournaments (matchmaker paused)"
+    return "none: no bot of another owner is active here"
 
 
-def _waiting(events: Sequence[QueuedEvent]) -> tuple[list[QueuedPair], float]:
-    """Pairs in the order in which they will be sent, and the total seconds of the games not listed."""
-    waiting: list[QueuedPair] = []
-    unlisted_s = 0.0
-    for _, rank in groupby(events, key=lambda event: event.tournament.priority):
-        lists = []
-        for event in rank:
-            games = event.tournament.games.filter(state=Game.State.WAITING).order_by("id")
-            rows = list(games.values_list("pairing", "ladder", "white", "black")[:LISTED])
-            unlisted_s += max(0, event.waiting - len(rows)) * event.seconds
-            lists.append(_pairs([(*row, event.seconds) for row in rows]))
-        # Tournaments of equal priority take turns, a pair each.
-        waiting += (pair for pair in chain.from_iterable(zip_longest(*lists)) if pair)
-    return waiting, unlisted_s
+def _find_trouble(attempts: Iterable[Attempt], now: datetime.datetime) -> str:
+    keeper = Keeper.objects.first()
+    if keeper is None or now - keeper.seen_at > SILENCE:
+        return "the record keeper, which sends games to workers, is not running"
+    conditions = {worker.condition for worker in Worker.objects.up().filter(queue=queues.GAMES)}
+    if conditions <= {"quarantined", "set aside", "held"}:
+        return _why_unable(conditions)
+    leases = [attempt.lease_until for attempt in attempts if attempt.lease_until]
+    waits_long = any(attempt.lease_until is None and now - attempt.sent_at > SILENCE for attempt in attempts)
+    if waits_long and not any(lease >= now for lease in leases):
+        return "no worker takes games"
+    return ""
 
 
-def _pairs(games: Sequence[tuple[int, str, int, int, float]]) -> list[QueuedPair]:
-    """Consecutive games (pairing, ladder, white, black, seconds) of one pairing as one pair."""
-    pairs = []
-    for _, rows in groupby(games, key=itemgetter(0)):
-        together = list(rows)
-        _, ladder, white, black, seconds = together[0]
-        pairs.append(QueuedPair(ladder, (white, black), len(together), len(together) * seconds))
-    return pairs
-
-
-def _to_come(
-    row: Matchmaking, candidates: Sequence[Candidate], paces: Mapping[int, float], now: datetime.datetime
-) -> LadderPairs:
-    """The pairs that a matchmaker would make if no new result changed the ratings."""
-    bots = max(1, len(candidates))
-    count = min(most_pairs_between(bots), max(LEAST_AHEAD, DRAWS_AHEAD // bots))
-    due_s = (row.next_at - now).total_seconds() if row.next_at else 0.0
-    known = paces.get(row.tournament_id or 0)
-    pace = known or guess_seconds([row.ladder_id], row.terms.time_control)
-    return LadderPairs(
-        row.ladder_id,
-        min(max(0.0, due_s), row.interval_s),
-        row.interval_s,
-        draw_pairs(candidates, row.pairs_made + 1, count, seed_of(row.ladder_id)),
-        GAMES_A_PAIR,
-        GAMES_A_PAIR * pace,
-    )
-
-
-def _with_early(
-    ladders: Sequence[LadderPairs], candidates: Mapping[str, Sequence[Candidate]]
-) -> list[LadderPairs]:
-    """With the number of pairs that idle workers get before they are due."""
-    provisional = ladders_with_provisional([one.ladder for one in ladders])
-    return [
-        replace(one, early=count_early(candidates[one.ladder], one.pairs, one.games))
-        if one.ladder in provisional
-        else one
-        for one in ladders
-    ]
-
-
-def _unable(conditions: set[str]) -> str:
+def _why_unable(conditions: set[str]) -> str:
     """Why no worker takes games, given the conditions of all workers."""
     if not conditions:
         return "no worker is running"
@@ -209,15 +206,33 @@ def _unable(conditions: set[str]) -> str:
     return "no worker gets games or is able to play them"
 
 
-def _trouble(workers: Sequence[Worker], attempts: Sequence[Attempt], now: datetime.datetime) -> str:
-    keeper = Keeper.objects.first()
-    if keeper is None or now - keeper.seen_at > SILENCE:
-        return "the record keeper, which sends games to workers, is not running"
-    conditions = {worker.condition for worker in workers}
-    if conditions <= {"quarantined", "set aside", "held"}:
-        return _unable(conditions)
-    leases = [attempt.lease_until for attempt in attempts if attempt.lease_until]
-    waits_long = any(attempt.lease_until is None and now - attempt.sent_at > SILENCE for attempt in attempts)
-    if waits_long and not any(lease >= now for lease in leases):
-        return "no worker takes games"
-    return ""
+def next_games_of(
+    state: QueueState, rows: Iterable[ActiveVersion], validating: Iterable[BotVersion] = ()
+) -> dict[str, NextGame]:
+    """The next games of a bot by ladder, from the rows of its active versions.
+
+    Where it has none, those of its versions in ``validating`` come after their validation.
+    """
+    rows = [row for row in rows if row.ladder_id in state.ladders]
+    bots = {row.bot_id for row in rows}
+    known = {
+        (code, one.version): one for code, games in state.ladders.items() for one in games if one.bot in bots
+    }
+    found = {}
+    for row in rows:
+        one = known.get((row.ladder_id, row.version_id))
+        if not row.enabled:
+            found[row.ladder_id] = NextGame(row.version_id, row.bot_id, None, SWITCHED_OFF)
+        elif one is None or one.text == SWITCHED_OFF:  # changed since
+            found[row.ladder_id] = NextGame(row.version_id, row.bot_id, None, "not known yet")
+        else:
+            found[row.ladder_id] = one
+    for version in validating:
+        for code in version.games:
+            if code in state.ladders:
+                found.setdefault(code, after_validation(version))
+    return found
+
+
+def after_validation(version: BotVersion) -> NextGame:
+    return NextGame(version.pk, version.bot_id, version.bot.owner_id, "after it has passed its validation")

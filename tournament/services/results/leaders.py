@@ -1,4 +1,4 @@
-"""The leader of each ladder; a separate module, because the feeds need it and the ratings do not."""
+"""The leader of each ladder."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def follow_leader(ladder: Ladder, now: datetime.datetime) -> None:
     """Store and publish the ladder's leader if it has changed; part of the caller's transaction.
 
     The caller has locked the ladder's row. A version that takes the lead again on the same day is published
-    once, so that two equal versions do not fill the feeds.
+    once, so that two equal versions do not fill the feeds. A provisional rating does not lead.
     """
-    best = LadderRating.objects.leaderboard(ladder.pk).first()
+    best = LadderRating.objects.settled().leaderboard(ladder.pk).first()
     if best is None:
         Ladder.objects.filter(pk=ladder.pk).update(leader=None)
         return

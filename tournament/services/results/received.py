@@ -32,6 +32,8 @@ class SiteMemory:
 
         recent = self._loaded()
         recent.add(message, now)
+        if message.queue != RECORDS:
+            return  # the beat's messages may be repeated, and expire soon
         row = ReceivedMessage(name=message.name, sent=message.sent)
         _try(lambda: ReceivedMessage.objects.bulk_create([row], ignore_conflicts=True))
         if now >= self._next_cleaning:

@@ -1,7 +1,7 @@
 """Rebuilds the ratings after annulments, beside the record keeper's other work.
 
-A separate module, because it holds a thread: a rebuild of a million games takes half a minute, and results
-are stored in the meantime. The thread ends with its process; the next call then starts again.
+A rebuild of a million games takes half a minute, so it runs in a thread, and results are stored in the
+meantime. The thread ends with its process; the next call then starts again.
 """
 
 from __future__ import annotations

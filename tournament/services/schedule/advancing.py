@@ -1,7 +1,4 @@
-"""Takes the steps that are due in several tournaments, each in a transaction of its own.
-
-A separate module, because rounds and version tests take their steps in the same way.
-"""
+"""Takes the steps that are due in several tournaments, each in a transaction of its own."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _take_slug(draft: Tournament) -> str:
         slug = name_slug(draft.name)
         try:
             with transaction.atomic():
-                Tournament.objects.filter(pk=draft.pk).update(slug=slug)
+                Tournament.objects.filter(pk=draft.pk).update(slug=slug, draft_slug=draft.slug)
         except IntegrityError:
             continue
         return slug

@@ -1,7 +1,4 @@
-"""Stops the validation of a version: its compliance check and its validation games end at once.
-
-A separate module, because a person asks for it; all other steps of a validation follow from messages.
-"""
+"""Stops the validation of a version: its compliance check and its validation games end at once."""
 
 from __future__ import annotations
 

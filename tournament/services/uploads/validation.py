@@ -27,15 +27,8 @@ from tournament.services.locks import lock_row, locking
 from tournament.services.schedule.tournaments import create_validation, start
 from tournament.services.shares import SITE, charge, checked_seconds, exhausted, is_exhausted, used_by_owner
 from tournament.services.uploads import availability as uploads
-from workers.service.compliance import (
-    MAX_LOG,
-    MAX_NAME,
-    MAX_SENTENCE,
-    ComplianceEnding,
-    ComplianceJob,
-    ComplianceNews,
-    Found,
-)
+from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews, Finding
+from workers.service.compliance import MAX_LOG, MAX_NAME, MAX_SENTENCE
 from workers.service.messaging.heartbeat import Heartbeat, name_of
 
 SECONDS = 60
@@ -219,7 +212,7 @@ def _failures(version: BotVersion) -> int:
     return sum(end in {Exam.End.FAILED, Exam.End.LOST} for end in failed[:MAX_TRIES])
 
 
-def _conclude(version: BotVersion, findings: list[Found]) -> None:
+def _conclude(version: BotVersion, findings: list[Finding]) -> None:
     """Refuse it with the first grave fault, or start its validation games."""
     for found in findings:
         if found.fault and found.is_grave:
@@ -231,9 +224,9 @@ def _conclude(version: BotVersion, findings: list[Found]) -> None:
     start(validation)
 
 
-def _shown(found: Found) -> Found:
+def _shown(found: Finding) -> Finding:
     """A finding with cleaned and bounded texts: the worker is not trusted to have done that."""
-    return Found(
+    return Finding(
         check=visible(found.check, MAX_NAME),
         ladder=visible(found.ladder, MAX_NAME),
         fault=visible(found.fault, MAX_SENTENCE),

@@ -18,18 +18,19 @@ from tournament import access
 from tournament.forms import TOO_LARGE, UploadForm
 from tournament.models import Bot, BotVersion, Game, LadderRating, User
 from tournament.sentences import as_sentence
-from tournament.services.accounts.tokens import UPLOAD_COST, TooMuch, spend
+from tournament.services.accounts.throttles import in_words
+from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, TooMuch, give_back, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
-from tournament.services.ladders.stored_queue import NextGame, next_games_of, queue_state
+from tournament.services.ladders.queue import NextGame, next_games_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
 from tournament.views.bots.results import asks_for_all, results_of
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
-from tournament.views.ladders.ratings import RatingRow, rated_rows
+from tournament.views.ladders.ratings import RatingRow
 from tournament.views.paging import Page, by_finish, numbered
-from tournament.views.requests import AuthenticatedRequest
+from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 from tournament.views.unsent import entered, login_required, takes_form
 from workers.bundles.store import BundleError
 from workers.sandbox.runtimes import offered_runtimes
@@ -55,6 +56,8 @@ class BotLadder:
     candidates: list[BotVersion]
     next_game: NextGame | None
     """None if the bot plays no game there by itself."""
+    trouble: str
+    """What keeps all games from being played."""
 
 
 @require_safe
@@ -70,6 +73,7 @@ def bots(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@fresh_buttons
 def bot(request: HttpRequest, slug: str) -> HttpResponse:
     """A bot's versions, ratings and games; its owner also sees why versions wait, and chooses active ones."""
     bot = find_bot(request, slug)
@@ -125,7 +129,8 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
         try:
             version = _submit(request.user, form)
         except TooMuch as too_much:
-            form.add_error("bundle", f"These are too many uploads. Try again in {too_much.seconds} seconds.")
+            again = in_words(too_much.seconds)
+            form.add_error("bundle", f"These are too many uploads. Try again {again}.")
             status, wait_s = 429, too_much.seconds
         except BundleError as refused:
             form.add_error("bundle", as_sentence(str(refused)))
@@ -149,7 +154,11 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
 def _submit(user: User, form: UploadForm) -> BotVersion:
     """Raises ``BundleError``, or ``TooMuch`` for too many uploads in a short time."""
     spend(user, UPLOAD_COST, timezone.now())
-    return submit_bundle(user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"])
+    try:
+        return submit_bundle(user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"])
+    except BundleError:
+        give_back(user, UPLOAD_COST - REQUEST_COST)
+        raise
 
 
 def bot_rows(bots: Iterable[Bot], user: access.Visitor) -> list[BotRow]:
@@ -172,6 +181,7 @@ def _ladders(bot: Bot, versions: list[BotVersion]) -> list[BotLadder]:
     validating = [version for version in versions if version.state == BotVersion.State.VALIDATING]
     state = queue_state(timezone.now()) if actives else None
     next_games = next_games_of(state, actives.values(), validating) if state else {}
+    trouble = state.trouble if state else ""
     valid = [version for version in versions if version.state == BotVersion.State.VALID]
     ladders = []
     for code, game in GAMES.items():
@@ -180,7 +190,7 @@ def _ladders(bot: Bot, versions: list[BotVersion]) -> list[BotLadder]:
         if candidates or active:
             number = active.version_id if active and active.enabled else None
             plays = next((version for version in candidates if version.pk == number), None)
-            ladders.append(BotLadder(game, plays, candidates, next_games.get(code)))
+            ladders.append(BotLadder(game, plays, candidates, next_games.get(code), trouble))
     return ladders
 
 
@@ -200,7 +210,8 @@ def ratings_of(versions: list[BotVersion]) -> list[RatingRow]:
     """Ratings in the order of the ladders, the newest version first."""
     ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version__bot")
     order = {code: place for place, code in enumerate(GAMES)}
-    return rated_rows(sorted(ratings, key=lambda rating: (order[rating.ladder_id], -rating.version.number)))
+    rows = sorted(ratings, key=lambda rating: (order[rating.ladder_id], -rating.version.number))
+    return [RatingRow(rating) for rating in rows]
 
 
 def games_of(request: HttpRequest, versions: list[BotVersion]) -> Page:

@@ -22,7 +22,8 @@ from tournament.views.exports import TableLinks, table_links
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.games.scores import ScoreRow, joined, rated_filters, sum_pairs
 from tournament.views.paging import LAST_ID, is_whole
-from workers.statistics import EloEstimate, Wdl, estimate
+from workers.intervals import EloInterval, interval
+from workers.statistics import Wdl
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,12 @@ class LadderComparison:
     game: Rules
     total: ScoreRow
     colours: list[ScoreRow]
-    estimate: EloEstimate
+    interval: EloInterval
 
     @property
     def superiority(self) -> float:
         """The likelihood in percent that the first bot is the better one."""
-        return 100 * self.estimate.los
+        return 100 * self.interval.los
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,4 +212,4 @@ def _comparison(code: str, scores: dict[Side, GameScore], filters: dict[str, obj
         for side, score in scores.items()
     ]
     counts = Wdl(total.losses, total.draws, total.wins)
-    return LadderComparison(GAMES[code], ScoreRow(total, filters), colours, estimate(counts))
+    return LadderComparison(GAMES[code], ScoreRow(total, filters), colours, interval(counts))

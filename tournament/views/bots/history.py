@@ -1,7 +1,4 @@
-"""The history of a bot's ratings: the points of the chart on its page.
-
-A separate module, because it answers with JSON for a script, and reads other tables than the pages of bots.
-"""
+"""The history of a bot's ratings: the points of the chart on its page."""
 
 from __future__ import annotations
 

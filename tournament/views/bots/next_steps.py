@@ -1,56 +1,43 @@
-"""What happens next with a version, and when: its validation, its next games, which versions are active."""
+"""What happens next with a version: its validation, its next games, which versions are active."""
 
 from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
 
-from django.utils.html import format_html
-
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access, queues
-from tournament.models import ActiveVersion, BotVersion, Exam, Game, LadderRating, Worker
+from tournament.models import ActiveVersion, BotVersion, Exam, Worker
 from tournament.services.dispatch.slots import slots_of
-from tournament.services.ladders.forecasts import NEVER_S, format_moment
-from tournament.services.ladders.stored_queue import NextGame, next_games_of, queue_state
+from tournament.services.ladders.queue import NextGame, next_games_of, queue_state
 from tournament.services.shares import hours_a_day, used_today
 from tournament.services.uploads.validation import is_delayed
-from tournament.views.moments import show_moment
-
-MOST_MEASURED = 20
-"""Latest compliance checks from whose durations the waiting time is estimated."""
-GUESSED_S = 60.0
-"""Seconds of a check on a site that has made none yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class LadderStep:
-    """What happens next on one ladder."""
+    """What happens next on one ladder: the next game of this version, or why it has none."""
 
     game: Rules
-    text: str
-    """May hold a ``<time>`` element."""
-    is_active: bool
-    """Whether this version plays there."""
-    playing: Game | None = None
-    """The game it is playing now."""
+    next_game: NextGame | None
+    text: str = ""
     instead: BotVersion | None = None
     """The version that is active there instead."""
-    note: str = ""
-    """Why then."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextSteps:
-    """Sentences about the queue, with ``<time>`` elements, and what happens on each ladder."""
+    """Sentences about the queue for validation, and what happens on each ladder."""
 
     sentences: list[str]
     ladders: list[LadderStep]
+    trouble: str = ""
+    """What keeps all games from being played."""
 
     @property
     def can_activate(self) -> bool:
-        return not all(step.is_active for step in self.ladders)
+        return any(step.next_game is None for step in self.ladders)
 
 
 def next_steps_of(
@@ -59,13 +46,16 @@ def next_steps_of(
     """None if nothing follows. Only the owner is told about the queue and about versions active instead."""
     manages = access.may_edit_bot(user, version.bot)
     if version.state == BotVersion.State.VALID:
-        steps = _ladder_steps(version, now)
-        shown = [step for step in steps if manages or step.is_active]
-        return NextSteps([], shown) if shown else None
+        state = queue_state(now)
+        rows = list(version.bot.activities.select_related("version__bot"))
+        found = next_games_of(state, rows)
+        steps = [_step(game, version, rows, found) for game in GAMES.values() if version.plays(game.code)]
+        shown = [step for step in steps if manages or step.next_game]
+        return NextSteps([], shown, state.trouble) if shown else None
     if manages and version.state == BotVersion.State.WAITING:
         return NextSteps(_waiting(version), [])
     if manages and exam is not None and version.state == BotVersion.State.VALIDATING:
-        return NextSteps(_delayed(version, now) or _queued(exam, now), [])
+        return NextSteps(_delayed(version, now) or _queued(exam), [])
     return None
 
 
@@ -76,39 +66,17 @@ def checks_before(exam: Exam) -> int:
     return Exam.objects.filter(ended_at__isnull=True, sent_at__lt=exam.sent_at).count()
 
 
-def _ladder_steps(version: BotVersion, now: datetime.datetime) -> list[LadderStep]:
-    rows = version.bot.activities.select_related("version__bot")
-    active = {row.ladder_id: row for row in rows}
-    plays = {code for code, row in active.items() if row.enabled and row.version_id == version.pk}
-    expected = next_games_of(queue_state(now), active.values()) if plays else {}
-    rated = set(LadderRating.objects.filter(version=version, games__gt=0).values_list("ladder", flat=True))
-    steps = []
-    for code, game in GAMES.items():
-        if code in plays:
-            steps.append(_expected(game, "next" if code in rated else "first", expected[code], now))
-        elif version.plays(code):
-            steps.append(_elsewhere(game, active.get(code)))
-    return steps
-
-
-def _expected(game: Rules, which: str, found: NextGame, now: datetime.datetime) -> LadderStep:
-    if found.game is not None or found.trouble or found.seconds == NEVER_S:
-        return LadderStep(game, f"The {which} game: {found.full_text}", is_active=True, playing=found.game)
-    text = format_html("The {} ladder game is likely at about {}", which, _time(now, found.seconds))
-    return LadderStep(game, text, is_active=True, note=found.text)
-
-
-def _time(now: datetime.datetime, seconds: float) -> str:
-    return show_moment(now + datetime.timedelta(seconds=seconds), "clock")
-
-
-def _elsewhere(game: Rules, active: ActiveVersion | None) -> LadderStep:
+def _step(
+    game: Rules, version: BotVersion, rows: list[ActiveVersion], found: dict[str, NextGame]
+) -> LadderStep:
+    active = next((row for row in rows if row.ladder_id == game.code), None)
     if active is None:
-        return LadderStep(game, "No version of this bot is active here", is_active=False)
+        return LadderStep(game, None, "No version of this bot is active here")
     if not active.enabled:
-        return LadderStep(game, "You have switched this bot off here", is_active=False)
-    instead = active.version
-    return LadderStep(game, f"v{instead.number} is active here instead", is_active=False, instead=instead)
+        return LadderStep(game, None, "You have switched this bot off here")
+    if active.version_id != version.pk:
+        return LadderStep(game, None, f"v{active.version.number} is active here instead", active.version)
+    return LadderStep(game, found.get(game.code))
 
 
 def _waiting(version: BotVersion) -> list[str]:
@@ -132,25 +100,11 @@ def _delayed(version: BotVersion, now: datetime.datetime) -> list[str]:
     ]
 
 
-def _queued(exam: Exam, now: datetime.datetime) -> list[str]:
+def _queued(exam: Exam) -> list[str]:
     """Empty once a worker has begun the check: its progress is shown then."""
     if exam.heard_at is not None:
         return []
-    slots = slots_of(Worker.objects.up().filter(queue=queues.VALIDATION))
-    before = checks_before(exam)
-    place = f"This version is number {before + 1} in the queue for validation."
-    if not slots:
-        return [place, "No worker validates bots at the moment."]
-    wait_s = before // slots * _mean_check_s()
-    sentence = "Its check is likely to begin at about {}, {}."
-    return [place, format_html(sentence, _time(now, wait_s), format_moment(wait_s))]
-
-
-def _mean_check_s() -> float:
-    ended = Exam.objects.filter(end=Exam.End.DONE, heard_at__isnull=False).order_by("-ended_at")
-    spans = [
-        (ended_at - heard_at).total_seconds()
-        for heard_at, ended_at in ended.values_list("heard_at", "ended_at")[:MOST_MEASURED]
-        if heard_at is not None and ended_at is not None
-    ]
-    return sum(spans) / len(spans) if spans else GUESSED_S
+    place = f"This version is number {checks_before(exam) + 1} in the queue for validation."
+    if slots_of(Worker.objects.up().filter(queue=queues.VALIDATION)):
+        return [place]
+    return [place, "No worker validates bots at the moment."]

@@ -1,7 +1,4 @@
-"""The tables of bots as CSV and JSON, with the same columns in both.
-
-A separate module, because the pages show parts of these tables, and the files all of them.
-"""
+"""The tables of bots as CSV and JSON, with the same columns in both."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ RESULTS = ("by", "name", *SCORE, "score", "list")
 
 ``score`` is the share of points, 0 to 1; ``list`` is the address of the list of games.
 """
-COMPARISON = ("ladder", "colour", *SCORE, "score", "elo", "elo_error", "superiority", "list")
+COMPARISON = ("ladder", "colour", *SCORE, "score", "elo", "elo_low", "elo_high", "superiority", "list")
 """The first bot's. Lines of both colours together have no colour; only they have Elo and superiority.
 
 ``superiority`` is the likelihood that the first bot is the better one, 0 to 1.
@@ -152,9 +149,9 @@ def _result(request: HttpRequest, by: str, name: str, row: ScoreRow) -> Line:
 
 
 def _compared(request: HttpRequest, one: LadderComparison) -> Iterator[Line]:
-    estimates = (one.estimate.elo, one.estimate.error, one.estimate.los)
+    estimates = (one.interval.elo, one.interval.low, one.interval.high, one.interval.los)
     for colour, row in [(None, one.total), *((row.name.lower(), row) for row in one.colours)]:
-        found = estimates if colour is None else (None, None, None)
+        found = estimates if colour is None else (None,) * len(estimates)
         yield one.game.code, colour, *_score(row.score), *found, request.build_absolute_uri(row.games)
 
 

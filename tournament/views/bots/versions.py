@@ -30,9 +30,9 @@ from tournament.views.games.filters import games_address
 from tournament.views.games.logs import LogEnd, ShownLog, end_of, shown_log
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import unchanged
-from tournament.views.requests import AuthenticatedRequest
+from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 from tournament.views.unsent import takes_form
-from workers.service.compliance import Found
+from workers.jobs import Finding
 
 State = BotVersion.State
 
@@ -53,7 +53,7 @@ class FoundFault:
     """A fault found by a compliance check, with its heading."""
 
     title: str
-    found: Found
+    found: Finding
     stderr: LogEnd
     lines: LogEnd
 
@@ -64,17 +64,19 @@ class ValidationReport:
 
     exam: Exam
     progress: str
-    found: list[Found]
+    found: list[Finding]
     faults: list[FoundFault]
     """The faults among ``found``, the grave ones first."""
 
 
 @require_safe
+@fresh_buttons
 @vary_on_headers("HX-Request")
 def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """A version's state, ratings and games; its owner also sees the validation.
 
-    The response to htmx is the part that changes during the validation, or 204.
+    The response to htmx is the part that changes during the validation, or 204. At its end the page is loaded
+    again, because its buttons change with the state.
     """
     try:
         version = _find(request, slug, number)
@@ -87,6 +89,9 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     seen = _seen(version, exam)
     if unchanged(request, seen):
         return HttpResponse(status=204)
+    is_fragment = "HX-Request" in request.headers
+    if is_fragment and not request.GET.get("seen", "").startswith(f"{version.state}-"):
+        return HttpResponse(headers={"HX-Refresh": "true"})
     validation = version.validation
     context = {
         "version": version,
@@ -102,8 +107,8 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "can_stop": manages and version.state in {State.WAITING, State.VALIDATING},
         "can_reinstate": access.may_reinstate(request.user) and version.state == State.WITHDRAWN,
     }
-    if "HX-Request" in request.headers:
-        return render(request, "pieces/version_state.html", context | {"out_of_band": True})
+    if is_fragment:
+        return render(request, "pieces/version_state.html", context)
     ratings = ratings_of([version])
     context |= {
         "options": sorted(version.options.items()),
@@ -192,12 +197,12 @@ def report_of(exam: Exam) -> ValidationReport:
     return ValidationReport(exam, _progress(exam, found, len(faults)), found, titled)
 
 
-def _fault_title(found: Found) -> str:
+def _fault_title(found: Finding) -> str:
     check = found.check[:1].upper() + found.check[1:]
     return f"{check} on {found.ladder}" if found.ladder else check
 
 
-def _progress(exam: Exam, found: list[Found], faults: int) -> str:
+def _progress(exam: Exam, found: list[Finding], faults: int) -> str:
     if exam.end in {Exam.End.REFUSED, Exam.End.FAILED, Exam.End.LOST}:
         return exam.why
     if exam.heard_at is None:

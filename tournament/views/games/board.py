@@ -53,7 +53,9 @@ def find_game_for(request: HttpRequest, pk: int) -> Game:
     """The game, if it exists and this user may see it; raises ``Http404``."""
     if pk > LAST_ID:
         raise Http404(f"no game {pk}")
-    game = get_object_or_404(Game.objects.with_players().select_related("pairing", "correction"), pk=pk)
+    game = get_object_or_404(
+        Game.objects.with_players().select_related("pairing", "correction", "live"), pk=pk
+    )
     if not access.may_see_tournament(request.user, game.tournament):
         raise Http404(f"no game {pk}")
     return game
@@ -62,7 +64,7 @@ def find_game_for(request: HttpRequest, pk: int) -> Game:
 def load_replay(game: Game) -> tuple[Replay, LiveGame | None, bool]:
     """The replay, the live state if the game is being played, and whether the game has a record."""
     record = GameRecord.objects.filter(game=game).values_list("text", flat=True).first()
-    live = None if record is not None else LiveGame.objects.filter(game=game).first()
+    live: LiveGame | None = None if record is not None else getattr(game, "live", None)
     return replay_of(game, record, live), live, record is not None
 
 

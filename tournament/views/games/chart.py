@@ -1,7 +1,4 @@
-"""The values of a replay's chart: both engines' scores, times and node counts, ply by ply.
-
-A separate module, because it computes values from a replay and handles no request.
-"""
+"""The values of a replay's chart: both engines' scores, times and node counts, ply by ply."""
 
 from __future__ import annotations
 

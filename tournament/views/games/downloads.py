@@ -21,7 +21,7 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _WAIT = "This file is being written: try again in some seconds.\n"
 
 
-def attached(content: str, name: str, content_type: str) -> HttpResponse:
+def attached(content: str | bytes, name: str, content_type: str) -> HttpResponse:
     """A response that the browser saves as a file."""
     return HttpResponse(content, content_type=content_type, headers=_attachment(name))
 

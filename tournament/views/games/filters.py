@@ -1,7 +1,4 @@
-"""The filters of the list of games: the form that reads them from an address, and the addresses with them.
-
-A separate module, because other pages make such addresses for the numbers that they show.
-"""
+"""The filters of the list of games: the form that reads them from an address, and the addresses with them."""
 
 from __future__ import annotations
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -32,6 +36,12 @@ from tournament.views.games.logs import shown_log
 from tournament.views.games.replay import Replay
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import unchanged
+
+EMBED_WIDTH = 640
+"""Pixels of a frame that other sites show; its page is no wider."""
+EMBED_TEXTS = 240
+"""Pixels of the texts and buttons above and below its board; the board gets smaller if they need more."""
+_DRAWN_SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 
 
 @require_safe
@@ -79,6 +89,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "logs_kept": _logs_kept(request, game),
         "correction": getattr(game, "correction", None),
         "outdated": [game.ladder] if game.ladder.is_outdated else [],
+        "snippet": _snippet(request, game, context["board"]),
         "annuls": game.result is not None and not is_validation and access.may_annul(request.user),
     }
     return render(request, "game.html", context)
@@ -95,6 +106,20 @@ def game_embed(request: HttpRequest, pk: int) -> HttpResponse:
     response = render(request, "game_embed.html", context)
     response["Content-Security-Policy"] = FRAMABLE_POLICY
     return response
+
+
+def _snippet(request: HttpRequest, game: Game, board: str) -> SafeString:
+    """The element with which other sites show the game, of a size at which its page need not scroll."""
+    address = request.build_absolute_uri(reverse("game-embed", args=[game.pk]))
+    title = f"{game.white.bot.name} – {game.black.bot.name}, {game.ladder.name}"
+    width, height = map(int, _DRAWN_SIZE.findall(board)[0])
+    return format_html(
+        '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy"></iframe>',
+        address,
+        EMBED_WIDTH,
+        round(EMBED_WIDTH * height / width) + EMBED_TEXTS,
+        title,
+    )
 
 
 @require_safe

@@ -1,7 +1,4 @@
-"""A limit on the time of database queries whose cost a visitor chooses by the filters of an address.
-
-A module of its own, because each database has another way of ending a query.
-"""
+"""A limit on the time of database queries whose cost a visitor chooses by the filters of an address."""
 
 from __future__ import annotations
 

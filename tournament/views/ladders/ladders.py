@@ -15,13 +15,13 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
+from engines.rules.base import Side
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.arithmetic.estimates import Agreement, Estimate
-from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
+from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating
 from tournament.models import BotVersion, Ladder, LadderRating
-from tournament.services.ladders.forecasts import describe_matchmaker
 from tournament.services.ladders.matchmaking import find_matchmaker
 from tournament.services.results.estimates import ladder_estimate
 from tournament.views.exports import served_table
@@ -44,16 +44,16 @@ EXPORTED = (
 
 @dataclass(frozen=True, slots=True)
 class LadderTop:
-    """The best versions of a ladder, for pages that show all ladders."""
+    """The best bots of a ladder, each with its best version, for pages that show all ladders."""
 
     game: Rules
     top: list[LadderRating]
 
 
 def ladder_tops(size: int = TOP) -> list[LadderTop]:
-    """The best ``size`` versions of each ladder; one query per ladder, from the leaderboard's index."""
+    """The best ``size`` bots of each ladder, with the places of the ladder's page; one query per ladder."""
     return [
-        LadderTop(game, list(LadderRating.objects.leaderboard(code)[:size])) for code, game in GAMES.items()
+        LadderTop(game, list(LadderRating.objects.best_of_bots(code)[:size])) for code, game in GAMES.items()
     ]
 
 
@@ -86,7 +86,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
     game = _find(code)
     page = numbered(request, LadderRating.objects.table(code), PAGE_SIZE)
     estimate = ladder_estimate(code) if page.rows else None
-    ranked = drawn_rows(code, page.rows, page.first, _agreements(code, page, estimate))
+    ranked = drawn_rows(code, page.rows, _agreements(code, page, estimate))
     matchmaker = find_matchmaker(code)
     context = {
         "game": game,
@@ -95,10 +95,11 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "rival": _best_rival(page.rows),
         "outdated": Ladder.objects.outdated().filter(pk=code),
         "estimate": estimate,
+        "first_advantage": estimate and _first_advantage(game, estimate),
         "provisional_width": 6 * SETTLED_SIGMA,
         "settled_games": SETTLED_GAMES,
         "recent": RECENT,
-        "matchmaking": describe_matchmaker(matchmaker),
+        "matchmaking": matchmaker.description,
         "tournament": matchmaker.tournament,
         "feed": feed_link(Ladder(code=code)),
     }
@@ -146,19 +147,19 @@ def ladder_ratings(request: HttpRequest, code: str, kind: str) -> HttpResponse:
 def _exported(request: HttpRequest, code: str) -> Iterator[tuple[object, ...]]:
     """The rows of a download, the best first, with the columns of ``EXPORTED``.
 
-    A sample's owner is None, and so is the place of a provisional rating.
+    A sample's owner is None, and so is the place of a version that has none (``LadderRatingQuerySet.table``).
     """
-    rows: Any = LadderRating.objects.table(code).values_list(
+    table: Any = LadderRating.objects.table(code)
+    rows = table.values_list(
         "version_id", "version__bot__name", "version__number", "version__bot__owner__username",
-        "conservative", "mu", "sigma", "games", "wins", "draws", "losses", "version__bot__slug",
+        "conservative", "mu", "sigma", "games", "wins", "draws", "losses", "version__bot__slug", "place",
     )  # fmt: skip
     strengths = ladder_estimate(code).strengths
-    for place, (version, name, number, *values, slug) in enumerate(rows, start=1):
+    for version, name, number, *values, slug, place in rows:
         page = request.build_absolute_uri(reverse("version", args=[slug, number]))
         found = strengths.get(version)
         elo = (found.elo, found.error) if found else (None, None)
-        _, _, sigma, games, *_ = values[1:]
-        yield None if is_provisional(sigma, games) else place, name, number, *values, *elo, page
+        yield place, name, number, *values, *elo, page
 
 
 def _sizes() -> dict[str, tuple[int, int]]:
@@ -169,6 +170,11 @@ def _sizes() -> dict[str, tuple[int, int]]:
         .annotate(bots=Count("version__bot", distinct=True), played=Sum("games"))
     )
     return {code: (bots, played // 2) for code, bots, played in counted}
+
+
+def _first_advantage(game: Rules, estimate: Estimate) -> float:
+    """The advantage of the player who moves first, in Elo."""
+    return estimate.advantage.elo if game.first is Side.WHITE else -estimate.advantage.elo
 
 
 def _best_rival(ratings: Sequence[LadderRating]) -> LadderRating | None:

@@ -1,4 +1,4 @@
-"""The table over all ladders; a separate module, because the other pages show one ladder each."""
+"""The table over all ladders."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""The queue: the games being played, the tournaments that wait, and when each bot is likely to play next."""
+"""The queue: the games being played, the tournaments that wait, and which game of each bot comes next."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -17,24 +17,34 @@ from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.models import BotVersion, Game, Tournament
-from tournament.services.ladders.forecasts import ExpectedEvent, ExpectedGame, QueueState, describe_matchmaker
 from tournament.services.ladders.matchmaking import find_matchmakers
-from tournament.services.ladders.stored_queue import NextGame, queue_state, validating_by_ladder
-from tournament.views.exports import table_links
+from tournament.services.ladders.queue import (
+    NextGame,
+    QueuedEvent,
+    QueueState,
+    after_validation,
+    queue_state,
+)
+from tournament.views.exports import MOST_EXPORTED, served_table, table_links
 from tournament.views.polling import unchanged
 
 MOST_LISTED = 40
 """Bots of a ladder on this page; the page of each bot also shows its next game."""
 TABLES = {"playing": "Games", "tournaments": "Tournaments", "bots": "Bots"}
 """The titles of the tables as files, by their names in addresses."""
+PLAYING = ("white", "white_version", "black", "black_version", "ladder", "tournament", "page")
+EVENTS = ("tournament", "priority", "playing", "waiting", "ahead", "page")
+BOTS = ("ladder", "bot", "version", "ahead", "when", "game")
+"""``ahead``: games that start before its next one, empty if none waits; ``game`` is what it plays now."""
+Line = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class EventRow:
-    """A running tournament, and when it begins and ends."""
+class QueuedBot:
+    """A bot on a ladder with its next game."""
 
-    event: ExpectedEvent
-    tournament: Tournament
+    version: BotVersion
+    next_game: NextGame
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,7 @@ class LadderRow:
 
     game: Rules
     matchmaking: str
-    bots: list[NextGame]
+    bots: list[QueuedBot]
     more: int
     """How many bots are not listed."""
 
@@ -61,67 +71,97 @@ def queue(request: HttpRequest) -> HttpResponse:
     return render(request, whole, context)
 
 
+@require_safe
+def queue_files(request: HttpRequest, name: str, kind: str) -> HttpResponse:
+    """The table ``playing``, ``tournaments`` or ``bots``, with at most ``MOST_EXPORTED`` rows a ladder."""
+    state = queue_state(timezone.now())
+    if name == "playing":
+        return served_table(kind, name, PLAYING, _playing_lines(request, state), file="queue-playing")
+    if name == "tournaments":
+        return served_table(kind, name, EVENTS, _event_lines(request, state), file="queue-tournaments")
+    if name == "bots":
+        return served_table(kind, name, BOTS, _bot_lines(request, state), file="queue-bots")
+    raise Http404(f"no table {name!r} of the queue")
+
+
 def _context(request: HttpRequest, state: QueueState) -> dict[str, Any]:
     shown = {code: _first(games, request.user.pk) for code, games in state.ladders.items()}
-    versions = shown_versions(request, [one.version for games in shown.values() for one in games])
-    validating = validating_by_ladder(state, request.user)
-    rows = {row.ladder_id: row for row in find_matchmakers()}
+    for code, games in _validating(request.user, state).items():
+        shown[code] = [*shown[code], *games]
+    rows = _rows(request, {code: games[:MOST_LISTED] for code, games in shown.items()})
+    matchmakers = {row.ladder_id: row for row in find_matchmakers()}
+    listed = [
+        LadderRow(
+            GAMES[code],
+            matchmakers[code].description,
+            rows[code],
+            len(games) - min(len(games), MOST_LISTED),
+        )
+        for code, games in shown.items()
+    ]
     return {
-        "games": playing_games(state, MOST_LISTED),
+        "games": _playing(state, MOST_LISTED),
         "trouble": state.trouble,
-        "events": queued_events(state),
-        "ladders": [
-            _ladder(
-                game,
-                describe_matchmaker(rows[code]),
-                [
-                    NextGame.of(one, versions[one.version], state.trouble)
-                    for one in shown[code]
-                    if one.version in versions
-                ],
-                validating.get(code, []),
-                len(state.ladders[code]),
-            )
-            for code, game in GAMES.items()
-            if code in shown
-        ],
+        "events": _events(state),
+        "ladders": listed,
     }
 
 
-def _first(games: Sequence[ExpectedGame], user: int | None) -> list[ExpectedGame]:
-    """The soonest games; the user's own bots come first."""
-    if user is None:
-        return list(games[:MOST_LISTED])
-    mine = [one for one in games if one.owner == user]
-    others = [one for one in games[:MOST_LISTED] if one.owner != user]
-    return [*mine, *others][:MOST_LISTED]
+def _first(games: Sequence[NextGame], user: int | None) -> list[NextGame]:
+    """The user's own bots come first."""
+    return sorted(games, key=lambda one: user is None or one.owner != user)
 
 
-def shown_versions(request: HttpRequest, versions: Sequence[int]) -> dict[int, BotVersion]:
-    """Those of the versions that this user may see, with their bots."""
+def _validating(user: access.Visitor, state: QueueState) -> dict[str, list[NextGame]]:
+    """Versions in validation that this user may see, on ladders where no version of their bot is active."""
+    found: dict[str, list[NextGame]] = {}
+    versions = BotVersion.objects.filter(state=BotVersion.State.VALIDATING).select_related("bot__owner")
+    for version in access.visible_versions(user, versions):
+        for code in version.games:
+            if all(one.bot != version.bot_id for one in state.ladders.get(code, ())):
+                found.setdefault(code, []).append(after_validation(version))
+    return found
+
+
+def _rows(request: HttpRequest, games: dict[str, list[NextGame]]) -> dict[str, list[QueuedBot]]:
+    """Those whose versions this user may see; one query."""
     known = access.visible_versions(request.user, BotVersion.objects.select_related("bot"))
-    return known.in_bulk(versions)
+    versions = known.in_bulk([one.version for some in games.values() for one in some])
+    return {
+        code: [QueuedBot(versions[one.version], one) for one in some if one.version in versions]
+        for code, some in games.items()
+    }
 
 
-def _ladder(
-    game: Rules, matchmaking: str, bots: list[NextGame], validating: list[NextGame], active: int
-) -> LadderRow:
-    listed = [*bots, *validating][:MOST_LISTED]
-    return LadderRow(game, matchmaking, listed, active + len(validating) - len(listed))
-
-
-def playing_games(state: QueueState, most: int) -> list[Game]:
+def _playing(state: QueueState, most: int) -> list[Game]:
     """The first games being played, with their players."""
     shown = state.playing[:most]
     games = Game.objects.with_players().filter(pk__in=shown, state=Game.State.CLAIMED).in_bulk()
     return [games[pk] for pk in shown if pk in games]
 
 
-def queued_events(state: QueueState) -> list[EventRow]:
+def _events(state: QueueState) -> list[tuple[Tournament, QueuedEvent]]:
     """The tournaments in the order in which they are played."""
     tournaments = Tournament.objects.in_bulk([event.tournament for event in state.events])
-    return [
-        EventRow(event, tournaments[event.tournament])
-        for event in state.events
-        if event.tournament in tournaments
-    ]
+    return [(tournaments[one.tournament], one) for one in state.events if one.tournament in tournaments]
+
+
+def _playing_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
+    for game in _playing(state, MOST_EXPORTED):
+        players = (game.white.bot.name, game.white.number, game.black.bot.name, game.black.number)
+        page = request.build_absolute_uri(game.get_absolute_url())
+        yield *players, game.ladder_id, game.tournament.name, page
+
+
+def _event_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
+    for tournament, event in _events(state):
+        page = request.build_absolute_uri(tournament.get_absolute_url())
+        yield tournament.name, tournament.priority, event.playing, event.waiting, event.ahead, page
+
+
+def _bot_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
+    rows = _rows(request, {code: games[:MOST_EXPORTED] for code, games in state.ladders.items()})
+    for code, some in rows.items():
+        for row in some:
+            one = row.next_game
+            yield code, row.version.bot.name, row.version.number, one.ahead, one.text, one.game

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from django.db import connection
@@ -22,8 +22,6 @@ RECENT = 24
 class RatingRow:
     """A row of a rating table."""
 
-    place: int | None
-    """None for a provisional rating in a ladder's table."""
     rating: LadderRating
 
     @property
@@ -48,27 +46,21 @@ class DrawnRow(RatingRow):
     shares: SafeString
 
 
-def rated_rows(ratings: Iterable[LadderRating]) -> list[RatingRow]:
-    """Rows for the ratings, numbered from 1."""
-    return [RatingRow(place, rating) for place, rating in enumerate(ratings, start=1)]
-
-
 def drawn_rows(
-    ladder: str, ratings: Collection[LadderRating], first: int, agreements: Mapping[int, Agreement]
+    ladder: str, ratings: Collection[LadderRating], agreements: Mapping[int, Agreement]
 ) -> list[DrawnRow]:
-    """Rows of one ladder with their drawings, numbered from ``first``; ``agreements`` by version."""
+    """Rows of one ladder with their drawings; ``agreements`` by version."""
     scale = RatingScale.of(ratings)
     recent = recent_ratings(ladder, [rating.version_id for rating in ratings])
     return [
         DrawnRow(
-            None if rating.is_provisional else place,
             rating,
             agreement=agreements.get(rating.version_id),
             interval=draw_interval(rating, scale),
             recent=draw_line(recent.get(rating.version_id, [])),
             shares=draw_results(rating),
         )
-        for place, rating in enumerate(ratings, start=first)
+        for rating in ratings
     ]
 
 

@@ -1,7 +1,4 @@
-"""The log of acts of staff, for staff.
-
-A separate module, because its page belongs to no account.
-"""
+"""The log of acts of staff, for staff."""
 
 from __future__ import annotations
 

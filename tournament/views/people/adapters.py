@@ -1,7 +1,4 @@
-"""What allauth asks the site: limits on log-ins, names, sentences, mail, and the drawing of the QR code.
-
-A module of its own, because the settings name its classes.
-"""
+"""What allauth asks the site: limits on log-ins, names, sentences, mail, and the drawing of the QR code."""
 
 from __future__ import annotations
 
@@ -93,6 +90,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """The normalized name; raises ``ValidationError`` for one that is taken or looks like another."""
         name = str(super().clean_username(unicodedata.normalize("NFKC", username), shallow))
         user = User(username=name)
+        user.clean()
         if not shallow:
             user.validate_constraints()
             if alike := user.lookalike():

@@ -6,13 +6,16 @@ from typing import Any
 
 from allauth.account import forms as account_forms
 from allauth.account.models import EmailAddress
+from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as mfa_forms
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp import forms as totp_forms
 from django import forms
 from django.contrib.auth.forms import PasswordChangeForm
 from django.core.validators import MaxLengthValidator
 
 from tournament.models import User
+from tournament.services.accounts.throttles import take_code
 
 MAX_USERNAME = 40
 """Longest name of a new account: names are shown in tables beside others."""
@@ -133,7 +136,22 @@ class PasswordAgainForm(account_forms.ReauthenticateForm):
         _without_placeholders(self)
 
 
-class CodeForm(mfa_forms.AuthenticateForm):
+class _TakesCodeOnce(forms.Form):
+    """Accepts a code of the authenticator app once, in any of the forms, for as long as the code is right."""
+
+    user: User
+    authenticator: Authenticator | None = None
+    """The means that accepted the code; None before the first code has activated one."""
+
+    def clean_code(self) -> str:
+        code: str = super().clean_code()  # type: ignore[misc]
+        is_recovery = self.authenticator and self.authenticator.type != Authenticator.Type.TOTP
+        if not is_recovery and not take_code(self.user, code):
+            raise get_adapter().validation_error("incorrect_code")
+        return code
+
+
+class CodeForm(_TakesCodeOnce, mfa_forms.AuthenticateForm):
     """The second factor at the log-in."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -141,7 +159,7 @@ class CodeForm(mfa_forms.AuthenticateForm):
         _prepare_code(self, CODE_HELP)
 
 
-class CodeAgainForm(mfa_forms.ReauthenticateForm):
+class CodeAgainForm(_TakesCodeOnce, mfa_forms.ReauthenticateForm):
     """The second factor of the user who is logged in."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -149,7 +167,7 @@ class CodeAgainForm(mfa_forms.ReauthenticateForm):
         _prepare_code(self, CODE_HELP)
 
 
-class SetUpForm(totp_forms.ActivateTOTPForm):
+class SetUpForm(_TakesCodeOnce, totp_forms.ActivateTOTPForm):
     """The first code of the authenticator app."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -1,7 +1,4 @@
-"""The user's own sessions: a list, and buttons that end them.
-
-A separate module, because allauth's view ends only all other sessions at once.
-"""
+"""The user's own sessions: a list, and buttons that end them."""
 
 from __future__ import annotations
 

@@ -1,41 +1,47 @@
-"""The user's tokens for programs: create, show once, revoke.
-
-A separate module, because `accounts` extends Django's own views, which have no tokens.
-"""
+"""The user's tokens for programs: create, show once, revoke."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from tournament.forms import TokenForm
 from tournament.models import Token
 from tournament.sentences import as_sentence
-from tournament.services.accounts.tokens import TokenError, create_token, revoke
+from tournament.services.accounts.tokens import TokenError, create_token, own_token, revoke
 from tournament.views.paging import LAST_ID
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.unsent import entered, login_required, takes_form
 
 MOST_SHOWN = 100
+COOKIE = "new-token"
+"""The name of the cookie with the text of a token that was just created."""
+SHOWN_WITHIN_S = 60
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
 def tokens(request: AuthenticatedRequest) -> HttpResponse:
-    """The user's tokens; the text of a new token is shown only in the response that creates it."""
+    """The user's tokens; the text of a new one is shown on the first page after its creation.
+
+    A cookie carries it there, so that the site stores only its hash and a reload creates no second token.
+    """
     form = TokenForm(entered(request), user=request.user)
-    made, text = None, ""
     if request.method == "POST" and form.is_valid():
         try:
-            made, text = create_token(request.user, form.cleaned_data["name"], form.cleaned_data["scopes"])
+            _, text = create_token(request.user, form.cleaned_data["name"], form.cleaned_data["scopes"])
         except TokenError as refused:
             form.add_error(None, as_sentence(str(refused)))
         else:
-            form = TokenForm(user=request.user)
+            return _shown_next(redirect("tokens"), text)
+    text = request.COOKIES.get(COOKIE, "")
+    made = own_token(request.user, text)
     own = request.user.tokens.order_by("revoked_at", "-id")[:MOST_SHOWN]
     context = {
         "form": form,
@@ -44,7 +50,23 @@ def tokens(request: AuthenticatedRequest) -> HttpResponse:
         "tokens": own,
         "site": f"{request.scheme}://{request.get_host()}",
     }
-    return render(request, "tokens.html", context)
+    response = render(request, "tokens.html", context)
+    if text:
+        response.delete_cookie(COOKIE, path=reverse("tokens"))
+    return response
+
+
+def _shown_next(response: HttpResponse, text: str) -> HttpResponse:
+    response.set_cookie(
+        COOKIE,
+        text,
+        max_age=SHOWN_WITHIN_S,
+        path=reverse("tokens"),
+        httponly=True,
+        secure=settings.SESSION_COOKIE_SECURE,
+        samesite="Lax",
+    )
+    return response
 
 
 @takes_form("Revoke the token")

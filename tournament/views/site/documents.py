@@ -19,7 +19,10 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 import engines
+from tournament import kit as kits
+from tournament.views.games.downloads import attached
 
+ZIP_TYPE = "application/zip"
 _DOCUMENTS = Path(engines.__file__).parent
 _PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"}
 """The page of each file: links between the files become links between the pages."""
@@ -87,7 +90,19 @@ def _formats() -> SafeString:
 @require_safe
 def kit(request: HttpRequest) -> HttpResponse:
     """How to write a bot."""
-    return render(request, "document.html", {"title": "How to write a bot", "body": _document("README.md")})
+    return render(request, "kit.html", {"body": _document("README.md"), "size": len(kits.kit())})
+
+
+@require_safe
+def kit_file(request: HttpRequest) -> HttpResponse:
+    """The kit as a zip."""
+    return attached(kits.kit(), kits.KIT, ZIP_TYPE)
+
+
+@require_safe
+def kit_example(request: HttpRequest) -> HttpResponse:
+    """A bot's zip that can be uploaded as it is."""
+    return attached(kits.example(), kits.EXAMPLE, ZIP_TYPE)
 
 
 @require_safe

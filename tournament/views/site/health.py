@@ -1,7 +1,4 @@
-"""Whether the site is well: for monitoring, and in a page and a banner for staff.
-
-A separate module, because every page asks it.
-"""
+"""Whether the site is well: for monitoring, and in a page and a banner for staff."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from tournament.access import may_see_status, may_see_storage
+from tournament.access import may_see_status
 from tournament.monitoring.conditions import conditions, keeper_silence
 from tournament.sentences import as_sentence
 from tournament.services.disk import full_disk
@@ -50,11 +47,11 @@ def status(request: AuthenticatedRequest) -> HttpResponse:
 
 
 def staff_banner(request: HttpRequest) -> dict[str, object]:
-    """A context processor: ``disk_trouble`` is a sentence for those who see storage, and empty for others."""
+    """A context processor: ``disk_trouble`` is a sentence for staff, and empty for others."""
 
     def tell() -> str:
         user = getattr(request, "user", None)  # an early error has none
-        why = full_disk() if user is not None and may_see_storage(user) else ""
+        why = full_disk() if user is not None and may_see_status(user) else ""
         return as_sentence(why) if why else ""
 
     return {"disk_trouble": tell}

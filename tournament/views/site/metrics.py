@@ -1,7 +1,4 @@
-"""``/metrics``: the site's metrics, for Prometheus and for staff.
-
-A separate module, because programs read it.
-"""
+"""``/metrics``: the site's metrics, for Prometheus and for staff."""
 
 from __future__ import annotations
 

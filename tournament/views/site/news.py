@@ -1,7 +1,4 @@
-"""The part of the home page that changes with results: ladders, notable games, new versions, latest games.
-
-A separate module, because this part is the same for all visitors and is cached as a whole.
-"""
+"""The part of the home page that changes with results: ladders, notable games, new versions, latest games."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""Pages about the site itself: about, robots, files that every page needs.
-
-A separate module, because these pages show nothing of what is played.
-"""
+"""Pages about the site itself: about, robots, files that every page needs."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
@@ -16,6 +14,11 @@ from engines.rules.registry import family_credits, list_families
 from tournament.static_files import BOARDS_DIGEST
 
 YEAR_S = 365 * 24 * 3600
+
+
+def source_code(request: HttpRequest) -> dict[str, str]:
+    """Context of every page: where the source of this site is; empty if the operator names no place."""
+    return {"source_url": settings.SOURCE_URL}
 
 
 @require_safe

@@ -24,7 +24,7 @@ from tournament.services.uploads import availability as uploads
 from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import here, unchanged
-from tournament.views.requests import AuthenticatedRequest
+from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 from tournament.views.unsent import takes_form
 
 MOST_SHOWN = 200
@@ -37,17 +37,20 @@ COLUMNS = (
 STAFF_COLUMNS = ("host", "software", "reason", "refusal", "error", "error_at")
 """Only for staff: why it gets no games, why it runs no uploaded bots, and its last error."""
 KEEPER_AWAY = datetime.timedelta(seconds=30)
-"""After this time without a sweep, the page warns that it may be out of date."""
+"""The page warns that it is out of date if messages of workers may have waited for so long."""
 
 
 @require_safe
+@fresh_buttons
 @vary_on_headers("HX-Request")
 def workers(request: HttpRequest) -> HttpResponse:
     """All workers and their states; the response to htmx is the part that changes, or 204."""
     rows = _shown_workers()
     manages = access.may_manage_workers(request.user)
     keeper = Keeper.objects.first()
-    is_away = keeper is not None and timezone.now() - keeper.seen_at > KEEPER_AWAY
+    now = timezone.now()
+    known_at = now - keeper.lag(now) if keeper is not None else now
+    is_away = now - known_at > KEEPER_AWAY
     seen = _mark(rows, manages, is_away)
     if unchanged(request, seen):
         return HttpResponse(status=204)
@@ -60,7 +63,7 @@ def workers(request: HttpRequest) -> HttpResponse:
         "manages": manages,
         "release": __version__,
         "uploads": uploads.look() if manages else None,
-        "keeper_away_since": keeper.seen_at if keeper is not None and is_away else None,
+        "known_at": known_at if is_away else None,
         "seen": seen,
         "here": here(request),
         "files": [table_links("Workers", "workers-files")],

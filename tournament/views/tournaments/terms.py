@@ -1,7 +1,4 @@
-"""How a tournament is played, as text for its page.
-
-A separate module, because it writes sentences from a tournament and handles no request.
-"""
+"""How a tournament is played, as text for its page."""
 
 from __future__ import annotations
 

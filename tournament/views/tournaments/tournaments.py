@@ -29,6 +29,7 @@ from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import tournament_file
 from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
 from tournament.views.polling import here, unchanged
+from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
 from tournament.views.tournaments.places import winners
 from tournament.views.tournaments.standings import crosses
@@ -79,16 +80,18 @@ def tournaments(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@fresh_buttons
 @vary_on_headers("HX-Request")
 def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     """Progress, tables and games; the games are filtered by ``ladder``, ``bot`` and ``result``.
 
     ``?round=n`` shows that round of a Swiss instead of the latest. With more than ``MOST_CROSSED`` bots the
     meetings are shown only with ``?table=full``, and such a page does not poll. The response to htmx is the
-    part that changes during play, or 204. A version test has a page of its own.
+    part that changes during play, or 204. A version test has a page of its own. The address of a draft still
+    leads to the tournament once it is started.
     """
     tournament = find_tournament(request, slug)
-    if tournament.is_version_test:
+    if tournament.is_version_test or tournament.slug != slug:
         return redirect(tournament)
     unmade = games_to_make(tournament)
     seen = _seen(tournament, unmade)
@@ -202,10 +205,10 @@ def tournament_records(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 def find_tournament(request: HttpRequest, slug: str) -> Tournament:
-    """The tournament, if it exists and this user may see it."""
+    """The tournament with this slug, now or as a draft, if it exists and this user may see it."""
     tables = ("tables__standings", "tables__meetings")
     known = Tournament.objects.select_related("owner", "tables").defer(*tables)
-    tournament = get_object_or_404(known, slug=slug)
+    tournament = known.filter(slug=slug).first() or get_object_or_404(known, draft_slug=slug)
     if not access.may_see_tournament(request.user, tournament):
         raise Http404(f"no tournament {slug!r}")
     return tournament

@@ -12,8 +12,8 @@ from tournament.views.paging import by_id
 from tournament.views.version_tests.version_tests import chosen_tests, find_version_test
 
 TESTS = (
-    "test", "ladder", "state", "elo0", "elo1", "ratio", "pairs", "won", "drawn", "lost", "elo", "elo_error",
-    "games", "owner", "started", "finished", "page",
+    "test", "ladder", "state", "elo0", "elo1", "ratio", "pairs", "won", "drawn", "lost", "elo",
+    "elo_low", "elo_high", "games", "owner", "started", "finished", "page",
 )  # fmt: skip
 """``ratio`` is the log-likelihood ratio; ``games`` also counts games of pairs that are not counted."""
 PAIRS = ("pair", "points", "ratio", "list")
@@ -48,7 +48,7 @@ def pairs(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 
 def _test(request: HttpRequest, tournament: Tournament) -> tuple[object, ...]:
     test = tournament.version_test
-    found = test.estimate if test.looked_at else None
+    found = test.interval if test.looked_at else None
     return (
         tournament.name,
         *tournament.ladders,
@@ -61,7 +61,8 @@ def _test(request: HttpRequest, tournament: Tournament) -> tuple[object, ...]:
         test.draws,
         test.losses,
         found.elo if found else None,
-        found.error if found else None,
+        found.low if found else None,
+        found.high if found else None,
         tournament.games_done,
         tournament.owner.username if tournament.owner else None,
         as_text(tournament.started_at),

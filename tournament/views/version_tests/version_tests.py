@@ -22,6 +22,7 @@ from tournament.views.games.filters import COUNTED, games_address
 from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
 from tournament.views.polling import unchanged
+from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.meetings import format_points
 from tournament.views.tournaments.tournaments import count_annulled, find_tournament
 
@@ -75,6 +76,7 @@ def chosen_tests(request: HttpRequest) -> tuple[QuerySet[Tournament], str]:
 
 
 @require_safe
+@fresh_buttons
 @vary_on_headers("HX-Request")
 def version_test(request: HttpRequest, slug: str) -> HttpResponse:
     """The course of a test and its terms; the response to htmx is the part that changes, or 204."""
@@ -145,14 +147,14 @@ def format_elo(elo: float) -> str:
 
 def _course(test: VersionTest, tournament: Tournament) -> dict[str, Any]:
     """What the test has shown so far."""
-    pairs, lower_upper = test.pairs, test.bounds
+    pairs, lower_upper, found = test.pairs, test.bounds, test.interval
     total = sum(pairs.cells)
     return {
         "bar": _bar(test.ratio, *lower_upper),
         "lower": lower_upper[0],
         "upper": lower_upper[1],
-        "estimate": test.estimate if total else None,
-        "los": 100.0 * test.estimate.los,
+        "interval": found if total else None,
+        "los": 100.0 * found.los,
         "pairs": [
             PairCell(
                 format_points(place / 2),

@@ -19,18 +19,18 @@ from workers.match.options.readers import (
     read_cpus,
     read_draw,
     read_file,
+    read_folder,
     read_form,
     read_label,
     read_ladders,
     read_openings,
-    read_path,
     read_resign,
     read_sprt,
     read_switch,
     read_time_control,
     read_whole,
 )
-from workers.match.options.words import MatchOptionError, Setting, read_toml, split_arguments
+from workers.match.options.words import MatchOptionError, Setting, quote_word, read_toml, split_arguments
 from workers.pairing.swiss import MAX_PLAYERS
 
 MAX_ROUNDS = 1_000_000
@@ -74,12 +74,19 @@ def _collect(settings: Sequence[Setting]) -> dict[str, list[Any]]:
     for setting in settings:
         flag = _BY_NAME.get(setting.flag)
         if flag is None:
-            hint = ELSEWHERE.get(setting.flag) or f"-help lists all{_similar(setting.flag)}"
-            setting.refuse(f"unknown option; {hint}")
+            setting.refuse(f"unknown option; {_hint(setting.flag)}")
         if flag.name in values and not flag.again:
             setting.refuse("is given twice")
         values.setdefault(flag.name, []).append(flag.read(setting))
     return values
+
+
+def _hint(name: str) -> str:
+    """What to write instead of an unknown option."""
+    known, equals, value = name.partition("=")
+    if equals and known in _BY_NAME:
+        return f"write -{known} {quote_word(value)}"
+    return ELSEWHERE.get(name) or f"-help lists all{_similar(name)}"
 
 
 def _similar(name: str) -> str:
@@ -245,12 +252,12 @@ FLAGS = (
     Flag("resume", "", "continue the match of the record file", read_switch),
     Flag("ratinginterval", "N", "print the table after every N games, instead of every minute",
          read_whole(1, MAX_ROUNDS)),
-    Flag("log", "FOLDER", "keep the lines exchanged with the engines, one file a game", read_path),
+    Flag("log", "FOLDER", "keep the lines exchanged with the engines, one file a game", read_folder),
     Flag("event", "TEXT", "the header Event of the records", read_label),
     Flag("site", "TEXT", "the header Site of the records", read_label),
     Flag("json", "", "print everything as JSON, one event a line", read_switch),
     Flag("dry_run", "", "print what would be played, and play nothing", read_switch, also="dry-run"),
-    Flag("config", "FILE", "read options from a TOML file; the command line overrides them", read_path),
+    Flag("config", "FILE", "read options from a TOML file; the command line overrides them", read_file),
 )  # fmt: skip
 
 _BY_NAME = {name: flag for flag in FLAGS for name in (flag.name, flag.also) if name}

@@ -1,7 +1,4 @@
-"""Hints for users of other match runners, whose options have other names here.
-
-A separate module: a table of text, which would hide the table of flags.
-"""
+"""Hints for users of other match runners, whose options have other names here."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ ELSEWHERE = {
     "epdout": "records have the moves: see -records",
     "pgnin": "-openings file=FILE reads openings",
     "debug": "-log FOLDER keeps the lines exchanged",
-    "tb": "the rules need no tablebases",
+    **dict.fromkeys(("tb", "tbpieces", "tbignore50", "tbadjudicate"), "the rules need no tablebases"),
     "autosaveinterval": "leave it out: every game is saved at once, and -resume continues",
     "ponder": "engines never think in the opponent's time",
     "bookmode": "-openings file=FILE order=… reads openings",
@@ -26,6 +23,43 @@ ELSEWHERE = {
     "quick": "write -engine, -game, -tc and -openings",
     "scoreinterval": "-ratinginterval N prints the table after every N games",
     "report": "the table always counts pairs",
-    "crc": "leave it out",
+    "crc32": "leave it out",
+    "strikes": "-withdraw N withdraws an engine after N forfeits in a row",
+    "seeds": "in a gauntlet the first engine meets the others; in a knock-out all are seeded in their order",
+    "engines": "give each engine by -engine cmd=COMMAND",
+    "version": "leave it out: the version is that of the checkout",
+    "compliance": "python3 -m workers check tests an engine",
+    "force-concurrency": "leave it out: more games than cores are only warned of",
+    "show-latency": "leave it out: records have the time of each move",
+    "testEnv": "leave it out",
+    "test-env": "leave it out",
+    "ping-ms": "leave it out: an engine's time limits are -startup and its clock",
+    "resultformat": "leave it out: the table has all columns",
+    "livepgnout": "-records FILE has every game as soon as it ends",
 }
 """What takes the place of an option of other match runners, as the rest of a sentence."""
+
+_ENGINE = {
+    "proto": "leave it out: every engine is spoken to in UGI",
+    "args": "write arg=WORD for each word, or all words in cmd=",
+    "conf": "write cmd=COMMAND",
+    "initstr": "option.NAME=VALUE sets an option of the engine",
+    "stderr": "-log FOLDER keeps what the engines write",
+    "trust": "leave it out: the referee alone decides results",
+    "book": "-openings file=FILE reads openings",
+    "bookdepth": "-openings random:PLIES or file=FILE sets the openings",
+    "whitepov": "leave it out: scores are for the side to move",
+    "ponder": "leave it out: engines never think in the opponent's time",
+    "plies": "write depth=N",
+    "tscale": "write tc=TIME",
+}
+KEYS_ELSEWHERE = {
+    "engine": _ENGINE,
+    "each": _ENGINE,
+    "openings": {
+        "format": "leave it out: one line of the file is one opening",
+        "plies": "leave it out: openings of a file are played to their end",
+        "policy": "leave it out: each pair of games has the next opening",
+    },
+}
+"""The same for ``KEY=VALUE`` words, by the flag that takes them."""

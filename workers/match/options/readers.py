@@ -66,8 +66,14 @@ def read_form(setting: Setting) -> Format:
     return _choice(setting, _one(setting), Format)
 
 
-def read_path(setting: Setting) -> Path:
+def read_folder(setting: Setting) -> Path:
     text = _one(setting)
+    if text.startswith("file="):
+        setting.refuse("takes a folder, in which each game has a file")
+    return _path(setting, text)
+
+
+def _path(setting: Setting, text: str) -> Path:
     if not text:
         setting.refuse(f"{quote(text)} is not a path")
     return Path(text)
@@ -75,8 +81,7 @@ def read_path(setting: Setting) -> Path:
 
 def read_file(setting: Setting) -> Path:
     """The path of a file, with a name at its end: other files are written beside it. ``file=`` is allowed."""
-    words = tuple(word.removeprefix("file=") for word in setting.words)
-    path = read_path(Setting(setting.flag, words, setting.place))
+    path = _path(setting, _one(setting).removeprefix("file="))
     if not path.name:
         setting.refuse(f"{quote(str(path))} is a folder")
     return path
@@ -162,6 +167,8 @@ _SWITCH_WORDS = {"true": True, "on": True, "false": False, "off": False}
 
 def read_cpus(setting: Setting) -> tuple[int, ...]:
     """The numbers of CPUs: ``0-3,6``. Refuses those on which this process may not run."""
+    if not setting.words:
+        setting.refuse("names no CPU: leave it out (each game has a core of its own), or list CPUs, as 0-3,6")
     found: dict[int, None] = {}
     for part in _one(setting).split(","):
         first, hyphen, last = part.partition("-")

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from engines.rules.base import quote
+from workers.match.options.hints import KEYS_ELSEWHERE
 
-_FLAG = re.compile(r"--?([A-Za-z][A-Za-z-]*)")
+_FLAG = re.compile(r"--?([^\W\d].*)", re.DOTALL)
+"""Any word that begins like an option is one, known or not: a value of another option never begins so."""
 
 
 class MatchError(ValueError):
@@ -45,7 +47,7 @@ def split_arguments(arguments: Sequence[str]) -> list[Setting]:
     settings: list[Setting] = []
     for word in arguments:
         if flag := _FLAG.fullmatch(word):
-            settings.append(Setting(flag[1], (), f"-{flag[1]}"))
+            settings.append(Setting(flag[1], (), quote_word(f"-{flag[1]}")))
         elif not settings:
             raise MatchOptionError(f"{quote(word)}: an option begins with '-'")
         else:
@@ -117,6 +119,8 @@ def split_pairs(setting: Setting, known: Sequence[str]) -> dict[str, list[str]]:
     pairs: dict[str, list[str]] = {}
     for word in setting.words:
         key, equals, value = word.partition("=")
+        if hint := KEYS_ELSEWHERE.get(setting.flag, {}).get(key):
+            setting.refuse(f"unknown key {quote(key)}; {hint}")
         if not equals:
             setting.refuse(f"{quote(word)} is not KEY=VALUE")
         if not any(key.startswith(name) if name.endswith(".") else key == name for name in known):

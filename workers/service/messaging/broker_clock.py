@@ -1,7 +1,4 @@
-"""The broker's time, which all its clients share: the clocks of hosts may be wrong.
-
-A module of its own, because it knows neither messages nor queues.
-"""
+"""The broker's time, which all its clients share: the clocks of hosts may be wrong."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The progress sender: a separate thread sends the state of a game to the site.
 
-A slow or absent broker must not delay a game, since its clocks are running. A module of its own: it
-knows neither Celery nor games.
+A slow or absent broker must not delay a game, since its clocks are running.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rules of a Redis user that may do what one worker does and no more: the arguments of ``ACL SETUSER``.
 
-A module of its own: it must name every key and command that the transport uses for a worker. All of them work
-on lists, so that a worker's host cannot make keys of another type, which would stop a reader of the list.
+All of them work on lists, so that a worker's host cannot make keys of another type, which would stop a reader
+of the list.
 """
 
 from __future__ import annotations

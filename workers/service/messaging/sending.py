@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 from kombu.exceptions import OperationalError
 
-from workers.jobs import GameReport, Progress, Release
+from workers.jobs import ComplianceEnding, ComplianceNews, GameReport, Progress, Release
 from workers.service.celery import app
-from workers.service.compliance import ComplianceEnding, ComplianceNews
 from workers.service.messaging.heartbeat import Heartbeat, Trouble
 from workers.service.messaging.progress import ProgressSender
 from workers.service.messaging.signing import RECORDS

@@ -1,7 +1,4 @@
-"""The messages that the site or a worker has set aside, kept in Redis for the operator.
-
-A module of its own, because it needs no package, and ``redis_rules`` names its lists.
-"""
+"""The messages that the site or a worker has set aside, kept in Redis for the operator."""
 
 from __future__ import annotations
 

@@ -84,11 +84,13 @@ class HardenedQoS(redis.QoS):
             raise
 
     def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:
+        channel: Any = self.channel
         try:
             super().restore_by_tag(tag, client=client, leftmost=leftmost)
-        except (ValueError, TypeError, RecursionError):
+        except channel.connection_errors:
+            raise
+        except Exception:  # as for the items of a queue
             self._remove_from_indices(tag).execute()  # type: ignore[attr-defined]
-            channel: Any = self.channel
             refused = RefusedMessage("malformed", "an unacknowledged message cannot be read")
             channel.set_aside([(str(tag), refused)])
 
@@ -166,6 +168,9 @@ class HardenedChannel(redis.Channel):
                         return self._open(item, queue)
                     except RefusedMessage as error:
                         refused.append((item[:MOST_KEPT], error))
+                    except Exception as error:  # anything can be in the item, and the reader must go on
+                        why = RefusedMessage("malformed", f"it cannot be read: {error!r:.200}")
+                        refused.append((item[:MOST_KEPT], why))
                     item = client.rpop(queue) if len(refused) < MOST_AT_ONCE else None
             return None
         finally:

@@ -1,15 +1,11 @@
-"""What a worker accepts of a message: the broker is not trusted to choose programs or sandboxes.
-
-A module of its own: it is the boundary between the broker and the engines that run.
-"""
+"""What a worker accepts of a message: the broker is not trusted to choose programs or sandboxes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from workers.bundles.samples import sample_hashes
-from workers.jobs import EngineSpec, GameJob, JobError
-from workers.service.compliance import ComplianceJob
+from workers.jobs import ComplianceJob, EngineSpec, GameJob, JobError
 
 
 def vet_job(job: GameJob) -> GameJob:

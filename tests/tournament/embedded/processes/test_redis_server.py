@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import redis
 
+from tests.support.brokers import running_redis
 from tests.tournament.embedded.processes.test_process import DEADLINE_S
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import (
@@ -17,6 +18,7 @@ from tournament.embedded.processes.redis_server import (
     answers,
     broker_url,
     find_redis_server,
+    find_trouble,
     redis_command,
     socket_folder,
 )
@@ -112,6 +114,16 @@ def test_the_data_of_redis_survives_a_stop(tmp_path: Path) -> None:
                 client.rpush("games", push)
                 assert client.config_get("proto-max-bulk-len") == {"proto-max-bulk-len": str(MOST_BYTES)}
             supervisor.stop()
+
+
+def test_a_refused_password_is_named_and_the_right_one_accepted() -> None:
+    with running_redis(None, "--requirepass", "right") as socket:
+        refused = "refuses the user or password of REDIS_URL"
+        assert find_trouble(broker_url(socket)).startswith(f"{refused} (Authentication req")
+        assert find_trouble(f"redis+socket://:wrong@{socket}?virtual_host=0").startswith(
+            f"{refused} (invalid"
+        )
+        assert find_trouble(f"redis+socket://:right@{socket}?virtual_host=0") == ""
 
 
 def test_a_dead_address_does_not_answer() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -203,3 +204,57 @@ def test_a_service_that_is_stopped_is_killed_and_started_again(
     assert messages[0].startswith("keeper has not responded for ")
     assert "keeper died (signal 9) and is started again now" in messages[1]
     assert not set(descendants(os.getpid())) & set(stopped)
+
+
+def test_a_service_that_ends_with_its_final_code_is_not_started_again(
+    supervisor: Supervisor, tmp_path: Path, messages: list[str]
+) -> None:
+    program = "open('runs', 'a').write('x'); print('revoked'); exit(77)"
+    supervisor.start(Service("players", (sys.executable, "-c", program), final=77))
+
+    def is_told() -> bool:
+        supervisor.tend()
+        return bool(messages)
+
+    eventually(is_told)
+    supervisor.tend()
+    assert len(messages) == 1
+    assert messages[0].startswith("players ended (exit code 77) and is not started again; its log ")
+    assert (tmp_path / "runs").read_text() == "x"
+
+
+@pytest.mark.parametrize("work", ["print('step', flush=True)", "any(range(10**6))"])
+def test_a_service_that_starts_slowly_gets_time_while_it_works(
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: str
+) -> None:
+    """It is ready after several times ``READY_S``; a process that prints or computes is not given up."""
+    monkeypatch.setattr("tournament.embedded.processes.supervisor.READY_S", 0.5)
+    monkeypatch.setattr("tournament.embedded.processes.supervisor.LEAST_WORK_S", 0.01)
+    program = (
+        f"import time; end = time.monotonic() + 4\nwhile time.monotonic() < end: {work}\nopen('up', 'w')"
+    )
+    service = Service("site", (sys.executable, "-c", program), ready=(tmp_path / "up").exists)
+    supervisor.start(service)
+
+
+def test_a_service_that_does_nothing_is_given_up(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tournament.embedded.processes.supervisor.READY_S", 0.5)
+    service = Service("site", ("sleep", "600"), ready=lambda: False)
+    with pytest.raises(NotReady, match="site is not ready and has done nothing for"):
+        supervisor.start(service)
+
+
+def test_a_service_gets_the_descriptors_that_it_is_given(supervisor: Supervisor, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        number = listener.fileno()
+        program = f"""
+import socket
+listener = socket.socket(fileno={number})
+listener.accept()[0].sendall(b"here")
+"""
+        command = (sys.executable, "-c", program)
+        supervisor.start(Service("site", command, descriptors=(number,)))
+        with socket.create_connection(listener.getsockname(), timeout=DEADLINE_S) as client:
+            assert client.recv(4) == b"here"

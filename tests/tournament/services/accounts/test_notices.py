@@ -26,8 +26,7 @@ from tournament.services.accounts.notices import notify, notify_staff
 from tournament.services.bots.verdicts import accept, refuse
 from tournament.services.results import keeper
 from tournament.services.uploads import validation
-from workers.jobs import GameJob
-from workers.service.compliance import ComplianceEnding, Found
+from workers.jobs import ComplianceEnding, Finding, GameJob
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +55,7 @@ def test_an_owner_is_told_the_first_sentence_of_a_refusal() -> None:
 def test_a_repeated_message_of_a_check_tells_once() -> None:
     version = make_version("Ada", owner=make_user(), state=BotVersion.State.VALIDATING)
     Exam.objects.create(version=version, sent_at=timezone.now(), assigned="checker")
-    fault = Found("legal moves", "", "illegal move 'x'", "read it", is_grave=True)
+    fault = Finding("legal moves", "", "illegal move 'x'", "read it", is_grave=True)
     message = news(version, ComplianceEnding.DONE, fault)
     for _ in range(2):
         validation.record_news(message, timezone.now())

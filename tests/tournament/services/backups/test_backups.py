@@ -1,16 +1,23 @@
-"""Backups of sites on SQLite, by the commands: written while others write, restored whole or not at all."""
+"""Backups by the commands: written while others write, restored whole or not at all, into any database."""
 
 from __future__ import annotations
 
-import gzip
+import hashlib
+import io
+import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import tarfile
+import warnings
+import zipfile
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 
 from tests.support.sites import SiteData
@@ -74,7 +81,7 @@ print(spring.state, spring.games_done, Game.objects.filter(state="done").count()
 STOP = """
 import os, signal, sys
 from django.core.management import call_command
-from tournament.services.backups import archive, postgresql, restoring, sqlite, writing
+from tournament.services.backups import archive, restoring, rows
 go_on = {where}
 def die(*values, **more):
     go_on(*values, **more)
@@ -82,24 +89,68 @@ def die(*values, **more):
 {where} = die
 call_command(*{words!r})
 """
-
-
-@pytest.fixture(autouse=True)
-def ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For root other rules hold about the owner of a data folder."""
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+ODD_VALUES = r"""
+import datetime
+from tournament.models import Bot, BotVersion, GameLog, LadderRating, User
+texts = ["", "\\N", 'a"b\tc\nd\re', "\u265e \U0001f9c5 \u2028", "NULL", '{"base64": 1}']
+for number, text in enumerate(texts):
+    joined = datetime.datetime(2026, 1, 1, 23, 59, 59, number * 199999, tzinfo=datetime.UTC)
+    User.objects.create(username=f"odd{number}", first_name=text, date_joined=joined)
+    Bot.objects.filter(pk=number).update(description=text)
+floats = (0.1 + 0.2, 5e-324, 1.7976931348623157e308, -0.1)
+for rating, number in zip(LadderRating.objects.order_by("pk"), floats):
+    LadderRating.objects.filter(pk=rating.pk).update(mu=number)
+GameLog.objects.update(content=bytes(range(256)))
+BotVersion.objects.update(options={"a": [1, 2.5, None, True, {"\u00e9": '\\ " \n'}], "b": {}})
+"""
+"""Values that a form of text could change."""
+SHOW = """
+from django.apps import apps
+from django.db import connection
+from tournament.models import Act
+for model in apps.get_models(include_auto_created=True):
+    if model is not Act and model._meta.managed:
+        print(model._meta.db_table)
+        for row in model._base_manager.order_by("pk").values_list():
+            print(tuple(bytes(v) if isinstance(v, memoryview) else v for v in row))
+with connection.cursor() as cursor:
+    for table in ("django_migrations", "tournament_shared_cache"):
+        cursor.execute(f"SELECT * FROM {table} ORDER BY 1")
+        print([(row[0], row[1], *map(str, row[2:-1])) for row in cursor.fetchall()])
+"""
+"""All rows of all tables but the one to which a backup adds its own row when it is whole."""
+WRITE_AT_EACH_STEP = """
+import os
+from pathlib import Path
+from django.db import connections
+from tournament.services.backups import archive, rows
+other = connections.create_connection("default")
+other.settings_dict["OPTIONS"].pop("transaction_mode", None)
+cursor = other.cursor()
+cursor.execute("CREATE TABLE zz_marks (number INTEGER)")
+written = 0
+def write(what, done, total):
+    global written
+    written += 1
+    cursor.execute("INSERT INTO zz_marks VALUES (1)")
+rows.ROWS_AT_ONCE = 2
+archive.write_backup(Path({path!r}), write)
+cursor.execute("DROP TABLE zz_marks")
+print(written)
+"""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> SiteData:
     made = SiteData(tmp_path_factory.mktemp("site") / "data")
     made.run(FILL)
+    made.run(ODD_VALUES)
     return made
 
 
 @pytest.fixture(scope="module")
 def backup(site: SiteData) -> Path:
-    path = site.data.parent / "backup.tar"
+    path = site.data.parent / "backup.zip"
     said = site.manage("backup", str(path))
     assert said == f"{path}: {path.stat().st_size:,} bytes\n"
     return path
@@ -108,6 +159,27 @@ def backup(site: SiteData) -> Path:
 def place(tmp_path: Path) -> SiteData:
     """An empty data folder, and the environment of a site in it."""
     return SiteData(tmp_path / "restored", migrate=False)
+
+
+Places = Callable[[str, Path], SiteData]
+
+
+@pytest.fixture
+def places(request: pytest.FixtureRequest) -> Places:
+    """Makes the place of a new site on a kind of database."""
+    numbers = count()
+
+    def make(kind: str, data: Path) -> SiteData:
+        made = SiteData(data, migrate=False)
+        if kind == "postgresql":
+            server, name = request.getfixturevalue("postgres"), f"site{next(numbers)}"
+            with psycopg.connect(server, autocommit=True) as connection:
+                connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+                connection.execute(f"CREATE DATABASE {name}")
+            made.environment["DATABASE_URL"] = urlsplit(server)._replace(path=f"/{name}").geturl()
+        return made
+
+    return make
 
 
 def fails(site: SiteData, *words: str) -> str:
@@ -136,94 +208,124 @@ def die_after(site: SiteData, where: str, *words: str) -> None:
     assert ended.returncode == -signal.SIGKILL, ended.stderr
 
 
-def rows(site: SiteData) -> dict[str, list[tuple[object, ...]]]:
-    """Of all tables but the one to which a backup adds its own row when it is whole."""
-    tables = site.ask("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
-    return {
-        str(name): sorted(site.ask(f'SELECT * FROM "{name}"'), key=repr)
-        for (name,) in tables
-        if name != "tournament_act"
-    }
+KINDS = [
+    ("sqlite", "sqlite"),
+    pytest.param(("sqlite", "postgresql"), marks=pytest.mark.thorough),
+    pytest.param(("postgresql", "sqlite"), marks=pytest.mark.thorough),
+    pytest.param(("postgresql", "postgresql"), marks=pytest.mark.thorough),
+]
 
 
-def test_a_restored_site_has_the_same_rows_bundles_and_key(
+@pytest.mark.parametrize("kinds", KINDS, ids="-to-".join)
+def test_a_restored_site_has_the_same_rows_on_any_database_and_goes_on(
+    site: SiteData, places: Places, tmp_path: Path, kinds: tuple[str, str]
+) -> None:
+    source = site
+    if kinds[0] != "sqlite":
+        source = places(kinds[0], tmp_path / "source")
+        source.manage("migrate", "-v0")
+        source.run(FILL)
+        source.run(ODD_VALUES)
+    restored = places(kinds[1], tmp_path / "restored")
+    backup = tmp_path / "backup.zip"
+    source.manage("backup", str(backup))
+    before = source.run(SHOW)
+    said = restored.manage("restore", str(backup))
+    assert said.startswith("restored the site of 2")
+    assert restored.run(SHOW) == before
+    said = restored.manage("rebuild_ratings")
+    assert "duploline: " in said
+    assert restored.run(GO_ON) == "finished 18 18\n"  # it makes new rows in many tables
+
+
+def test_ratings_of_a_restored_site_rebuild_to_the_bit(tmp_path: Path) -> None:
+    source, restored = SiteData(tmp_path / "source"), place(tmp_path)
+    source.run(FILL)
+    source.manage("backup", str(tmp_path / "backup.zip"))
+    restored.manage("restore", str(tmp_path / "backup.zip"))
+    before = restored.run(SHOW)
+    said = restored.manage("rebuild_ratings")
+    (rated,) = restored.ask("SELECT count(DISTINCT game_id) FROM tournament_ratingevent")[0]
+    assert rated
+    assert f"duploline: {rated} rated games, nothing changed" in said
+    assert restored.run(SHOW) == before
+
+
+def test_a_restored_site_has_the_bundles_and_the_key_and_is_private(
     site: SiteData, backup: Path, tmp_path: Path
 ) -> None:
     restored = place(tmp_path)
-    said = restored.manage("restore", str(backup))
-    assert said.startswith("restored the site of 2")
-    assert rows(restored) == rows(site)
-    for folder in (site.data, restored.data):
-        assert len(list((folder / "bundles").rglob("*.zip"))) == 3
-    for file in [
-        Path("secret_key"),
-        *(f.relative_to(site.data) for f in (site.data / "bundles").rglob("*.zip")),
-    ]:
-        assert (restored.data / file).read_bytes() == (site.data / file).read_bytes()
-    assert not (restored.data / ".restoring").exists()
-    assert (restored.data / "secret_key").stat().st_mode & 0o077 == 0
-    check_data_folder(restored.data)
-    assert backup.stat().st_mode & 0o077 == 0, "it holds the key and hashes of passwords"
-
-
-def test_the_ratings_of_a_restored_site_rebuild_to_the_bit_and_its_tournament_goes_on(
-    backup: Path, tmp_path: Path
-) -> None:
-    restored = place(tmp_path)
     restored.manage("restore", str(backup))
-    before = rows(restored)
-    said = restored.manage("rebuild_ratings")
-    (rated,) = restored.ask("SELECT count(DISTINCT game_id) FROM tournament_ratingevent")[0]
-    assert f"duploline: {rated} rated games, nothing changed" in said
-    assert rated
-    assert rows(restored) == before
-    assert restored.run(GO_ON) == "finished 18 18\n"
+    bundles = [file.relative_to(site.data) for file in (site.data / "bundles").rglob("*.zip")]
+    assert len(bundles) == len(list((restored.data / "bundles").rglob("*.zip"))) == 3
+    for file in [Path("secret_key"), *bundles]:
+        assert (restored.data / file).read_bytes() == (site.data / file).read_bytes()
+    check_data_folder(restored.data)
+    for path in (backup, restored.data, restored.data / "secret_key", restored.data / "db.sqlite3"):
+        assert path.stat().st_mode & 0o077 == 0, "it holds the key and hashes of passwords"
 
 
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)])
 def test_a_backup_is_one_moment_of_a_database_that_others_write(
-    site: SiteData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    places: Places, tmp_path: Path, kind: str
 ) -> None:
-    from tournament.services.backups import sqlite
-
-    monkeypatch.setattr(sqlite, "PAGES_AT_ONCE", 5)
-    steps = 0
-    with sqlite3.connect(site.data / "db.sqlite3", isolation_level=None) as writer:
-        writer.execute("CREATE TABLE marks (number INTEGER)")
-
-        def write(what: str, done: int, total: int) -> None:
-            nonlocal steps
-            steps += 1
-            writer.execute("INSERT INTO marks VALUES (1)")
-
-        sqlite.dump(site.data / "db.sqlite3", tmp_path / "copy", write)
-        (written,) = writer.execute("SELECT count(*) FROM marks").fetchone()
-        writer.execute("DROP TABLE marks")
-    assert written == steps > 10
-    sqlite.check(tmp_path / "copy")
-    with sqlite3.connect(tmp_path / "copy") as copy:
-        assert copy.execute("SELECT count(*) FROM marks").fetchone() == (0,)
+    """The writer does not wait, or it would wait for ever: it is the same thread."""
+    source, path = places(kind, tmp_path / "source"), tmp_path / "backup.zip"
+    source.manage("migrate", "-v0")
+    assert int(source.run(WRITE_AT_EACH_STEP.format(path=str(path)))) > 30
+    with zipfile.ZipFile(path) as archive:
+        assert archive.read("tables/zz_marks.jsonl") == b'["number"]\n'
 
 
-@pytest.mark.parametrize("where", ["sqlite.dump", "archive.ArchiveWriter.add", "archive.ArchiveWriter.close"])
-def test_a_backup_that_is_killed_leaves_the_file_of_before(
+def test_a_backup_into_a_pipe_is_restored_like_any_other(site: SiteData, tmp_path: Path) -> None:
+    program = f"{sys.executable} manage.py backup - | cat >{tmp_path}/backup.zip"
+    subprocess.run(program, shell=True, cwd=ROOT, env=site.environment, check=True)
+    restored = place(tmp_path)
+    restored.manage("restore", f"{tmp_path}/backup.zip")
+    assert restored.run(SHOW) == site.run(SHOW)
+
+
+@pytest.mark.parametrize("where", ["rows.write_table", "archive._add_bundle", "os.fsync"])
+def test_a_backup_that_is_killed_leaves_the_file_of_before_and_a_draft_that_the_next_one_replaces(
     site: SiteData, tmp_path: Path, where: str
 ) -> None:
-    path = tmp_path / "backup.tar.gz"
+    path = tmp_path / "monday.zip"
     path.write_bytes(b"the one before")
     die_after(site, where, "backup", str(path))
     assert path.read_bytes() == b"the one before"
-    site.manage("backup", str(path))
-    with tarfile.open(path, "r:gz") as file:
-        assert file.getnames()[-1] == "contents.json"
+    assert {entry.name for entry in tmp_path.iterdir()} <= {path.name, ".backup.part"}
+    site.manage("backup", str(tmp_path / "tuesday.zip"))
+    assert {entry.name for entry in tmp_path.iterdir()} == {path.name, "tuesday.zip"}
+    with zipfile.ZipFile(tmp_path / "tuesday.zip") as archive:
+        assert archive.namelist()[-1] == "about.json"
+
+
+def test_two_backups_into_one_folder_do_not_mix(site: SiteData, tmp_path: Path) -> None:
+    program = f"""
+from pathlib import Path
+from tournament.services.backups import archive
+path = Path({str(tmp_path)!r}, "one.zip")
+again = []
+def write_another(*_):
+    try:
+        again or again.append(archive.write_backup(path.with_name("two.zip"), lambda *_: None))
+    except archive.BackupError as error:
+        again.append(error)
+archive.write_backup(path, write_another)
+print(again[0])
+"""
+    assert site.run(program) == f"another backup is being written in {tmp_path}\n"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["one.zip"]
 
 
 @pytest.mark.parametrize(
     "where",
     [
-        "archive._unpack",
-        "restoring.extract",
-        "restoring._place_bundles",
-        "restoring._place_key",
+        "restoring.check_archive",
+        "restoring.MigrationExecutor.migrate",
+        "rows.read_table",
+        "rows.finish",
+        "restoring.store_bundle",
         "os.replace",
     ],
 )
@@ -232,73 +334,139 @@ def test_a_restore_that_is_killed_starts_no_site_and_can_be_repeated(
 ) -> None:
     restored = place(tmp_path)
     die_after(restored, where, "restore", str(backup))
-    with pytest.raises(ForeignFolder, match="was interrupted: repeat"):
-        check_data_folder(restored.data)
-    if (restored.data / "db.sqlite3").exists():
-        (restored.data / "db.sqlite3").unlink()
+    if where != "restoring.check_archive":
+        with pytest.raises(ForeignFolder, match="was interrupted: repeat"):
+            check_data_folder(restored.data)
     restored.manage("restore", str(backup))
     check_data_folder(restored.data)
-    assert rows(restored) == rows(site)
+    assert restored.run(SHOW) == site.run(SHOW)
 
 
 def test_nothing_is_restored_over_a_site(site: SiteData, backup: Path) -> None:
-    before = rows(site)
+    before = site.run(SHOW)
     said = fails(site, "restore", str(backup))
-    assert f"nothing was restored: the data folder '{site.data}' is not empty, it has 'bundles'" in said
-    assert rows(site) == before
+    assert f"nothing was restored: the data folder '{site.data}' is not empty, it has '.duarena'" in said
+    assert site.run(SHOW) == before
+
+
+@pytest.mark.thorough
+def test_nothing_is_restored_over_the_rows_of_another_site_not_even_by_a_repeated_restore(
+    backup: Path, places: Places, tmp_path: Path
+) -> None:
+    used = places("postgresql", tmp_path / "used")
+    used.manage("migrate", "-v0")
+    other = SiteData(tmp_path / "other", migrate=False)
+    other.environment["DATABASE_URL"] = used.environment["DATABASE_URL"]
+    before = used.run(SHOW)
+    for _ in range(2):
+        assert "nothing was restored: the database is not empty" in fails(other, "restore", str(backup))
+    (other.data / ".restoring").mkdir()
+    assert "the database is not empty" in fails(other, "restore", str(backup))
+    assert used.run(SHOW) == before
+
+
+def rewritten(backup: Path, **members: bytes | None) -> bytes:
+    """The backup with other members, None for without; a member's name has _ for each / and dot."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(backup) as source, zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in source.namelist():
+            content = members.pop(name.replace("/", "_").replace(".", "_"), source.read(name))
+            if content is not None:
+                file.writestr(name, content)
+        for name, content in members.items():
+            with warnings.catch_warnings(action="ignore"):  # of a name that comes twice
+                file.writestr(name, content or b"")
+    return written.getvalue()
+
+
+def damaged_files(backup: Path) -> dict[str, bytes]:
+    """Files that are no backup, by a part of the sentence."""
+    whole = backup.read_bytes()
+    with zipfile.ZipFile(backup) as archive:
+        about = json.loads(archive.read("about.json"))
+        member = archive.getinfo("tables/tournament_game.jsonl")
+        bundle = next(name for name in archive.namelist() if name.startswith("bundles/"))
+    position = member.header_offset + 200
+    flipped = whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :]
+    tar = io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w:gz") as file:
+        file.add(ROOT / "manage.py", "about.json")
+    empty_member = hashlib.sha256(b"").hexdigest()
+
+    def saying(**fields: object) -> bytes:
+        return rewritten(backup, about_json=json.dumps(about | fields).encode())
+
+    return {
+        "is no backup, or a part of one: Error -3 while decompressing data": flipped,
+        "or a part of one: File is not a zip file": whole[: len(whole) // 2],
+        "is no backup, or a part of one: ": b"",
+        "is a tar archive, the former form of backups: restore it with the checkout": tar.getvalue(),
+        "it holds '../manage.py'": rewritten(backup, **{"../manage.py": b""}),
+        "it holds 'tables/auth_group.jsonl'": rewritten(backup, **{"tables/auth_group.jsonl": b"[]"}),
+        "'secret_key' is missing, empty or larger than": rewritten(backup, secret_key=b""),
+        "'secret_key' is empty": rewritten(backup, secret_key=b" \n"),
+        "'about.json' is missing, empty or larger than": rewritten(backup, about_json=None),
+        "or larger than 1,048,576 bytes": rewritten(backup, about_json=b" " * (1 << 21)),
+        "'about.json' is malformed: Expecting": rewritten(backup, about_json=b"{"),
+        "'about.json' is malformed: 'list' object": rewritten(backup, about_json=b"[1]"),
+        "'about.json' is malformed: maximum recursion": rewritten(backup, about_json=b"[" * 100_000),
+        "malformed: every value is a text": saying(migrations={"tournament": 1}),
+        "its format is 9, and this release reads 2": saying(format=9),
+        "has another SHA-256": rewritten(backup, **{bundle.replace("/", "_").replace(".", "_"): b"another"}),
+        f"the content of 'bundles/{empty_member[:-1]}0.zip'": rewritten(
+            backup, **{f"bundles/{empty_member[:-1]}0.zip": b""}
+        ),
+        "was made by release 9.9 with the migration tournament.9999_x": saying(
+            release="9.9", migrations={"tournament": "9999_x"}
+        ),
+    }
 
 
 @pytest.mark.thorough
 def test_a_damaged_or_foreign_file_is_refused_and_leaves_the_folder_usable(
     site: SiteData, backup: Path, tmp_path: Path
 ) -> None:
-    whole = backup.read_bytes()
-    position = whole.index(b"SQLite format 3") + 5000
-    flipped = bytes([whole[position] ^ 1])
-    cut = whole[: len(whole) // 2]
-    foreign = tmp_path / "foreign.tar"
-    with tarfile.open(foreign, "w") as file:
-        file.add(ROOT / "manage.py", "../manage.py")
-    short = tmp_path / "short.tar"
-    with tarfile.open(backup) as source, tarfile.open(short, "w") as file:
-        file.addfile(member := source.getmember("about.json"), source.extractfile(member))
-    files = {
-        "is damaged: 'database/db.sqlite3' is not what was written": whole[:position]
-        + flipped
-        + whole[position + 1 :],
-        "is no backup, or a part of one": cut,
-        "is no backup of Duarena: it holds '../manage.py'": foreign.read_bytes(),
-        "is not a whole backup: it is cut off": short.read_bytes(),
-        "or a part of one: empty file": b"",
-        "or a part of one": gzip.compress(whole)[:-9000],
-    }
-    restored = place(tmp_path)
+    restored, given = place(tmp_path), tmp_path / "given"
     beside = set(tmp_path.iterdir())
-    for sentence, content in files.items():
-        given = tmp_path / "given"
+    for sentence, content in damaged_files(backup).items():
         given.write_bytes(content)
-        assert sentence in (said := fails(restored, "restore", str(given))), said
+        said = fails(restored, "restore", str(given))
+        assert sentence in said, (sentence, said)
+        assert "nothing was restored: " in said
+        assert "Traceback" not in said
         assert set(tmp_path.iterdir()) <= beside | {given, restored.data}
+        assert {entry.name for entry in restored.data.iterdir()} <= {"lock", "secret_key"}
     restored.manage("restore", str(backup))
-    assert rows(restored) == rows(site)
+    assert restored.run(SHOW) == site.run(SHOW)
 
 
-@pytest.mark.thorough
-def test_a_backup_of_a_later_release_is_refused_by_name(backup: Path, tmp_path: Path) -> None:
-    restored = place(tmp_path)
-    later = tmp_path / "later.tar"
-    program = f"""
-import dataclasses
-from pathlib import Path
-from tournament.services.backups import writing
-about = writing._about
-writing._about = lambda: dataclasses.replace(about(), release="9.9", migrations={{"tournament": "9999_x"}})
-writing.write_backup(Path({str(later)!r}), lambda *_: None)
-"""
-    source = SiteData(tmp_path / "source")
-    source.run(program)
-    said = fails(restored, "restore", str(later))
-    assert "was made by release 9.9 with the migration tournament.9999_x" in said
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (b'["id","name"]\n[1', "line 2 of the table 'auth_group' is malformed: Expecting"),
+        (b'["id","name"]\n7', "line 2 of the table 'auth_group' is malformed: it is no list"),
+        (b'["id","name"]\n[1,{}]', "line 2 of the table 'auth_group' is malformed: 'base64'"),
+        (b'["id","nick"]\n[1,"a"]', "the database has no column 'nick' in the table 'auth_group'"),
+        (b"[]\n", "the database has no column '' in the table 'auth_group'"),
+        (b'["id","name"]\n[1]', "the restore is not complete: "),
+        (b'["id","name"]\n[99999999999999999999,"a"]', "a row of the table 'auth_group' cannot be stored: "),
+        (b'["id","name"]\n[1,"\\ud800"]', "a row of the table 'auth_group' cannot be stored: "),
+        (b'["id","name"]\n[1,null]', "NOT NULL constraint failed: auth_group.name"),
+    ],
+)
+def test_a_row_that_cannot_be_stored_is_named_and_another_file_can_be_restored(
+    site: SiteData, backup: Path, tmp_path: Path, line: bytes, sentence: str
+) -> None:
+    restored, given = place(tmp_path), tmp_path / "given"
+    given.write_bytes(rewritten(backup, tables_auth_group_jsonl=line))
+    said = fails(restored, "restore", str(given))
+    assert sentence in said
+    assert "Traceback" not in said
+    with pytest.raises(ForeignFolder, match="was interrupted: repeat"):
+        check_data_folder(restored.data)
+    if line == b"[]\n":
+        restored.manage("restore", str(backup))
+        assert restored.run(SHOW) == site.run(SHOW)
 
 
 def test_a_missing_bundle_that_a_version_needs_fails_the_backup(site: SiteData, tmp_path: Path) -> None:
@@ -306,7 +474,7 @@ def test_a_missing_bundle_that_a_version_needs_fails_the_backup(site: SiteData, 
     content = bundle.read_bytes()
     bundle.unlink()
     try:
-        said = fails(site, "backup", str(tmp_path / "backup.tar"))
+        said = fails(site, "backup", str(tmp_path / "backup.zip"))
     finally:
         bundle.write_bytes(content)
     assert f"no backup was written: the bundle {bundle} is missing, but a version needs it" in said
@@ -314,5 +482,5 @@ def test_a_missing_bundle_that_a_version_needs_fails_the_backup(site: SiteData, 
 
 
 def test_a_place_that_cannot_be_written_is_named(site: SiteData, tmp_path: Path) -> None:
-    said = fails(site, "backup", str(tmp_path / "nowhere" / "backup.tar"))
+    said = fails(site, "backup", str(tmp_path / "nowhere" / "backup.zip"))
     assert "no backup was written: there is no folder" in said

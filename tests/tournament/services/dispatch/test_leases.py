@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from tests.support.schedule import FakeBroker, make_tournament, play_all, word_of
-from tournament.models import Attempt, Game, Tournament, Worker
+from tournament.models import Attempt, Game, Keeper, Tournament, Worker
 from tournament.services.calendar import sweep
 from tournament.services.dispatch.attempts import give_back
 from tournament.services.dispatch.leases import LEASE, keeper_started
@@ -170,6 +170,18 @@ def test_a_sweep_waits_for_the_reports_queued_before_it(
     assert sweep(sweeper.now, now=sweeper.now + STEP) == 1
     assert attempt_of(job.games[0]).end == Attempt.End.OPEN  # renewed by what was queued
     assert attempt_of(job.games[1]).end == Attempt.End.LOST
+
+
+def test_the_keeper_is_as_late_as_the_oldest_message_that_it_has_not_handled(
+    sweeper: Sweeper, queues: FakeBroker
+) -> None:
+    sweeper.run(5)
+    quiet = sweeper.now
+    queues.lengths = {"records": 3}
+    sweeper.run(60)
+    assert Keeper.objects.get().lag(sweeper.now) == sweeper.now - quiet
+    sweep(quiet + STEP, now=sweeper.now)
+    assert Keeper.objects.get().lag(sweeper.now) == sweeper.now - quiet - STEP
 
 
 def test_the_tenth_lost_lease_halts_the_game(deal: Deal, sweeper: Sweeper) -> None:

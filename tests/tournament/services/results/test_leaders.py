@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from engines.rules.base import Result
 from tests.support.schedule import LADDER, make_tournament, make_version, play_short
-from tournament.models import BotVersion, FeedEntry, Ladder, LadderRating
+from tournament.models import BotVersion, FeedEntry, Ladder, LadderRating, ladders
 from tournament.models.feeds import feed_of
 from tournament.services.results import keeper
 from tournament.services.results.leaders import follow_leader
@@ -46,6 +46,14 @@ def test_a_new_leader_is_published_on_the_ladder_and_for_its_bot() -> None:
     assert Ladder.objects.get(pk=LADDER).leader == bob
 
 
+def test_a_provisional_rating_does_not_lead() -> None:
+    ada, bob = make_version("Ada"), make_version("Bob")
+    lead(ada, 10)
+    LadderRating.objects.create(ladder_id=LADDER, version=bob, mu=40, sigma=3, conservative=31, games=3)
+    follow_leader(Ladder.objects.get(pk=LADDER), NOW)
+    assert Ladder.objects.get(pk=LADDER).leader == ada
+
+
 def test_two_that_lead_in_turn_are_each_published_once_a_day() -> None:
     ada, bob = make_version("Ada"), make_version("Bob")
     for rating in range(6):
@@ -55,12 +63,15 @@ def test_two_that_lead_in_turn_are_each_published_once_a_day() -> None:
     assert len(published()) == 3
 
 
-def test_the_leader_after_recorded_games_is_published_with_them(deal: Callable[[], list[GameJob]]) -> None:
+def test_the_leader_after_recorded_games_is_published_with_them(
+    deal: Callable[[], list[GameJob]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ladders, "SETTLED_GAMES", 1)
     make_tournament()
     for job in deal():
         for report in play_short(job, lambda job, game: Result.WHITE_WINS):
             keeper.record(report)
-    leader = LadderRating.objects.leaderboard(LADDER)[0].version
+    leader = LadderRating.objects.settled().leaderboard(LADDER)[0].version
     assert Ladder.objects.get(pk=LADDER).leader == leader
     assert f"{leader} leads the DuploLine ladder" in published()
 

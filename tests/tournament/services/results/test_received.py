@@ -27,6 +27,16 @@ def test_a_message_is_known_after_a_restart() -> None:
     assert not SiteMemory().has(message("b"), NOW)
 
 
+def test_a_message_of_the_beat_is_known_to_the_process_only() -> None:
+    """After a restart it may come again; its time must not make older messages of workers look repeated."""
+    memory, late = SiteMemory(), NOW + 10 * WINDOW_SECONDS
+    tick = Received("tick", "beat", late)
+    memory.add(tick, late)
+    assert memory.has(tick, late)
+    assert not memory.has(message("a"), late - 9 * WINDOW_SECONDS)
+    assert not SiteMemory().has(message("a"), late)
+
+
 def test_messages_are_forgotten_when_their_age_shows_that_they_were_received() -> None:
     memory, later = SiteMemory(), NOW + WINDOW_SECONDS + CLEANING_SECONDS
     memory.add(message("a"), NOW)

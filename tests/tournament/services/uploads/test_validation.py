@@ -36,14 +36,14 @@ from tournament.services.shares import charge, used_today
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
 from workers.game.referee import BOTH_UNABLE
-from workers.jobs import GameJob
-from workers.service.compliance import MAX_LOG, MAX_SENTENCE, ComplianceEnding, Found
+from workers.jobs import ComplianceEnding, Finding, GameJob
+from workers.service.compliance import MAX_LOG, MAX_SENTENCE
 
 pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]
 Submit = Callable[..., BotVersion]
-OK = Found("handshake", "")
-FAULT = Found(
+OK = Finding("handshake", "")
+FAULT = Finding(
     "legal moves", "duploline", "illegal move 'x'", "read the position", "> go", "oops", is_grave=True
 )
 FLAW = replace(FAULT, check="quit", ladder="", fault="it stayed", is_grave=False)
@@ -232,7 +232,7 @@ def test_nothing_a_worker_tells_is_kept_unescaped_or_unbounded(
     hear(
         version,
         ComplianceEnding.DONE,
-        Found(nasty, nasty, nasty, nasty, nasty, nasty, is_grave=True),
+        Finding(nasty, nasty, nasty, nasty, nasty, nasty, is_grave=True),
         why=nasty,
     )
     exam = version.exams.get()

@@ -141,7 +141,7 @@ def test_a_test_ends_by_itself_at_the_pair_that_reaches_a_bound(
     assert (test.wins, test.draws, test.losses) == (
         (2 * len(counted), 0, 0) if upper else (0, 0, 2 * len(counted))
     )
-    assert test.estimate.elo > 0 if upper else test.estimate.elo < 0
+    assert test.interval.elo > 0 if upper else test.interval.elo < 0
 
 
 def test_games_that_are_not_recorded_at_the_verdict_are_cancelled_and_do_not_count(

@@ -14,7 +14,8 @@ from tests.support.rated_games import play_rated
 from tests.tournament.views.bots.test_results import check_numbers, text_of
 from tournament.models import Game, LadderRating, PairScore
 from tournament.views.games import search
-from workers.statistics import Wdl, estimate
+from workers.intervals import interval
+from workers.statistics import Wdl
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +51,7 @@ def test_the_score_is_counted_from_the_first_bot_by_ladder_and_colour(client: Cl
         score = one.total.score
         assert (score.games, score.wins) == (len(games), len(won))
         assert [row.score.games for row in one.colours] == [len(games) // 2] * 2
-        assert one.estimate == estimate(Wdl(score.losses, score.draws, score.wins))
+        assert one.interval == interval(Wdl(score.losses, score.draws, score.wins))
 
 
 @pytest.mark.parametrize("query", ["", f"?ladder={LADDER}&version=2", "?opponent_version=1"])

@@ -18,7 +18,6 @@ from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, User
-from tournament.services.ladders.stored_queue import refresh_queue
 from tournament.services.results.rebuilding import rebuild
 from tournament.views.bots import recent
 from tournament.views.bots.results import MOST_OPPONENTS
@@ -270,7 +269,6 @@ def test_a_page_costs_the_same_queries_with_any_number_of_games_and_versions(
     games: list[Game], site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     text_of(client, PAGE)  # caches the time used
-    refresh_queue(timezone.now())
     with django_assert_max_num_queries(15) as few:
         text_of(client, PAGE)
     most = len(few)

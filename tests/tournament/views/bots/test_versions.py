@@ -15,13 +15,15 @@ from tests.support.filled_site import Site, add_version
 from tests.support.schedule import news
 from tournament.models import ActiveVersion, BotVersion, Exam, Notice
 from tournament.services.uploads import validation
-from workers.service.compliance import ComplianceEnding, Found
+from workers.jobs import ComplianceEnding, Finding
 
 PAGE = "/bots/stone-age/2/"
 HTMX = {"HX-Request": "true"}
-OK = Found("handshake", "")
-FLAW = Found("quit", "", "it stayed", "exit at 'quit'", "> quit", "bye")
-FAULT = Found("legal moves", "dualma", "illegal move 'x'", "read it all", "> go", "Traceback", is_grave=True)
+OK = Finding("handshake", "")
+FLAW = Finding("quit", "", "it stayed", "exit at 'quit'", "> quit", "bye")
+FAULT = Finding(
+    "legal moves", "dualma", "illegal move 'x'", "read it all", "> go", "Traceback", is_grave=True
+)
 
 
 @pytest.fixture
@@ -56,12 +58,21 @@ def test_the_page_follows_an_examination_step_by_step(examined: BotVersion, owne
     fragment = answer.content.decode()
     assert "<html" not in fragment
     assert "2 checks so far, 1 fault" in fragment
-    assert 'hx-swap-oob="true"' in fragment
     assert "every 2s" in fragment
 
 
+def test_the_page_is_loaded_again_when_the_validation_ends_because_its_buttons_change(
+    examined: BotVersion, owner: Client
+) -> None:
+    page = owner.get(PAGE)
+    assert "Stop the validation" in page.content.decode()
+    validation.record_news(news(examined, ComplianceEnding.DONE, FAULT), timezone.now())
+    assert owner.get(f"{PAGE}?seen={page.context['seen']}", headers=HTMX)["HX-Refresh"] == "true"
+    assert "Stop the validation" not in owner.get(PAGE).content.decode()
+
+
 def test_a_fault_that_was_found_before_is_only_referred_to(examined: BotVersion, owner: Client) -> None:
-    again = Found(
+    again = Finding(
         "time control", "dualma", "illegal move 'x'", "read it all", same_as="'legal moves' (dualma)"
     )
     validation.record_news(news(examined, ComplianceEnding.DONE, OK, FAULT, again), timezone.now())
@@ -89,7 +100,7 @@ def test_the_report_tells_what_is_wrong_in_plain_words_with_what_led_to_it(
 
 def test_of_long_output_the_report_shows_the_end(examined: BotVersion, owner: Client) -> None:
     lines = [f"> ping {number}" for number in range(1, 600)]
-    fault = Found("quit", "", "it stayed", "exit at 'quit'", "\n".join(lines), "bye", is_grave=True)
+    fault = Finding("quit", "", "it stayed", "exit at 'quit'", "\n".join(lines), "bye", is_grave=True)
     validation.record_news(news(examined, ComplianceEnding.DONE, fault), timezone.now())
     page = owner.get(PAGE).content.decode()
     assert "Lines exchanged, the end" in page

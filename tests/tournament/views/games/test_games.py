@@ -119,6 +119,18 @@ def test_a_live_game_asks_again_and_hears_nothing_new(site: Site, client: Client
     assert client.get(f"/games/{site.live.pk}/?seen=claimed-5", headers=HTMX).status_code == 204
 
 
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("claimed", "in progress"), ("waiting", "waiting"), ("halted", "halted"), ("cancelled", "cancelled")],
+)
+def test_a_game_without_a_result_is_headed_by_its_state(
+    site: Site, client: Client, state: str, words: str
+) -> None:
+    Game.objects.filter(pk=site.live.pk).update(state=state)
+    headline = page_of(client, f"/games/{site.live.pk}/").partition('id="headline"')[2].partition("</p>")[0]
+    assert f"<b>{words}</b>" in headline
+
+
 def test_a_live_game_tells_the_moves_made_since(site: Site, client: Client) -> None:
     go_live(site.live, plies=8)
     fragment = page_of(client, f"/games/{site.live.pk}/?seen=claimed-5&since=5", **HTMX)

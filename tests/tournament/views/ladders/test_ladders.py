@@ -28,7 +28,7 @@ from tournament.views.ladders.drawings import (
     draw_line,
     draw_results,
 )
-from tournament.views.ladders.ladders import EXPORTED
+from tournament.views.ladders.ladders import EXPORTED, ladder_tops
 from tournament.views.ladders.ratings import recent_ratings
 
 OTHER = "dualma"
@@ -186,7 +186,7 @@ def test_provisional_ratings_stand_below_the_others_without_a_place(site: Site, 
     rate(site.black, 40, games=10)
     LadderRating.objects.filter(version=site.black, ladder=OTHER).update(sigma=2)
     rows = client.get(f"/ladders/{OTHER}/").context["ranked"]
-    assert [(row.place, row.rating.version) for row in rows] == [(1, site.white), (None, site.black)]
+    assert [(row.rating.place, row.rating.version) for row in rows] == [(1, site.white), (None, site.black)]
     assert "Provisional: the interval is wider than 9" in client.get(f"/ladders/{OTHER}/").content.decode()
 
 
@@ -234,7 +234,55 @@ def test_an_estimate_far_from_the_live_rating_is_marked(site: Site, client: Clie
     PairScore.objects.create(ladder_id=OTHER, white=site.white, black=site.black, wins=300, losses=10)
     page = client.get(f"/ladders/{OTHER}/")
     assert all(row.agreement.disagrees for row in page.context["ranked"])
-    assert "White's advantage is" in page.content.decode().replace("&#x27;", "'")
+
+
+@pytest.mark.parametrize(("ladder", "first", "sign"), [("dualma", "Black", -1), ("duovallis", "White", 1)])
+def test_the_advantage_is_that_of_the_player_who_moves_first(
+    site: Site, client: Client, ladder: str, first: str, sign: int
+) -> None:
+    for version in (site.white, site.black):
+        rate(version, 20, ladder, games=80)
+    for white, black in ((site.white, site.black), (site.black, site.white)):
+        PairScore.objects.create(ladder_id=ladder, white=white, black=black, wins=300, losses=100)
+    page = client.get(f"/ladders/{ladder}/")
+    shown = page.context["first_advantage"]
+    assert shown == sign * page.context["estimate"].advantage.elo
+    assert shown * sign > 100
+    text = " ".join(page.content.decode().split())
+    assert f"{first} moves first. The advantage of the first move is {shown:+.0f}" in text
+
+
+def test_every_page_gives_a_bot_the_place_of_the_ladders_page(site: Site, client: Client) -> None:
+    older, third = add_version(site.owner, "Stone Age"), add_version(site.owner, "Third")
+    provisional = add_version(None, "Cy")
+    for version, mu in ((site.white, 40), (older, 35), (site.black, 30), (third, 25)):
+        rate(version, mu, games=80)
+    LadderRating.objects.create(
+        ladder_id=OTHER, version=provisional, mu=60, sigma=2, conservative=54, games=9
+    )
+    places = {
+        row.rating.version: row.rating.place for row in client.get(f"/ladders/{OTHER}/").context["ranked"]
+    }
+    assert places == {site.white: 1, older: None, site.black: 2, third: 3, provisional: None}
+    exported = client.get(f"/ladders/{OTHER}/ratings.json").json()["ratings"]
+    assert [row["place"] for row in exported] == [1, None, 2, 3, None]
+    shown = [(site.white, 1), (site.black, 2), (third, 3), (provisional, None)]
+    (top,) = [one for one in ladder_tops() if one.game.code == OTHER]
+    assert [(row.version, row.place) for row in top.top] == shown
+    for address in ("/", "/ladders/"):
+        page = client.get(address).content.decode()
+        table = (
+            page.partition(f'href="/ladders/{OTHER}/"')[2].partition("<tbody>")[2].partition("</tbody>")[0]
+        )
+        assert re.findall(r'rank num">([^<]+)<', table) == ["1", "2", "3", "–"], address
+
+
+def test_a_ladder_with_only_provisional_ratings_has_no_leader(site: Site, client: Client) -> None:
+    LadderRating.objects.create(ladder_id=OTHER, version=site.white, mu=60, sigma=2, conservative=54, games=9)
+    page = client.get("/ladders/").content.decode().partition(f'href="/ladders/{OTHER}/"')[2]
+    card = page.partition("</section>")[0]
+    assert "Leader" not in card
+    assert ">–</td>" in card
 
 
 def test_the_overall_table_has_the_settled_bots_with_their_ladders(site: Site, client: Client) -> None:

@@ -15,6 +15,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from tests.support.filled_site import PASSWORD, Site
 from tests.support.schedule import make_user, pack_bot
 from tournament.models import Allowance, BotVersion, Notice, User
+from tournament.services.accounts.tokens import MOST_ALLOWED, REQUEST_COST, UPLOAD_COST
 from tournament.services.shares import charge
 
 LogIn = Callable[..., Client]
@@ -105,6 +106,13 @@ def test_the_name_of_an_account_is_its_username_everywhere(site: Site, client: C
     [
         ("/sign-up/", {}, "username", "required"),
         ("/sign-up/", {"username": "OLGA", "password1": "x", "password2": "x"}, "username", "already exists"),
+        ("/sign-up/", {"username": "..", "password1": PASSWORD, "password2": PASSWORD}, "username", "no dot"),
+        (
+            "/sign-up/",
+            {"username": "\uff0e", "password1": PASSWORD, "password2": PASSWORD},
+            "username",
+            "no dot",
+        ),
         ("/sign-up/", {"username": "new", "password1": "a", "password2": "b"}, "password2", "match"),
         ("/log-in/", {"username": "olga", "password": "wrong"}, "password", "The username or the password"),
         ("/log-in/", {"username": "olga"}, "password", "required"),
@@ -177,8 +185,19 @@ def test_too_many_uploads_are_refused_for_a_while(site: Site, as_user: LogIn) ->
     Allowance.objects.update(at=now + datetime.timedelta(hours=1))
     response = client.post("/upload/", {"bundle": bundle})
     assert (response.status_code, response["Retry-After"]) == (429, "1")
-    assert "too many uploads. Try again in 1 seconds." in error_at(response.content.decode(), "bundle")
+    assert "too many uploads. Try again in 1 second." in error_at(response.content.decode(), "bundle")
     assert BotVersion.objects.count() == count
+
+
+def test_refused_uploads_cost_as_little_as_other_requests(site: Site, as_user: LogIn) -> None:
+    client = as_user(site.owner)
+    for _ in range(10):
+        refused = client.post("/upload/", {"bundle": SimpleUploadedFile("bot.zip", b"no zip")})
+        assert "not a zip" in error_at(refused.content.decode(), "bundle")
+    accepted = client.post("/upload/", {"bundle": SimpleUploadedFile("bot.zip", pack_bot("Newcomer"))})
+    assert accepted["Location"] == "/bots/newcomer/1/"
+    left = Allowance.objects.get().left
+    assert MOST_ALLOWED - UPLOAD_COST - 10 * REQUEST_COST <= left < MOST_ALLOWED - UPLOAD_COST + 1
 
 
 @pytest.mark.django_db

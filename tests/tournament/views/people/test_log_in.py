@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from django.core.cache import caches
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.filled_site import PASSWORD, Site
@@ -281,6 +283,25 @@ def test_a_log_in_asks_for_the_second_factor_and_then_goes_on(guarded: tuple[Cli
     other = Client()
     attempt(other, PASSWORD)
     assert other.post("/log-in/code/", {"code": code}).status_code == 200  # a code works once
+
+
+def test_the_code_that_activated_the_second_factor_does_not_log_in(guarded: tuple[Client, str]) -> None:
+    client = Client()
+    attempt(client, PASSWORD)
+    refused = client.post("/log-in/code/", {"code": code_of(guarded[1])})
+    assert "has been used" in error_at(refused.content.decode(), "code")
+
+
+def test_a_code_stays_used_for_as_long_as_it_is_right(
+    guarded: tuple[Client, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = code_of(guarded[1], 1)
+    for later, expected in ((0, 302), (40, 200)):
+        now = timezone.now() + datetime.timedelta(seconds=later)
+        monkeypatch.setattr("django.core.cache.backends.db.tz_now", lambda now=now: now)
+        client = Client()
+        attempt(client, PASSWORD)
+        assert client.post("/log-in/code/", {"code": code}).status_code == expected
 
 
 def test_the_values_of_a_form_survive_a_log_in_with_a_second_factor(guarded: tuple[Client, str]) -> None:

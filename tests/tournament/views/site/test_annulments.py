@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -17,10 +16,10 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from tests.support.filled_site import Site
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_test
-from tournament.models import Act, Game, GameLog, Ladder, Tournament, WorkerName
+from tournament.models import Act, Game, GameLog, Tournament, WorkerName
 from tournament.services.annulments import annul
 from tournament.services.results.rebuilding import rebuild_outdated
-from tournament.views.site import annulments, storage
+from tournament.views.site import annulments
 
 LogIn = Callable[..., Client]
 REASON = "The worker's clock was <wrong>."
@@ -238,26 +237,3 @@ def test_a_game_without_logs_says_how_long_they_were_kept(
     assert "logs were kept" not in text_of(as_user(), address)
     Game.objects.filter(pk=site.played.pk).update(fault="white")
     assert sentence.format(181) in text_of(as_user(site.owner), address)
-
-
-# Storage
-
-
-def test_staff_sees_what_takes_how_much(games: list[Game], site: Site, as_user: LogIn) -> None:
-    page = text_of(as_user(site.staff), "/staff/storage/")
-    assert "<code>tournament_gamerecord</code>" in page
-    assert "<dt>Engines&#x27; logs of games</dt><dd>30 days</dd>" in page
-    measured = cache.get("storage")
-    assert measured.games == Ladder.objects.get(pk="dogon-kulei").sequence
-    assert all(table.total > 0 for table in measured.tables if table.name == "tournament_game")
-
-
-def test_the_table_of_sizes_is_a_file(site: Site, as_user: LogIn) -> None:
-    staff = as_user(site.staff)
-    assert 'href="/staff/storage/tables.csv"' in text_of(staff, "/staff/storage/")
-    answer = staff.get("/staff/storage/tables.json").json()
-    assert [tuple(row) for row in answer["tables"]] == [storage.COLUMNS] * len(answer["tables"])
-    sizes = {row["table"]: row for row in answer["tables"]}
-    game = sizes["tournament_game"]
-    assert game["total"] == game["content"] + game["indexes"] > 0
-    assert text_of(staff, "/staff/storage/tables.csv").startswith(",".join(storage.COLUMNS))

@@ -9,16 +9,24 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from tests.support.schedule import FakeBroker, make_tournament, make_user
-from tournament.models import Act, Attempt, Game, Keeper, Worker
+from tests.support.schedule import FakeBroker, make_event, make_tournament, make_user, play_all, void
+from tournament.models import Act, Attempt, Game, Keeper, Tournament, Worker
 from tournament.monitoring import conditions as module
 from tournament.monitoring.conditions import conditions
+from tournament.queues import BrokerState
 from tournament.services import disk
 from tournament.services.accounts.acts import BACKUP
+from tournament.services.calendar import tend
+from tournament.services.results import keeper
+from tournament.services.results.withdrawal import withdraw
+from tournament.services.schedule.pairings import entered_versions
+from workers.game.referee import BOTH_UNABLE
+from workers.jobs import MAX_VOIDS, GameJob
 
 pytestmark = pytest.mark.django_db
 AsUser = Callable[..., Client]
@@ -84,12 +92,18 @@ def test_a_keeper_that_never_started_is_named() -> None:
 
 def test_a_silent_keeper_with_messages_is_the_trouble_itself(queues: FakeBroker) -> None:
     age_keeper()
-    queues.lengths["records"] = 7
-    assert troubles()["Record keeper"] == "it has not swept for 90 s, and 7 messages wait for it"
+    queues.lengths = {"records": 7, "beat": 5}
+    assert troubles()["Record keeper"] == "it has not swept for 90 s, and 7 messages of workers wait for it"
     assert "nothing is known" in troubles()["Beat"]
 
 
-def test_a_silent_keeper_without_messages_shows_that_the_beat_is_away() -> None:
+def test_a_keeper_that_is_behind_the_workers_is_named_although_it_sweeps(queues: FakeBroker) -> None:
+    queues.lengths = {"records": 7, "beat": 5}
+    Keeper.objects.update(handled_until=timezone.now() - datetime.timedelta(seconds=90))
+    assert troubles() == {"Record keeper": "it is 90 s behind the workers: 7 messages waiting"}
+
+
+def test_a_silent_keeper_without_messages_of_the_beat_shows_that_the_beat_is_away() -> None:
     age_keeper()
     assert troubles() == {
         "Record keeper": "it has not swept for 90 s, because no message asks it to",
@@ -98,7 +112,8 @@ def test_a_silent_keeper_without_messages_shows_that_the_beat_is_away() -> None:
 
 
 def test_a_redis_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tournament.queues.look_at_broker", lambda names: None)
+    away = BrokerState({}, None, "does not answer")
+    monkeypatch.setattr("tournament.queues.look_at_broker", lambda names: away)
     assert troubles() == {"Redis": "it does not answer"}
     age_keeper()
     assert troubles()["Beat"] == "it cannot send messages: Redis does not answer"
@@ -150,6 +165,21 @@ def test_a_game_that_no_worker_begins_is_named(deal: Callable[[], object]) -> No
     assert troubles()["Queue"] == "the oldest game was sent 400 s ago, and no worker has begun it"
 
 
+def test_no_owner_can_fill_the_halted_games(deal: Callable[[], list[GameJob]]) -> None:
+    """Neither with a bot that is withdrawn, and loses its games unplayed, nor with two that do not start."""
+    event = make_event(Tournament.Kind.ROUND_ROBIN, bots=3)
+    sleeper, *_ = entered_versions(event)
+    withdraw(sleeper, "it lost 5 games in a row by its own fault")
+    tend()
+    assert Game.objects.filter(state=Game.State.HALTED).count() == 4
+    assert troubles() == {}
+    for _ in range(MAX_VOIDS):
+        for job in deal():
+            keeper.record_all([void(report, f"{BOTH_UNABLE}: white: no ugiok") for report in play_all(job)])
+    assert Game.objects.filter(state=Game.State.HALTED).count() == 6
+    assert troubles() == {}
+
+
 def test_halted_games_are_named() -> None:
     make_tournament(ladders=["dogon-kulei"], pairs=3)
     Game.objects.update(state=Game.State.HALTED)
@@ -161,13 +191,6 @@ def test_a_missing_or_old_backup_is_named() -> None:
     assert troubles() == {"Backup": "the last one was written 9 days ago"}
     Act.objects.all().delete()
     assert troubles()["Backup"].startswith("none is known")
-
-
-def test_a_noted_backup_counts_and_is_an_act_of_staff() -> None:
-    Act.objects.all().delete()
-    call_command("backup", "/elsewhere/duarena.dump", "--note")
-    assert troubles() == {}
-    assert str(Act.objects.get()) == "manage.py backup noted a backup: file duarena.dump"
 
 
 def test_a_user_with_the_name_of_the_command_writes_no_backups() -> None:
@@ -185,3 +208,13 @@ def test_the_conditions_take_few_queries(
 ) -> None:
     with django_assert_max_num_queries(QUERIES):
         conditions(timezone.now())
+
+
+def test_a_backup_that_cannot_be_noted_says_so(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr("tournament.management.commands.backup.write_backup", lambda *_: 1)
+    monkeypatch.setattr("tournament.management.commands.backup.record_act", full)
+    with pytest.raises(CommandError, match=r"could not be noted for /staff/: database or disk is full"):
+        call_command("backup", f"{tmp_path}/site.zip")

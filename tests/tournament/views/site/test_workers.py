@@ -93,13 +93,20 @@ def test_one_reason_is_shown_once(as_user: AsUser, staff: User) -> None:
     assert "It runs no uploaded bots. Its sandbox is at level B." in page(as_user(staff))
 
 
-def test_without_a_record_keeper_the_page_warns_that_it_is_out_of_date(client: Client) -> None:
+def test_the_page_warns_that_it_is_out_of_date_without_a_record_keeper_or_with_a_late_one(
+    client: Client,
+) -> None:
     add_worker()
     now = timezone.now()
     Keeper.objects.create(pk=1, up_since=now, seen_at=now)
-    assert "The record keeper has not run since" not in page(client)
+    late = "The record keeper has not handled what workers sent after"
+    assert late not in page(client)
     Keeper.objects.update(seen_at=now - timedelta(minutes=1))
-    assert "The record keeper has not run since" in page(client)
+    assert late in page(client)
+    Keeper.objects.update(seen_at=now, handled_until=now - timedelta(seconds=20))
+    assert late not in page(client)
+    Keeper.objects.update(handled_until=now - timedelta(minutes=1))
+    assert late in page(client)
 
 
 def test_staff_quarantines_and_releases(as_user: AsUser, staff: User, queues: FakeBroker) -> None:
@@ -153,3 +160,10 @@ def test_the_table_is_a_file_with_more_columns_for_staff(
     assert tuple(row) == COLUMNS + STAFF_COLUMNS
     assert (row["host"], row["error"]) == ("cellar", "no bwrap")
     assert client.get("/workers/workers.xml").status_code == 404
+
+
+def test_the_page_names_a_busy_core_as_a_reason_to_be_held(client: Client, db: None) -> None:
+    assert (
+        "programs took more than half of the time of a slot's engines"
+        in client.get("/workers/").content.decode()
+    )

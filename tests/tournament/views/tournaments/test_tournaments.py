@@ -20,6 +20,7 @@ from tests.support.filled_site import LADDER, Site, add_version, finish, round_r
 from tests.support.schedule import make_worker
 from tournament.models import Game, LiveGame, Tournament
 from tournament.services.calendar import tend
+from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import start
 from tournament.views.tournaments import tournaments
 from tournament.views.tournaments.meetings import format_points
@@ -178,7 +179,7 @@ def test_a_large_tournament_shows_its_meetings_only_when_asked(
 
 
 def test_a_game_given_out_is_up_next_until_its_first_moves_arrive(site: Site, client: Client) -> None:
-    assert ">playing</a>" in client.get("/tournaments/spring/").content.decode()
+    assert ">in progress</a>" in client.get("/tournaments/spring/").content.decode()
     LiveGame.objects.all().delete()
     assert ">up next</a>" in client.get("/tournaments/spring/").content.decode()
 
@@ -325,3 +326,52 @@ def test_staff_pauses_a_ladder_and_nobody_cancels_it(
     assert Tournament.objects.get(slug=f"ladder-{LADDER}").state == "running"
     as_user(site.staff).post(f"{address}pause/")
     assert Tournament.objects.get(slug=f"ladder-{LADDER}").state == "paused"
+
+
+def test_the_address_of_a_draft_leads_to_the_started_tournament(site: Site, client: Client) -> None:
+    client.force_login(site.owner)
+    draft = client.post("/tournaments/new/", form(site))["Location"]
+    started = client.post(f"{draft}start/")["Location"]
+    assert (client.get(draft).status_code, started) == (302, "/tournaments/autumn/")
+    assert client.get(draft)["Location"] == started
+    again = client.post(f"{draft}start/", follow=True)
+    assert again.redirect_chain == [(started, 302)]
+    assert "is running, only a draft or an announced tournament can be started." in again.content.decode()
+    assert Client().get(draft)["Location"] == started
+    assert Client().get("/tournaments/draft-0123456789abcdef/").status_code == 404
+
+
+def test_the_address_of_a_draft_that_was_cancelled_stays_private(site: Site, client: Client) -> None:
+    client.force_login(site.owner)
+    draft = client.post("/tournaments/new/", form(site))["Location"]
+    client.post(f"{draft}cancel/")
+    assert client.get(draft).status_code == 200
+    assert Client().get(draft).status_code == 404
+
+
+@pytest.mark.parametrize("kind", [Tournament.Kind.ROUND_ROBIN, Tournament.Kind.GAUNTLET])
+def test_a_version_that_became_active_after_the_form_was_drawn_takes_part(
+    site: Site, client: Client, kind: Tournament.Kind
+) -> None:
+    client.force_login(site.owner)
+    sent = form(site, kind=kind, challenger=site.white.pk)
+    third = add_version(None, "Third")
+    newer = add_version(site.owner, site.white.bot.name)
+    client.post("/tournaments/new/", sent | {"bots": [*sent["bots"], third.pk]})
+    draft = Tournament.objects.get(name="Autumn")
+    assert {entry.version for entry in draft.entries.all()} == {newer, site.black, third}
+
+
+def test_a_refused_form_keeps_the_bots_although_one_was_replaced_and_one_has_ended(
+    site: Site, client: Client
+) -> None:
+    client.force_login(site.owner)
+    gone, kept = add_version(None, "Gone"), add_version(None, "Kept")
+    newer = add_version(site.owner, site.white.bot.name)
+    withdraw(gone, "it is gone", "")
+    sent = form(site, bots=[site.white.pk, gone.pk, kept.pk])
+    page = client.post("/tournaments/new/", sent).content.decode()
+    text = re.sub("[\u2066-\u2069]", "", html.unescape(page))
+    assert "Gone v1 can no longer be chosen: no version of its bot is active." in text
+    checked = re.findall(r'name="bots" value="(\d+)"[^>]* checked', page)
+    assert sorted(map(int, checked)) == sorted([newer.pk, kept.pk])

@@ -18,8 +18,9 @@ from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
 from tournament.services.version_tests.progress import stop_test, tend_tests
 from tournament.views.version_tests import version_tests
+from workers.intervals import interval
 from workers.jobs import GameJob, JobGame
-from workers.statistics import estimate
+from workers.statistics import Pentanomial
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
@@ -70,8 +71,8 @@ def test_the_page_shows_ratio_elo_games_and_pairs(client: Client, tested: Tourna
     test = VersionTest.objects.get()
     page = page_of(client, tested)
     assert f'Log-likelihood ratio <b class="tabular">{test.ratio:.2f}</b>' in page
-    found = estimate(test.pairs)
-    assert f"<b>{found.elo:.1f}</b> ± {found.error:.1f}" in page
+    found = interval(test.pairs)
+    assert f"<b>{found.elo:.1f}</b> <small>({found.low:.1f} to {found.high:.1f}, the 95 % interval)" in page
     assert "6 counted</a> of at most 200" in page
     cells = re.findall(r'<td class="num">(?:<a [^>]*>)?(\d+)(?:</a>)?</td>', page)
     assert [int(cell) for cell in cells] == [0, 0, 0, 3, 0]
@@ -81,6 +82,18 @@ def test_the_page_shows_ratio_elo_games_and_pairs(client: Client, tested: Tourna
     assert f'href="/games/?tournament={tested.slug}"' in page
     games = client.get(f"/games/?tournament={tested.slug}").content.decode()
     assert len(set(re.findall(r'href="(/games/\d+/)"', games))) == 6
+
+
+def test_four_equal_pairs_leave_the_difference_open(client: Client, tested: Tournament) -> None:
+    counts = Pentanomial(dd=4)
+    VersionTest.objects.update(counts=list(counts.cells), looked_at=4, draws=8)
+    found = interval(counts)
+    assert found.low < -100 < 100 < found.high
+    assert f"<b>0.0</b> <small>({found.low:.1f} to {found.high:.1f}," in page_of(client, tested)
+    listed = " ".join(client.get("/version-tests/").content.decode().split())
+    assert f"0.0 <small>{found.low:.1f}&nbsp;to&nbsp;{found.high:.1f}</small>" in listed
+    (row,) = client.get("/version-tests/version-tests.json").json()["tests"]
+    assert (row["elo"], row["elo_low"], row["elo_high"]) == pytest.approx((0.0, found.low, found.high))
 
 
 def test_games_of_incomplete_pairs_are_shown_as_not_counted(
@@ -161,7 +174,7 @@ def test_the_list_as_files_has_the_tests_of_the_page(
         assert (f'href="/version-tests/version-tests.csv{query}"' in page) == bool(owners)
     (row,) = client.get("/version-tests/version-tests.json?owner=olga").json()["tests"]
     assert (row["pairs"], row["won"], row["drawn"], row["lost"], row["games"]) == (2, 2, 2, 0, 4)
-    assert row["elo"] == pytest.approx(VersionTest.objects.get(tournament=tested).estimate.elo)
+    assert row["elo"] == pytest.approx(VersionTest.objects.get(tournament=tested).interval.elo)
 
 
 def test_a_poll_brings_only_news(client: Client, tested: Tournament, deal: Deal) -> None:
@@ -244,8 +257,8 @@ def test_lists_of_tournaments_leave_tests_out(
     assert account.count(f'href="/version-tests/{tested.slug}/"') == 1
 
 
-def test_the_queue_says_when_a_test_plays(client: Client, tested: Tournament) -> None:
+def test_the_queue_says_that_a_test_plays_last(client: Client, tested: Tournament) -> None:
     make_worker()
     page = client.get("/queue/").content.decode()
     assert f'href="/version-tests/{tested.slug}/"' in page
-    assert "plays while no other game waits, until its test is decided" in page
+    assert '<td class="num">last</td>' in page

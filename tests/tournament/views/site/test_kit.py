@@ -1,0 +1,143 @@
+"""The kit and the example bot, as a player downloads them from the site."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from tests.engines.test_pages import blocks
+from tests.support.filled_site import Site
+from tournament import kit
+from tournament.models import BotVersion
+from tournament.services.uploads.submission import submit_bundle
+from workers.bundles.store import inspect_bundle
+
+pytestmark = pytest.mark.django_db
+DEADLINE_S = 120
+IMPORT_ALL = """\
+import importlib, pathlib
+for path in sorted(pathlib.Path().rglob("*.py")):
+    if path.parts[0] in ("engines", "workers") and path.name != "__main__.py":
+        importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+"""
+
+
+@pytest.fixture
+def plain_python(tmp_path: Path) -> dict[str, str]:
+    """The environment of a shell whose ``python3`` sees no package but the standard library."""
+    program = tmp_path / "programs" / "python3"
+    program.parent.mkdir()
+    base = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+    program.write_text(f'#!/bin/sh\nexec {base} -s -S "$@"\n')
+    program.chmod(0o755)
+    return {"PATH": f"{program.parent}{os.pathsep}{os.defpath}", "HOME": str(tmp_path)}
+
+
+@pytest.fixture
+def downloads(tmp_path: Path, client: Client) -> Path:
+    """An empty folder with the kit's zip, as the site serves it."""
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    response = client.get("/kit/duarena-kit.zip")
+    assert response["Content-Type"] == "application/zip"
+    assert response["Content-Disposition"] == 'attachment; filename="duarena-kit.zip"'
+    (folder / "duarena-kit.zip").write_bytes(response.content)
+    return folder
+
+
+def run(line: str, folder: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        ["/bin/sh", "-ec", line],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_commands_of_the_page_run_with_python_alone(
+    downloads: Path, plain_python: dict[str, str]
+) -> None:
+    unpack, enter, perft, check, match = blocks("README.md", "shell")[0].splitlines()
+    run(unpack, downloads, plain_python)
+    folder = downloads / "duarena-kit"
+    assert enter == f"cd {folder.name}"
+    assert run(perft, folder, plain_python) == "4882\n"
+    assert "First Move: no fault in " in run(check, folder, plain_python)
+    table = run(match, folder, plain_python)
+    assert {"First", "Random"} <= set(table.split())
+
+
+def test_every_module_of_the_kit_needs_only_the_standard_library(
+    downloads: Path, plain_python: dict[str, str]
+) -> None:
+    with zipfile.ZipFile(downloads / "duarena-kit.zip") as archive:
+        archive.extractall(downloads)
+    run(f"python3 -c '{IMPORT_ALL}'", downloads, plain_python)
+    usage = run("python3 -m workers --help", downloads, plain_python)
+    assert "\n  check " in usage
+    assert "\n  start " not in usage
+
+
+def test_the_kit_has_what_its_readme_names_and_nothing_that_was_built() -> None:
+    with zipfile.ZipFile(io.BytesIO(kit.kit())) as archive:
+        names = set(archive.namelist())
+    assert {
+        "README.md",
+        "LICENSE",
+        "engines/README.md",
+        "engines/PROTOCOL.md",
+        "first-move/bot.toml",
+    } <= names
+    assert {name.partition("/")[0] for name in names} == {
+        "README.md",
+        "LICENSE",
+        "engines",
+        "workers",
+        "first-move",
+    }
+    assert not [name for name in names if name.endswith((".so", ".pyc"))]
+
+
+def test_the_kit_is_the_same_whenever_it_is_made() -> None:
+    assert kit.kit.__wrapped__() == kit.kit.__wrapped__()
+
+
+def test_the_example_can_be_uploaded_as_it_is_by_several(client: Client, site: Site) -> None:
+    zips = [client.get("/kit/first-move.zip").content for _ in range(2)]
+    names = {inspect_bundle(one).name for one in zips}
+    assert len(names) == 2
+    versions = [submit_bundle(user, one) for user, one in zip((site.owner, site.rival), zips, strict=True)]
+    assert {version.bot.name for version in versions} == names
+    assert BotVersion.State.REFUSED not in {version.state for version in versions}
+
+
+def test_the_page_offers_the_zips_with_the_size_of_the_kit(client: Client) -> None:
+    page = client.get("/kit/").content.decode()
+    for address in ("/kit/duarena-kit.zip", "/kit/first-move.zip"):
+        assert f'href="{address}"' in page
+    assert f"({len(kit.kit()) / 2**20:.1f}\xa0MB)" in page
+    assert "checkout" not in page
+
+
+def test_the_source_is_linked_on_every_page_if_the_operator_names_it(
+    client: Client, settings: Settings
+) -> None:
+    assert ">Source</a>" not in client.get("/about/").content.decode()
+    assert "Source of Duarena" not in client.get("/kit/").content.decode()
+    settings.SOURCE_URL = "https://code.example/duarena"
+    for address, text in (("/about/", "Source"), ("/kit/", "Source"), ("/kit/", "Source of Duarena")):
+        page = client.get(address).content.decode()
+        assert f'href="https://code.example/duarena">{text}</a>' in page.replace(' class="button"', "")

@@ -1,0 +1,156 @@
+"""The environment variables of Duarena: each is declared once, with type, default and meaning.
+
+``tournament.settings`` reads its own through the functions here. ``ELSEWHERE`` lists those that workers, the
+start script and ``docker-compose.yml`` read.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from environs import Env, EnvValidationError
+from marshmallow.validate import OneOf, Range
+
+KINDS = {"int": "a whole number of 0 or more", "float": "a number of 0 or more", "bool": "1 or 0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable as the documents show it."""
+
+    name: str
+    meaning: str
+    default: str
+
+
+DECLARED: list[Variable] = []
+"""Those that have been read, in the order of the settings."""
+
+ELSEWHERE = (
+    Variable(
+        "DUARENA_NAME", "a worker's name; the `--name` of a worker sets it", "the queue's and the host's"
+    ),
+    Variable(
+        "DUARENA_TOKEN",
+        "a worker token: the worker registers at `DUARENA_SITE` and downloads bundles from there",
+        "none",
+    ),
+    Variable(
+        "DUARENA_KEY",
+        "the key of a worker, instead of a token; `./arena up` gives each of its workers one",
+        "none",
+    ),
+    Variable(
+        "DUARENA_CGROUP",
+        "the control group that the workers' user may write, relative to each hierarchy's mount; `./arena` as"
+        " root sets it",
+        "the worker's own",
+    ),
+    Variable(
+        "DUARENA_PIN",
+        "`0`: a worker's slots are not bound to one core each",
+        "bound; not for a validation worker",
+    ),
+    Variable(
+        "DUARENA_PURE",
+        "any value but `0`: the rules and the loop that plays moves run as plain Python",
+        "compiled, if a build exists",
+    ),
+    Variable(
+        "DUARENA_PULSE",
+        "a file that the record keeper, the beat or a worker touches while it is well; set by its watcher",
+        "none",
+    ),
+    Variable(
+        "DUARENA_LOG", "`json`: the logs have one JSON object a line; also for workers on other hosts", "text"
+    ),
+    Variable("REDIS_URL", "`redis://host:6379/0`", "an embedded Redis"),
+    Variable(
+        "DUARENA_PLAYER_SLOTS",
+        "games at once of each container of players; only `docker-compose.yml` reads it",
+        "2",
+    ),
+    Variable(
+        "DUARENA_LISTEN",
+        "address and port (or ports) of this machine for the site in containers; only `docker-compose.yml`"
+        " reads it",
+        "`127.0.0.1:8000`",
+    ),
+    Variable(
+        "DUARENA_HTTP",
+        "the port of this machine for the proxy in containers without TLS; it redirects to port 443; only"
+        " `docker-compose.yml` reads it",
+        "80",
+    ),
+    Variable("DUARENA_HTTPS", "its port for TLS; only `docker-compose.yml` reads it", "443"),
+)
+
+REMOVED = {
+    "DUARENA_LADDER_PLIES": "set the opening plies of a ladder in the administration",
+    **dict.fromkeys(
+        (
+            *("DUARENA_FAULT_LOG_DAYS", "DUARENA_FREE_SLOTS", "DUARENA_MAX_CONNECTIONS"),
+            *("DUARENA_MAX_CONNECTIONS_PER_ADDRESS", "DUARENA_MAX_DRAFTS", "DUARENA_MAX_FORFEITS"),
+            *("DUARENA_MAX_PENDING", "DUARENA_MAX_TESTS", "DUARENA_MAX_TEST_GAMES", "DUARENA_MAX_UPLOADS"),
+            *("DUARENA_MAX_UPLOADS_PER_ADDRESS", "DUARENA_VALIDATION_HOURS"),
+        ),
+        "the site uses its former default",
+    ),
+}
+"""Variables of former versions, with what to do instead."""
+
+_environment = Env()
+
+
+def text(name: str, default: str, meaning: str, *, shown: str = "", choices: Sequence[str] = ()) -> str:
+    """``shown`` describes the default in the documents; ``choices`` are the values that are permitted."""
+    known = OneOf(choices) if choices else None
+    value: str = _read("str", name, default, meaning, shown or default or "none", known, " or ".join(choices))
+    return value
+
+
+def whole(name: str, default: int, meaning: str, *, shown: str = "") -> int:
+    value: int = _read("int", name, default, meaning, shown or str(default), Range(min=0))
+    return value
+
+
+def number(name: str, default: float, meaning: str) -> float:
+    value: float = _read("float", name, default, meaning, f"{default:g}", Range(min=0))
+    return value
+
+
+def flag(name: str, meaning: str) -> bool:
+    """Off by default."""
+    value: bool = _read("bool", name, False, f"`1`: {meaning}", "off", None)
+    return value
+
+
+def removed() -> list[str]:
+    """A sentence for each variable of a former version that is set."""
+    return [
+        f"{name} is no longer read: {instead}" for name, instead in REMOVED.items() if os.environ.get(name)
+    ]
+
+
+def format_table() -> str:
+    """The table of ``docs/operations.md``; complete once the settings are imported."""
+    rows = [f"| `{one.name}` | {one.meaning} | {one.default} |" for one in (*DECLARED, *ELSEWHERE)]
+    return "\n".join(["| variable | meaning | default |", "| --- | --- | --- |", *rows]) + "\n"
+
+
+def _read(
+    kind: str, name: str, default: Any, meaning: str, shown: str, validate: Any, wanted: str = ""
+) -> Any:
+    """The value, or the default if the variable is missing or empty."""
+    DECLARED.append(Variable(name, meaning, shown))
+    if not (given := os.environ.get(name)):
+        return default
+    try:
+        return getattr(_environment, kind)(name, default, validate=validate)
+    except EnvValidationError:
+        # Not an exception that each of the commands would print as a traceback.
+        sys.exit(f"duarena: {name}={given!r} is not {wanted or KINDS[kind]}")

@@ -1,0 +1,126 @@
+"""The rows of a database as lines of JSON, in a form that does not depend on the kind of database.
+
+The first line of a table has the names of its columns, each further line the values of a row: numbers, texts,
+booleans and null; a moment is a text in UTC, a UUID 32 hex digits, binary content ``{"base64": …}``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import uuid
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+from django.core.management.color import no_style
+from django.db import connection, transaction
+
+from tournament.services.bulk import insert_values
+
+ROWS_AT_ONCE = 500
+MAX_LINE_BYTES = 256 * 1024 * 1024
+"""More than any row has: a limit of memory."""
+
+
+class BackupError(Exception):
+    """A backup that cannot be written, read or restored; the text is a sentence for the operator."""
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Whatever is read inside the block is of one moment; writers go on meanwhile."""
+    if connection.vendor == "postgresql":
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("BEGIN DEFERRED")  # Django's own transactions lock out writers
+        try:
+            yield
+        finally:
+            cursor.execute("ROLLBACK")
+
+
+def tables() -> list[str]:
+    return sorted(connection.introspection.table_names())
+
+
+def write_table(table: str, file: IO[bytes]) -> None:
+    """Write all rows of a table, of which only some are in memory. Inside ``snapshot``."""
+    names = _columns(table)
+    encode = json.JSONEncoder(default=_plain, separators=(",", ":")).encode
+    file.write(f"{encode(names)}\n".encode())
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(f"SELECT {_quoted(names)} FROM {_quoted([table])}")
+        while rows := cursor.fetchmany(ROWS_AT_ONCE):
+            file.write("".join(f"{encode(row)}\n" for row in rows).encode())
+
+
+def clear_tables() -> None:
+    with connection.cursor() as cursor:
+        for sql in connection.ops.sql_flush(no_style(), tables()):
+            cursor.execute(sql)
+
+
+def read_table(table: str, file: IO[bytes]) -> None:
+    """Insert the rows that ``write_table`` wrote. Raises ``BackupError`` and ``django.db.Error``.
+
+    Call ``finish`` after all tables: a row may refer to a row of a later table.
+    """
+    values = _values(table, io.BufferedReader(file, 1 << 20))  # type: ignore[type-var]
+    names = next(values, [])
+    present = _columns(table) if table in tables() else []
+    for name in names or [""]:
+        if name not in present:
+            raise BackupError(f"the database has no column {name!r:.80} in the table {table!r}")
+    try:
+        insert_values(f"{_quoted([table])} ({_quoted(names)})", map(tuple, values), len(names))
+    except (ValueError, OverflowError) as error:
+        raise BackupError(f"a row of the table {table!r} cannot be stored: {error}") from None
+
+
+def finish() -> None:
+    """Check all foreign keys, and let the numbers of new rows continue after the highest ones."""
+    connection.check_constraints()
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        for table in tables():
+            for found in connection.introspection.get_sequences(cursor, table):
+                last = f"SELECT coalesce(max({_quoted([found['column']])}), 0) + 1 FROM {_quoted([table])}"
+                cursor.execute(f"SELECT setval(%s, ({last}), false)", [_quoted([found["name"]])])
+
+
+def _plain(value: Any) -> Any:
+    """The JSON of what one of the databases returns."""
+    if isinstance(value, (bytes, memoryview)):
+        return {"base64": b64encode(value).decode()}
+    if isinstance(value, uuid.UUID):
+        return value.hex
+    if isinstance(value, datetime.datetime) and value.tzinfo:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return str(value)  # of a moment or a day, as SQLite stores it
+
+
+def _values(table: str, file: IO[bytes]) -> Iterator[list[Any]]:
+    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+        try:
+            values = json.loads(line)
+            if not isinstance(values, list):
+                raise TypeError("it is no list")
+            yield [b64decode(v["base64"]) if isinstance(v, dict) else v for v in values]
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise BackupError(f"line {number} of the table {table!r} is malformed: {error}") from None
+
+
+def _columns(table: str) -> list[str]:
+    with connection.cursor() as cursor:
+        return [column.name for column in connection.introspection.get_table_description(cursor, table)]
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(map(connection.ops.quote_name, names))

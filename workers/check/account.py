@@ -1,0 +1,81 @@
+"""What the kernel accounts for a checked engine: processor time, memory, and waits for a core."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from workers.sandbox import tree
+from workers.sandbox.withheld import (
+    DelayCounter,
+    StealCounter,
+    WithheldCounter,
+    core_ns,
+    has_run_delays,
+    run_delay_ns,
+    steal_ns,
+)
+
+READER = "thread-self"
+"""The name of the present thread in ``/proc``."""
+PROBE_NS = 20_000_000
+FREE_SHARE = 0.8
+"""A core that gives this thread less of its time is shared with others."""
+
+
+class EngineAccount:
+    """The engine's first process, which may be that of its sandbox, and all its descendants."""
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._family = tree.Family()
+
+    def cpu_ns(self) -> int:
+        """The processor time so far; that of children that have ended counts as far as they were seen."""
+        return self._family.cpu_ns(self._first)
+
+    def memory_bytes(self) -> int:
+        """The memory of all processes; 0 after their end."""
+        return sum(map(tree.process_bytes, self._processes()))
+
+    def withheld_counter(self) -> WithheldCounter | None:
+        """Counts how long other programs keep the engine from all cores; None if the kernel does not."""
+        if not has_run_delays():
+            return None
+        cores = os.sched_getaffinity(0)
+        return ReadDelayCounter(
+            lambda: [thread for process in self._processes() for thread in tree.thread_numbers(process)],
+            lambda: core_ns(*cores) - self.cpu_ns(),
+            steal=StealCounter(lambda: steal_ns(*cores), self.cpu_ns),
+        )
+
+    def _processes(self) -> list[int]:
+        return [self._first, *tree.descendants(self._first)]
+
+
+class ReadDelayCounter(DelayCounter):
+    """Counts as well how long this thread, which reads the answers, waited for a core when it last woke up.
+
+    Its earlier waits, to sample the engine's, delay no answer.
+    """
+
+    _reader_ns = 0
+
+    def mark(self) -> None:
+        super().mark()
+        self._reader_ns = run_delay_ns(READER)
+
+    def sample(self) -> None:
+        super().sample()
+        self._reader_ns = run_delay_ns(READER)
+
+    def since_mark_ns(self) -> int:
+        return super().since_mark_ns() + run_delay_ns(READER) - self._reader_ns
+
+
+def has_free_core() -> bool:
+    """Whether this thread gets a core to itself, for the fiftieth of a second for which it tries."""
+    began_ns, used_ns = time.monotonic_ns(), time.thread_time_ns()
+    while (wall_ns := time.monotonic_ns() - began_ns) < PROBE_NS:
+        pass
+    return time.thread_time_ns() - used_ns > FREE_SHARE * wall_ns
