@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 from engines.bots import SampleBot
 from engines.records import Termination
 from engines.rules.registry import GAMES
-from tests.support.browsers import DRAWN, find_chromium, started_browser
+from tests.support.browsers import DRAWN, find_chromium, started_browser, wait_in
 from tournament.embedded.console import Console
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
@@ -294,8 +294,8 @@ def _open(page: Page, address: str) -> None:
     """Open the page and wait until everything is drawn."""
     page.goto(address)
     page.wait_for_load_state("networkidle")
-    page.wait_for_function(LOADED)
-    page.wait_for_function(DRAWN)
+    wait_in(page, LOADED)
+    wait_in(page, DRAWN)
 
 
 def _take(page: Page, path: Path, setting: Setting, longest: int = LONGEST) -> None:

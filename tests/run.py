@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
@@ -48,6 +48,9 @@ BOTH_FORMS = (
 """Tests of the compiled packages; they also run with plain Python."""
 
 
+MOST_REPEATED = 3
+"""How many failed tests of a run are repeated alone."""
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end a run after it has cleaned up."""
 
@@ -67,12 +70,16 @@ class Mode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One line of the summary; ``closing`` has the last lines of a test run, which are repeated there."""
+    """One line of the summary; ``closing`` has the last lines of a test run, which are repeated there.
+
+    ``may_repeat`` says that a few tests failed and nothing else is wrong.
+    """
 
     name: str
     passed: bool
     seconds: float
     closing: str = ""
+    may_repeat: bool = False
 
 
 class Interrupted(BaseException):
@@ -163,7 +170,11 @@ class Run:
     def _test(
         self, name: str, *words: str, environment: Mapping[str, str] | None = None, as_root: bool = False
     ) -> None:
-        """One run of pytest, which has a folder of its own in the run's."""
+        """One run of pytest, which has a folder of its own in the run's.
+
+        If a few tests of the complete run fail, they are repeated one at a time. A test that passes then fails
+        only on a busy machine: the run passes, and its summary names the test, so that it is mended.
+        """
         own = Path(tempfile.mkdtemp(dir=self._folder, prefix="r"))
         marks = [self._mode.expression, "root" if as_root else "not root"]
         pytest = (
@@ -177,20 +188,19 @@ class Run:
         )
         spread = ("-n", str(_processes()), "--dist", "loadfile", "--no-loadscope-reorder")
         color = "yes" if sys.stdout.isatty() else "no"
-        command = [
-            *pytest,
-            *spread,
-            f"--color={color}",
-            f"--basetemp={own / 'pytest'}",
-            "-p",
-            "no:cacheprovider",
-        ]
+        folders = (f"--basetemp={own / 'pytest'}", "-o", f"cache_dir={own / 'cache'}")
+        command = [*pytest, f"--color={color}", *folders]
         variables = {**os.environ, **self._environment(own), **(environment or {})}
         if os.geteuid() == 0 and not as_root:
             self._folder.chmod(0o711)
             entrance = ("-m", "workers.sandbox.entrance", "--own", str(own), "--")
             command = [sys.executable, *entrance, *command]
-        self._step(name, *command, *words, environment=variables, is_test=True)
+        self._step(name, *command, *spread, *words, environment=variables, is_test=True)
+        if self._mode is Mode.ALL and self._steps[-1].may_repeat:
+            alone = ("--last-failed", "--last-failed-no-failures=none")
+            repeated = f"{name}: the failed ones again, one at a time"
+            if self._step(repeated, *command, *alone, *words, environment=variables, is_test=True):
+                self._steps[-2] = replace(self._steps[-2], passed=True)
 
     def _environment(self, own: Path) -> dict[str, str]:
         """Keeps files but compiled Python in the run's folder; git may read another user's checkout."""
@@ -217,11 +227,13 @@ class Run:
         process = self._start(command, environment)
         printed = self._follow(process, show=True)
         passed = process.returncode == 0
-        if is_test and (left := self._left_running()):
+        left = self._left_running() if is_test else []
+        if left:
             print("left running, and killed now:", *left, sep="\n  ")
             passed = False
         closing = closing_lines(printed.decode(errors="replace")) if is_test else ""
-        self._steps.append(Step(name, passed, time.monotonic() - began, closing))
+        may_repeat = not left and 0 < failed_tests(closing) <= MOST_REPEATED
+        self._steps.append(Step(name, passed, time.monotonic() - began, closing, may_repeat))
         return passed
 
     @contextmanager
@@ -344,9 +356,17 @@ class Children:
 
 def closing_lines(printed: str) -> str:
     """pytest's last lines: the short summary, or the last line if there is none."""
-    lines = printed.rstrip().splitlines()
+    lines = re.sub(r"\x1b\[[\d;]*m", "", printed).rstrip().splitlines()
     found = [number for number, line in enumerate(lines) if re.match(r"=+ short test summary info", line)]
     return "\n".join(lines[found[-1] :] if found else lines[-1:])
+
+
+def failed_tests(closing: str) -> int:
+    """How many tests failed, by pytest's last lines; 0 if there were errors outside of tests."""
+    lines = closing.splitlines()
+    if any(line.startswith("ERROR ") for line in lines):
+        return 0
+    return sum(line.startswith("FAILED ") for line in lines)
 
 
 def kill_descendants(children: Children) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run import BOTH_FORMS, Mode, closing_lines, parse_mode
+from tests.run import BOTH_FORMS, Mode, closing_lines, failed_tests, parse_mode
 from tests.support.jobs import processes_with, wait_until
 from tournament.embedded.plan import ROOT
 
@@ -43,11 +43,44 @@ run.Run.run = only_step
 sys.exit(run.main([]))
 """
 
+TEST_RUN = """
+import sys
+from pathlib import Path
+from tests import run
+
+run.CACHE = Path({cache!r})
+
+def one_run(self):
+    self._test("tests", {tests!r})
+    self._print_summary()
+    return 0 if all(step.passed for step in self._steps) else 1
+
+run.Run.run = one_run
+sys.exit(run.main(["--all"]))
+"""
+UNSTEADY = """
+from pathlib import Path
+
+def test_that_passes_from_the_second_time_on():
+    seen = Path({seen!r})
+    before = seen.exists()
+    seen.touch()
+    assert before
+
+def test_that_passes():
+    Path({seen!r} + "-passing").open("a").write("x")
+"""
+
 
 @contextmanager
 def started(folder: Path, program: str) -> Iterator[subprocess.Popen[str]]:
     """The test command with this program as its only step, and its temporary folder in ``folder``."""
-    source = ONE_STEP.format(cache=str(folder / "cache"), program=program)
+    with running(folder, ONE_STEP.format(cache=str(folder / "cache"), program=program)) as run:
+        yield run
+
+
+@contextmanager
+def running(folder: Path, source: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         (sys.executable, "-c", source),
         cwd=ROOT,
@@ -81,6 +114,32 @@ def test_the_closing_lines_are_the_short_summary_or_the_last_line() -> None:
     assert closing_lines(f".F\n{summary}\n") == summary
     assert closing_lines("..\n2 passed in 1.00s\n") == "2 passed in 1.00s"
     assert closing_lines("") == ""
+    assert closing_lines("\x1b[31mF\x1b[0m\n\x1b[36m== short test summary info ==\n\x1b[31mFAILED\x1b[0m a\n").endswith(
+        "\nFAILED a"
+    )
+
+
+def test_failed_tests_are_counted_unless_there_are_errors() -> None:
+    assert failed_tests("FAILED a.py::one - why\nFAILED a.py::two\n2 failed in 2.00s") == 2
+    assert failed_tests("FAILED a.py::one\nERROR b.py - cannot be imported\n1 failed, 1 error") == 0
+    assert failed_tests("2 passed in 1.00s") == 0
+
+
+@pytest.mark.parametrize(("body", "code"), [(UNSTEADY, 0), ("def test_a():\n    assert False\n", 1)])
+def test_a_failed_test_is_repeated_alone_and_named(body: str, code: int, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    test = tmp_path / "test_it.py"
+    test.write_text(body.format(seen=str(seen)))
+    source = TEST_RUN.format(cache=str(tmp_path / "cache"), tests=str(test))
+    with running(tmp_path, source) as run:
+        printed = run.communicate()[0]
+    assert run.returncode == code, printed
+    summary = printed.partition("== summary\n")[2]
+    assert [line.split()[0] for line in summary.splitlines()[:2]] == ["FAILED" if code else "ok"] * 2
+    assert "tests: the failed ones again, one at a time" in summary
+    assert "FAILED" in summary and "test_it.py::test_" in summary
+    if not code:
+        assert Path(f"{seen}-passing").read_text() == "x"  # what passed is not repeated
 
 
 @pytest.mark.parametrize("code", [0, 3])

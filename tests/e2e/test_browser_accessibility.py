@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Response
 from pytest_django.live_server_helper import LiveServer
 
 from tests.support.addresses import EXPECTED, address_of, all_addresses
-from tests.support.browsers import DRAWN
+from tests.support.browsers import DRAWN, wait_in
 from tests.support.filled_site import Site
 from tests.support.weights import MOST_BYTES, weight
 from tournament.urls import urlpatterns
@@ -109,7 +109,7 @@ class Probe:  # without slots: Playwright sets attributes
             self.found.append(f"{where}: the page scrolls sideways")
 
     def _weigh(self, path: str) -> None:
-        self.page.wait_for_function(DRAWN)
+        wait_in(self.page, DRAWN)
         size = sum(self._weight(response) for response in self.responses)
         if size > MOST_BYTES:
             self.found.append(f"{path}: {size} bytes, more than {MOST_BYTES}")

@@ -10,6 +10,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from tests.e2e.log_ins import log_in
+from tests.support.browsers import wait_in
 from tests.support.filled_site import Site
 from tests.support.rated_games import play_rated
 from tournament.models import Game, WorkerName
@@ -55,7 +56,7 @@ def test_a_visitor_reads_why_a_game_is_annulled(games: list[Game], page: Page) -
     expect(page.locator("#headline")).to_contain_text("The game is annulled.")
     expect(page.locator("main")).to_contain_text("are being computed again")
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_function("document.documentElement.scrollWidth <= 390")
+    wait_in(page, "document.documentElement.scrollWidth <= 390")
     page.set_viewport_size({"width": 1280, "height": 900})
     keep(page, "game")
     page.goto("/ladders/dogon-kulei/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.browsers import wait_in
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
 from tournament.models import LadderRating
@@ -69,7 +70,7 @@ def test_a_chart_gets_the_width_of_a_window_that_was_narrowed_or_widened(
         before = plot.evaluate("plot => plot.clientWidth")
         rated.set_viewport_size({"width": width, "height": 900})
         expect(plot).not_to_have_js_property("clientWidth", before)
-        rated.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        wait_in(rated, "document.documentElement.scrollWidth <= innerWidth")
         assert plot.evaluate("plot => plot.clientWidth == plot.parentElement.clientWidth")
 
 

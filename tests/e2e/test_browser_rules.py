@@ -8,6 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from engines.examples import load_examples
 from engines.rules.registry import GAMES
+from tests.support.browsers import wait_in
 
 PAGE = "/rules/dogon-kulei/"
 
@@ -56,7 +57,7 @@ def test_keys_step_through_the_example_that_has_the_focus(transactional_db: None
 def test_keys_outside_an_example_scroll_the_page_as_ever(transactional_db: None, page: Page) -> None:
     page.goto(PAGE)
     page.keyboard.press("End")
-    page.wait_for_function("scrollY > 0")
+    wait_in(page, "scrollY > 0")
     expect(example(page, "black")).to_have_attribute("data-ply", "1")
 
 
@@ -67,9 +68,7 @@ def test_the_boards_of_an_example_are_loaded_when_it_comes_into_view(
     figure = example(page, "chain")
     figure.scroll_into_view_if_needed()
     for image in figure.locator("img").all():
-        page.wait_for_function(
-            "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
-        )
+        wait_in(page, "image => image.complete && image.naturalWidth > 0", image.element_handle())
 
 
 @pytest.mark.parametrize("code", GAMES)

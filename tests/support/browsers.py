@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ElementHandle, Page, sync_playwright
+
+from tests.support.jobs import wait_until
 
 INSTALLED: Final = "/usr/bin/chromium"
 DRAWN: Final = """() => [...document.querySelectorAll(".chart:not([hidden])")].every((box) => {
@@ -23,6 +25,15 @@ def find_chromium() -> str | None:
     """The path of Chromium; None if it is not installed."""
     chromium = shutil.which("chromium") or INSTALLED
     return chromium if Path(chromium).exists() else None
+
+
+def wait_in(page: Page, condition: str, element: ElementHandle | None = None) -> None:
+    """Wait until a JavaScript expression, or a function of the element, is true.
+
+    Playwright's ``wait_for_function`` evaluates it in the page from the second time on, which the site's
+    Content Security Policy forbids; then it fails if the condition is not true at once.
+    """
+    assert wait_until(lambda: page.evaluate(condition, element), pause=0.05), condition
 
 
 @contextmanager
