@@ -172,8 +172,8 @@ class Run:
     ) -> None:
         """One run of pytest, which has a folder of its own in the run's.
 
-        If a few tests of the complete run fail, they are repeated one at a time. A test that passes then fails
-        only on a busy machine: the run passes, and its summary names the test, so that it is mended.
+        If a few tests of the complete run fail, they are repeated one at a time. A test that passes then
+        fails only on a busy machine: the run passes, and its summary names the test, so that it is mended.
         """
         own = Path(tempfile.mkdtemp(dir=self._folder, prefix="r"))
         marks = [self._mode.expression, "root" if as_root else "not root"]

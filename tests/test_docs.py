@@ -476,7 +476,6 @@ SENTENCES = [
     ("docs/sandbox.md", f"files up to {mib(LIMITS.file_size)}"),
     ("docs/sandbox.md", f"`/dev/shm` ({mib(LIMITS.tmp)} each"),
     ("docs/sandbox.md", f"looks every {PERIOD_SECONDS} seconds"),
-    ("docs/sandbox.md", f"else the number {UNUSED}"),
     ("docs/operations.md", f"else the number {UNUSED}"),
     ("docs/operations.md", f"({mib(LOG_BYTES)} a log"),
     ("docs/operations.md", f"{WORDS[int(MOST_ALLOWED // UPLOAD_COST)]} uploads at once"),

@@ -51,7 +51,7 @@ from tests import run
 run.CACHE = Path({cache!r})
 
 def one_run(self):
-    self._test("tests", {tests!r})
+    self._test("tests", {tests!r}, "--rootdir", str(Path({tests!r}).parent))
     self._print_summary()
     return 0 if all(step.passed for step in self._steps) else 1
 
@@ -114,9 +114,8 @@ def test_the_closing_lines_are_the_short_summary_or_the_last_line() -> None:
     assert closing_lines(f".F\n{summary}\n") == summary
     assert closing_lines("..\n2 passed in 1.00s\n") == "2 passed in 1.00s"
     assert closing_lines("") == ""
-    assert closing_lines("\x1b[31mF\x1b[0m\n\x1b[36m== short test summary info ==\n\x1b[31mFAILED\x1b[0m a\n").endswith(
-        "\nFAILED a"
-    )
+    colored = "\x1b[31mF\x1b[0m\n\x1b[36m== short test summary info ==\n\x1b[31mFAILED\x1b[0m a\n"
+    assert closing_lines(colored).endswith("\nFAILED a")
 
 
 def test_failed_tests_are_counted_unless_there_are_errors() -> None:
@@ -137,7 +136,7 @@ def test_a_failed_test_is_repeated_alone_and_named(body: str, code: int, tmp_pat
     summary = printed.partition("== summary\n")[2]
     assert [line.split()[0] for line in summary.splitlines()[:2]] == ["FAILED" if code else "ok"] * 2
     assert "tests: the failed ones again, one at a time" in summary
-    assert "FAILED" in summary and "test_it.py::test_" in summary
+    assert "test_it.py::test_" in summary
     if not code:
         assert Path(f"{seen}-passing").read_text() == "x"  # what passed is not repeated
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from django.db.models import F
@@ -13,6 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 from engines.rules.registry import GAMES
 from tests.e2e.keys import tab_to
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
+from tests.support.jobs import wait_until
 from tests.support.schedule import make_event
 from tournament.models import Game, Tournament
 
@@ -67,7 +69,9 @@ def test_the_embedded_board_of_every_ladder_fits_its_frame(site: Site, page: Pag
         frame = page.frame_locator("iframe")
         expect(frame.locator("svg.board")).to_be_visible(timeout=20_000)
         assert page.get_by_title(f"{game.white.bot.name} – ", exact=False).count() == 1
-        sizes = frame.locator("html").evaluate(SIZES)
+        html = frame.locator("html")
+        assert wait_until(partial(html.evaluate, "document.readyState == 'complete'"))
+        sizes = html.evaluate(SIZES)
         assert sizes["over"] == [0, 0], code
         assert sizes["width"] > 600, code
         assert 0 <= sizes["free"] < 60, code

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tarfile
@@ -386,8 +387,9 @@ def damaged_files(backup: Path) -> dict[str, bytes]:
         about = json.loads(archive.read("about.json"))
         member = archive.getinfo("tables/tournament_game.jsonl")
         bundle = next(name for name in archive.namelist() if name.startswith("bundles/"))
-    position = member.header_offset + 200
-    flipped = whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :]
+    names_end = member.header_offset + 30
+    position = names_end + sum(struct.unpack("<HH", whole[names_end - 4 : names_end]))
+    broken = whole[:position] + b"\xff" + whole[position + 1 :]  # a block of a type that does not exist
     tar = io.BytesIO()
     with tarfile.open(fileobj=tar, mode="w:gz") as file:
         file.add(ROOT / "manage.py", "about.json")
@@ -397,7 +399,7 @@ def damaged_files(backup: Path) -> dict[str, bytes]:
         return rewritten(backup, about_json=json.dumps(about | fields).encode())
 
     return {
-        "is no backup, or a part of one: Error -3 while decompressing data": flipped,
+        "is no backup, or a part of one: Error -3 while decompressing data": broken,
         "or a part of one: File is not a zip file": whole[: len(whole) // 2],
         "is no backup, or a part of one: ": b"",
         "is a tar archive, the former form of backups: restore it with the checkout": tar.getvalue(),
