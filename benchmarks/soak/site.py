@@ -81,7 +81,8 @@ class Site:
         """``link`` is between Redis and the first worker, ``relay`` between it and all other processes."""
         self.folder, self.relay, self.link = folder, relay, link
         self.supervisor = supervisor
-        self.client = redis.Redis(unix_socket_path=str(folder / "socket"))
+        # A stopped Redis accepts connections and never answers.
+        self.client = redis.Redis(unix_socket_path=str(folder / "socket"), socket_timeout=1.0)
         self._lock: sqlite3.Connection | None = None
 
     @property
