@@ -21,7 +21,7 @@ PUBLIC = AnonymousUser()
 
 
 def visible_bots(user: Visitor) -> QuerySet[Bot]:
-    """Bots of which a version has passed its validation, and the user's own."""
+    """Bots with a version that has passed its validation, and the user's own."""
     bots = Bot.objects.all()
     if user.is_staff:
         return bots

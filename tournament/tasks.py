@@ -152,14 +152,14 @@ def pages() -> None:
 @app.task(name="tournament.recompute")
 @_from_beat
 def recompute() -> None:
-    """Rebuild the ratings of ladders of which games were annulled, in a thread of its own."""
+    """Rebuild the ratings of ladders with annulled games, in a thread of its own."""
     _recomputer.start_if_due()
 
 
 @app.task(name="tournament.prune")
 @_from_beat
 def prune_tables() -> None:
-    """Delete a few rows of which the time is over."""
+    """Delete a few rows that are no longer kept."""
     prune(timezone.now())
 
 

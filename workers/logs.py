@@ -17,7 +17,7 @@ from typing import Any
 
 FORMAT = "DUARENA_LOG"
 FIELDS = "fields"
-"""The name in ``extra`` of more values of a line: a dict, of which a JSON line has each as a member."""
+"""The name in ``extra`` of more values of a line: a dict, whose values are members of a JSON line."""
 _NONE: Mapping[str, str] = {}
 _ids: ContextVar[Mapping[str, str]] = ContextVar("ids", default=_NONE)
 

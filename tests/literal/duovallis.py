@@ -66,7 +66,7 @@ class LiteralDuovallis(LiteralGame):
         return f"{'/'.join(ranks)} {self.side} {self.kept['w']} {self.kept['b']} {self.ply}"
 
     def may_start(self, hole: str) -> bool:
-        """An own hole with at least two stones of which at least half are the mover's colour."""
+        """An own hole with at least two stones, and at least half of them in the mover's colour."""
         own, opponent = self.stones[hole][self.side], self.stones[hole][other(self.side)]
         return own + opponent >= 2 and own >= opponent
 

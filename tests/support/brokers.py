@@ -162,7 +162,7 @@ class Broker:
         return self.heartbeats[known]
 
     def hear_until(self, is_so: Callable[[Heartbeat], bool], seconds: float = PATIENCE_SECONDS) -> Heartbeat:
-        """The next heartbeat of which that is so; fails when none comes, or another message before it."""
+        """The next heartbeat for which that is so; fails when none comes, or another message before it."""
         end = time.monotonic() + seconds
         while not is_so(heartbeat := self.hear()):
             assert time.monotonic() < end, heartbeat

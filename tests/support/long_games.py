@@ -42,7 +42,7 @@ def _random_game(code: str, most: int, seed: int) -> LongGame:
 
 
 def let_play(site: Site, code: str, long: LongGame) -> Game:
-    """A game of which a worker has sent these moves."""
+    """A live game, whose worker has sent these moves."""
     game = _new_game(site, code)
     Game.objects.filter(pk=game.pk).update(state=Game.State.CLAIMED, attempt=uuid.uuid4())
     sent = [[move.token, format_note(move.note or MoveNote())] for move in long[1]]

@@ -40,7 +40,7 @@ def play_rated(
     ladders: Sequence[str] = (LADDER,),
     seed: int = 7,
 ) -> list[Game]:
-    """A round robin of which all games are recorded; the seed decides results, some of them forfeits."""
+    """A round robin whose games are all recorded; the seed decides results, some of them forfeits."""
     event = round_robin(owner, name, versions, pairs, ladders)
     start(event)
     chance = random.Random(seed)
@@ -79,7 +79,7 @@ def _record(game: Game, chance: random.Random) -> None:
 
 
 def _text(game: Game, result: Result, termination: Termination, fault: Fault, chance: random.Random) -> str:
-    """A record of which each move has a time of its own, a multiple of a millisecond."""
+    """A record in which each move has its own time, a multiple of a millisecond."""
     _, moves = played_moves(game, PLIES)
     timed = [
         move if move.book else RecordMove(move.token, MoveNote(ms=chance.randrange(1, 2000)))

@@ -86,7 +86,7 @@ def test_a_process_whose_task_never_ends_stops_to_show_life(
 
 @pytest.fixture
 def watched(tmp_path: Path) -> subprocess.Popen[str]:
-    """A process under ``python -m workers watch``, of which the file ``child`` has the number."""
+    """A process under ``python -m workers watch``; the file ``child`` has its number."""
     command = (sys.executable, "-c", WATCH, textwrap.dedent(WATCHED))
     return subprocess.Popen(
         command,

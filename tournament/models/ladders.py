@@ -40,7 +40,7 @@ class Ladder(models.Model):
     )
     """First of the rating table after the latest rated game; null before the first one."""
     revision = models.PositiveIntegerField(default=0)
-    """Counts the changes of which games count: annulments and their withdrawals."""
+    """Counts annulments and annulments taken back, which change what games count."""
     rated_revision = models.PositiveIntegerField(default=0)
     """The revision of the stored ratings."""
 
@@ -233,7 +233,7 @@ class LadderEstimate(models.Model):
 
     ladder = models.OneToOneField(Ladder, on_delete=models.CASCADE, primary_key=True, related_name="estimate")
     sequence = models.BigIntegerField()
-    """The ladder's completion sequence of which it is; another number means that games came since."""
+    """The ladder's completion sequence when it was made; another number means that games came since."""
     computed_at = models.DateTimeField()
     cost_s = models.FloatField()
     """Processor time of its computation, in seconds."""

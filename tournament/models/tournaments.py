@@ -99,7 +99,7 @@ class Tournament(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     revision = models.PositiveIntegerField(default=0)
-    """Counts the changes of which games count in its tables: annulments and their withdrawals."""
+    """Counts annulments and annulments taken back, which change its tables."""
     games_total = models.PositiveIntegerField(default=0)
     games_done = models.PositiveIntegerField(default=0)
     """Games with a result, and halted ones. When it reaches the total, the tournament is over or its next

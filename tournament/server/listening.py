@@ -55,10 +55,10 @@ class FairDispatcher(ThreadedTaskDispatcher):
 
 
 class SiteDispatcher(FairDispatcher):
-    """The threads of the application: those for pages, and one each for what may not delay pages, or they it.
+    """The threads of the application: those for pages, and three more for what pages may not delay or wait for.
 
-    The health check, so that monitoring does not take a busy site for a dead one. Passwords, each of which
-    takes a fifth of a second of processor time. Searches for games, which may take seconds.
+    One is for the health check, so that monitoring does not take a busy site for a dead one; one for
+    passwords, since each takes a fifth of a second of processor time; one for searches, which may take seconds.
     """
 
     def __init__(self) -> None:

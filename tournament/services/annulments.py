@@ -200,7 +200,7 @@ def _settle_repeats(ladder: str, marks: Iterable[str], now: datetime.datetime) -
 
 
 def _settled(group: Sequence[_GameRow]) -> Iterator[tuple[_GameRow, bool, str]]:
-    """The games of which the rating changes: whether they are rated now, and why."""
+    """The games whose rating changes: whether they are rated now, and why."""
     # If one of them was rated, bots of one owner are not the reason why another was not.
     may_be = any(row.was_rated for row in group)
     first = next(

@@ -75,7 +75,7 @@ def _start_or_give_up(tournament: Tournament, now: datetime.datetime) -> bool:
 
 
 def _wait(tournament: Tournament, why: str) -> bool:
-    """Leave it announced with the reason, of which its owner is notified once; returns False."""
+    """Leave it announced with the reason, and notify its owner once; returns False."""
     reason = f"its start waits: {why}"
     if tournament.state_reason != reason:
         with transaction.atomic():

@@ -50,7 +50,7 @@ def lock_tournaments(keys: Collection[int]) -> list[Tournament]:
 
 
 def locking(rows: QuerySet[Row]) -> QuerySet[Row]:
-    """The same rows, each of which is locked when it is read; for ``get_or_create`` and the like."""
+    """The same rows; each is locked when it is read. For ``get_or_create`` and the like."""
     return rows.select_for_update(no_key=True, of=("self",))
 
 

@@ -86,7 +86,7 @@ def _by_columns(
     parts: Sequence[QuerySet[Any]],
     columns: Sequence[str],
 ) -> Page:
-    """The rows with the highest values of ``columns`` first, the last of which is the id."""
+    """The rows with the highest values of ``columns`` first; the last column is the id."""
     before = whole_number(request, "before", 0, most=LAST_ID)
     after = 0 if before else whole_number(request, "after", 0, most=LAST_ID)
     newest_first = [f"-{column}" for column in columns]

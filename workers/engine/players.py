@@ -67,7 +67,7 @@ NS = 1_000_000_000
 _PLAIN_ANSWER = re.compile(rb"bestmove ([!-~]+)")
 """The usual answer; any other line that may be an answer is parsed in full."""
 _HANDSHAKE = re.compile(rb"ugiok|readyok|bestmove|" + f"{VARIANT_OPTION}|{SEED_OPTION}".encode())
-"""Occurs in every line that matters before a game; others, of which there may be many, are not parsed."""
+"""Occurs in every line that matters before a game; others, perhaps many, are not parsed."""
 
 
 class UgiPlayer:

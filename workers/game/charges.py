@@ -11,8 +11,8 @@ from workers.game.fastpath.clock import NS_PER_MS
 class Charge:
     """The measured times of one move, in nanoseconds.
 
-    ``withheld_ns`` is the time in which the machine kept the engine from its core, of which ``most_ns`` count
-    at most. ``cpu_ns`` is the engine's own processor time; it may be 0 where nothing was withheld.
+    ``withheld_ns`` is the time in which the machine kept the engine from its core; at most ``most_ns`` of
+    it count. ``cpu_ns`` is the engine's own processor time; it may be 0 where nothing was withheld.
     ``is_proof``: the engine cannot have caused what was withheld.
     """
 

@@ -73,7 +73,7 @@ PARAMETERS: Final = (
     *(f"; charset={name}" for name in ("unicode_escape", "hex", "undefined", "idna")),
     "; x*=hex''%41",
 )
-"""Of the content type, of which some name codecs that raise or that make lone surrogates."""
+"""Content types; some name codecs that raise or that make lone surrogates."""
 FORM: Final = "application/x-www-form-urlencoded"
 EXAMPLES: Final = {"quick": 100, "default": 300, "all": 1500}[effort.MODE]
 

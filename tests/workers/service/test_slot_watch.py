@@ -22,7 +22,7 @@ FIRST, SECOND = 101, 102
 
 
 class Watched:
-    """Two slots, of which some count, looked at as often as the worker's main process does."""
+    """Two slots, watched as often as the worker's main process does it."""
 
     def __init__(self) -> None:
         self.slots, self.killed, self.now = Slots(), list[int](), 0.0

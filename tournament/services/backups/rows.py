@@ -50,7 +50,7 @@ def tables() -> list[str]:
 
 
 def write_table(table: str, file: IO[bytes]) -> None:
-    """Write all rows of a table, of which only some are in memory. Inside ``snapshot``."""
+    """Write all rows of a table; only some are in memory at a time. Inside ``snapshot``."""
     names = _columns(table)
     encode = json.JSONEncoder(default=_plain, separators=(",", ":")).encode
     file.write(f"{encode(names)}\n".encode())

@@ -37,7 +37,7 @@ log = logging.getLogger("tournament.preemption")
 
 @dataclass(frozen=True, slots=True)
 class WaitingOwner:
-    """An owner who has games to play, none of which is played."""
+    """An owner who has games to play while none of them is played."""
 
     owner: int
     priority: int
@@ -45,7 +45,7 @@ class WaitingOwner:
 
 
 def waiting_owners(wanted: Mapping[int, int], jobs: Sequence[OpenJob]) -> list[WaitingOwner]:
-    """Those of whom nothing is played, the highest priority first.
+    """Those whose games all wait, the highest priority first.
 
     ``wanted`` has the highest priority of the games that wait, by owner; queued jobs wait as well.
     """

@@ -132,7 +132,7 @@ def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
 
 
 def replace_queues(worker: Worker, why: str, now: datetime.datetime) -> None:
-    """Delete the queues of a worker, of which one cannot be used, and quarantine it: its host did that."""
+    """Delete the queues of a worker and quarantine it, because its host made one of them unusable."""
     with transaction.atomic():
         Ignored.objects.count_more("broken queue", now)
     record_trouble(Trouble(f"{worker.name}/", why), now)

@@ -127,7 +127,7 @@ def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | Ign
 def _log_ends(
     attempts: Sequence[Attempt | IgnoredReport], answers: Mapping[int, Recorded | GivenBack | IgnoredReport]
 ) -> None:
-    """Write a line for each job of which games were recorded."""
+    """Write a line for each job with recorded games."""
     recorded: dict[uuid.UUID, list[Attempt]] = {}
     for number, attempt in enumerate(attempts):
         if isinstance(attempt, Attempt) and isinstance(answers.get(number), Recorded):

@@ -177,7 +177,7 @@ def _count_games(ladder: str, played: Sequence[RatedRow]) -> None:
 
 
 def _count_pairs(ladder: str, played: Sequence[RatedRow]) -> None:
-    """Count the pairings of which these games are the last; a pairing is over only once."""
+    """Count the pairings that end with these games; a pairing is over only once."""
     known = Game.objects.filter(pairing__in={row.pairing for row in played}, rated=True).order_by("sequence")
     games: dict[int, list[RatedScore]] = defaultdict(list)
     for pairing, white, black, result in known.values_list("pairing", "white", "black", "result"):

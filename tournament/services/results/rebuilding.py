@@ -86,7 +86,7 @@ def rebuild(ladder: str | None = None, progress: Progress = _silent) -> list[Reb
 
 
 def rebuild_outdated() -> int:
-    """Rebuild the ladders of which games were annulled since; returns how many. May be repeated."""
+    """Rebuild the ladders with games annulled since; returns how many. May be repeated."""
     done = 0
     for code in Ladder.objects.outdated().values_list("code", flat=True):
         try:

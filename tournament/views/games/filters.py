@@ -271,7 +271,7 @@ class GameSearchForm(forms.Form):
         }
 
     def _players(self, *, split: bool) -> list[Q]:
-        """Conditions of which a game must match one: the bot, or else an owner's bot, played White or Black.
+        """Conditions; a game must match one of them: the bot, or else an owner's bot, played White or Black.
 
         With ``split``, one for each version, and for each version of the opponent if one is named. They name
         the ids of versions, because indexes have them.
@@ -367,7 +367,7 @@ def comparison_address(bot: str, other: str, **filters: object) -> str:
 
 @functools.cache
 def _comparison_parts() -> list[str]:
-    """The address before, between and after the slugs, of which a page has hundreds."""
+    """The address before, between and after the slugs; a page has hundreds of them."""
     return re.split("bot-1|bot-2", reverse("bot-comparison", args=["bot-1", "bot-2"]))
 
 

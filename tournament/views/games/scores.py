@@ -65,7 +65,7 @@ class ScoreRow:
 
     @property
     def opponent_cells(self) -> SafeString:
-        """All cells of a row of the table by opponent, of which a page has hundreds."""
+        """All cells of a row of the table by opponent; a page has hundreds."""
         opponent = self.opponent
         if opponent is None:
             raise ValueError("a row without an opponent")

@@ -135,7 +135,7 @@ def _found(request: HttpRequest, form: GameSearchForm, size: int) -> _Found:
     after = beyond({field: cursor[0], "pk": cursor[1]}, than) if cursor else Q()
     # Recorded games are those with a sequence. By their state, SQLite would read and sort all of them.
     recorded = access.visible_games(request.user, Game.objects.filter(sequence__isnull=False).filter(after))
-    # Sorting ids alone is ten times as fast as sorting whole rows, of which a bot may have 100,000.
+    # Sorting ids alone is ten times as fast as sorting whole rows; a bot may have 100,000.
     if form.is_in_parts and len(parts := form.find_in_parts(recorded)) <= MOST_PARTS:
         found = [(_zoned(value), pk) for value, pk in first_of_parts(parts, order, size + 1)]
     else:

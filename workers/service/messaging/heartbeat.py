@@ -49,7 +49,7 @@ class Heartbeat(JsonValue):
 
     @classmethod
     def from_json(cls, value: object) -> Self:
-        """Read a heartbeat, also of a worker of another release, of which only these fields are read.
+        """Read these fields of a heartbeat, also of a worker of another release.
 
         They are its name, run, queue and version. Raises ``JobError`` if one of them is missing or wrong.
         """

@@ -67,7 +67,7 @@ class SignedMessage(virtual.Message):
 
 
 class HardenedQoS(redis.QoS):
-    """The site's unacknowledged messages, of which those that cannot be read are dropped."""
+    """The site's unacknowledged messages; those that cannot be read are dropped."""
 
     def ack(self, delivery_tag: Any) -> None:
         """Acknowledge a message and refuse it from now on.

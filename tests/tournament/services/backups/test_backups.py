@@ -54,7 +54,7 @@ dispatch.fill_buffer()
 for job in sent[:4]:
     keeper.record_all(list(play_short(job)))
 """
-"""A tournament of 18 games, of which some are done, some queued at a worker, and the others wait."""
+"""A tournament of 18 games: some are done, some queued at a worker, and the others wait."""
 GO_ON = """
 from django.utils import timezone
 from tests.support.schedule import play_short

@@ -109,7 +109,7 @@ def test_a_worker_is_the_same_at_each_start(hear: Hear) -> None:
 def test_a_worker_whose_messages_have_another_version_gets_no_jobs_and_the_reason(
     hear: Hear, queues: FakeBroker
 ) -> None:
-    """Its heartbeats have other fields, of which only the common ones are read."""
+    """Its heartbeats have other fields; only the common ones are read."""
     common = ("worker", "run", "host", "queue", "admitted", "stopping")
     old = {name: beat().to_json()[name] for name in common} | {"version": "0.0.9", "cores": 2}
     worker = hear(Heartbeat.from_json(old))

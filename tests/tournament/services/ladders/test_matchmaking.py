@@ -1,4 +1,4 @@
-"""The ladders' matchmakers in the database: when pairs are made, of whom, and what takes them back."""
+"""The ladders' matchmakers in the database: when pairs are made, which bots meet, what cancels pairs."""
 
 from __future__ import annotations
 

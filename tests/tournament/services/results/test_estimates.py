@@ -24,7 +24,7 @@ NOW = timezone.now()
 
 @pytest.fixture
 def players() -> tuple[int, int]:
-    """Two versions with ten games, of which eight are four pairs with both games won by the first."""
+    """Two versions with ten games; eight of them are four pairs with both games won by the first."""
     one, other = (make_version(name) for name in ("Ada", "Bob"))
     for version in (one, other):
         LadderRating.objects.create(ladder_id=LADDER, version=version, mu=25, sigma=2, conservative=19)

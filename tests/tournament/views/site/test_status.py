@@ -37,7 +37,7 @@ Usage = namedtuple("Usage", "total used free")
 
 @pytest.fixture(autouse=True)
 def well(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A site of which every part is well."""
+    """A site whose every part is well."""
     settings.TRUST_UPLOADS = True
     monkeypatch.setattr(
         "tournament.monitoring.values.shutil.disk_usage", lambda _: Usage(9e9, 1, 8_000_000_000)
