@@ -6,6 +6,6 @@ engines are played in `workers`, which also has the sandbox.
 
 from engines import compiled as _compiled
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _compiled.install()

@@ -10,7 +10,7 @@ from django.db import DatabaseError
 from django.test import Client
 from django.utils import timezone
 
-from engines import __version__
+from engines.release import RELEASE
 from tests.support.schedule import make_user
 from tournament import keyring
 from tournament.keyring import SiteKeyring
@@ -179,7 +179,7 @@ def test_a_worker_whose_messages_have_another_version_is_refused_by_a_sentence(
     ):
         assert answer.status_code == 403
         sentence = answer.json()["error"]
-        assert sentence.startswith(f"This worker and the site of release {__version__} do not understand")
+        assert sentence.startswith(f"This worker and the site of release {RELEASE} do not understand")
         assert sentence.endswith(f"of their messages): update {older}.")
     assert not WorkerKey.objects.exists()
 

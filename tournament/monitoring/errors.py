@@ -12,7 +12,7 @@ from typing import Any, cast
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from engines import __version__
+from engines.release import RELEASE
 from workers.logs import current_ids
 
 Event = dict[str, Any]
@@ -37,7 +37,7 @@ def start_error_reports(transport: Any = None) -> None:
         ) from error
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,
-        release=f"duarena@{__version__}",
+        release=f"duarena@{RELEASE}",
         default_integrations=False,
         integrations=[
             atexit.AtexitIntegration(callback=lambda pending, timeout: None),

@@ -55,10 +55,10 @@ class FairDispatcher(ThreadedTaskDispatcher):
 
 
 class SiteDispatcher(FairDispatcher):
-    """The threads of the application: those for pages, and three more for what pages may not delay or wait for.
+    """The threads for pages, and three more for what neither delays pages nor waits for them.
 
     One is for the health check, so that monitoring does not take a busy site for a dead one; one for
-    passwords, since each takes a fifth of a second of processor time; one for searches, which may take seconds.
+    passwords, since each takes a fifth of a second of processor time; one for searches, which take seconds.
     """
 
     def __init__(self) -> None:

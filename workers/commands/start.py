@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import engines
 from engines.console import complain
+from engines.release import RELEASE
 from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused, TokenRevoked
 from workers.bundles.cache import CacheRefused, touch_alive
 from workers.sandbox.levels import SETTING, Level
@@ -104,9 +104,7 @@ def _join(name: str, queue: str, slots: int, key: bytes, watch: TokenWatch) -> A
     if refusal:
         print(explain_refusal(refusal, verdict.level), file=sys.stderr, flush=True)
     host = socket.gethostname()
-    identity = Identity(
-        name, host, queue, engines.__version__, slots, worker_speed(), str(verdict.level), refusal
-    )
+    identity = Identity(name, host, queue, RELEASE, slots, worker_speed(), str(verdict.level), refusal)
 
     def on_tick() -> None:
         touch_alive(worker_cache())

@@ -14,7 +14,7 @@ from functools import partial
 from django.db import transaction
 from django.db.models import F, Q
 
-from engines import __version__
+from engines.release import RELEASE
 from engines.visible import visible
 from tournament import queues
 from tournament.models import Attempt, Game, Ignored, Worker
@@ -96,7 +96,7 @@ def sweep_workers(as_of: datetime.datetime) -> int:
 
 def presume_others_lost() -> None:
     """Mark workers of other releases as lost until their next heartbeat; for the record keeper's start."""
-    others = Worker.objects.up().exclude(version__in=("", __version__))
+    others = Worker.objects.up().exclude(version__in=("", RELEASE))
     others.update(state=Worker.State.LOST, busy=0, held=0, games_an_hour=0)
 
 
@@ -201,7 +201,7 @@ def why_foreign(protocol: int, release: str = "") -> str:
     older = "the worker" if protocol < PROTOCOL else "the site"
     of = f" of release {release}" if release else ""
     return (
-        f"this worker{of} and the site of release {__version__} do not understand each other"
+        f"this worker{of} and the site of release {RELEASE} do not understand each other"
         f" (version {protocol} and {PROTOCOL} of their messages): update {older}"
     )
 

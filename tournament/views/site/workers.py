@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from engines import __version__
+from engines.release import RELEASE
 from tournament import access
 from tournament.models import Keeper, Worker
 from tournament.services.accounts.acts import record_act
@@ -61,7 +61,7 @@ def workers(request: HttpRequest) -> HttpResponse:
         "counts": [(condition, counts[condition]) for condition in CONDITIONS if counts[condition]],
         "load": _load(up),
         "manages": manages,
-        "release": __version__,
+        "release": RELEASE,
         "uploads": uploads.look() if manages else None,
         "known_at": known_at if is_away else None,
         "seen": seen,

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from engines import __version__
+from engines.release import RELEASE
 from tests.support.schedule import (
     FakeBroker,
     game_of,
@@ -46,7 +46,7 @@ def beat(worker: str = "players@east", **told: object) -> Heartbeat:
         run="run 1",
         host="cellar-7",
         queue="games",
-        version=__version__,
+        version=RELEASE,
         slots=2,
         busy=0,
         held=0,
@@ -115,7 +115,7 @@ def test_a_worker_whose_messages_have_another_version_gets_no_jobs_and_the_reaso
     worker = hear(Heartbeat.from_json(old))
     assert worker.condition == "set aside"
     assert worker.why == (
-        f"this worker of release 0.0.9 and the site of release {__version__} do not understand each other"
+        f"this worker of release 0.0.9 and the site of release {RELEASE} do not understand each other"
         f" (version 1 and {PROTOCOL} of their messages): update the worker"
     )
     assert queues.told == [], "it has no jobs and gets none"
