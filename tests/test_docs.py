@@ -41,8 +41,9 @@ from tournament.services.version_tests.progress import MOST_LEFT_OUT
 from tournament.views.version_tests.starting import PRESETS
 from workers.bundles.manifest import INTERPRETERS
 from workers.check.run import DEFAULT_SECONDS
-from workers.engine.players import READY_SECONDS, UNTIMED_SECONDS
+from workers.engine.players import READY_SECONDS
 from workers.engine.process import KEPT_STDERR_BYTES, MAX_LINE_BYTES, MAX_MOVE_OUTPUT_BYTES, MAX_STDERR_BYTES
+from workers.jobs import UNTIMED_SECONDS
 from workers.match.options.flags import FLAGS, read_options
 from workers.match.output.game_logs import SHOWN_LINES
 from workers.pairing.swiss import MAX_PLAYERS

@@ -32,6 +32,13 @@ MAX_VOIDS = 3
 MAX_LOST = 10
 """A game whose worker or slot was lost this many times is given up as well."""
 
+BOTH_UNABLE = "both engines unable to start"
+"""So begins the evidence of such a void; a replay likely fails too."""
+NOT_RUN = "uploaded bots are not run by this worker"
+"""So begins the evidence of a game that is void because its worker has no sandbox for it."""
+UNTIMED_SECONDS = 120
+"""An engine loses that is silent for so long in a turn without a limit of time."""
+
 
 class JobError(ValueError):
     """A JSON value does not have the expected form; the text names the field."""

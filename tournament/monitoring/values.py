@@ -32,7 +32,7 @@ from tournament.models import (
     Tournament,
     Worker,
 )
-from workers.game.referee import BOTH_UNABLE
+from workers.jobs import BOTH_UNABLE
 from workers.service.messaging.signing import own_queue
 
 MOST_COUNTED = 100_000

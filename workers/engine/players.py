@@ -54,11 +54,10 @@ from workers.game.fastpath.conversation import Conversation
 from workers.game.fastpath.moves import EngineChannel, Pending
 from workers.game.referee import EngineMove, Forfeit, MoveRequest, Void
 from workers.game.seeds import fit_seed
+from workers.jobs import UNTIMED_SECONDS
 
 READY_SECONDS = 10
 """The usual time limit for ``ugiok`` and for each ``readyok``."""
-UNTIMED_SECONDS = 120
-"""The time limit for a move with only a limit of nodes or depth, where no flag can fall."""
 NOT_UTF_8 = "its output has zero bytes, like UTF-16, and must be UTF-8"
 GAMEOVER_SECONDS = 0.05
 QUIT_SECONDS = 0.5

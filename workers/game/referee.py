@@ -24,9 +24,8 @@ from workers.game.fastpath.clock import NS_PER_MS, GameClock
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.fastpath.moves import EngineChannel, OrdinaryMoves, Pending
 from workers.game.fastpath.questions import Questions
+from workers.jobs import BOTH_UNABLE
 
-BOTH_UNABLE = "both engines unable to start"
-"""The evidence of a void begins with this if both engines failed to start; a replay likely fails too."""
 MAX_TOKEN_SHOWN = 80
 
 _TERMINATIONS = {Reason.REPETITION: Termination.REPETITION, Reason.PLY_LIMIT: Termination.PLY_LIMIT}

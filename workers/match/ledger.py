@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from engines.visible import visible
-from workers.game.referee import BOTH_UNABLE
-from workers.jobs import MAX_LOST, MAX_VOIDS, JobGame
+from workers.jobs import BOTH_UNABLE, MAX_LOST, MAX_VOIDS, JobGame
 from workers.match.events import EventPlan
 from workers.match.options.options import ROUND_BY_ROUND, MatchTerms
 from workers.match.options.words import MatchOptionError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from workers.game.referee import BOTH_UNABLE
+from workers.jobs import BOTH_UNABLE
 from workers.match.options.options import Entrant
 from workers.match.output.game_logs import evidence_lines
 from workers.match.results import GameResult

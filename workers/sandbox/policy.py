@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines.files import atomic_file
-from workers.jobs import JobError
+from workers.jobs import NOT_RUN, JobError
 from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
 from workers.sandbox.levels import LOCAL, SETTING, Level, SettingError, Verdict, needed_level
 from workers.sandbox.sandbox import NoSandbox, Sandbox, find_tools
@@ -18,8 +18,6 @@ TRUST = "DUARENA_TRUST_UPLOADS"
 """``1``: uploaded bots run without a sandbox."""
 VERDICT_FILE = "sandbox.json"
 """In the cache folder: the result of the last probe on this machine."""
-NOT_RUN = "uploaded bots are not run by this worker"
-"""The evidence of a void that ``Refused`` causes begins with these words."""
 
 
 class Refused(Exception):

@@ -19,7 +19,6 @@ from tests.support.players import (
 )
 from workers.game.charges import Charge
 from workers.game.referee import (
-    BOTH_UNABLE,
     EngineMove,
     Forfeit,
     GameSetup,
@@ -29,6 +28,7 @@ from workers.game.referee import (
     Void,
     play_game,
 )
+from workers.jobs import BOTH_UNABLE
 
 MS = 1_000_000
 CYCLE_START = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"

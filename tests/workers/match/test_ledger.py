@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.matches import game_of, terms_of
-from workers.game.referee import BOTH_UNABLE
-from workers.jobs import MAX_LOST, MAX_VOIDS
+from workers.jobs import BOTH_UNABLE, MAX_LOST, MAX_VOIDS
 from workers.match.ledger import Ledger
 from workers.match.options.options import Format
 from workers.match.options.words import MatchOptionError

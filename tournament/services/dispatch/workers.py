@@ -21,9 +21,7 @@ from tournament.models import Attempt, Game, Ignored, Worker
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.dispatch.recalls import take_back_from
 from tournament.services.locks import lock_tournaments, locking
-from workers.game.referee import BOTH_UNABLE
-from workers.jobs import PROTOCOL
-from workers.sandbox.policy import NOT_RUN
+from workers.jobs import BOTH_UNABLE, NOT_RUN, PROTOCOL
 from workers.service.messaging.commands import Admission, Command
 from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
 from workers.service.messaging.signing import COMMANDS, own_queue

@@ -27,8 +27,7 @@ from tournament.services.dispatch.leases import renew
 from tournament.services.dispatch.workers import find_worker, judge, stop_again
 from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
-from workers.game.referee import BOTH_UNABLE
-from workers.jobs import GameReport, JobError, JsonValue, Progress, Release
+from workers.jobs import BOTH_UNABLE, GameReport, JobError, JsonValue, Progress, Release
 from workers.logs import FIELDS, log_ids
 from workers.service.messaging.heartbeat import name_of
 

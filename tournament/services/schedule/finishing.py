@@ -14,7 +14,7 @@ from tournament.services.bots.verdicts import accept, put_off, refuse
 from tournament.services.schedule.publishing import tell_ended
 from tournament.services.schedule.stored_tables import store_tables
 from tournament.services.stopping import end_attempts
-from workers.game.referee import BOTH_UNABLE
+from workers.jobs import BOTH_UNABLE
 
 
 def count_finished(tournament_id: int, games: int = 1) -> None:

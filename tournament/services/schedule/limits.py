@@ -18,7 +18,7 @@ from tournament import access
 from tournament.models import BotVersion, Tournament, User
 from tournament.services.locks import lock_row
 from tournament.services.schedule.terms import TournamentError, TournamentTerms, count_games, players_of
-from workers.engine.players import UNTIMED_SECONDS
+from workers.jobs import UNTIMED_SECONDS
 
 MINUTE = 60.0
 State = Tournament.State

@@ -29,8 +29,7 @@ from tournament.services.results import keeper
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads import validation
 from tournament.services.uploads.validation import receive_heartbeat
-from workers.game.referee import BOTH_UNABLE
-from workers.jobs import MAX_VOIDS, PROTOCOL, GameJob, GameReport
+from workers.jobs import BOTH_UNABLE, MAX_VOIDS, PROTOCOL, GameJob, GameReport
 from workers.sandbox.levels import Level, Verdict
 from workers.sandbox.policy import write_verdict
 from workers.service.messaging.heartbeat import Heartbeat, Trouble

@@ -39,8 +39,7 @@ from tournament.models import (
 )
 from tournament.services.results import keeper, storing
 from tournament.services.results.rebuilding import rebuild
-from workers.game.referee import BOTH_UNABLE
-from workers.jobs import MAX_VOIDS, GameJob, GameReport, Release
+from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameJob, GameReport, Release
 
 pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]

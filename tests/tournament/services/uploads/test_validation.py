@@ -35,8 +35,7 @@ from tournament.services.results import keeper
 from tournament.services.shares import charge, used_today
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
-from workers.game.referee import BOTH_UNABLE
-from workers.jobs import ComplianceEnding, Finding, GameJob
+from workers.jobs import BOTH_UNABLE, ComplianceEnding, Finding, GameJob
 from workers.service.compliance import MAX_LOG, MAX_SENTENCE
 
 pytestmark = pytest.mark.django_db

@@ -25,8 +25,7 @@ from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.pairings import entered_versions
-from workers.game.referee import BOTH_UNABLE
-from workers.jobs import MAX_VOIDS, GameJob
+from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameJob
 
 pytestmark = pytest.mark.django_db
 AsUser = Callable[..., Client]
