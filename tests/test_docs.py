@@ -1,4 +1,4 @@
-"""Checks the documents against the code: links, paths, names, commands, settings and numbers.
+"""Checks the documents against the code: links, paths, names, commands and settings.
 
 The output of the pages' examples is tested in ``test_readme``, ``engines/test_pages`` and
 ``workers/commands/test_commands``.
@@ -22,35 +22,13 @@ import pytest
 from django.core.management import get_commands, load_command_class
 from django.urls import Resolver404, resolve
 
-from benchmarks import strength, throughput
-from engines.bots import SAMPLE_BOTS
 from engines.records import Termination
 from engines.rules.registry import GAMES
-from tests.support.hostile.attacks import ATTACKS
 from tournament import environment
-from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA
 from tournament.embedded.options import DEFAULT_PORT, LOOPBACK, Options, export, parse_options
 from tournament.embedded.plan import ROOT, Address
-from tournament.embedded.processes.process import LOG_BYTES
-from tournament.services.accounts.tokens import ALLOWED_A_SECOND, MOST_ALLOWED, UPLOAD_COST
-from tournament.services.dispatch.batches import MAX_PAIRS
-from tournament.services.dispatch.rooms import BATCHES_AHEAD_A_SLOT
-from tournament.services.dispatch.workers import LOST_AFTER, VOIDS_IN_A_ROW
-from tournament.services.schedule.terms import MAX_GAMES, MAX_ROUNDS
-from tournament.services.version_tests.progress import MOST_LEFT_OUT
 from tournament.views.version_tests.starting import PRESETS
-from workers.bundles.manifest import INTERPRETERS
-from workers.check.run import DEFAULT_SECONDS
-from workers.engine.players import READY_SECONDS
-from workers.engine.process import KEPT_STDERR_BYTES, MAX_LINE_BYTES, MAX_MOVE_OUTPUT_BYTES, MAX_STDERR_BYTES
-from workers.jobs import UNTIMED_SECONDS
 from workers.match.options.flags import FLAGS, read_options
-from workers.match.output.game_logs import SHOWN_LINES
-from workers.pairing.swiss import MAX_PLAYERS
-from workers.sandbox.entrance import UNUSED
-from workers.sandbox.limits import MEBIBYTE, Limits
-from workers.sandbox.sampler import PERIOD_SECONDS
-from workers.statistics import NORMALIZED_ELO, bounds
 
 FOLDERS = ("benchmarks", "docs", "engines", "tests", "tournament", "workers")
 PAGES = sorted(
@@ -68,7 +46,6 @@ OTHERS_FILES = {
 }  # fmt: skip
 """Files of engine authors, and files in data folders."""
 SUFFIXES = "c|cfg|css|html|js|json|md|pgn|py|sh|svg|toml|txt|yml|zip"
-WORDS = "none one two three four five six seven eight nine ten".split()
 
 
 def read(page: str) -> str:
@@ -435,70 +412,7 @@ def test_the_start_script_sets_the_settings_that_the_page_names(tmp_path: Path) 
     assert otherwise == {name for name in settings_table() if name in fresh and given[name] == untouched}
 
 
-# Numbers
-
-
-def mib(size: int) -> str:
-    return f"{size // MEBIBYTE} MB"
-
-
-LIMITS = Limits()
-SAMPLES = sorted(path.stem for path in (ROOT / "engines/bots").glob("*_bot.py"))
-LANGUAGES = list((ROOT / "engines/bots/languages").iterdir())
-RULES = {game.rules for game in GAMES.values()}
-SHOWN_ATTACKS = [attack for attack in ATTACKS if not attack.unshown]
-NAMES = [sample.name for sample in SAMPLE_BOTS]
-SENTENCES = [
-    ("README.md", f"on {WORDS[len(GAMES)]} ladders: {', '.join(f'`{code}`' for code in GAMES)}"),
-    ("README.md", f"all {WORDS[len(GAMES)]} ladders"),
-    ("README.md", f"{WORDS[len(RULES)].title()} little-known abstract games"),
-    ("README.md", f"the {WORDS[len(SAMPLES)]} sample bots"),
-    ("README.md", f"{WORDS[len(NAMES)].title()} of them, {', '.join(NAMES[:-1])} and {NAMES[-1]}, play"),
-    ("README.md", f"`Duarena is at {Address(LOOPBACK, DEFAULT_PORT).url}`"),
-    ("engines/README.md", f"the rules of {WORDS[len(GAMES)]} ladders"),
-    ("engines/README.md", f"`bots/` has {WORDS[len(SAMPLES)]} engines to read"),
-    ("engines/README.md", f"{WORDS[len(LANGUAGES)].title()} bots in `bots/languages/`"),
-    ("engines/README.md", f"takes at most {DEFAULT_SECONDS:.0f} seconds"),
-    ("engines/README.md", ", ".join(f"`{word}`" for word in INTERPRETERS if word != "java")),
-    ("engines/PROTOCOL.md", f"`readyok`, within {READY_SECONDS} seconds"),
-    ("engines/PROTOCOL.md", f"silent for {UNTIMED_SECONDS} seconds"),
-    ("engines/PROTOCOL.md", f"`… w {GAMES['dogon-kulei'].ply_limit - 2}` a game of Dogon kulei lasts two"),
-    ("engines/PROTOCOL.md", f"keeps its first and last {KEPT_STDERR_BYTES // 1024} KiB"),
-    ("engines/PROTOCOL.md", f"a line over {MAX_LINE_BYTES // 1024} KiB, over"),
-    ("engines/PROTOCOL.md", f"over {MAX_MOVE_OUTPUT_BYTES // MEBIBYTE} MiB of output in a move, over"),
-    ("engines/PROTOCOL.md", f"over {MAX_STDERR_BYTES // MEBIBYTE} MiB of log in a game"),
-    ("docs/match.md", f"the last {SHOWN_LINES} lines exchanged"),
-    ("docs/strength.md", f"{WORDS[len(strength.PAIRINGS)].title()} pairings"),
-    ("docs/benchmarks.md", f"lets {WORDS[throughput.BOTS]} bots in C"),
-    ("docs/sandbox.md", f"{mib(LIMITS.memory)} of memory"),
-    ("docs/sandbox.md", f"`{LIMITS.memory_sentence}`, `{LIMITS.processes_sentence}`,"),
-    ("docs/sandbox.md", f"`{LIMITS.file_sentence}`,"),
-    ("docs/sandbox.md", f"{LIMITS.processes} processes (threads count), {LIMITS.open_files} open files"),
-    ("docs/sandbox.md", f"files up to {mib(LIMITS.file_size)}"),
-    ("docs/sandbox.md", f"`/dev/shm` ({mib(LIMITS.tmp)} each"),
-    ("docs/sandbox.md", f"looks every {PERIOD_SECONDS} seconds"),
-    ("docs/operations.md", f"else the number {UNUSED}"),
-    ("docs/operations.md", f"({mib(LOG_BYTES)} a log"),
-    ("docs/operations.md", f"{WORDS[int(MOST_ALLOWED // UPLOAD_COST)]} uploads at once"),
-    ("docs/operations.md", f"{WORDS[int(60 * ALLOWED_A_SECOND // UPLOAD_COST)]} a minute from then on"),
-    ("docs/tournaments.md", f"at most {MAX_PLAYERS} bots and {MAX_ROUNDS} rounds"),
-    ("docs/tournaments.md", f"at most {MAX_GAMES:,} games"),
-    ("docs/tournaments.md", f"after {MOST_LEFT_OUT} of them the test is stopped"),
-    ("docs/tournaments.md", f"accepts H0, at {bounds(0.05, 0.05)[1]:.2f} it accepts H1"),
-    ("docs/tournaments.md", f"times {NORMALIZED_ELO:.1f})"),
-    ("docs/tournaments.md", f"its sigma is over {SETTLED_SIGMA} and it has fewer than"),
-    ("docs/tournaments.md", f"it has fewer than {SETTLED_GAMES} rated games"),
-    ("docs/workers.md", f"{WORDS[BATCHES_AHEAD_A_SLOT]} messages a slot"),
-    ("docs/workers.md", f"{MAX_PAIRS} pairs at most"),
-    ("docs/workers.md", f"voids {WORDS[VOIDS_IN_A_ROW]} different games in a row"),
-    ("docs/workers.md", f"After {LOST_AFTER.seconds} seconds of silence"),
-    ("CHANGELOG.md", f"{len(ATTACKS)} hostile engines, and show of {len(SHOWN_ATTACKS)} that they succeed"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("document", "sentence"), SENTENCES)
-def test_a_number_is_that_of_the_code(document: str, sentence: str) -> None:
-    assert sentence in " ".join(read(document).split())
+# Tables
 
 
 def test_the_table_of_version_tests_has_the_questions_of_the_form() -> None:
@@ -509,62 +423,6 @@ def test_the_table_of_version_tests_has_the_questions_of_the_form() -> None:
         (question, test.elo0, test.elo1, pytest.approx(test.expected_games(), rel=0.01))
         for question, test in PRESETS.values()
     ]
-
-
-def test_the_verdicts_of_the_speed_table_agree_with_the_measured_speeds() -> None:
-    """The speeds are those of the page's own table of the compiled rules."""
-    page = read("docs/benchmarks.md")
-    table = next(text for _, text in blocks("docs/benchmarks.md") if "rules: compiled" in text)
-    floors = re.findall(r"^\| ([\w-]+) \| ([\d,]+) \| (reached|missed) \|$", page, re.MULTILINE)
-    assert [code for code, _, _ in floors] == list(GAMES)
-    for code, floor, verdict in floors:
-        row = re.search(rf"^{code} +[\d.,]+ +([\d,]+) ", table, re.MULTILINE)
-        assert row, code
-        measured, least = (int(text.replace(",", "")) for text in (row[1], floor))
-        assert verdict == ("reached" if measured >= least else "missed"), code
-
-
-def test_the_table_of_strengths_agrees_with_itself_and_with_the_targets() -> None:
-    names = {
-        f"{pairing.strong.name} – {pairing.weak.name}": pairing for pairing in strength.PAIRINGS.values()
-    }
-    rows = re.findall(
-        r"^\| (.+ – .+) \| ([\w-]+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+)% \| (\d+)% \| H1 \| 0 \|$",
-        read("docs/strength.md"),
-        re.MULTILINE,
-    )
-    assert len(rows) == len(names) * len(GAMES)
-    assert {row[:2] for row in rows} == {(name, code) for name in names for code in GAMES}
-    for name, code, *numbers in rows:
-        won, drawn, lost, points, target = map(float, numbers)
-        share = (won + drawn / 2) / (won + drawn + lost)
-        assert f"{share:.1%}" == f"{points}%", (name, code)
-        assert share >= names[name].target(code) == target / 100, (name, code)
-
-
-def test_the_table_of_what_games_need_follows_from_the_measured_costs() -> None:
-    page = read("docs/deployment.md")
-    keeper_ms = float(re.findall(r"record keeper ([\d.]+) ms", page)[0])
-    assert f"keeper {keeper_ms}," in read("docs/benchmarks.md")
-    kept, logs = (float(text) for text in re.findall(r"([\d.]+) KB", page)[:2])
-    rows = re.findall(
-        r"^\| ([\d,]+) \| ([\d.]+) % .*\| ([\d.]+) (MB|GB) \| ([\d.]+) (GB|TB) \|$", page, re.MULTILINE
-    )
-    assert len(rows) == 4
-    size = {"MB": 1e6, "GB": 1e9, "TB": 1e12}
-    for minute, percent, day, unit, month, unit_of_logs in rows:
-        games = float(minute.replace(",", ""))
-        assert float(percent) == pytest.approx(games / 60 * keeper_ms / 10, rel=0.1)
-        assert float(day) * size[unit] == pytest.approx(games * 1440 * kept * 1000, rel=0.05)
-        assert float(month) * size[unit_of_logs] == pytest.approx(games * 1440 * 30 * logs * 1000, rel=0.05)
-
-
-def test_every_sample_bot_is_named_in_the_strengths() -> None:
-    assert {stem.removesuffix("_bot") for stem in SAMPLES} == {
-        contender.module.removesuffix("_bot")
-        for pairing in strength.PAIRINGS.values()
-        for contender in (pairing.strong, pairing.weak)
-    }
 
 
 def test_the_records_page_has_every_termination() -> None:

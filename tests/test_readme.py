@@ -57,14 +57,6 @@ def test_the_help_names_every_command_and_option() -> None:
         assert re.search(rf"(^|\s){word}\b", answer.stdout), word
 
 
-def engine_lines(code: str) -> int:
-    return len([line for line in code.splitlines() if line])
-
-
-def test_the_engine_of_the_page_has_at_most_eight_lines() -> None:
-    assert engine_lines(blocks("python")[0]) <= 8
-
-
 @pytest.mark.parametrize("code", GAMES)
 def test_the_engine_of_the_page_plays(code: str, tmp_path: Path) -> None:
     """Against itself, until the game is over or twenty plies are played."""
