@@ -1,7 +1,7 @@
 """Lets the processes of the site share their measurements, in files of a folder.
 
-The package of Prometheus reads the folder's name, ``PROMETHEUS_MULTIPROC_DIR``, when it is imported, which
-therefore comes later: a separate module.
+The package of Prometheus reads the folder's name, ``PROMETHEUS_MULTIPROC_DIR``, when it is imported.
+Therefore nothing of that package is imported here.
 """
 
 from __future__ import annotations
