@@ -355,13 +355,6 @@ class TokenAdmin(ReadOnlyAdmin):
     exclude = ("digest",)
 
 
-@admin.register(models.WorkerKey)
-class WorkerKeyAdmin(ReadOnlyAdmin):
-    list_display = ("name", "token", "created_at", "revoked_at")
-    list_select_related = ("token",)
-    exclude = ("key",)
-
-
 @admin.register(models.LadderRating)
 class LadderRatingAdmin(ReadOnlyAdmin):
     list_display = ("ladder", "version", "conservative", "mu", "sigma", "games")
@@ -383,11 +376,13 @@ admin.site.register(
         models.Bundle,
         models.Correction,
         models.CountedPair,
+        models.Door,
         models.Entry,
         models.EventCount,
         models.FeedEntry,
         models.GameLog,
         models.GameRecord,
+        models.InboxReport,
         models.Keeper,
         models.Ladder,
         models.LiveGame,
@@ -399,7 +394,6 @@ admin.site.register(
         models.Pairing,
         models.PreemptedGame,
         models.RatingEvent,
-        models.ReceivedMessage,
         models.ScheduleStep,
         models.SlotUse,
         models.TournamentTables,

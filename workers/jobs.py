@@ -1,4 +1,4 @@
-"""The messages between the site and its workers: jobs and checks out; reports, progress and releases back.
+"""The messages between a site and its workers: what a slot asks and gets, what it reports, and heartbeats.
 
 Values only, without a queue, a process or a database. Each is a frozen dataclass that converts to
 a JSON object and back without loss: ``X.from_json(x.to_json()) == x``.
@@ -19,7 +19,7 @@ from engines.rules.base import Reason, Result
 
 JsonObject = dict[str, Any]
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Version of what a site and its workers must agree on: all their messages, and the rules of the games.
 
 The first release had version 1. A change of a message or of a game's rules raises it; a test says when.
@@ -79,7 +79,7 @@ class EngineSpec(JsonValue):
     of this machine, used instead of a bundle when authors run their own engines. With neither,
     the command runs in an empty folder. ``time_control`` overrides the job's time control.
     ``trusted``: the engine may run without a sandbox. A site's worker decides that itself, whatever a message
-    says (``workers.service.messaging.vetting``).
+    says.
     """
 
     name: str
@@ -209,26 +209,18 @@ class GameReport(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class Progress(JsonValue):
-    """The moves so far of a running game, and both clocks (None: no clock).
+    """The moves of a running game from ply ``from_ply`` on, and both clocks (None: no clock).
 
-    It also renews the lease of the game.
+    The site ignores the plies that it has; if some are missing before ``from_ply``, its answer says from
+    where it wants them.
     """
 
     key: str
     attempt: str
-    worker: str
+    from_ply: int
     moves: tuple[tuple[str, str], ...]
     white_ms: int | None
     black_ms: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Release(JsonValue):
-    """A game that a worker returns unfinished. It is not void; the site assigns it again at once."""
-
-    key: str
-    attempt: str
-    worker: str
 
 
 class ComplianceEnding(enum.StrEnum):
@@ -242,7 +234,7 @@ class ComplianceEnding(enum.StrEnum):
     FAILED = "failed"
     """The worker could not run the check; ``why`` has the reason. It does not count against the bot."""
     RETURNED = "returned"
-    """The worker stopped; the site assigns the check again at once."""
+    """The worker stopped; the check waits again at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +281,116 @@ class ComplianceNews(JsonValue):
     found: tuple[Finding, ...]
     ending: ComplianceEnding
     why: str
+
+
+# Requests of a worker, each a POST with a worker token, and the answers
+
+
+class Work(enum.StrEnum):
+    """What a slot takes."""
+
+    GAMES = "games"
+    CHECKS = "checks"
+    """Compliance checks, and the games of validations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(JsonValue):
+    """A free slot asks for work. ``ask`` is a UUID; the same one gets the same answer again.
+
+    ``holds`` has the jobs that the slot still has, unsent reports included: what else it had taken in this
+    ``run`` waits again. ``run`` is the UUID of the worker's start.
+    """
+
+    ask: str
+    worker: str
+    run: str
+    slot: int
+    takes: tuple[Work, ...]
+    holds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(JsonValue):
+    """The answer: jobs to play in order, all with the same id ``job``, or a check whose id is ``job``.
+
+    The site takes everything back that it hears nothing of for ``lease_s`` seconds.
+    """
+
+    job: str
+    lease_s: int
+    jobs: tuple[GameJob, ...] = ()
+    check: ComplianceJob | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Post(JsonValue):
+    """What a slot tells of a job; it also renews the job's lease. May be repeated.
+
+    ``reports`` are of finished games; ``returned`` are attempts that the slot does not play (to their end).
+    """
+
+    worker: str
+    run: str
+    slot: int
+    reports: tuple[GameReport, ...] = ()
+    returned: tuple[str, ...] = ()
+    progress: Progress | None = None
+    news: ComplianceNews | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PostAnswer(JsonValue):
+    """The reports are stored, or refused for ever. ``stop`` has the attempts that the slot must not play on.
+
+    It has the id of a check if that must stop. ``known`` is the number of plies that the site has of the
+    game whose progress was posted.
+    """
+
+    stop: tuple[str, ...] = ()
+    known: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat(JsonValue):
+    """The state of a worker, posted every few seconds and once more when it stops.
+
+    ``worker`` is its name, the same at every start; ``run`` is new at each start. ``slots``, ``busy`` and
+    ``held`` are numbers of slots; a held slot failed its self-test. ``games`` and ``voids`` count from the
+    start. ``speed`` is measured by ``workers.play.environment``. ``level`` is the sandbox level;
+    ``refusal`` is the reason why the worker does not run uploaded bots, empty if it runs them. ``trouble`` is
+    the reason why its slots are held, or else empty.
+    """
+
+    worker: str
+    run: str
+    host: str
+    takes: tuple[Work, ...]
+    version: str
+    slots: int
+    busy: int
+    held: int
+    games: int
+    voids: int
+    games_an_hour: int
+    speed: str
+    level: str
+    refusal: str
+    trouble: str
+    stopping: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Admission(JsonValue):
+    """Whether the site gives this worker work, and why not, in a sentence."""
+
+    admitted: bool
+    why: str = ""
+
+
+def name_of(worker: str) -> str:
+    """The worker's name in a report's ``worker``: ``players@east/4711`` is a slot of ``players@east``."""
+    return worker.rpartition("/")[0] or worker
 
 
 def is_sha256(text: str) -> bool:

@@ -20,11 +20,11 @@ from tournament.models.ladders import (
 from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, PreemptedGame, SlotUse
-from tournament.models.site import EventCount, Ignored, Keeper, ReceivedMessage
+from tournament.models.site import Door, EventCount, Ignored, InboxReport, Keeper
 from tournament.models.steps import ScheduleStep
 from tournament.models.tournaments import Entry, Pairing, Tournament, TournamentTables
 from tournament.models.version_tests import CountedPair, VersionTest
-from tournament.models.workers import Worker, WorkerKey, WorkerName
+from tournament.models.workers import Worker, WorkerName
 
 __all__ = [
     "Act",
@@ -36,6 +36,7 @@ __all__ = [
     "Bundle",
     "Correction",
     "CountedPair",
+    "Door",
     "Entry",
     "EventCount",
     "Exam",
@@ -44,6 +45,7 @@ __all__ = [
     "GameLog",
     "GameRecord",
     "Ignored",
+    "InboxReport",
     "Keeper",
     "Ladder",
     "LadderEstimate",
@@ -57,7 +59,6 @@ __all__ = [
     "Pairing",
     "PreemptedGame",
     "RatingEvent",
-    "ReceivedMessage",
     "ScheduleStep",
     "SlotUse",
     "Token",
@@ -67,6 +68,5 @@ __all__ = [
     "User",
     "VersionTest",
     "Worker",
-    "WorkerKey",
     "WorkerName",
 ]

@@ -11,7 +11,7 @@ from workers.jobs import Finding
 
 
 class Exam(models.Model):
-    """One attempt to check a version: queued, running, ended once."""
+    """One attempt to check a version: it waits, runs, and ends once."""
 
     class End(models.TextChoices):
         OPEN = "", "open"
@@ -29,12 +29,18 @@ class Exam(models.Model):
     version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="exams")
     sent_at = models.DateTimeField()
     heard_at = models.DateTimeField(null=True, blank=True)
-    """When the worker's last message came; null while the check is queued."""
+    """When the worker's last message came; null before the first."""
+    lease_until = models.DateTimeField(null=True, blank=True)
+    """Null while it waits."""
     ended_at = models.DateTimeField(null=True, blank=True)
     end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     why = models.TextField(blank=True)
     assigned = models.CharField(max_length=120, blank=True, default="")
-    """The name of the worker to which it was sent, the only one that may report; empty while it waits."""
+    """The name of the worker that took it, the only one that may report; empty while it waits."""
+    run = models.CharField(max_length=36, blank=True, default="")
+    slot = models.PositiveIntegerField(default=0)
+    ask = models.UUIDField(null=True, blank=True)
+    """As in ``Attempt``."""
     worker = models.CharField(max_length=120, blank=True)
     unpacked = models.BooleanField(default=False)
     engine = models.CharField(max_length=100, blank=True)

@@ -281,7 +281,7 @@ class LiveGame(models.Model):
 
 
 class Attempt(models.Model):
-    """One attempt to play a game: queued, started at its worker's first message, ended once."""
+    """One attempt to play a game: taken by a slot, reported or not, ended once."""
 
     class End(models.TextChoices):
         OPEN = "", "open"
@@ -291,27 +291,35 @@ class Attempt(models.Model):
         LOST = "lost", "lost"
         """Its lease expired."""
         RELEASED = "released", "released"
-        """Its worker was stopped and gave the game back, or ``dispatch.recall`` took it out of the queue."""
+        """Its slot returned it, or holds it no more, or the site took it back; counts against nobody."""
         CANCELLED = "cancelled", "cancelled"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     job = models.UUIDField()
-    """The job it was sent with. One worker plays the games of a job one after another, so a
-    message about one of them renews the leases of all.
+    """The batch it was taken with. One slot plays its games one after another, so a post about one of them
+    renews the leases of all.
     """
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="attempts")
     assigned = models.CharField(max_length=120, blank=True, default="")
-    """The name of the worker to which the job was sent; only that worker may report."""
-    is_long = models.BooleanField(default=False)
-    """Whether its job was expected to keep a slot busy for long."""
+    """The name of the worker that took it; only that worker may report."""
+    run = models.CharField(max_length=36, blank=True, default="")
+    slot = models.PositiveIntegerField(default=0)
+    """The run and the slot of that worker."""
+    ask = models.UUIDField(null=True, blank=True)
+    """The request that took it; the same request gets the same batch again."""
     worker = models.CharField(max_length=120, blank=True)
     """The worker with the process of its slot; empty until the first message."""
     sent_at = models.DateTimeField()
+    """When it was taken."""
     started_at = models.DateTimeField(null=True, blank=True)
+    """When its first ``go`` was sent, as far as the site knows."""
+    reported_at = models.DateTimeField(null=True, blank=True)
+    """When its report was stored in the inbox; from then on its lease does not matter."""
     expected_s = models.FloatField(default=0.0)
-    """Seconds that the game was expected to take when it was sent."""
+    """Seconds that the game was expected to take when it was taken."""
     lease_until = models.DateTimeField(null=True, blank=True)
-    """Null while queued: the wait depends on the jobs queued before it."""
+    ends_by = models.DateTimeField(null=True, blank=True)
+    """No lease is renewed beyond this time: its job cannot take longer."""
     ended_at = models.DateTimeField(null=True, blank=True)
     end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     evidence = models.TextField(blank=True)

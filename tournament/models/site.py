@@ -1,4 +1,4 @@
-"""The state of the site itself: the record keeper's clock, its counts, and the messages that it received."""
+"""The state of the site itself: the clocks of the record keeper and of the door, the inbox, and counts."""
 
 from __future__ import annotations
 
@@ -7,34 +7,38 @@ from typing import ClassVar
 
 from django.db import models
 
-
-class KeeperQuerySet(models.QuerySet["Keeper"]):
-    def recall_jobs(self) -> None:
-        """Have the next dispatch take back the queued jobs, because other games come first now.
-
-        Part of the transaction that changed the order. No effect before the keeper's first start, when
-        nothing is queued.
-        """
-        self.update(recalls=True)
+from tournament.models.compressed import CompressedTextField
 
 
 class Keeper(models.Model):
     """The record keeper's own state: one row."""
 
-    up_since = models.DateTimeField()
-    """Start of the time it has run without a gap of a lease; no lease is ended within one lease after it."""
     seen_at = models.DateTimeField()
-    """The time of its last sweep."""
-    handled_until = models.DateTimeField(null=True)
-    """Everything that workers sent by then has been handled; None before the first sweep."""
-    recalls = models.BooleanField(default=False)
-    """Whether the next dispatch takes back the jobs that no worker has begun."""
+    """When it last looked at the inbox and at what is due."""
 
-    objects = KeeperQuerySet.as_manager()
 
-    def lag(self, now: datetime.datetime) -> datetime.timedelta:
-        """How old the oldest message of a worker may be that has not been handled."""
-        return now - (self.handled_until or self.seen_at)
+class Door(models.Model):
+    """Since when workers can reach the site: one row, written by every HTTP process every few seconds."""
+
+    open_since = models.DateTimeField()
+    """Start of the time without a gap; no lease is ended within one lease after it."""
+    seen_at = models.DateTimeField()
+
+
+class InboxReport(models.Model):
+    """The report of a finished game that the record keeper has not handled yet.
+
+    Written in the transaction that marks its attempt as reported, and deleted in the one that stores the
+    result.
+    """
+
+    attempt = models.OneToOneField("Attempt", on_delete=models.CASCADE, related_name="inbox_report")
+    content: models.Field[str, str] = CompressedTextField()
+    """A ``workers.jobs.GameReport`` as JSON."""
+    received_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"report of {self.attempt_id}"
 
 
 class IgnoredQuerySet(models.QuerySet["Ignored"]):
@@ -80,15 +84,3 @@ class EventCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.label}: {self.count}"
-
-
-class ReceivedMessage(models.Model):
-    """A message that the record keeper has handled, kept for some minutes: see ``results.received``."""
-
-    name = models.CharField(max_length=32, primary_key=True)
-    """A digest of its sender and its id."""
-    sent = models.BigIntegerField(db_index=True)
-    """When it was sent, in seconds of the broker's clock."""
-
-    def __str__(self) -> str:
-        return self.name

@@ -97,6 +97,8 @@ class Tournament(models.Model):
     starts_at = models.DateTimeField(null=True, blank=True)
     """When an announced tournament starts automatically."""
     started_at = models.DateTimeField(null=True, blank=True)
+    served_at = models.DateTimeField(null=True, blank=True)
+    """When a worker last took games of it; an owner's tournaments take turns."""
     finished_at = models.DateTimeField(null=True, blank=True)
     revision = models.PositiveIntegerField(default=0)
     """Counts annulments and annulments taken back, which change its tables."""

@@ -1,4 +1,4 @@
-"""Workers: what each reports about itself, whether the site gives it jobs, and the key that it signs with."""
+"""Workers: what each reports about itself, and whether the site gives it jobs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Q
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
@@ -15,7 +14,7 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
 
     def given_jobs(self) -> WorkerQuerySet:
         """Workers that are up and get jobs."""
-        return self.up().filter(set_aside="", quarantined_at__isnull=True)
+        return self.up().filter(barred="", quarantined_at__isnull=True)
 
     def trusted_with_uploads(self) -> WorkerQuerySet:
         """Workers that are up, get jobs and run uploaded bots."""
@@ -23,7 +22,10 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
 
 
 class Worker(models.Model):
-    """A worker: one process with several slots. Its name stays the same over restarts."""
+    """A worker: one process with several slots. Its name stays the same over restarts.
+
+    A request is a worker's own if it comes with ``token`` and ``name``; only ``run`` may ask for work.
+    """
 
     class State(models.TextChoices):
         UP = "up", "up"
@@ -33,6 +35,8 @@ class Worker(models.Model):
         """No heartbeat came for a while."""
 
     name = models.CharField(max_length=120, unique=True)
+    token = models.ForeignKey("Token", null=True, on_delete=models.SET_NULL, related_name="workers")
+    """The token with which it sent its last heartbeat."""
     run = models.CharField(max_length=36)
     """The id of its current start, which it makes itself."""
     host = models.CharField(max_length=120)
@@ -58,12 +62,10 @@ class Worker(models.Model):
     started_at = models.DateTimeField()
     """When the first heartbeat of this run came."""
     seen_at = models.DateTimeField()
-    empty_since = models.DateTimeField(null=True)
-    """The time since which every sweep has found its queue of jobs empty; null while it holds one."""
     trouble = models.TextField(blank=True)
     """Its last error, for staff; it stays here after the worker has recovered."""
     trouble_at = models.DateTimeField(null=True, blank=True)
-    set_aside = models.TextField(blank=True)
+    barred = models.TextField(blank=True)
     """Why it gets no jobs although nothing is wrong with it; empty if it gets them."""
     quarantined_at = models.DateTimeField(null=True, blank=True)
     """Set: it gets no jobs until staff releases it, even after a restart."""
@@ -82,7 +84,7 @@ class Worker(models.Model):
     @property
     def is_trusted_with_uploads(self) -> bool:
         """Whether it gets jobs and runs uploaded bots while it is up."""
-        return not self.refusal and not self.set_aside and not self.is_quarantined
+        return not self.refusal and not self.barred and not self.is_quarantined
 
     @property
     def is_quarantined(self) -> bool:
@@ -95,8 +97,8 @@ class Worker(models.Model):
             return "quarantined"
         if self.state != self.State.UP:
             return str(self.state)
-        if self.set_aside:
-            return "set aside"
+        if self.barred:
+            return "barred"
         if self.held and self.held >= self.slots:
             return "held"
         return "busy" if self.busy else "idle"
@@ -104,7 +106,7 @@ class Worker(models.Model):
     @property
     def why(self) -> str:
         """Why it gets no jobs, a sentence for staff; empty if it does."""
-        return self.quarantine_reason if self.is_quarantined else self.set_aside
+        return self.quarantine_reason if self.is_quarantined else self.barred
 
 
 class WorkerNameQuerySet(models.QuerySet["WorkerName"]):
@@ -124,36 +126,6 @@ class WorkerName(models.Model):
 
     class Meta:
         ordering: ClassVar = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class WorkerKeyQuerySet(models.QuerySet["WorkerKey"]):
-    def valid(self) -> WorkerKeyQuerySet:
-        """Keys that are not revoked, and whose token is still that of an active member of staff."""
-        lent = Q(token__revoked_at=None, token__user__is_active=True, token__user__is_staff=True)
-        return self.filter(Q(token=None) | lent, revoked_at=None)
-
-    def find(self, name: str) -> bytes | None:
-        """The valid key of the worker of this name."""
-        key = self.valid().filter(pk=name).values_list("key", flat=True).first()
-        return None if key is None else bytes.fromhex(key)
-
-
-class WorkerKey(models.Model):
-    """The key that a worker and the site share; nobody else can sign messages in the worker's name."""
-
-    name = models.CharField(max_length=120, primary_key=True)
-    key = models.CharField(max_length=64)
-    """In hexadecimal digits. Not a hash: the site signs with it as well."""
-    token = models.ForeignKey("Token", null=True, on_delete=models.CASCADE, related_name="worker_keys")
-    """The token that registered the worker; null if the site started it. No other token gets the key."""
-    created_at = models.DateTimeField()
-    revoked_at = models.DateTimeField(null=True, blank=True)
-    """Any worker token may register the name again, with a new key."""
-
-    objects = WorkerKeyQuerySet.as_manager()
 
     def __str__(self) -> str:
         return self.name

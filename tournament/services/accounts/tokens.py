@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from tournament import access
 from tournament.models import Allowance, Token, User
-from tournament.services.accounts.worker_keys import revoke_keys
 from tournament.services.locks import locking
 
 PREFIX = "duarena_"
@@ -96,12 +95,9 @@ def _store_given(text: str) -> bool:
     return True
 
 
-@transaction.atomic
 def revoke(token: Token) -> None:
-    """Make a token invalid from now on, and the keys of the workers that it registered; may be repeated."""
-    now = timezone.now()
-    Token.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=now)
-    revoke_keys(token, now)
+    """Make a token invalid from now on; may be repeated."""
+    Token.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 
 def revoke_all(user: User) -> int:
