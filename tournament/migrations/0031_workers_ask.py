@@ -45,6 +45,11 @@ class Migration(migrations.Migration):
             old_name="set_aside",
             new_name="barred",
         ),
+        migrations.RenameField(
+            model_name="worker",
+            old_name="queue",
+            new_name="takes",
+        ),
         migrations.RemoveField(
             model_name="attempt",
             name="is_long",

@@ -7,10 +7,16 @@ from typing import ClassVar
 
 from django.db import models
 
+from workers.jobs import Work
+
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
     def up(self) -> WorkerQuerySet:
         return self.filter(state=Worker.State.UP)
+
+    def taking(self, work: Work) -> WorkerQuerySet:
+        """Workers that take this kind of work."""
+        return self.filter(takes__contains=work)
 
     def given_jobs(self) -> WorkerQuerySet:
         """Workers that are up and get jobs."""
@@ -41,7 +47,8 @@ class Worker(models.Model):
     """The id of its current start, which it makes itself."""
     host = models.CharField(max_length=120)
     """Its machine's host name; for staff."""
-    queue = models.CharField(max_length=20)
+    takes = models.CharField(max_length=20)
+    """The kinds of work that it takes (``Work``), separated by commas."""
     version = models.CharField(max_length=40)
     """Version of the worker's software."""
     slots = models.PositiveIntegerField(default=0)
@@ -80,6 +87,11 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def work(self) -> frozenset[Work]:
+        """The kinds of work that it takes."""
+        return frozenset(Work(kind) for kind in self.takes.split(",") if kind)
 
     @property
     def is_trusted_with_uploads(self) -> bool:
