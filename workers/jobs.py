@@ -11,6 +11,7 @@ import enum
 import itertools
 import types
 import typing
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -38,6 +39,8 @@ NOT_RUN = "uploaded bots are not run by this worker"
 """So begins the evidence of a game that is void because its worker has no sandbox for it."""
 UNTIMED_SECONDS = 120
 """An engine loses that is silent for so long in a turn without a limit of time."""
+MOST_SLOTS = 4096
+_NUMBERS = range(-(2**63), 2**63)
 
 
 class JobError(ValueError):
@@ -222,6 +225,10 @@ class Progress(JsonValue):
     white_ms: int | None
     black_ms: int | None
 
+    def __post_init__(self) -> None:
+        if self.from_ply < 0:
+            raise JobError(f"Progress.from_ply must not be negative, not {self.from_ply}")
+
 
 class ComplianceEnding(enum.StrEnum):
     """How a compliance check ended; ``NONE`` while it runs."""
@@ -309,6 +316,11 @@ class Ask(JsonValue):
     takes: tuple[Work, ...]
     holds: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        _check_uuid(self.ask, "Ask.ask")
+        _check_uuid(self.run, "Ask.run")
+        _check_slot(self.slot, "Ask.slot")
+
 
 @dataclass(frozen=True, slots=True)
 class Batch(JsonValue):
@@ -337,6 +349,10 @@ class Post(JsonValue):
     returned: tuple[str, ...] = ()
     progress: Progress | None = None
     news: ComplianceNews | None = None
+
+    def __post_init__(self) -> None:
+        _check_uuid(self.run, "Post.run")
+        _check_slot(self.slot, "Post.slot")
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +395,9 @@ class Heartbeat(JsonValue):
     trouble: str
     stopping: bool
 
+    def __post_init__(self) -> None:
+        _check_uuid(self.run, "Heartbeat.run")
+
 
 @dataclass(frozen=True, slots=True)
 class Admission(JsonValue):
@@ -396,6 +415,20 @@ def name_of(worker: str) -> str:
 def is_sha256(text: str) -> bool:
     """Whether ``text`` is a SHA-256 in the form of bundle names: 64 lower-case hex digits."""
     return len(text) == 64 and set(text) <= set("0123456789abcdef")
+
+
+def _check_uuid(text: str, where: str) -> None:
+    try:
+        is_uuid = str(uuid.UUID(text)) == text
+    except ValueError:
+        is_uuid = False
+    if not is_uuid:
+        raise JobError(f"{where} must be a UUID in its usual form, not {text[:40]!r}")
+
+
+def _check_slot(slot: int, where: str) -> None:
+    if not 0 <= slot < MOST_SLOTS:
+        raise JobError(f"{where} must be from 0 to {MOST_SLOTS - 1}, not {slot}")
 
 
 def _plain(value: object) -> object:
@@ -503,6 +536,8 @@ def _read_plain(kind: type, value: object, where: str) -> object:
         raise JobError(f"{where} must be {_KIND_NAMES[kind]}, not {_kind_name(value)}")
     if isinstance(value, str) and not _is_encodable(value):
         raise JobError(f"{where} contains a lone surrogate, which is not valid text")
+    if type(value) is int and value not in _NUMBERS:
+        raise JobError(f"{where} must be a number of at most 64 bits")
     return value
 
 
