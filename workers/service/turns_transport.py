@@ -32,18 +32,9 @@ from kombu import Exchange, Queue
 from kombu.transport import TRANSPORT_ALIASES, virtual
 
 from workers.logs import make_formatter, use_json
+from workers.service.turns import open_redis, push, take
 
-TURNS = "turns"
-"""The list of turns of workers that play games."""
-TURNS_CHECKS = "turns-checks"
-"""The same for workers that check bots."""
-LOOK = "look"
-"""The list of turns of the record keeper."""
-REDIS_SECONDS = 2.0
-"""After this time without an answer Redis counts as gone."""
 RETRY_SECONDS = 1.0
-_WRONG_TYPE = "WRONGTYPE"
-"""The beginning of Redis's error for a command on a key of another type."""
 _BODY = base64.b64encode(
     json.dumps([[], {}, {"callbacks": None, "errbacks": None, "chain": None, "chord": None}]).encode()
 ).decode()
@@ -95,58 +86,6 @@ def use_turns(
         worker_prefetch_multiplier=1,
         worker_send_task_events=False,
     )
-
-
-def open_redis(url: str) -> redis.Redis:
-    """A client for ``redis://``, ``rediss://`` or ``redis+socket://``; raises ``ValueError``."""
-    if url.startswith("redis+socket://"):
-        url = url.replace("redis+socket", "unix", 1).replace("virtual_host=", "db=", 1)
-    return redis.Redis.from_url(url, socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS)
-
-
-def push(client: redis.Redis, queue: str, count: int = 1, most: int = 1) -> None:
-    """Add turns to a list, which keeps ``most`` of them; raises ``redis.RedisError``."""
-
-    def add() -> None:
-        with client.pipeline() as pipe:
-            pipe.lpush(queue, *[b""] * count)
-            pipe.ltrim(queue, 0, most - 1)
-            pipe.execute()
-
-    if count > 0:
-        _with_list(client, queue, add)
-
-
-def waiting(client: redis.Redis, queue: str) -> int:
-    """The number of turns in a list; raises ``redis.RedisError``."""
-    found: list[Any] = []
-    _with_list(client, queue, lambda: found.append(client.llen(queue)))
-    return int(found[0]) if found else 0
-
-
-def take(client: redis.Redis, queue: str, most: int) -> int:
-    """Remove up to ``most`` turns from a list; returns their number. Raises ``redis.RedisError``."""
-    found: list[int] = []
-
-    def remove() -> None:
-        with client.pipeline() as pipe:
-            pipe.llen(queue)
-            pipe.ltrim(queue, 0, -most - 1)
-            found.append(pipe.execute()[0])
-
-    _with_list(client, queue, remove)
-    return min(most, found[0]) if found else 0
-
-
-def _with_list(client: redis.Redis, queue: str, act: Callable[[], None]) -> None:
-    """Do something with a list; a key of another type is deleted."""
-    try:
-        act()
-    except redis.ResponseError as error:
-        if _WRONG_TYPE not in str(error):
-            raise
-        log.error("the key %s in Redis is not a list and is deleted", queue)
-        client.delete(queue)
 
 
 class TurnReader:

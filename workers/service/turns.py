@@ -1,0 +1,77 @@
+"""Turns in Redis: the lists whose items say that a task should run now. Independent of Celery.
+
+An item has no content, and nobody reads its bytes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import redis
+
+TURNS = "turns"
+"""The list of turns of workers that play games."""
+TURNS_CHECKS = "turns-checks"
+"""The same for workers that check bots."""
+LOOK = "look"
+"""The list of turns of the record keeper."""
+REDIS_SECONDS = 2.0
+"""After this time without an answer Redis counts as gone."""
+_WRONG_TYPE = "WRONGTYPE"
+"""The beginning of Redis's error for a command on a key of another type."""
+
+log = logging.getLogger("workers.service.turns")
+
+
+def open_redis(url: str) -> redis.Redis:
+    """A client for ``redis://``, ``rediss://`` or ``redis+socket://``; raises ``ValueError``."""
+    if url.startswith("redis+socket://"):
+        url = url.replace("redis+socket", "unix", 1).replace("virtual_host=", "db=", 1)
+    return redis.Redis.from_url(url, socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS)
+
+
+def push(client: redis.Redis, queue: str, count: int = 1, most: int = 1) -> None:
+    """Add turns to a list, which keeps ``most`` of them; raises ``redis.RedisError``."""
+
+    def add() -> None:
+        with client.pipeline() as pipe:
+            pipe.lpush(queue, *[b""] * count)
+            pipe.ltrim(queue, 0, most - 1)
+            pipe.execute()
+
+    if count > 0:
+        _with_list(client, queue, add)
+
+
+def waiting(client: redis.Redis, queue: str) -> int:
+    """The number of turns in a list; raises ``redis.RedisError``."""
+    found: list[Any] = []
+    _with_list(client, queue, lambda: found.append(client.llen(queue)))
+    return int(found[0]) if found else 0
+
+
+def take(client: redis.Redis, queue: str, most: int) -> int:
+    """Remove up to ``most`` turns from a list; returns their number. Raises ``redis.RedisError``."""
+    found: list[int] = []
+
+    def remove() -> None:
+        with client.pipeline() as pipe:
+            pipe.llen(queue)
+            pipe.ltrim(queue, 0, -most - 1)
+            found.append(pipe.execute()[0])
+
+    _with_list(client, queue, remove)
+    return min(most, found[0]) if found else 0
+
+
+def _with_list(client: redis.Redis, queue: str, act: Callable[[], None]) -> None:
+    """Do something with a list; a key of another type is deleted."""
+    try:
+        act()
+    except redis.ResponseError as error:
+        if _WRONG_TYPE not in str(error):
+            raise
+        log.error("the key %s in Redis is not a list and is deleted", queue)
+        client.delete(queue)
