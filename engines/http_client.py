@@ -10,6 +10,7 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
+from email.message import Message
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,11 +39,15 @@ class ErrorAnswer(Exception):
     if missing, and as the server sent them.
     """
 
-    def __init__(self, status: int, sentence: str, location: str) -> None:
+    def __init__(self, status: int, sentence: str, headers: Message) -> None:
         super().__init__(f"status {status}")
         self.status = status
         self.sentence = sentence
-        self.location = location
+        self.headers = headers
+
+    @property
+    def location(self) -> str:
+        return str(self.headers.get("Location") or "")
 
 
 class BadAnswer(ValueError):
@@ -75,6 +80,13 @@ def is_safe_for_tokens(address: str) -> bool:
     return parts.scheme == "https" or parts.hostname in _LOOPBACK
 
 
+def token_header(token: str) -> dict[str, str]:
+    """The header with a token; raises ``AddressError`` for a malformed one."""
+    if not token.isascii() or not token.isprintable():
+        raise AddressError("the token has a character that no token has")
+    return {"Authorization": f"Bearer {token}"}
+
+
 class HttpClient:
     """Sends requests, with a token if one is given; raises ``AddressError`` for a malformed token.
 
@@ -82,10 +94,8 @@ class HttpClient:
     """
 
     def __init__(self, *, timeout: float, token: str = "") -> None:
-        if not token.isascii() or not token.isprintable():
-            raise AddressError("the token has a character that no token has")
         self._timeout = timeout
-        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._headers = token_header(token) if token else {}
         self._opener = urllib.request.build_opener(*([_NoRedirects] if token else []))
 
     def stream(
@@ -141,10 +151,63 @@ class HttpClient:
             answer: http.client.HTTPResponse = self._opener.open(request, timeout=self._timeout)
         except urllib.error.HTTPError as error:
             with error:
-                raise _error_answer(error) from None
+                raise _error_answer(error.code, _read_error(error), error.headers) from None
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise _no_answer(error) from None
         return answer
+
+
+class KeptConnection:
+    """Posts JSON to one site over a connection that stays open, in one thread at a time.
+
+    ``timeout`` is the longest time in seconds without receiving a byte; it may be changed.
+    """
+
+    def __init__(self, address: str, *, timeout: float, headers: Mapping[str, str] = NO_HEADERS) -> None:
+        self.timeout = timeout
+        self._parts = urlsplit(parse_site_address(address))
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json", **headers}
+        self._connection: http.client.HTTPConnection | None = None
+
+    def post(self, path: str, body: bytes, max_bytes: int) -> bytes:
+        """The answer's body, empty for the status 204.
+
+        Raises ``NoAnswer``, ``ErrorAnswer`` and ``AnswerTooLong``.
+        The server may get the request twice: a kept connection may be closed before or after it was read.
+        """
+        kept, self._connection = self._connection, None
+        if kept is not None:
+            try:
+                return self._exchange(kept, path, body, max_bytes)
+            except (OSError, http.client.HTTPException):
+                kept.close()
+        new = self._open()
+        try:
+            return self._exchange(new, path, body, max_bytes)
+        except (OSError, http.client.HTTPException) as error:
+            new.close()
+            raise _no_answer(error) from None
+
+    def _open(self) -> http.client.HTTPConnection:
+        kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
+        return kind(self._parts.hostname or "", self._parts.port, timeout=self.timeout)
+
+    def _exchange(
+        self, connection: http.client.HTTPConnection, path: str, body: bytes, max_bytes: int
+    ) -> bytes:
+        connection.timeout = self.timeout
+        if connection.sock is not None:
+            connection.sock.settimeout(self.timeout)
+        connection.request("POST", self._parts.path + path, body, self._headers)
+        answer = connection.getresponse()
+        data = answer.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            connection.close()
+            raise AnswerTooLong(f"the answer has more than {max_bytes} bytes")
+        self._connection = connection  # closed by http.client itself if the server does not keep it
+        if answer.status not in {200, 204}:
+            raise _error_answer(answer.status, data, answer.headers)
+        return data
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -161,12 +224,19 @@ def _read(answer: http.client.HTTPResponse) -> bytes:
         raise _no_answer(error) from None
 
 
-def _error_answer(error: urllib.error.HTTPError) -> ErrorAnswer:
+def _read_error(error: urllib.error.HTTPError) -> bytes:
     try:
-        sentence = str(json.loads(error.read(MAX_ERROR_BYTES))["error"] or "")
-    except (OSError, http.client.HTTPException, ValueError, TypeError, KeyError, RecursionError):
+        return error.read(MAX_ERROR_BYTES)
+    except (OSError, http.client.HTTPException):
+        return b""
+
+
+def _error_answer(status: int, body: bytes, headers: Message) -> ErrorAnswer:
+    try:
+        sentence = str(json.loads(body)["error"] or "")
+    except (ValueError, TypeError, KeyError, RecursionError):
         sentence = ""
-    return ErrorAnswer(error.code, sentence, str(error.headers.get("Location") or ""))
+    return ErrorAnswer(status, sentence, headers)
 
 
 def _no_answer(error: Exception) -> NoAnswer:

@@ -1,4 +1,4 @@
-"""Fixtures of the workers' tests: a mark to find engines by, and a broker."""
+"""Fixtures of the workers' tests: a mark to find engines by, and the door of a site."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support.brokers import Broker, running_broker
+from tests.support.fake_door import FakeDoor, fake_door
 from tests.support.jobs import BadBundles
 
 settings.register_profile("unhurried", deadline=None)
@@ -29,6 +29,6 @@ def bundled(tmp_path: Path, mark: str) -> BadBundles:
 
 
 @pytest.fixture
-def broker() -> Iterator[Broker]:
-    with running_broker() as broker:
-        yield broker
+def door() -> Iterator[FakeDoor]:
+    with fake_door() as door:
+        yield door

@@ -1,4 +1,4 @@
-"""Registers a worker on another host at its site, and fetches bundles by SHA-256, with a worker token.
+"""Fetches bundles by SHA-256 from a site, with a worker token; the errors of all requests of a worker.
 
 The content is checked against its hash. If the site does not answer or refuses this worker, the worker
 takes no games (``SiteAway``), and no game becomes void. A bundle that the site does not have, or whose
@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlencode
 
 from engines.files import atomic_file
 from engines.http_client import (
@@ -31,31 +30,48 @@ from workers.jobs import PROTOCOL
 from workers.logs import current_ids
 
 BUNDLES_PATH = "/api/bundles/"
-WORKERS_PATH = "/api/workers/"
 PROTOCOL_HEADER = "Duarena-Protocol"
-"""Sent when a worker starts: a site with another version of the messages refuses it."""
+"""Sent with a worker's requests, and with the refusal of a site that has another version of the messages."""
 TIMEOUT_SECONDS = 30.0
 """The longest time without receiving a byte."""
 PAUSES_SECONDS = (0.5, 2.0)
 """Pauses between the tries of one call; callers try again later."""
 MAX_ANSWER_BYTES = 64 * 1024
-_PROTOCOL = {PROTOCOL_HEADER: str(PROTOCOL)}
+MAX_SENTENCE = 500
+PROTOCOL_HEADERS = {PROTOCOL_HEADER: str(PROTOCOL)}
 
 
 class SiteAway(OSError):
     """The site sends this worker nothing at the moment; the text is a sentence. A retry may succeed."""
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, retry_s: int = 0) -> None:
         super().__init__(errno.EHOSTUNREACH, why)
         self.why = why
+        self.retry_s = retry_s
+        """After so many seconds the site wants the next try; 0 if it does not say."""
 
 
 class TokenRefused(SiteAway):
     """The site refuses this worker; a person must correct its token or address."""
 
+    exit_status = 2
+    """Of a worker that the site refuses when it starts."""
+
 
 class TokenRevoked(TokenRefused):
-    """The site does not know the token, or it was revoked."""
+    """The site does not know the token, or it was revoked. A restart does not help."""
+
+    exit_status = 77  # EX_NOPERM in C
+
+
+class WorkerOutdated(TokenRefused):
+    """The site and this worker have different versions of their messages. A restart does not help."""
+
+    exit_status = 78  # EX_CONFIG in C
+
+
+class MessageRefused(TokenRefused):
+    """The site never accepts this message."""
 
 
 class BundleSite:
@@ -72,31 +88,9 @@ class BundleSite:
         """Check that the site sends bundles to this worker; raises ``SiteAway`` if not."""
         try:
             with self._errors():
-                self._client.read_json(self._url(""), MAX_ANSWER_BYTES, headers=_PROTOCOL)
+                self._client.read_json(self._url(""), MAX_ANSWER_BYTES, headers=PROTOCOL_HEADERS)
         except ValueError:  # also a BundleError
-            raise self._strange() from None
-
-    def register(self, worker: str, queue: str) -> str:
-        """The key of the worker of this name, as text; raises ``SiteAway`` if there is none.
-
-        May be repeated: the same token gets the same key for a name, and no other token gets it.
-        """
-        body = urlencode({"name": worker, "queue": queue}).encode()
-        headers = {
-            **_PROTOCOL,
-            "Content-Type": "application/x-www-form-urlencoded",
-            "Content-Length": str(len(body)),
-        }
-        try:
-            with self._errors():
-                url = f"{self._address}{WORKERS_PATH}"
-                answer = self._client.read_json(url, MAX_ANSWER_BYTES, body=[body], headers=headers)
-                return str(answer["key"])
-        except (ValueError, TypeError, KeyError):
-            raise self._strange() from None
-
-    def _strange(self) -> TokenRefused:
-        return TokenRefused(f"{self._address} does not answer as a Duarena site does")
+            raise strange_site(self._address) from None
 
     def fetch(self, sha256: str, store: Path, on_wait: Callable[[], None] = lambda: None) -> None:
         """Put a bundle into the store folder atomically, unless it is there.
@@ -149,22 +143,40 @@ class BundleSite:
         except NoAnswer as error:
             raise SiteAway(f"{self._address} does not answer: {error}") from None
         except ErrorAnswer as answer:
-            raise self._refusal(answer) from None
+            if answer.status == 404 and answer.sentence:
+                reason = visible(answer.sentence, MAX_SENTENCE)
+                raise BundleError(f"the site does not have it: {reason}") from None
+            raise refusal(self._address, answer) from None
 
-    def _refusal(self, answer: ErrorAnswer) -> Exception:
-        """The exception for an answer that is not a bundle."""
-        if answer.status in {301, 302, 303, 307, 308}:
-            where = visible(answer.location, 200)
-            return TokenRefused(f"{self._address} redirects to {where}: give that address if you trust it")
-        reason = visible(answer.sentence, 500) or f"it answers {answer.status}"
-        if answer.status in {400, 401, 403, 409}:
-            kind = TokenRevoked if answer.status == 401 else TokenRefused
-            return kind(f"{self._address} does not let this worker in: {reason}")
-        if answer.status == 404:
-            if answer.sentence:
-                return BundleError(f"the site does not have it: {reason}")
-            return self._strange()
-        return SiteAway(f"{self._address} gives no bundles now: {reason}")
+
+def strange_site(address: str) -> TokenRefused:
+    return TokenRefused(f"{address} does not answer as a Duarena site does")
+
+
+def refusal(address: str, answer: ErrorAnswer) -> SiteAway:
+    """The error for an answer of the site at this address that is not what was asked for."""
+    if answer.status in {301, 302, 303, 307, 308}:
+        where = visible(answer.location, 200)
+        return TokenRefused(f"{address} redirects to {where}: give that address if you trust it")
+    reason = visible(answer.sentence, MAX_SENTENCE) or f"it answers {answer.status}"
+    if kind := _KINDS.get(answer.status):
+        protocol = answer.headers.get(PROTOCOL_HEADER, str(PROTOCOL))
+        is_outdated = answer.status == 403 and protocol != str(PROTOCOL)
+        return (WorkerOutdated if is_outdated else kind)(f"{address} does not let this worker in: {reason}")
+    if answer.status == 404:
+        return strange_site(address)
+    seconds = answer.headers.get("Retry-After", "")
+    return SiteAway(f"{address} gives nothing now: {reason}", int(seconds) if seconds.isdecimal() else 0)
+
+
+_KINDS: dict[int, type[TokenRefused]] = {
+    400: MessageRefused,
+    401: TokenRevoked,
+    403: TokenRefused,
+    409: TokenRefused,
+    413: MessageRefused,
+    415: MessageRefused,
+}
 
 
 def _job_header() -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 VARIABLE = "DUARENA_CACHE"
 ALIVE = "alive"
-"""A file in the cache folder; a running worker that reaches its broker touches it every second."""
+"""A file in the cache folder; a running worker touches it whenever its site answers a heartbeat."""
 SILENT_SECONDS = 30.0
 """A worker that has not touched it for this time is not well."""
 

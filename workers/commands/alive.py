@@ -14,7 +14,7 @@ def main(arguments: Sequence[str]) -> int:
     """Returns 0 if the worker is well, else prints why not and returns 2."""
     argparse.ArgumentParser(
         prog="python3 -m workers alive",
-        description="Exit with 0 if the worker with this DUARENA_CACHE runs and reaches its broker.",
+        description="Exit with 0 if the worker with this DUARENA_CACHE runs and reaches its site.",
     ).parse_args(arguments)
     try:
         silent = silent_seconds(cache_folder(os.environ))
@@ -23,5 +23,5 @@ def main(arguments: Sequence[str]) -> int:
     if silent is None:
         return complain("no worker has run here")
     if silent > SILENT_SECONDS:
-        return complain(f"the worker has not reached its broker for {silent:.0f} s")
+        return complain(f"the worker has not reached its site for {silent:.0f} s")
     return 0

@@ -27,9 +27,13 @@ def play_batch(
 ) -> tuple[JobGame, ...]:
     """Play all games in order; returns those not played, after a stop or after ``LONGEST_SECONDS``.
 
-    Void and forfeited games do not affect the others. All engines have ended on return, also after an
-    exception.
+    Void and forfeited games do not affect the others, nor does a game whose attempt is stopped: that one is
+    neither reported nor returned. All engines have ended on return, also after an exception.
     """
+
+    def is_stopped(attempt: str) -> bool:
+        return callbacks.is_stopping() or callbacks.is_stopped(attempt)
+
     late = clock() + LONGEST_SECONDS
     left = deque(game for job in jobs for game in job.games)
     engines = EnginePool(worker)
@@ -37,10 +41,17 @@ def play_batch(
         for number, job in enumerate(jobs):
             if number and clock() > late:
                 break
-            runner = GameRunner(job, engines.take(job), worker, callbacks.on_progress, callbacks.is_stopping)
+            both = engines.take(job)
+            runner = GameRunner(job, both, worker, callbacks.on_progress, is_stopped)
             for game in job.games:
                 with log_ids(game=game.key):
-                    callbacks.on_report(report_of(runner.play(game), worker))
+                    try:
+                        callbacks.on_report(report_of(runner.play(game), worker))
+                    except Stopped:
+                        if callbacks.is_stopping():
+                            raise
+                        for engine in both:
+                            engine.kill()  # the next game starts it again
                 left.popleft()
     except Stopped:
         pass

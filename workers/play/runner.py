@@ -10,7 +10,7 @@ import datetime
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -88,29 +88,26 @@ class WorkerContext:
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """Callbacks of a job. ``is_stopping`` is called often; when it returns true, the game is aborted."""
+    """Callbacks of a job.
+
+    ``is_stopping`` and ``is_stopped`` are called often. When the first one returns true, the game is aborted
+    and no other begins; when the second one returns true for an attempt, only its game is not played.
+    """
 
     on_report: Callable[[GameReport], None]
     on_progress: Callable[[Progress], None]
     is_stopping: Callable[[], bool] = lambda: False
+    is_stopped: Callable[[str], bool] = lambda attempt: False
 
 
 class Stopped(Exception):
-    """The worker is stopping; the game is aborted and returned to the site."""
+    """The worker, or the attempt, is stopped; the game is aborted."""
 
 
-def refuse_job(message: object, worker: WorkerContext, error: JobError) -> Iterator[GameReport]:
-    """A void report for each game of an invalid job, as far as its games can be read.
-
-    Without these reports nobody would notice the error until ten leases had expired.
-    """
-    games = message.get("games") if isinstance(message, Mapping) else None
-    for value in games if isinstance(games, list | tuple) else ():
-        try:
-            game = JobGame.from_json(value)
-        except JobError:
-            continue
-        played, now = void_game(f"the worker cannot read its job: {error}"), _now()
+def refuse_job(job: GameJob, worker: WorkerContext, error: JobError) -> Iterator[GameReport]:
+    """A void report for each game of a job that this worker does not play."""
+    for game in job.games:
+        played, now = void_game(f"the worker does not play this job: {error}"), _now()
         yield report_of(FinishedGame(game, played, now, now, SideLog, SideLog), worker)
 
 
@@ -198,7 +195,8 @@ class GameRunner:
     engines: tuple[PooledEngine, PooledEngine]
     worker: WorkerContext
     on_progress: Callable[[Progress], None] = lambda progress: None
-    is_stopping: Callable[[], bool] = lambda: False
+    is_stopped: Callable[[str], bool] = lambda attempt: False
+    """Whether to abort the game of this attempt."""
     margins_ms: tuple[int, int] | None = None
     _game: JobGame | None = field(default=None, init=False)
     _state: GameState | None = field(default=None, init=False)
@@ -258,20 +256,20 @@ class GameRunner:
         self._check_in()
 
     def _check_in(self) -> None:
-        """Raise ``Stopped`` if the worker stops; at intervals send progress, which renews the lease."""
-        if self.is_stopping():
+        """Raise ``Stopped`` if the game must end; at intervals send progress."""
+        assert self._game is not None
+        if self.is_stopped(self._game.attempt):
             raise Stopped
         now = time.monotonic()
         if self._state is None or now < self._last_progress + PROGRESS_SECONDS:
             return
         self._last_progress = now
-        assert self._game is not None
         white, black = self._state.clocks
         self.on_progress(
             Progress(
                 key=self._game.key,
                 attempt=self._game.attempt,
-                worker=self.worker.name,
+                from_ply=0,
                 moves=_moves_with_comments(self._state.kept),
                 white_ms=white.left_ms,
                 black_ms=black.left_ms,

@@ -37,6 +37,11 @@ def returned_check(job: ComplianceJob, worker: WorkerContext) -> ComplianceNews:
     return ComplianceNews(job.exam, worker.name, False, "", (), ComplianceEnding.RETURNED, "")
 
 
+def failed_check(job: ComplianceJob, worker: WorkerContext, why: str) -> ComplianceNews:
+    """The news of a check that the worker does not run."""
+    return replace(returned_check(job, worker), ending=ComplianceEnding.FAILED, why=why)
+
+
 def check_bot(
     job: ComplianceJob,
     worker: WorkerContext,

@@ -1,7 +1,6 @@
-"""What a worker's process needs to play: its context from environment variables, and its message consumer.
+"""What a worker's process needs to play, from environment variables: see ``workers.service.celery``.
 
 The sandbox and the speed are measured once in the worker's main process; its slots inherit the results.
-``workers.service.celery`` lists the variables.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import functools
 import logging
 import os
 import socket
+import uuid
 from pathlib import Path
 
 from workers.bundles.bundle_site import BundleSite
@@ -20,40 +20,53 @@ from workers.play.runner import WorkerContext
 from workers.sandbox.levels import Verdict, describe
 from workers.sandbox.policy import Policy, make_policy, write_verdict
 from workers.sandbox.sandbox import Sandbox
-from workers.service.celery import slot_index
-from workers.service.consumer import MessageCallbacks, MessageConsumer
-from workers.service.messaging.heartbeat import Trouble
-from workers.service.messaging.sending import PROGRESS, send_news, send_releases, send_reports, send_trouble
-from workers.service.self_test import SelfTest
+from workers.service.celery import app, slot_index, work_taken
+from workers.service.site import SPOOL_BYTES, Door, Sender, Spool, spool_folders
+from workers.service.slot import Slot
 from workers.service.slots import SLOTS
 
-NAME, SITE, TOKEN = "DUARENA_NAME", "DUARENA_SITE", "DUARENA_TOKEN"
-"""The worker's name, the site to fetch bundles from, and the worker token: see ``workers.commands.start``."""
+RUN = str(uuid.uuid4())
+"""The id of this start of the worker; its slots are forked and have the same."""
 
 log = logging.getLogger("workers.service.context")
 
 
-def slot_consumer() -> MessageConsumer:
-    """The message consumer of this slot."""
-    callbacks = MessageCallbacks(send_reports, PROGRESS.put, send_releases, send_news)
-    return MessageConsumer(worker_context(), SLOTS, slot_index(), _self_test(), callbacks)
-
-
 @functools.cache
-def _self_test() -> SelfTest:
-    """The self-test of this slot; first called in the slot's own process."""
-    return SelfTest(SLOTS, slot_index(), lambda why: send_trouble(Trouble(worker_context().name, why)))
+def this_slot() -> Slot:
+    """The slot of this process; first called in the slot's own process."""
+    slots = int(app.conf.worker_concurrency or 1)
+    index = slot_index()
+    folders = spool_folders(worker_cache() / f"spool-{worker_name()}", index, slots)
+    sender = Sender(
+        open_door(),
+        Spool(*folders),
+        worker=worker_name(),
+        run=RUN,
+        slot=index,
+        most_bytes=SPOOL_BYTES // slots,
+    )
+    sender.start()
+    return Slot(worker_context(), SLOTS, index, work_taken(), sender)
+
+
+def worker_name() -> str:
+    return os.environ.get("DUARENA_NAME") or socket.gethostname()
+
+
+def open_door() -> Door:
+    """The site's door, for one thread."""
+    return Door(os.environ.get("DUARENA_SITE", ""), os.environ.get("DUARENA_TOKEN", ""))
 
 
 def worker_context() -> WorkerContext:
     """The context of this process."""
     return WorkerContext(
-        name=f"{os.environ.get(NAME) or socket.gethostname()}/{os.getpid()}",
-        store=_store(),
+        name=f"{worker_name()}/{os.getpid()}",
+        store=Path(os.environ.get("DUARENA_BUNDLES") or worker_cache() / "zips"),
         cache=worker_cache(),
         policy=sandbox_policy(),
         speed=worker_speed(),
-        site=bundle_site(),
+        site=BundleSite(os.environ.get("DUARENA_SITE", ""), os.environ.get("DUARENA_TOKEN", "")),
     )
 
 
@@ -77,20 +90,6 @@ def probe_sandbox() -> tuple[Verdict, Sandbox | None]:
 def worker_speed() -> str:
     """The speed of this worker, measured once."""
     return measure_speed()
-
-
-@functools.cache
-def bundle_site() -> BundleSite | None:
-    """The site to fetch bundles from; None without a token. Raises ``ValueError`` for a wrong address."""
-    if not (token := os.environ.get(TOKEN)):
-        return None
-    return BundleSite(os.environ.get(SITE, ""), token)
-
-
-def _store() -> Path:
-    """The store folder: the site's own on its host; below the cache if bundles are fetched from a site."""
-    default = worker_cache() / "zips" if bundle_site() else Path("bundles")
-    return Path(os.environ.get("DUARENA_BUNDLES") or default)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The state that the processes of one worker share: a few numbers in shared memory.
+"""The state that the processes of one worker share: numbers and short texts in shared memory.
 
 The worker's main process forks its slots. ``SLOTS`` is made before, so all of them share its memory.
 """
@@ -6,16 +6,13 @@ The worker's main process forks its slots. ``SLOTS`` is made before, so all of t
 from __future__ import annotations
 
 import enum
-import hashlib
 import mmap
-from collections.abc import Iterable
 
 MOST_SLOTS = 1024
-STOPPED_JOBS = 1024
-"""So many of the latest stopped jobs are remembered, for jobs that begin after the command to stop them."""
-_STATES, _GAMES, _VOIDS, _JOBS, _STOPPED, _PIDS, _BEATS = (3 + MOST_SLOTS * number for number in range(7))
-_LATEST = 3 + MOST_SLOTS * 7
-"""Offsets in the shared memory; at ``_LATEST`` is the count of stopped jobs, followed by the jobs."""
+MOST_BYTES = 512
+"""The longest text about a slot, in UTF-8."""
+_STATES, _GAMES, _VOIDS, _PLIES, _PIDS, _BEATS, _END = (3 + MOST_SLOTS * number for number in range(7))
+"""Offsets in the shared memory; before them are the three numbers of the worker."""
 
 
 class SlotState(enum.IntEnum):
@@ -26,10 +23,11 @@ class SlotState(enum.IntEnum):
 
 
 class Slots:
-    """Each number has one writer: the worker's main process or one slot."""
+    """Each number and text has one writer: the worker's main process or one slot."""
 
     def __init__(self) -> None:
-        self._numbers = memoryview(mmap.mmap(-1, 8 * (_LATEST + 1 + STOPPED_JOBS))).cast("Q")
+        self._numbers = memoryview(mmap.mmap(-1, 8 * _END)).cast("Q")
+        self._troubles = mmap.mmap(-1, MOST_BYTES * MOST_SLOTS)
 
     @property
     def is_stopping(self) -> bool:
@@ -38,8 +36,8 @@ class Slots:
 
     @property
     def is_barred(self) -> bool:
-        """Whether the site bars this worker: running games must be returned and no others begun."""
-        return self._numbers[1] != 0
+        """Whether the site gives this worker no work now: running games must be returned, none begun."""
+        return self._numbers[1] == self._numbers[2]
 
     @property
     def admissions(self) -> int:
@@ -50,40 +48,19 @@ class Slots:
         self._numbers[0] = 1
 
     def bar(self) -> None:
-        self._numbers[1] = 1
+        """Bar the worker, as it is at its start; a slot may do it as well as the main process."""
+        self._numbers[1] = self._numbers[2]
 
     def admit(self) -> None:
-        self._numbers[2] += 1
-        self._numbers[1] = 0
+        if self.is_barred:
+            self._numbers[2] += 1
 
     def enter(self, slot: int, state: SlotState) -> None:
         self._numbers[_STATES + slot] = state
 
-    def begin_job(self, slot: int, job: str) -> None:
-        """Note the job that a slot plays from now on; "" for none."""
-        number = _number_of(job) if job else 0
-        self._numbers[_STOPPED + slot] = 0
-        self._numbers[_JOBS + slot] = number
-        # In this order: ``stop_jobs`` either finds the job at its slot, or is found here.
-        if number and number in self._numbers[_LATEST + 1 :].tolist():
-            self._numbers[_STOPPED + slot] = number
-
-    def stop_jobs(self, jobs: Iterable[str]) -> None:
-        """Stop these jobs, also if a slot begins one of them later."""
-        for number in map(_number_of, jobs):
-            self._numbers[_LATEST + 1 + self._numbers[_LATEST] % STOPPED_JOBS] = number
-            self._numbers[_LATEST] += 1
-            for slot in range(MOST_SLOTS):
-                if self._numbers[_JOBS + slot] == number:
-                    self._numbers[_STOPPED + slot] = number
-
-    def is_job_stopped(self, slot: int) -> bool:
-        """Whether the job that a slot plays must stop; cheap enough to call at every move."""
-        stopped = self._numbers[_STOPPED + slot]
-        return stopped != 0 and stopped == self._numbers[_JOBS + slot]
-
-    def count_game(self, slot: int, *, void: bool) -> None:
+    def count_game(self, slot: int, *, void: bool, plies: int) -> None:
         self._numbers[(_VOIDS if void else _GAMES) + slot] += 1
+        self._numbers[_PLIES + slot] += plies
 
     def begin_beat(self, slot: int, pid: int) -> None:
         """Note the process of a slot."""
@@ -102,6 +79,17 @@ class Slots:
         """The number of slots in ``state``, which is ``BUSY`` or ``HELD``: unused slots count as ``IDLE``."""
         return sum(number == state for number in self._numbers[_STATES:_GAMES])
 
+    def set_trouble(self, slot: int, why: str) -> None:
+        """Note why a slot cannot play; "" if it can."""
+        text = why.encode()[:MOST_BYTES]
+        self._troubles[slot * MOST_BYTES : (slot + 1) * MOST_BYTES] = text.ljust(MOST_BYTES, b"\0")
+
+    @property
+    def trouble(self) -> str:
+        """Why the first slot that cannot play cannot; empty if all can."""
+        texts = self._troubles[:].rstrip(b"\0").lstrip(b"\0")[:MOST_BYTES]
+        return texts.partition(b"\0")[0].decode(errors="ignore")
+
     @property
     def games(self) -> int:
         """Games played by all slots, without void games."""
@@ -109,12 +97,12 @@ class Slots:
 
     @property
     def voids(self) -> int:
-        return sum(self._numbers[_VOIDS:_JOBS])
+        return sum(self._numbers[_VOIDS:_PLIES])
 
-
-def _number_of(job: str) -> int:
-    """A number from 1 to 2^64 - 1 for a job: 64 bits of a hash, which no two current jobs share."""
-    return int.from_bytes(hashlib.blake2b(job.encode(), digest_size=8).digest()) or 1
+    @property
+    def plies(self) -> int:
+        """Plies of all games played."""
+        return sum(self._numbers[_PLIES:_PIDS])
 
 
 SLOTS = Slots()

@@ -64,14 +64,14 @@ def use_turns(
 ) -> None:
     """Have an app take turns from the lists ``tasks``, each with the name of its task.
 
-    ``url`` is the address of a Redis, or empty for none. The lists are polled every ``poll_s`` seconds while a
-    process of the pool is free and ``may_take`` returns true; every ``idle_s`` seconds at most each free
+    ``url`` is the address of a Redis, or empty for none. The lists are polled every ``poll_s`` seconds while
+    a process of the pool is free and ``may_take`` returns true; every ``idle_s`` seconds at most each free
     process gets a turn in any case.
     """
     TRANSPORT_ALIASES["turns"] = f"{__name__}:TurnsTransport"
     first = next(iter(tasks))
     app.conf.update(
-        broker_url="turns://",
+        broker_url="turns://localhost",
         broker_transport_options={"turns": TurnOptions(url, tasks, poll_s, idle_s, may_take)},
         task_acks_late=True,  # a process of the pool is free once its turn is acknowledged
         task_default_exchange="",
@@ -199,6 +199,7 @@ class TurnsTransport(virtual.Transport):
 
     def __init__(self, client: Any, **more: Any) -> None:
         super().__init__(client, **more)
+        self._options: TurnOptions = client.transport_options["turns"]
         self._taken: deque[str] = deque()
         self._wake = -1
         self._reader: TurnReader | None = None
@@ -209,8 +210,7 @@ class TurnsTransport(virtual.Transport):
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         loop.add_reader(self._wake, self._deliver_taken)
-        options: TurnOptions = self.client.transport_options["turns"]
-        self._reader = TurnReader(options, self._on_taken, self._count_free)
+        self._reader = TurnReader(self._options, self._on_taken, self._count_free)
         self._reader.start()
 
     def close_connection(self, connection: Any) -> None:
@@ -225,7 +225,8 @@ class TurnsTransport(virtual.Transport):
 
     def _count_free(self) -> int:
         """Called by the reader's thread."""
-        taking = [channel for channel in self.channels if channel._consumers]
+        channels: Any = self.channels
+        taking = [channel for channel in channels if channel._consumers]
         free = [channel.qos.can_consume_max_estimate() or 0 for channel in taking]
         return sum(free) - len(self._taken)
 
@@ -233,9 +234,8 @@ class TurnsTransport(virtual.Transport):
         os.eventfd_read(self._wake)
         while self._taken:
             name = self._taken.popleft()
-            if name in self._callbacks:  # else the consumer has just been cancelled
-                options: TurnOptions = self.client.transport_options["turns"]
-                self._deliver(_message(options.tasks[name], name), name)
+            if name in (self._callbacks or ()):  # else the consumer has just been cancelled
+                self._deliver(_message(self._options.tasks[name], name), name)
 
 
 def _message(task: str, queue: str) -> dict[str, Any]:
@@ -259,7 +259,10 @@ def _message(task: str, queue: str) -> dict[str, Any]:
 def _use_formatter(logger: logging.Logger, format: str, **_: Any) -> None:  # noqa: A002  # Celery's name
     for handler in logger.handlers:
         handler.setFormatter(make_formatter(format))
-    for name in ("celery.worker.strategy", "celery.app.trace"):  # two lines a turn, most of which find nothing
+    for name in (
+        "celery.worker.strategy",
+        "celery.app.trace",
+    ):  # two lines a turn, most of which find nothing
         logging.getLogger(name).setLevel(logging.WARNING)
 
 

@@ -63,8 +63,8 @@ def test_one_that_is_torn_off_is_fetched_anew(site: FakeSite, tmp_path: Path) ->
         ),
         ((403, "Not yours."), TokenRefused, "does not let this worker in: Not yours."),
         ("elsewhere", TokenRefused, "redirects to http://thief.example/: give that address if you trust it"),
-        ((429, "Try again in 2 s."), SiteAway, "gives no bundles now: Try again in 2 s."),
-        ((500, ""), SiteAway, "gives no bundles now: it answers 500"),
+        ((429, "Try again in 2 s."), SiteAway, "gives nothing now: Try again in 2 s."),
+        ((500, ""), SiteAway, "gives nothing now: it answers 500"),
         ("torn", SiteAway, "does not answer: it broke off after 1000 of 600000 bytes"),
     ],
 )

@@ -20,10 +20,12 @@ from pathlib import Path
 import redis
 
 from tournament.queues import describe_broker_error
-from workers.service.messaging.signing import MOST_BYTES
 
 OLDEST = (6, 2)
 """Redis 6.2 introduced commands that kombu uses on its queues."""
+
+MOST_BYTES = 1024 * 1024
+"""The longest item; turns have no content."""
 
 LONGEST_SOCKET_PATH = 100
 """Longest path of a socket; Linux allows 107 bytes."""

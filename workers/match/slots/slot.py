@@ -131,7 +131,7 @@ class SlotWorker:
             job,
             engines,
             self._worker,
-            is_stopping=lambda: self._is_aborting,
+            is_stopped=lambda _: self._is_aborting,
             margins_ms=terms.margins_ms,
         )
         for game in job.games:

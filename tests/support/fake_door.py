@@ -1,0 +1,205 @@
+"""A small HTTP server in the place of a site: the door for workers, and bundles. It can misbehave."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from tests.support.jobs import wait_until
+from workers.jobs import (
+    PROTOCOL,
+    Admission,
+    Ask,
+    Batch,
+    ComplianceJob,
+    ComplianceNews,
+    GameJob,
+    GameReport,
+    Heartbeat,
+    Post,
+    PostAnswer,
+    Progress,
+)
+
+PATIENCE_SECONDS = 60.0
+"""The longest wait; only a failing test or a busy machine reaches it."""
+LEASE_SECONDS = 30
+TOKEN = "duarena_key"
+
+
+@dataclass
+class FakeDoor:
+    """Gives batches in their order and keeps what workers say; like a site it answers a repeated ask equally.
+
+    ``refusal`` is the answer to every request: a status and a sentence. ``is_away``: connections are closed
+    unanswered. ``loses(path)``: the request takes effect, and its answer is lost.
+    """
+
+    admits: bool = True
+    why: str = "by the test"
+    bundle: bytes = b""
+    refusal: tuple[int, str] | None = None
+    protocol: int = PROTOCOL
+    is_away: bool = False
+    loses: Callable[[str], bool] = lambda path: False
+    batches: list[Batch] = field(default_factory=list)
+    stopped: set[str] = field(default_factory=set)
+    asks: list[Ask] = field(default_factory=list)
+    posts: list[tuple[str, Post]] = field(default_factory=list)
+    heartbeats: list[Heartbeat] = field(default_factory=list)
+    requests: list[tuple[str, str | None]] = field(default_factory=list)
+    """Path and authorization of each request, also of those that were not answered."""
+    log: list[str] = field(default_factory=list)
+    """The paths of the requests that took effect, in their order."""
+
+    def __post_init__(self) -> None:
+        self._given: dict[str, Batch | None] = {}
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    # What the site has
+
+    def give(self, *jobs: GameJob) -> str:
+        """Have these jobs taken as one batch; returns its id."""
+        job = str(uuid.uuid4())
+        self.batches.append(Batch(job, LEASE_SECONDS, tuple(replace(one, job=job) for one in jobs)))
+        return job
+
+    def give_check(self, check: ComplianceJob) -> None:
+        self.batches.append(Batch(check.exam, LEASE_SECONDS, check=check))
+
+    # What workers have said
+
+    @property
+    def reports(self) -> list[GameReport]:
+        return [report for _, post in self.posts for report in post.reports]
+
+    @property
+    def returned(self) -> list[str]:
+        return [attempt for _, post in self.posts for attempt in post.returned]
+
+    @property
+    def progress(self) -> list[Progress]:
+        return [post.progress for _, post in self.posts if post.progress is not None]
+
+    @property
+    def news(self) -> list[ComplianceNews]:
+        return [post.news for _, post in self.posts if post.news is not None]
+
+    def wait_for(self, what: Callable[[], Sequence[Any]], count: int = 1) -> None:
+        assert wait_until(lambda: len(what()) >= count, PATIENCE_SECONDS), what()
+
+    def wait_for_reports(self, count: int) -> list[GameReport]:
+        self.wait_for(lambda: self.reports, count)
+        return self.reports
+
+    def hear(self, is_so: Callable[[Heartbeat], bool] = lambda heartbeat: True) -> Heartbeat:
+        """The next heartbeat for which that is so."""
+        known = len(self.heartbeats)
+        self.wait_for(lambda: [beat for beat in self.heartbeats[known:] if is_so(beat)])
+        return next(beat for beat in self.heartbeats[known:] if is_so(beat))
+
+    # Requests
+
+    def answer(self, path: str, value: Any) -> tuple[int, Any]:
+        """The status and the JSON for a request, which takes effect."""
+        with self._lock:
+            self.log.append(path)
+            if path == "/api/workers/":
+                self.heartbeats.append(Heartbeat.from_json(value))
+                admission = Admission(self.admits, "" if self.admits else self.why)
+                return 200, {"admission": admission.to_json()}
+            if path == "/api/work/":
+                return self._take(Ask.from_json(value))
+            job = path.removeprefix("/api/work/").rstrip("/")
+            post = Post.from_json(value)
+            self.posts.append((job, post))
+            known = len(post.progress.moves) + post.progress.from_ply if post.progress else 0
+            return 200, {"answer": PostAnswer(tuple(sorted(self.stopped)), known).to_json()}
+
+    def _take(self, ask: Ask) -> tuple[int, Any]:
+        self.asks.append(ask)
+        if not self.admits:
+            return 403, {"error": self.why}
+        if ask.ask not in self._given:
+            self._given[ask.ask] = self.batches.pop(0) if self.batches else None
+        batch = self._given[ask.ask]
+        return (204, None) if batch is None else (200, {"batch": batch.to_json()})
+
+
+def _handler(door: FakeDoor) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            if self._is_answered():
+                if self.path.endswith("/bundles/"):
+                    self._send(200, b"{}")
+                else:
+                    self._send(200, door.bundle)
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            if not self._is_answered():
+                return
+            status, value = door.answer(self.path, json.loads(body))
+            if door.loses(self.path):
+                self.close_connection = True
+                return
+            told = {"ok": status < 300, **value} if value is not None else None
+            self._send(status, b"" if told is None else json.dumps(told).encode())
+
+        def _is_answered(self) -> bool:
+            """Whether the request is answered usually; else it has been dealt with."""
+            door.requests.append((self.path, self.headers["Authorization"]))
+            if door.is_away:
+                self.close_connection = True
+                return False
+            if door.refusal is not None or self.headers["Duarena-Protocol"] != str(door.protocol):
+                status, sentence = door.refusal or (403, "Install the release of the site.")
+                self._send(status, json.dumps({"ok": False, "error": sentence}).encode())
+                return False
+            return True
+
+        def _send(self, status: int, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Duarena-Protocol", str(door.protocol))
+            if status != 204:
+                self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    return Handler
+
+
+@contextmanager
+def fake_door(**options: Any) -> Iterator[FakeDoor]:
+    door = FakeDoor(**options)
+    try:
+        yield door
+    finally:
+        door.close()
+
+
+def seconds_until(is_so: Callable[[], object]) -> float:
+    """How long it took until the condition became true."""
+    began = time.monotonic()
+    assert wait_until(is_so, PATIENCE_SECONDS)
+    return time.monotonic() - began
