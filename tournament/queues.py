@@ -1,99 +1,47 @@
-"""The names of the queues and the functions that send to them.
+"""The site's Redis. It holds turns, which have no content, and nothing else: losing it loses no game.
 
-Each worker has a queue of its own for its jobs and one for commands. The database holds everything that must
-be played; a lost message is sent again. A worker may be able to put a key of another type in the place of its
-queue: its messages are then lost, and the next sweep quarantines it (``QueueBroken``).
+No request waits for Redis for long: after an error this process sends no turns for ``REST_S``.
 """
 
 from __future__ import annotations
 
-import datetime
 import logging
+import os
+import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
 
-from django.db import transaction
-from kombu import Queue
+import redis
 from redis.exceptions import AuthenticationError, ResponseError
 
-from tournament.keyring import BEAT as BEAT
-from workers.logs import FIELDS
-from workers.service.messaging.commands import Command
-from workers.service.messaging.signing import COMMANDS, own_queue
-from workers.service.messaging.signing import RECORDS as RECORDS
-from workers.service.messaging.transport import QueueBroken as QueueBroken
+from workers.service import turns
 
-if TYPE_CHECKING:
-    from workers.jobs import ComplianceJob, GameJob
-
-GAMES = "games"
-VALIDATION = "validation"
-"""The kinds of workers."""
+DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
+REST_S = 5.0
+"""The pause after an error."""
 
 log = logging.getLogger("tournament.queues")
 
 
-def send_on_commit(send: Callable[..., None], *arguments: object) -> None:
-    """Call a function of this module when the transaction is committed.
-
-    A failure is logged, and prevents no other call after the same transaction.
-    """
-
-    def send_now() -> None:  # not a partial: Django's log of a failure needs a name
-        send(*arguments)
-
-    transaction.on_commit(send_now, robust=True)
+def push_turns(queue: str, count: int = 1, most: int = 1) -> None:
+    """Add turns to a queue, which keeps ``most`` of them; without effect while Redis is away."""
+    _REDIS.try_to(lambda client: turns.push(client, queue, count, most))
 
 
-def send_jobs(jobs: Sequence[GameJob], queue: str) -> None:
-    """Queue jobs in one message; ``queue`` is a worker's own."""
-    games = [game.key for job in jobs for game in job.games]
-    told = {"job": jobs[0].job, "games": games}
-    log.info("job %s is sent to %s: %d games", jobs[0].job, queue, len(games), extra={FIELDS: told})
-    _send_to_worker(queue, lambda: _send("workers.play", [job.to_json() for job in jobs], queue))
-
-
-def send_check(job: ComplianceJob, worker: str) -> None:
-    """Queue a bot's compliance check for a worker."""
-    queue = own_queue(VALIDATION, worker)
-    _send_to_worker(queue, lambda: _send("workers.examine", job.to_json(), queue))
-
-
-def send_sweep(as_of: datetime.datetime) -> None:
-    """Queue a sweep behind all reports that wait now."""
-    _send("tournament.sweep", as_of.isoformat(), RECORDS)
-
-
-def send_command(command: Command) -> None:
-    """Send a command to the main process of a worker, which ignores it after some time."""
-    queue = own_queue(COMMANDS, command.worker)
-    _send_to_worker(queue, lambda: _publish(command, queue))
-
-
-def clear_queue(name: str) -> None:
-    """Delete the messages that wait; those that a worker has taken are not affected."""
-    from tournament.celery import app
-
-    with app.connection_for_write() as connection:
-        channel: Any = connection.default_channel  # the stubs lack attributes that all transports have
-        channel.queue_purge(queue=name)
-
-
-def queue_length(name: str) -> int:
-    """How many messages wait, without those that a worker has taken. Raises ``QueueBroken``."""
-    from tournament.celery import app
-
-    with app.connection_for_write() as connection:
-        channel: Any = connection.default_channel
-        return int(channel.length(name))
+def waiting_turns(queue: str) -> int | None:
+    """How many turns wait; None while Redis is away."""
+    found: list[int] = []
+    _REDIS.try_to(lambda client: found.append(turns.waiting(client, queue)))
+    return found[0] if found else None
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerState:
-    """How many messages wait in each queue, and the bytes of memory in use; None if they may not be read.
+    """How many turns wait in each queue, and the bytes of memory in use; None if they may not be read.
 
-    ``trouble`` says what the broker does instead of working, such as "does not answer"; empty if it works.
+    ``trouble`` says what Redis does instead of working, such as "does not answer"; empty if it works.
     """
 
     lengths: dict[str, int]
@@ -102,22 +50,17 @@ class BrokerState:
 
 
 def look_at_broker(names: Sequence[str]) -> BrokerState:
-    """The state of the broker, with these queues, in one step; takes seconds if it does not answer."""
-    from tournament.celery import app
-
-    with app.connection_for_write() as connection:
-        try:
-            channel: Any = connection.channel()
-            with channel.conn_or_acquire() as client:
-                pipeline = client.pipeline(transaction=False)
-                for name in names:
-                    pipeline.llen(name)
-                pipeline.info("memory")
-                *lengths, memory = pipeline.execute(raise_on_error=False)
-        except (*connection.connection_errors, *connection.channel_errors) as error:
-            return BrokerState({}, None, describe_broker_error(error))
+    """The state of Redis, with these queues, in one step; takes seconds if it does not answer."""
+    try:
+        with _client().pipeline(transaction=False) as pipeline:
+            for name in names:
+                pipeline.llen(name)
+            pipeline.info("memory")
+            *lengths, memory = pipeline.execute(raise_on_error=False)
+    except (redis.RedisError, OSError) as error:
+        return BrokerState({}, None, describe_broker_error(error))
     known = {name: length for name, length in zip(names, lengths, strict=True) if isinstance(length, int)}
-    return BrokerState(known, memory.get("used_memory") if isinstance(memory, dict) else None)
+    return BrokerState(known, memory["used_memory"] if isinstance(memory, dict) else None)
 
 
 def describe_broker_error(error: BaseException) -> str:
@@ -129,23 +72,39 @@ def describe_broker_error(error: BaseException) -> str:
     return "does not answer"
 
 
-def _send_to_worker(queue: str, send: Callable[[], None]) -> None:
-    """Send a message to a worker; if its queue is broken, the message is dropped."""
-    try:
-        send()
-    except QueueBroken as broken:
-        log.error("a message is dropped: %s", broken)
+def redis_url() -> str:
+    """The address of the site's Redis."""
+    return os.environ.get("REDIS_URL") or DEFAULT_REDIS
 
 
-def _publish(command: Command, queue: str) -> None:
-    from tournament.celery import app
-
-    with app.producer_or_acquire() as producer:
-        producer.publish(command.to_json(), routing_key=queue, exchange="", serializer="json")
+@cache
+def _client() -> redis.Redis:
+    return turns.open_redis(redis_url())
 
 
-def _send(task: str, argument: object, queue: str) -> None:
-    # Imported here: a page or a command that sends nothing needs no broker.
-    from tournament.celery import app
+class _Patience:
+    """Calls Redis, and after an error not again for a while; an error is logged once."""
 
-    app.send_task(task, args=[argument], queue=Queue(queue))  # type: ignore[arg-type]  # a name would be kept for ever
+    def __init__(self) -> None:
+        self._rests_until = 0.0
+        self._lock = threading.Lock()
+        self._trouble = ""
+
+    def try_to(self, act: Callable[[redis.Redis], object]) -> None:
+        if time.monotonic() < self._rests_until:
+            return
+        trouble = ""
+        try:
+            act(_client())
+        except (redis.RedisError, OSError) as error:
+            trouble = describe_broker_error(error)
+        with self._lock:
+            self._rests_until = time.monotonic() + REST_S if trouble else 0.0
+            is_new, self._trouble = trouble != self._trouble, trouble
+        if is_new:
+            log.log(
+                logging.WARNING if trouble else logging.INFO, "Redis %s", trouble or "answers again"
+            )
+
+
+_REDIS = _Patience()

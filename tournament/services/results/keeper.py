@@ -1,49 +1,48 @@
 """The record keeper: the only writer of results.
 
-Reports may come twice, late, or without a request. A result is stored once, for the game's current
-attempt, under the ladder's lock, together with its record, its logs and the change of ratings; every other
-report is acknowledged, counted and ignored. No content of a message makes a function here raise.
+It reads the inbox. A report may be there for an attempt that has ended meanwhile. A result is stored once, for
+the game's current attempt, under the ladder's lock, together with its record, its logs and the change of
+ratings, and its report leaves the inbox in the same transaction. Every other report is counted and ignored. No
+content of a report makes a function here raise.
 """
 
 from __future__ import annotations
 
 import datetime
+import json
 import logging
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from django.db import DataError, IntegrityError, transaction
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from engines.records import Termination, clean_text
-from engines.timecontrol import MAX_LIMIT
 from engines.visible import visible
 from tournament import models
-from tournament.models import Attempt, BotVersion, Game, LiveGame, Tournament
-from tournament.services.dispatch.attempts import give_back, halt_after_voids
-from tournament.services.dispatch.leases import renew
-from tournament.services.dispatch.workers import find_worker, judge, stop_again
+from tournament.models import Attempt, BotVersion, Game, InboxReport, Tournament
 from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
-from workers.jobs import BOTH_UNABLE, GameReport, JobError, JsonValue, Progress, Release
+from tournament.services.work.attempts import give_back, halt_after_voids
+from tournament.services.work.workers import find_worker, judge
+from workers.jobs import BOTH_UNABLE, GameReport, JobError, name_of
 from workers.logs import FIELDS, log_ids
-from workers.service.messaging.heartbeat import name_of
 
-MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
-"""Limits for the progress of a game, in characters and moves."""
+AT_ONCE = 50
+"""Reports that are stored together."""
+NOT_STORED = "the report cannot be stored"
+"""So begins the evidence of such a void."""
 
 _LOOKED_AT = (
     *("job", "assigned", "sent_at", "ended_at", "end"),
     *(f"game__{name}" for name in ("key", "number", "tournament_id", "ladder_id", "white_id", "black_id")),
     *(f"game__pairing__{name}" for name in ("round", "opening", "fen", "seed")),
 )
-"""Fields of an attempt that identify its message and make its game's record."""
+"""Fields of an attempt that identify its report and make its game's record."""
 
 log = logging.getLogger("tournament.keeper")
-
-Message = TypeVar("Message", bound=JsonValue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +76,40 @@ class VoidedGame:
     evidence: str
 
 
-def read(kind: type[Message], message: object) -> Message | None:
-    """Parse a message; an unreadable one is logged and counted, and None is returned."""
+def record_inbox(seconds: float) -> bool:
+    """Handle reports in the order in which they came, for about so long; returns whether any are left.
+
+    It may be killed and repeated at any time.
+    """
+    until = time.monotonic() + seconds
+    while rows := list(InboxReport.objects.order_by("pk")[:AT_ONCE]):
+        _record_rows(rows)
+        if time.monotonic() >= until:
+            return InboxReport.objects.exists()
+    return False
+
+
+def _record_rows(rows: Sequence[InboxReport]) -> None:
+    """Handle these reports and take them out of the inbox, whatever they hold."""
     try:
-        return kind.from_json(message)
-    except JobError as error:
-        log.warning("a message cannot be read: %s", error)
-        _ignore("unreadable")
-        return None
+        record_all([GameReport.from_json(json.loads(row.content)) for row in rows])
+    except (OperationalError, InterfaceError):
+        raise  # the database cannot be used
+    except Exception as error:
+        if len(rows) > 1:
+            for row in rows:
+                _record_rows([row])
+            return
+        log.exception("the report of attempt %s cannot be stored", rows[0].attempt_id)
+        _give_up(rows[0], f"{NOT_STORED} ({type(error).__name__})")
+    InboxReport.objects.filter(pk__in=[row.pk for row in rows]).delete()
+
+
+def _give_up(row: InboxReport, why: str) -> None:
+    """End the attempt of a report that cannot be stored."""
+    attempt = Attempt.objects.select_related("game").get(pk=row.attempt_id)
+    give_back(attempt, Attempt.End.VOID, timezone.now(), evidence=why)
+    halt_after_voids(attempt.game, why)
 
 
 def record(report: GameReport) -> Recorded | GivenBack | IgnoredReport:
@@ -93,13 +118,12 @@ def record(report: GameReport) -> Recorded | GivenBack | IgnoredReport:
 
 
 def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | IgnoredReport]:
-    """Store the reports of one message in their order; returns the outcome of each.
+    """Store reports in their order; returns the outcome of each.
 
     Results are stored together; if the database refuses one of them, each is stored alone.
     """
     now = timezone.now()
     attempts = _find_attempts(reports)
-    renew({attempt.job for attempt in attempts if isinstance(attempt, Attempt)}, now)
     answers: dict[int, Recorded | GivenBack | IgnoredReport] = {}
     arrivals: dict[uuid.UUID, tuple[int, Arrival]] = {}
     voids: list[tuple[int, VoidedGame]] = []
@@ -107,13 +131,16 @@ def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | Ign
         if isinstance(attempt, IgnoredReport):
             answers[number] = attempt
         elif attempt.pk in arrivals:
-            continue  # a repeat in the same message: handled once the first is stored
+            continue  # a repeat: handled once the first is stored
         elif isinstance(looked_at := _look_at(attempt, report), Arrival):
             arrivals[attempt.pk] = number, looked_at
         else:
             voids.append((number, looked_at))
-    stored = _store([arrival for _, arrival in arrivals.values()], now)
+    stored, refused = _store([arrival for _, arrival in arrivals.values()], now)
     for number, arrival in arrivals.values():
+        if arrival.attempt.pk in refused:
+            voids.append((number, VoidedGame(arrival.attempt, arrival.report, NOT_STORED)))
+            continue
         sequence = stored.get(arrival.game.pk)
         answers[number] = _ignore("late") if sequence is None else Recorded(arrival.game.pk, sequence)
     _log_ends(attempts, answers)
@@ -137,60 +164,20 @@ def _log_ends(
         log.info("%d games of job %s are recorded", len(games), job, extra={FIELDS: told})
 
 
-def progress(message: Progress) -> bool:
-    """Renew the lease and show the moves; False if the attempt is not the game's current one.
-
-    If the attempt has ended, because the tournament was paused or the lease was lost, its worker must stop.
-    """
-    attempt = _find_attempt(message)
-    if isinstance(attempt, IgnoredReport):
-        if attempt.reason == "late" and (pk := _attempt_id(message.attempt)):
-            stop_again(message.worker, Attempt.objects.get(pk=pk))
-        return False
-    now = timezone.now()
-    with transaction.atomic():
-        if not renew([attempt.job], now):
-            return False
-        started = Attempt.objects.filter(pk=attempt.pk, started_at__isnull=True)
-        started.update(started_at=now, worker=visible(message.worker, MAX_WORKER))
-        shown = {
-            "moves": _shown_moves(message),
-            "white_ms": _clock(message.white_ms),
-            "black_ms": _clock(message.black_ms),
-            "updated_at": now,
-        }
-        LiveGame.objects.update_or_create(game_id=attempt.game_id, defaults=shown)
-    return True
+# Finding a report's attempt
 
 
-def release(message: Release) -> GivenBack | IgnoredReport:
-    """Make a game wait again that a stopping worker gives back; counts against no game and no worker."""
-    attempt = _find_attempt(message)
-    if isinstance(attempt, IgnoredReport):
-        return attempt
-    if give_back(attempt, Attempt.End.RELEASED, timezone.now()):
-        return GivenBack("")
-    return _ignore("late")
-
-
-# Finding a message's attempt
-
-
-def _find_attempt(message: Progress | Release) -> Attempt | IgnoredReport:
-    return _find_attempts([message])[0]
-
-
-def _find_attempts(messages: Sequence[GameReport | Progress | Release]) -> list[Attempt | IgnoredReport]:
-    """The open attempt that each message names, with everything needed to record its game."""
-    named = [_attempt_id(message.attempt) for message in messages]
+def _find_attempts(reports: Sequence[GameReport]) -> list[Attempt | IgnoredReport]:
+    """The open attempt that each report names, with everything needed to record its game."""
+    named = [_attempt_id(report.attempt) for report in reports]
     known = Attempt.objects.select_related("game__pairing").only(*_LOOKED_AT).in_bulk(filter(None, named))
     _attach([attempt.game for attempt in known.values()])
     found = [known.get(pk) if pk else None for pk in named]
-    return [_open_attempt(attempt, message) for attempt, message in zip(found, messages, strict=True)]
+    return [_open_attempt(attempt, report) for attempt, report in zip(found, reports, strict=True)]
 
 
 def _attach(games: Sequence[Game]) -> None:
-    """Set the players and tournaments of games, which the games of one message mostly share."""
+    """Set the players and tournaments of games, which games mostly share."""
     players = {pk for game in games for pk in (game.white_id, game.black_id)}
     versions = BotVersion.objects.select_related("bot").in_bulk(players)
     tournaments = Tournament.objects.in_bulk({game.tournament_id for game in games})
@@ -206,19 +193,22 @@ def _attempt_id(text: str) -> uuid.UUID | None:
         return None
 
 
-def _open_attempt(
-    attempt: Attempt | None, message: GameReport | Progress | Release
-) -> Attempt | IgnoredReport:
-    """The attempt, if it is open and was sent to the worker that the message names."""
-    if attempt is None or attempt.game.key != message.key or attempt.assigned != name_of(message.worker):
+def _open_attempt(attempt: Attempt | None, report: GameReport) -> Attempt | IgnoredReport:
+    """The attempt, if it is open or unfinished and was taken by the worker that the report names."""
+    if attempt is None or attempt.game.key != report.key or attempt.assigned != name_of(report.worker):
         return _ignore("foreign")
-    if attempt.ended_at is not None:
+    if attempt.ended_at is not None and not _is_unfinished(attempt):
         return _ignore("repeat" if attempt.end == Attempt.End.RECORDED else "late")
     return attempt
 
 
+def _is_unfinished(attempt: Attempt) -> bool:
+    """Whether the keeper was killed after it had ended the attempt as void, and before it judged the worker."""
+    return attempt.end == Attempt.End.VOID and InboxReport.objects.filter(attempt=attempt.pk).exists()
+
+
 def count_ignored(reason: str, number: int = 1) -> None:
-    """Count messages that have no effect."""
+    """Count reports that have no effect."""
     with transaction.atomic():
         models.Ignored.objects.count_more(reason, timezone.now(), number)
 
@@ -228,7 +218,7 @@ def _ignore(reason: str) -> IgnoredReport:
     return IgnoredReport(reason)
 
 
-# Handling a message's content
+# Handling a report's content
 
 
 def _look_at(attempt: Attempt, report: GameReport) -> Arrival | VoidedGame:
@@ -256,7 +246,8 @@ def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredR
     is_validation = attempt.game.tournament.kind == Tournament.Kind.VALIDATION
     hopeless = counts and is_validation and evidence.startswith(BOTH_UNABLE)
     name = visible(report.worker, MAX_WORKER)
-    if not give_back(attempt, Attempt.End.VOID, now, evidence=evidence, counts=counts, worker=name):
+    is_given = give_back(attempt, Attempt.End.VOID, now, evidence=evidence, counts=counts, worker=name)
+    if not is_given and not _is_unfinished(attempt):
         return _ignore("late")
     if worker is not None:
         judge(worker, now)  # may discount this void from its game
@@ -266,31 +257,25 @@ def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredR
     return GivenBack(evidence)
 
 
-def _store(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, int]:
-    """Store results; returns completion sequences by game. A result that cannot be stored stops no other."""
+def _store(
+    arrivals: Sequence[Arrival], now: datetime.datetime
+) -> tuple[dict[int, int], set[uuid.UUID]]:
+    """Store results; returns completion sequences by game, and the attempts whose result is refused.
+
+    A result that cannot be stored stops no other.
+    """
     if not arrivals:
-        return {}
+        return {}, set()
     try:
-        return store_all(arrivals, now)
+        return store_all(arrivals, now), set()
     except (DataError, IntegrityError):
-        if len(arrivals) == 1:
-            raise
-        log.exception("%d results cannot be stored together, each is stored alone", len(arrivals))
+        log.exception("%d results cannot be stored together", len(arrivals))
+    if len(arrivals) == 1:
+        return {}, {arrivals[0].attempt.pk}
     stored: dict[int, int] = {}
+    refused: set[uuid.UUID] = set()
     for arrival in arrivals:
-        try:
-            stored |= store_all([arrival], now)
-        except (DataError, IntegrityError):
-            log.exception("the result of %s cannot be stored", arrival.game.key)
-    return stored
-
-
-def _clock(shown_ms: int | None) -> int | None:
-    """A clock limited to the range of its column."""
-    return None if shown_ms is None else min(max(shown_ms, -MAX_LIMIT), MAX_LIMIT)
-
-
-def _shown_moves(message: Progress) -> list[list[str]]:
-    """The moves for the live page, cleaned and bounded: they are not verified yet."""
-    moves = message.moves[:MAX_LIVE_MOVES]
-    return [[visible(token, MAX_TOKEN), visible(comment, MAX_COMMENT)] for token, comment in moves]
+        one, none = _store([arrival], now)
+        stored |= one
+        refused |= none
+    return stored, refused

@@ -1,7 +1,6 @@
 """Stores results: each once, for its game's current attempt, with everything that it changes.
 
-A message holds all games that ended since the one before. Storing a hundred games takes as many statements
-as storing one: most of a result's cost is building the statements.
+Storing many games takes as many statements as storing one: most of a result's cost is building the statements.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from tournament.models import (
     Game,
     GameLog,
     GameRecord,
+    InboxReport,
     Ladder,
     LiveGame,
     Tournament,
@@ -39,9 +39,8 @@ from tournament.services.results.ratings import RatedRow, player_of, rate
 from tournament.services.results.records import parse_time, without_rating
 from tournament.services.results.withdrawal import count_forfeits
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.shares import PlayedTime, charge_games
-from workers.jobs import GameReport
-from workers.service.messaging.heartbeat import name_of
+from tournament.services.work.fair_share import PlayedTime, charge_games
+from workers.jobs import GameReport, name_of
 
 MAX_WORKER = 120
 MAX_LOG = 256 * 1024
@@ -78,11 +77,13 @@ class _Entry:
 def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, int]:
     """Store results, at most one for each game; returns completion sequences by game id.
 
+    Their reports leave the inbox.
     A game that is missing in the answer has another attempt by now, or none: its result came too late.
     """
     codes = {arrival.game.ladder_id for arrival in arrivals}
     ladders = {ladder.pk: ladder for ladder in lock(Ladder.objects.filter(pk__in=codes))}
     lock_tournaments({arrival.game.tournament_id for arrival in arrivals})
+    InboxReport.objects.filter(attempt__in=[arrival.attempt.pk for arrival in arrivals]).delete()
     entries = _enter(_still_wanted(arrivals), ladders)
     if not entries:
         return {}
@@ -229,7 +230,7 @@ def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
 
 
 def _charge_owners(entries: Sequence[_Entry], now: datetime.datetime) -> None:
-    """Charge the durations that the worker reports, at most the time since the games were sent."""
+    """Charge the durations that the worker reports, at most the time since the games were taken."""
     times = []
     for entry in entries:
         attempt, report = entry.arrival.attempt, entry.arrival.report

@@ -1,6 +1,6 @@
-"""The site's workers: stores their heartbeats, decides which of them get jobs.
+"""The site's workers: stores their heartbeats, decides which of them get work.
 
-A worker that voids game after game is quarantined: it gets no jobs until staff releases it, even after
+A worker that voids game after game is quarantined: it gets no work until staff releases it, even after
 restarts, and its voids count against no game. Every function here may be repeated.
 """
 
@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import datetime
 import logging
+import re
 from collections import Counter
 from functools import partial
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from engines.release import RELEASE
 from engines.visible import visible
-from tournament import queues
-from tournament.models import Attempt, Game, Ignored, Worker
+from tournament.models import Attempt, Door, Exam, Game, Token, Worker
 from tournament.services.accounts.notices import notify_staff
-from tournament.services.dispatch.recalls import take_back_from
 from tournament.services.locks import lock_tournaments, locking
-from workers.jobs import BOTH_UNABLE, NOT_RUN, PROTOCOL
-from workers.service.messaging.commands import Admission, Command
-from workers.service.messaging.heartbeat import Heartbeat, Trouble, name_of
-from workers.service.messaging.signing import COMMANDS, own_queue
-from workers.service.slots import MOST_SLOTS
+from tournament.services.work.checks import return_check
+from tournament.services.work.stopping import end_attempts
+from workers.jobs import BOTH_UNABLE, MOST_SLOTS, NOT_RUN, PROTOCOL, Admission, Heartbeat, Work, name_of
 
 LOST_AFTER = datetime.timedelta(seconds=20)
 """Four missed heartbeats."""
@@ -35,25 +32,56 @@ VOIDS_IN_A_ROW = 3
 MOST_VOIDS = 30
 """Most voids that are read to decide whether the worker is to blame."""
 OUTSTANDING = datetime.timedelta(hours=1)
-"""Longer than a job is queued and played, so that attempts can be selected by the time they were sent."""
+"""Longer than a batch is played, so that attempts can be selected by the time they were taken."""
+MOST_NEW_NAMES = 100
+"""Workers of one token that may send heartbeats within a day."""
 MAX_NAME, MAX_WORD, MAX_SENTENCE = 120, 40, 1000
 MAX_NUMBER = 2**31 - 1
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,40}@[A-Za-z0-9._-]{1,60}")
 
 log = logging.getLogger("tournament.workers")
 
 
+class WorkerNameError(ValueError):
+    """A name that no worker can have, or that this token cannot use: one sentence."""
+
+
+def is_worker_name(name: str) -> bool:
+    """Whether a worker may have this name: it has a place after an @, and no odd characters."""
+    return _NAME.fullmatch(name) is not None
+
+
+def find_own(token: Token, name: str) -> Worker | None:
+    """The worker of this name that sends its heartbeats with this token."""
+    return Worker.objects.filter(token=token, name=name).first() if is_worker_name(name) else None
+
+
 @transaction.atomic
-def record_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
-    """Store a worker's heartbeat; if the worker is wrong about whether it gets jobs, send it the answer."""
-    fresh = {"started_at": now, "seen_at": now}
-    name = visible(heartbeat.worker, MAX_NAME)
-    worker, is_new = locking(Worker.objects.all()).get_or_create(name=name, defaults=fresh)
-    run = visible(heartbeat.run, 36)
-    begins = is_new or run != worker.run
-    if begins:
-        worker.run, worker.started_at = run, now
+def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime) -> Worker:
+    """Store a worker's heartbeat; raises ``WorkerNameError``.
+
+    The name belongs to the token. Another token takes it over once the worker is not up any more, or its
+    token is revoked. The last heartbeat of a former run changes nothing.
+    """
+    if not is_worker_name(heartbeat.worker):
+        raise WorkerNameError(f"{visible(heartbeat.worker, 100)!r} is not the name of a worker, such as 'players@east'")
+    if not heartbeat.takes:
+        raise WorkerNameError("a worker must take games or checks")
+    fresh = {"token": token, "run": heartbeat.run, "started_at": now, "seen_at": now}
+    workers = locking(Worker.objects.all())
+    worker, is_new = workers.get_or_create(name=heartbeat.worker, defaults=fresh)
+    if is_new:
+        _check_number(token, now)
+    is_another = worker.token_id != token.pk
+    if is_another and _is_in_use(worker, now):
+        raise WorkerNameError(f"another token runs the worker {worker.name}")
+    if heartbeat.run != worker.run:
+        if heartbeat.stopping:
+            return worker
+        worker.run, worker.started_at = heartbeat.run, now
+    worker.token = token
     worker.host = visible(heartbeat.host, MAX_NAME)
-    worker.queue = visible(heartbeat.queue, 20)
+    worker.takes = ",".join(kind for kind in Work if kind in heartbeat.takes)
     worker.version = visible(heartbeat.version, MAX_WORD)
     worker.speed = visible(heartbeat.speed, 20)
     worker.level = heartbeat.level if heartbeat.level in {"A", "B", "C"} else "C"
@@ -64,48 +92,58 @@ def record_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
         setattr(worker, number, min(max(0, getattr(heartbeat, number)), MAX_NUMBER))
     worker.state = Worker.State.STOPPED if heartbeat.stopping else Worker.State.UP
     worker.seen_at = now
-    worker.set_aside = why_foreign(heartbeat.protocol, worker.version) or _why_set_aside(worker)
+    if heartbeat.trouble:
+        worker.trouble, worker.trouble_at = visible(heartbeat.trouble, MAX_SENTENCE), now
+    worker.barred = _why_barred(worker)
     worker.save()
-    is_wrong = heartbeat.admitted == bool(worker.why)
-    if begins or heartbeat.stopping or (worker.why and is_wrong):
-        _take_back(worker)  # a stopping worker puts jobs back into its queue, which a new run must not find
-    if not heartbeat.stopping and is_wrong:
-        _send_admission(worker)
+    if is_another or heartbeat.stopping or worker.why:
+        transaction.on_commit(partial(take_back, worker, now))  # it locks tournaments
     return worker
 
 
-def record_trouble(message: Trouble, now: datetime.datetime) -> None:
-    """Store why one of a worker's slots cannot play; the worker's heartbeat shows when it can again."""
-    if message.why:
-        mine = Worker.objects.filter(name=visible(name_of(message.worker), MAX_NAME))
-        mine.update(trouble=visible(message.why, MAX_SENTENCE), trouble_at=now)
+def admission_of(worker: Worker) -> Admission:
+    """The answer to a heartbeat."""
+    return Admission(not worker.why, worker.why)
 
 
-def sweep_workers(as_of: datetime.datetime) -> int:
+def take_back(worker: Worker, now: datetime.datetime) -> int:
+    """Have the games and checks wait again that the worker holds; returns how many.
+
+    It counts against no game and no worker. The answer to the worker's next post says stop. Games whose
+    reports are in the inbox are not concerned.
+    """
+    mine = Attempt.objects.filter(assigned=worker.name, ended_at__isnull=True, reported_at__isnull=True)
+    checks = list(Exam.objects.filter(assigned=worker.name, ended_at__isnull=True))
+    count = sum(return_check(exam, now) for exam in checks)
+    if tournaments := set(mine.order_by().values_list("game__tournament", flat=True)):
+        with transaction.atomic():
+            lock_tournaments(tournaments)
+            held = mine.filter(game__tournament__in=tournaments)
+            count += held.count()
+            end_attempts(held, Attempt.End.RELEASED, now)
+    return count
+
+
+def sweep_workers(now: datetime.datetime) -> int:
     """Mark workers without a recent heartbeat as lost, later delete them; returns how many were newly lost.
 
-    Everything that workers sent by ``as_of`` has been processed.
+    None is lost before workers have been able to reach the site for that long.
     """
     gone = Worker.objects.exclude(state=Worker.State.UP).filter(quarantined_at__isnull=True)
-    gone.filter(seen_at__lt=as_of - FORGOTTEN_AFTER).delete()
-    lost = Worker.objects.up().filter(seen_at__lt=as_of - LOST_AFTER)
-    return lost.update(state=Worker.State.LOST, busy=0, held=0, games_an_hour=0)
-
-
-def presume_others_lost() -> None:
-    """Mark workers of other releases as lost until their next heartbeat; for the record keeper's start."""
-    others = Worker.objects.up().exclude(version__in=("", RELEASE))
-    others.update(state=Worker.State.LOST, busy=0, held=0, games_an_hour=0)
+    gone.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
+    silent = now - LOST_AFTER
+    if not Door.objects.filter(open_since__lte=silent, seen_at__gte=silent).exists():
+        return 0
+    return _lose(Worker.objects.up().filter(seen_at__lt=silent))
 
 
 def presume_lost() -> None:
     """Mark all workers as lost until their next heartbeat; for the start of a site."""
-    Worker.objects.up().update(state=Worker.State.LOST, busy=0, held=0, games_an_hour=0)
+    _lose(Worker.objects.up())
 
 
-def is_refusing(name: str) -> bool:
-    """Whether the worker of this name refuses uploaded bots, by its last heartbeat."""
-    return Worker.objects.filter(name=visible(name, MAX_NAME)).exclude(refusal="").exists()
+def _lose(workers: QuerySet[Worker]) -> int:
+    return workers.update(state=Worker.State.LOST, busy=0, held=0, games_an_hour=0)
 
 
 def find_worker(reported_by: str) -> Worker | None:
@@ -115,7 +153,10 @@ def find_worker(reported_by: str) -> Worker | None:
 
 @transaction.atomic
 def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
-    """Give the worker no more jobs, discount its latest voids from their games, and notify staff."""
+    """Give the worker no more work, discount its latest voids from their games, and notify staff.
+
+    What it holds waits again with its next request.
+    """
     counts = Counter(void.game_id for void in _voids_in_a_row(worker))
     lock_tournaments(set(Game.objects.filter(pk__in=counts).values_list("tournament", flat=True)))
     for game, voids in counts.items():
@@ -125,27 +166,12 @@ def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
     worker.save(update_fields=["quarantined_at", "quarantine_reason"])
     log.error("worker %s is quarantined: %s", worker, why)
     notify_staff(worker, f"The worker {worker} is quarantined: {why}. It gets no games until it is released.")
-    _take_back(worker)
-    _send_admission(worker)
 
 
-def replace_queues(worker: Worker, why: str, now: datetime.datetime) -> None:
-    """Delete the queues of a worker and quarantine it, because its host made one of them unusable."""
-    with transaction.atomic():
-        Ignored.objects.count_more("broken queue", now)
-    record_trouble(Trouble(f"{worker.name}/", why), now)
-    for kind in (queues.GAMES, queues.VALIDATION, COMMANDS):
-        queues.clear_queue(own_queue(kind, worker.name))
-    if not worker.is_quarantined:
-        quarantine(worker, why, now)
-
-
-@transaction.atomic
 def release(worker: Worker, now: datetime.datetime) -> None:
-    """Give the worker jobs again; it plays a canary game first, and its earlier voids no longer count."""
+    """Give the worker work again; it plays a canary game first, and its earlier voids no longer count."""
     worker.quarantined_at, worker.quarantine_reason, worker.released_at = None, "", now
     worker.save(update_fields=["quarantined_at", "quarantine_reason", "released_at"])
-    _send_admission(worker)
 
 
 def judge(worker: Worker, now: datetime.datetime) -> bool:
@@ -192,38 +218,36 @@ def _is_to_blame(worker: Worker, voids: list[Attempt]) -> bool:
     return all(others.filter(Q(game__white=bot) | Q(game__black=bot)).exists() for bot in common)
 
 
-def why_foreign(protocol: int, release: str = "") -> str:
-    """Why a worker with this version of the messages gets no jobs; empty if it is the site's version."""
+def why_foreign(protocol: int) -> str:
+    """Why a worker with this version of the messages gets no work; empty if it is the site's version."""
     if protocol == PROTOCOL:
         return ""
     older = "the worker" if protocol < PROTOCOL else "the site"
-    of = f" of release {release}" if release else ""
     return (
-        f"this worker{of} and the site of release {RELEASE} do not understand each other"
+        f"this worker and the site of release {RELEASE} do not understand each other"
         f" (version {protocol} and {PROTOCOL} of their messages): update {older}"
     )
 
 
-def _why_set_aside(worker: Worker) -> str:
-    """If others of its queue run uploaded bots, a worker that does not would only void their games."""
+def _why_barred(worker: Worker) -> str:
+    """If others that take the same work run uploaded bots, a worker that does not would only void games."""
     if not worker.refusal:
         return ""
-    others = Worker.objects.trusted_with_uploads().filter(queue=worker.queue).exclude(pk=worker.pk)
-    return f"it does not run uploaded bots, and others do: {worker.refusal}" if others.exists() else ""
+    others = Worker.objects.trusted_with_uploads().exclude(pk=worker.pk)
+    replaced = all(others.taking(kind).exists() for kind in worker.work)
+    return f"it does not run uploaded bots, and others do: {worker.refusal}" if replaced else ""
 
 
-def stop_again(reported_by: str, attempt: Attempt) -> None:
-    """Have a worker stop the job of an attempt that ended without it, unless other games of it go on."""
-    worker = find_worker(reported_by)
-    if worker and not Attempt.objects.filter(job=attempt.job, ended_at__isnull=True).exists():
-        queues.send_command(Command(worker.name, stop=(str(attempt.job),)))
+def _is_in_use(worker: Worker, now: datetime.datetime) -> bool:
+    """Whether the worker's name belongs to its token now."""
+    token = worker.token
+    if token is None or token.revoked_at is not None or not token.user.is_active:
+        return False
+    return worker.state == Worker.State.UP and worker.seen_at >= now - LOST_AFTER
 
 
-def _take_back(worker: Worker) -> None:
-    """Have the games queued for a worker wait again; after the commit, because it locks tournaments."""
-    transaction.on_commit(partial(take_back_from, [worker.name]))
-
-
-def _send_admission(worker: Worker) -> None:
-    admission = Admission(worker.run, not worker.why, worker.why)
-    queues.send_on_commit(queues.send_command, Command(worker.name, admission=admission))
+def _check_number(token: Token, now: datetime.datetime) -> None:
+    """Check the number of a token's workers, including the latest; part of the caller's transaction."""
+    since = now - datetime.timedelta(days=1)
+    if Worker.objects.filter(token=token, seen_at__gt=since).count() > MOST_NEW_NAMES:
+        raise WorkerNameError(f"this token has run {MOST_NEW_NAMES} workers within a day")

@@ -1,0 +1,165 @@
+"""What slots post about their games: reports go to the inbox of the record keeper, moves to the live pages.
+
+A post may come twice, late, or about games of others. Nothing in it is trusted: the record keeper verifies
+each report before it counts.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import logging
+import uuid
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from django.db import transaction
+from django.db.models.functions import Coalesce
+
+from engines.timecontrol import MAX_LIMIT
+from engines.visible import visible
+from tournament.models import Attempt, Exam, Ignored, InboxReport, LiveGame, Worker
+from tournament.models.compressed import compress_text
+from tournament.services.bulk import insert_rows
+from tournament.services.locks import lock
+from tournament.services.work.attempts import give_back
+from tournament.services.work.leases import renew
+from tournament.services.work.turns import look
+from tournament.services.work.workers import take_back
+from workers.jobs import GameReport, Post, PostAnswer, Progress, name_of
+
+MOST_WAITING = 10_000
+"""Reports in the inbox; while there are more, no slot gets work."""
+SHOWN_EVERY = datetime.timedelta(seconds=1)
+"""A live game is written no more often."""
+MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
+"""Limits for the progress of a game, in characters and moves."""
+
+log = logging.getLogger("tournament.inbox")
+
+
+def count_reports(most: int = MOST_WAITING + 1) -> int:
+    """How many reports wait for the record keeper, counted up to ``most``."""
+    return InboxReport.objects.order_by()[:most].count()
+
+
+def receive(post: Post, job: uuid.UUID, worker: Worker, now: datetime.datetime) -> PostAnswer:
+    """Handle what a slot of ``worker`` posts of a job, without the news of a check; may be repeated.
+
+    Each step is a transaction of its own: a post whose answer was lost comes again.
+    """
+    mine = _attempts_of(job, worker)
+    _store_reports(post.reports, mine, worker, now)
+    for name in post.returned:
+        if (attempt := mine.get(name)) and attempt.ended_at is None and attempt.reported_at is None:
+            give_back(attempt, Attempt.End.RELEASED, now)
+    known = _show(post, mine, worker, now) if post.progress else 0
+    if worker.why:
+        take_back(worker, now)
+    else:
+        renew(job, now)
+    return PostAnswer(_what_to_stop(post, job, worker), known)
+
+
+def _attempts_of(job: uuid.UUID, worker: Worker) -> dict[str, Attempt]:
+    attempts = Attempt.objects.filter(job=job, assigned=worker.name).select_related("game")
+    fields = ("job", "game_id", "game__key", "assigned", "started_at", "reported_at", "ended_at", "end")
+    return {str(attempt.pk): attempt for attempt in attempts.only(*fields)}
+
+
+def _store_reports(
+    reports: Collection[GameReport], mine: Mapping[str, Attempt], worker: Worker, now: datetime.datetime
+) -> None:
+    """Put the reports of open attempts into the inbox; others are counted."""
+    ignored = Counter[str]()
+    wanted: dict[uuid.UUID, GameReport] = {}
+    for report in reports:
+        attempt = mine.get(report.attempt)
+        if attempt is None or attempt.game.key != report.key or name_of(report.worker) != worker.name:
+            ignored["foreign"] += 1
+        elif attempt.reported_at is not None or attempt.pk in wanted:
+            ignored["repeat"] += 1
+        elif attempt.ended_at is not None:
+            ignored["late"] += 1
+        else:
+            wanted[attempt.pk] = report
+    if wanted:
+        stored = _put_in(wanted, now)
+        ignored["late"] += len(wanted) - stored
+        look()
+    for reason, number in ignored.items():
+        if number:
+            with transaction.atomic():
+                Ignored.objects.count_more(reason, now, number)
+
+
+@transaction.atomic
+def _put_in(reports: Mapping[uuid.UUID, GameReport], now: datetime.datetime) -> int:
+    """Store reports and mark their attempts as reported; returns how many attempts were still open."""
+    waiting = Attempt.objects.filter(pk__in=reports, ended_at__isnull=True, reported_at__isnull=True)
+    still = [attempt.pk for attempt in lock(waiting.only("pk"))]
+    rows = (
+        {
+            "attempt_id": pk,
+            "content": compress_text(json.dumps(reports[pk].to_json())),
+            "received_at": now,
+        }
+        for pk in still
+    )
+    insert_rows(InboxReport, rows)
+    Attempt.objects.filter(pk__in=still).update(reported_at=now, started_at=Coalesce("started_at", now))
+    return len(still)
+
+
+def _show(post: Post, mine: Mapping[str, Attempt], worker: Worker, now: datetime.datetime) -> int:
+    """Add the moves of a running game to its live page; returns how many plies the site has."""
+    progress = post.progress
+    assert progress is not None
+    attempt = mine.get(progress.attempt)
+    if attempt is None or attempt.game.key != progress.key or attempt.ended_at or attempt.reported_at:
+        return 0
+    live = LiveGame.objects.filter(game=attempt.game_id).first()
+    moves = live.moves if live else []
+    is_new = attempt.started_at is None
+    if progress.from_ply > len(moves) or (live and not is_new and now - live.updated_at < SHOWN_EVERY):
+        return len(moves)
+    moves = (moves + _shown_moves(progress, len(moves)))[:MAX_LIVE_MOVES]
+    shown = {
+        "moves": moves,
+        "white_ms": _clock(progress.white_ms),
+        "black_ms": _clock(progress.black_ms),
+        "updated_at": now,
+    }
+    with transaction.atomic():
+        still = Attempt.objects.filter(pk=attempt.pk, ended_at__isnull=True, reported_at__isnull=True)
+        if not lock(still.only("pk")):
+            return 0
+        if is_new:
+            name = f"{worker.name}/{post.slot}"
+            Attempt.objects.filter(pk=attempt.pk).update(started_at=now, worker=name)
+        LiveGame.objects.update_or_create(game_id=attempt.game_id, defaults=shown)
+    return len(moves)
+
+
+def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker) -> tuple[str, ...]:
+    """What the slot must not play on: attempts that the site has ended, and everything of an unknown job."""
+    attempts = Attempt.objects.filter(job=job, assigned=worker.name)
+    ended = attempts.exclude(end__in=[Attempt.End.OPEN, Attempt.End.RECORDED, Attempt.End.VOID])
+    stop = {str(pk) for pk in ended.values_list("pk", flat=True)}
+    if not attempts.exists() and not Exam.objects.filter(
+        pk=job, assigned=worker.name, ended_at__isnull=True
+    ).exists():
+        stop |= {str(job), *(report.attempt for report in post.reports), *post.returned}
+        stop |= {post.progress.attempt} if post.progress else set()
+    return tuple(sorted(stop))
+
+
+def _clock(shown_ms: int | None) -> int | None:
+    """A clock limited to the range of its column."""
+    return None if shown_ms is None else min(max(shown_ms, -MAX_LIMIT), MAX_LIMIT)
+
+
+def _shown_moves(progress: Progress, known: int) -> list[list[str]]:
+    """The moves after the first ``known`` plies, cleaned and bounded: they are not verified yet."""
+    moves = progress.moves[known - progress.from_ply :][:MAX_LIVE_MOVES]
+    return [[visible(token, MAX_TOKEN), visible(comment, MAX_COMMENT)] for token, comment in moves]

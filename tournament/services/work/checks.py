@@ -1,0 +1,89 @@
+"""Compliance checks as work: which one a slot takes next, and how one waits again.
+
+What a check finds is stored by ``uploads.validation``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from collections import Counter
+
+from django.db import transaction
+
+from tournament.models import Attempt, BotVersion, Exam, Tournament, Worker
+from tournament.services.locks import lock, lock_row
+from tournament.services.work.fair_share import SITE, charge, checked_seconds, exhausted, used_by_owner
+from tournament.services.work.leases import LEASE
+from workers.jobs import Ask, ComplianceJob
+
+SECONDS = 60
+SECONDS_A_LADDER = 45
+"""Time limits of a compliance check."""
+
+
+def claim_check(ask: Ask, worker: Worker, now: datetime.datetime) -> Exam | None:
+    """Give a slot the check that is next; None if none waits, or another slot was quicker.
+
+    Owners take turns: first the one with the fewest running checks and validation games, then the one whose
+    bots have used the least time today. Checks of owners whose time is used up wait for tomorrow.
+    """
+    for exam in _waiting(now):
+        taken = {
+            **{"assigned": worker.name, "run": ask.run, "slot": ask.slot, "ask": uuid.UUID(ask.ask)},
+            **{"sent_at": now, "heard_at": None, "lease_until": now + LEASE},
+        }
+        still = Exam.objects.filter(pk=exam.pk, assigned="", ended_at__isnull=True)
+        if still.update(**taken):
+            for name, value in taken.items():
+                setattr(exam, name, value)
+            return exam
+    return None
+
+
+def check_job(exam: Exam) -> ComplianceJob:
+    """The check as its worker gets it."""
+    games = tuple(exam.version.games)
+    seconds = SECONDS + SECONDS_A_LADDER * len(games)
+    return ComplianceJob(str(exam.pk), exam.version.engine_spec(), games, seconds)
+
+
+@transaction.atomic
+def return_check(exam: Exam, now: datetime.datetime) -> bool:
+    """End an open check whose slot does not run it, and make its version wait for another; may be repeated."""
+    locked = lock(Exam.objects.filter(pk=exam.pk, ended_at__isnull=True).exclude(assigned=""))
+    if not locked:
+        return False
+    (mine,) = locked
+    version = lock_row(BotVersion.objects.select_related("bot"), mine.version_id)
+    Exam.objects.filter(pk=mine.pk).update(ended_at=now, end=Exam.End.RETURNED)
+    if version.state == BotVersion.State.VALIDATING:
+        Exam.objects.create(version=version, sent_at=now)
+    seconds = checked_seconds(mine.sent_at, mine.heard_at, now)
+    charge({version.bot.owner_id: seconds}, now, is_validation=True)
+    return True
+
+
+def _waiting(now: datetime.datetime) -> list[Exam]:
+    """The checks that wait, the next one first."""
+    open_checks = Exam.objects.filter(ended_at__isnull=True)
+    checks = list(open_checks.filter(assigned="").select_related("version__bot").order_by("sent_at"))
+    if not checks:
+        return []
+    over = exhausted(now, is_validation=True)
+    used = used_by_owner(now, is_validation=True)
+    running = Counter(
+        owner or SITE
+        for owner in open_checks.exclude(assigned="").values_list("version__bot__owner", flat=True)
+    )
+    games = Attempt.objects.filter(
+        game__tournament__kind=Tournament.Kind.VALIDATION, ended_at__isnull=True, reported_at__isnull=True
+    )
+    jobs = games.order_by().values_list("game__tournament__owner", "job").distinct()
+    running.update(owner or SITE for owner, _ in jobs)
+
+    def rank(exam: Exam) -> tuple[int, float, datetime.datetime]:
+        owner = exam.version.bot.owner_id or SITE
+        return running[owner], used.get(owner, 0.0), exam.sent_at
+
+    return sorted((exam for exam in checks if exam.version.bot.owner_id not in over), key=rank)
