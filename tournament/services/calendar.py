@@ -1,6 +1,6 @@
 """Everything due by time or by results: entries, starts, rounds, ladder pairs, version tests, leases.
 
-Celery beat runs it every few seconds; a later run does what was missed, and nothing is done twice.
+The record keeper runs it every few seconds; a later run does what was missed, and nothing is done twice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from tournament.models import Tournament
-from tournament.services.dispatch.leases import end_leases
 from tournament.services.ladders.matchmaking import tend_ladders
 from tournament.services.schedule.entries import close_entries
 from tournament.services.schedule.limits import LimitError, check_running
@@ -23,6 +22,8 @@ from tournament.services.schedule.steps import first_steps, take_step
 from tournament.services.schedule.tournaments import TournamentError, cancel, start
 from tournament.services.uploads.validation import sweep_checks
 from tournament.services.version_tests.progress import tend_tests
+from tournament.services.work.leases import end_leases
+from tournament.services.work.workers import sweep_workers
 
 STEPS_AT_ONCE = 2
 """Steps of large schedules a run: the record keeper does nothing else meanwhile."""
@@ -37,16 +38,11 @@ def tend(now: datetime.datetime | None = None) -> int:
     return steps + tend_ladders(now)  # last: ladder games use the workers that are still idle
 
 
-def sweep(as_of: datetime.datetime | None = None, now: datetime.datetime | None = None) -> int:
-    """End the expired leases of games and of compliance checks; returns how many. Repeatable.
-
-    ``as_of`` is set by a sweep that waited for the reports queued before it, see ``end_leases``.
-    """
+def sweep(now: datetime.datetime | None = None) -> int:
+    """End the expired leases of games and of compliance checks; returns how many. Repeatable."""
     now = now or timezone.now()
-    swept = end_leases(as_of, now)
-    if swept is None:
-        return 0
-    return swept.lost + sweep_checks(swept.settled, swept.idle, now)
+    sweep_workers(now)
+    return end_leases(now) + sweep_checks(now)
 
 
 def _close_due(now: datetime.datetime) -> int:

@@ -1,6 +1,6 @@
 """Deletes rows whose time is over: old logs, attempts, notices, sessions and entries of the shared cache.
 
-Beat calls it; a call deletes a few chunks and leaves the rest to the next one, so that no other writer waits.
+The record keeper calls it; a call deletes a few chunks and leaves the rest to the next one, so that no other writer waits.
 It may be killed and repeated at any time. Nothing is deleted that a game, a record or a rating needs.
 """
 
@@ -25,7 +25,7 @@ CHUNK = 500
 BUDGET_S = 0.5
 """The time after which a call begins no further chunk."""
 ATTEMPTS = datetime.timedelta(days=7)
-"""After the attempt was sent. A message that comes later counts as foreign."""
+"""After the attempt was taken. A report that comes later counts as foreign."""
 READ_NOTICES, NOTICES = datetime.timedelta(days=30), datetime.timedelta(days=180)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
 
 from tournament.models import Worker
-from tournament.queues import GAMES, VALIDATION
 from tournament.sentences import as_sentence
+from workers.jobs import Work
 from workers.sandbox.levels import (
     LEVEL_B,
     SETTING,
@@ -21,7 +21,6 @@ from workers.sandbox.levels import (
 )
 from workers.sandbox.policy import read_verdict
 
-QUEUES = {GAMES, VALIDATION}
 RESTART = "The site's operator can let them play by starting it with"
 INSTALL = "The site's operator can let them play, without a restart, with"
 INSTALL_FIRST = "The site's operator can begin, without a restart, with"
@@ -66,7 +65,7 @@ def look() -> Uploads:
         return Uploads(False, f"uploaded bots wait: {error}", verdict=found)
     up = list(Worker.objects.up())
     trusted = [worker for worker in up if worker.is_trusted_with_uploads]
-    if {worker.queue for worker in trusted} >= QUEUES:
+    if _work_of(trusted) == set(Work):
         return _run_by(trusted, found)
     refusing = next((worker for worker in up if worker.refusal), None)
     admitted = found is not None and found.admits(needed)
@@ -88,9 +87,12 @@ def waiting_reason() -> str:
 
 
 def _is_closed(up: Sequence[Worker]) -> bool:
-    """Whether all workers of a queue refuse uploads: they tested the sandbox before it improved."""
-    open_queues = {worker.queue for worker in up if worker.is_trusted_with_uploads}
-    return bool({worker.queue for worker in up} & QUEUES - open_queues)
+    """Whether all workers that take some work refuse uploads: they tested the sandbox before it improved."""
+    return _work_of(up) != _work_of([worker for worker in up if worker.is_trusted_with_uploads])
+
+
+def _work_of(workers: Iterable[Worker]) -> set[Work]:
+    return {kind for worker in workers for kind in worker.work}
 
 
 def _run_by(workers: Sequence[Worker], found: Verdict | None) -> Uploads:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import uuid
 
 from django.db import transaction
 
@@ -11,8 +10,7 @@ from tournament.models import BotVersion, Exam, Tournament
 from tournament.services.bots.verdicts import refuse
 from tournament.services.locks import lock, lock_row, lock_tournaments
 from tournament.services.schedule.steps import cancel_games
-from tournament.services.shares import charge, checked_seconds
-from tournament.services.stopping import stop_jobs
+from tournament.services.work.fair_share import charge, checked_seconds
 
 State = BotVersion.State
 
@@ -20,7 +18,7 @@ State = BotVersion.State
 def stop_validation(version: BotVersion, reason: str, now: datetime.datetime) -> bool:
     """Refuse a version that waits or is validated; False if it is neither.
 
-    Its worker stops the engines, and what it still reports of the check is ignored.
+    The next answer to its slot says stop, and what it still reports of the check is ignored.
     """
     while (was_stopped := _try_to_stop(version.pk, reason, now)) is None:
         pass  # at most once after each check
@@ -29,12 +27,13 @@ def stop_validation(version: BotVersion, reason: str, now: datetime.datetime) ->
 
 @transaction.atomic
 def _try_to_stop(pk: int, reason: str, now: datetime.datetime) -> bool | None:
-    """None if the check ended at this moment: the validation games that follow it are not locked."""
+    """None if the check ended at this moment: what follows it, games or another check, is not locked."""
     games = BotVersion.objects.values_list("validation", flat=True).get(pk=pk)
     lock_tournaments([games] if games else [])
     exams = lock(Exam.objects.filter(version=pk, ended_at__isnull=True))
     locked = lock_row(BotVersion.objects.select_related("bot__owner"), pk)
-    if locked.validation_id != games:
+    now_open = set(locked.exams.filter(ended_at__isnull=True).values_list("pk", flat=True))
+    if locked.validation_id != games or now_open != {exam.pk for exam in exams}:
         transaction.set_rollback(True)  # releases the locks also in a caller's transaction
         return None
     if locked.state not in {State.WAITING, State.VALIDATING}:
@@ -52,7 +51,6 @@ def _stop_check(exam: Exam, owner: int | None, reason: str, now: datetime.dateti
     Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=Exam.End.RETURNED, why=reason)
     if exam.assigned:
         charge({owner: checked_seconds(exam.sent_at, exam.heard_at, now)}, now, is_validation=True)
-        stop_jobs({uuid.UUID(str(exam.pk)): exam.assigned})
 
 
 def _cancel_games(pk: int, reason: str, now: datetime.datetime) -> None:

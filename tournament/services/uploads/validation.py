@@ -1,39 +1,31 @@
 """Validates an upload: a compliance check in a worker, then a game against itself on each ladder.
 
 A validation begins with the upload, or as soon as uploads are run: a worker's heartbeat may begin the waiting
-ones. Owners take turns, and each may use so many hours of slots a day for validations (``services.shares``).
-Everything here may be repeated: messages about a check may come twice, late, or without a request.
+ones. Which check a slot takes next is decided in ``work.checks``. Everything here may be repeated: news of a
+check may come twice, late, or without a request.
 """
 
 from __future__ import annotations
 
 import datetime
 import uuid
-from collections import Counter
-from collections.abc import Collection, Iterator
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from engines.visible import visible, visible_lines
-from tournament import models, queues
-from tournament.models import BotVersion, Exam, Game, Worker
+from tournament import models
+from tournament.models import BotVersion, Exam, Game, Token, Worker
 from tournament.services.bots.verdicts import put_off, refuse
-from tournament.services.dispatch import workers
-from tournament.services.dispatch.batches import engine_spec
-from tournament.services.dispatch.dispatch import look_at_rooms
 from tournament.services.locks import lock_row, locking
 from tournament.services.schedule.tournaments import create_validation, start
-from tournament.services.shares import SITE, charge, checked_seconds, exhausted, is_exhausted, used_by_owner
 from tournament.services.uploads import availability as uploads
-from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews, Finding
+from tournament.services.work import workers
+from tournament.services.work.fair_share import charge, checked_seconds, is_exhausted
+from tournament.services.work.leases import leases_may_end
+from workers.jobs import Admission, ComplianceEnding, ComplianceNews, Finding, Heartbeat, name_of
 from workers.service.compliance import MAX_LOG, MAX_NAME, MAX_SENTENCE
-from workers.service.messaging.heartbeat import Heartbeat, name_of
 
-SECONDS = 60
-SECONDS_A_LADDER = 45
-"""Time limits of a compliance check."""
 MAX_TRIES = 3
 """Lost or failed checks of one version before an operator has to look at it."""
 MAX_WORKER = 120
@@ -42,32 +34,14 @@ MAX_FOUND = 200
 
 @transaction.atomic
 def begin(version: BotVersion, now: datetime.datetime) -> Exam | None:
-    """Send a version to its compliance check; None if one is under way already."""
+    """Have a version wait for its compliance check; None if one is under way already."""
     movable = [BotVersion.State.WAITING, BotVersion.State.VALIDATING]
     version = lock_row(BotVersion.objects.select_related("bot"), version.pk)
     if version.state not in movable or version.exams.filter(ended_at__isnull=True).exists():
         return None
     version.state, version.state_reason, version.validation = BotVersion.State.VALIDATING, "", None
     version.save(update_fields=["state", "state_reason", "validation"])
-    exam = Exam.objects.create(version=version, sent_at=now)
-    transaction.on_commit(assign_checks)
-    return exam
-
-
-def assign_checks() -> int:
-    """Send the checks that wait to validation workers with free slots; returns how many. Repeatable."""
-    rooms, jobs = look_at_rooms(queues.VALIDATION)
-    free = {room.worker: room.free for room in rooms if room.free}
-    if not free:
-        return 0
-    turns = _turns(Counter(job.owner for job in jobs), timezone.now())
-    sent = 0
-    while (name := max(free, key=free.__getitem__)) and free[name] > 0:
-        if (exam := next(turns, None)) is None:
-            break
-        free[name] -= 1
-        sent += _send_check(exam, name)
-    return sent
+    return Exam.objects.create(version=version, sent_at=now)
 
 
 def is_delayed(version: BotVersion, now: datetime.datetime) -> bool:
@@ -83,41 +57,6 @@ def is_delayed(version: BotVersion, now: datetime.datetime) -> bool:
     return version.validation_id is not None and waiting.exists()
 
 
-def _turns(running: Counter[int], now: datetime.datetime) -> Iterator[Exam]:
-    """The checks that wait: owners take turns, the one first whose bots have used the least time today.
-
-    ``running`` counts the validation jobs by owner; running checks are added. Checks of owners whose time is
-    used up wait for tomorrow.
-    """
-    open_checks = Exam.objects.filter(ended_at__isnull=True)
-    checks = open_checks.filter(assigned="").select_related("version__bot").order_by("sent_at")
-    over = exhausted(now, is_validation=True)
-    waiting = [exam for exam in checks if exam.version.bot.owner_id not in over]
-    owners = open_checks.exclude(assigned="").values_list("version__bot__owner", flat=True)
-    running.update(owner or SITE for owner in owners)
-    used = used_by_owner(now, is_validation=True)
-
-    def rank(exam: Exam) -> tuple[int, float, datetime.datetime]:
-        owner = exam.version.bot.owner_id or SITE
-        return running[owner], used.get(owner, 0.0), exam.sent_at
-
-    while waiting:
-        exam = min(waiting, key=rank)
-        waiting.remove(exam)
-        running[exam.version.bot.owner_id or SITE] += 1
-        yield exam
-
-
-@transaction.atomic
-def _send_check(exam: Exam, worker: str) -> bool:
-    """Send a check on commit; False if another process has sent it meanwhile."""
-    waiting = Exam.objects.filter(pk=exam.pk, assigned="", ended_at__isnull=True)
-    if not waiting.update(assigned=worker, sent_at=timezone.now()):
-        return False
-    queues.send_on_commit(queues.send_check, check_job(exam), worker)
-    return True
-
-
 def validate_waiting() -> int:
     """Start the waiting validations; for the start of a site that runs uploads."""
     if not uploads.look().are_run:
@@ -128,26 +67,23 @@ def validate_waiting() -> int:
 
 
 @transaction.atomic
-def receive_heartbeat(heartbeat: Heartbeat, now: datetime.datetime) -> Worker:
-    """Process a heartbeat; if uploads are run from now on because of it, start the waiting validations."""
+def receive_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime) -> Admission:
+    """Handle a heartbeat; if uploads are run from now on because of it, start the waiting validations.
+
+    Raises ``WorkerNameError``.
+    """
     before = heartbeat.stopping or uploads.look().are_run
-    refused = workers.is_refusing(heartbeat.worker)
-    worker = workers.record_heartbeat(heartbeat, now)
+    refused = Worker.objects.filter(name=heartbeat.worker).exclude(refusal="").exists()
+    worker = workers.record_heartbeat(heartbeat, token, now)
     # The worker may have stored its self-test, which counts for the site, before its heartbeat came.
     if (not before or (refused and not worker.refusal)) and uploads.look().are_run:
         validate_waiting()
-    return worker
-
-
-def check_job(exam: Exam) -> ComplianceJob:
-    games = tuple(exam.version.games)
-    seconds = SECONDS + SECONDS_A_LADDER * len(games)
-    return ComplianceJob(str(exam.pk), engine_spec(exam.version), games, seconds)
+    return Admission(not worker.why, worker.why)
 
 
 @transaction.atomic
 def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
-    """Process a message about a check; False if the check is unknown, over or another worker's."""
+    """Store the news of a check; False if the check is unknown, over or another worker's."""
     exam = _open_check(news.exam)
     if exam is None or exam.assigned != name_of(news.worker):
         models.Ignored.objects.count_more("foreign", now)
@@ -156,7 +92,7 @@ def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     exam.worker = visible(news.worker, MAX_WORKER)
     exam.engine = visible(news.engine, MAX_NAME)
     exam.unpacked = exam.unpacked or news.unpacked
-    if len(news.found) >= len(exam.found):  # messages may overtake each other: the longer one is later
+    if len(news.found) >= len(exam.found):  # news may overtake each other: the longer are later
         exam.found = [_shown(found).to_json() for found in news.found[:MAX_FOUND]]
     exam.save()
     if news.ending is not ComplianceEnding.NONE:
@@ -164,17 +100,15 @@ def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     return True
 
 
-def sweep_checks(lost_before: datetime.datetime, idle: Collection[str], now: datetime.datetime) -> int:
-    """Send checks again that had no message since ``lost_before``; returns how many.
-
-    Includes checks queued before then for the workers named in ``idle``, which have taken them since.
-    """
-    silent = Exam.objects.filter(ended_at__isnull=True)
-    taken = Q(heard_at__isnull=True, sent_at__lt=lost_before, assigned__in=idle)
-    lost = list(silent.filter(Q(heard_at__lt=lost_before) | taken))
+def sweep_checks(now: datetime.datetime) -> int:
+    """Have checks wait again whose leases have expired; returns how many."""
+    if not leases_may_end(now):
+        return 0
+    lost = list(Exam.objects.filter(ended_at__isnull=True, lease_until__lt=now))
     for exam in lost:
         with transaction.atomic():
-            if (still := _open_check(str(exam.pk))) is not None:
+            still = _open_check(str(exam.pk))
+            if still is not None and still.lease_until is not None and still.lease_until < now:
                 _end(still, Exam.End.LOST, now, "its worker sent no more messages")
     return len(lost)
 

@@ -22,7 +22,7 @@ from tournament.services.accounts.notices import notify_staff
 from tournament.services.locks import lock_tournaments, locking
 from tournament.services.work.checks import return_check
 from tournament.services.work.stopping import end_attempts
-from workers.jobs import BOTH_UNABLE, MOST_SLOTS, NOT_RUN, PROTOCOL, Admission, Heartbeat, Work, name_of
+from workers.jobs import BOTH_UNABLE, MOST_SLOTS, NOT_RUN, PROTOCOL, Heartbeat, Work, name_of
 
 LOST_AFTER = datetime.timedelta(seconds=20)
 """Four missed heartbeats."""
@@ -99,11 +99,6 @@ def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime)
     if is_another or heartbeat.stopping or worker.why:
         transaction.on_commit(partial(take_back, worker, now))  # it locks tournaments
     return worker
-
-
-def admission_of(worker: Worker) -> Admission:
-    """The answer to a heartbeat."""
-    return Admission(not worker.why, worker.why)
 
 
 def take_back(worker: Worker, now: datetime.datetime) -> int:
