@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from tournament.models.names import MAX_LOOK, look_key, look_keys, name_key
+from workers.jobs import EngineSpec
 
 if TYPE_CHECKING:
     from tournament.models.people import User
@@ -161,8 +162,28 @@ class BotVersion(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("version", args=[self.bot.slug, self.number])
 
+    def engine_spec(self) -> EngineSpec:
+        """How a worker starts this version, and its name in records."""
+        return EngineSpec(
+            name=self.bot.name,
+            version=str(self.number),
+            command=tuple(self.command),
+            bundle=self.bundle_id,
+            options=tuple(self.options.items()),
+        )
+
     def plays(self, ladder: str) -> bool:
         return ladder in self.games
+
+    def engine_spec(self) -> EngineSpec:
+        """How a worker starts this version, and its name in records."""
+        return EngineSpec(
+            name=self.bot.name,
+            version=str(self.number),
+            command=tuple(self.command),
+            bundle=self.bundle_id,
+            options=tuple(self.options.items()),
+        )
 
 
 class ActiveVersion(models.Model):

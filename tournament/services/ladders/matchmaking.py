@@ -23,12 +23,10 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from engines.rules.registry import GAMES
-from tournament import queues
 from tournament.arithmetic.matchmaker import draw_pairs
 from tournament.arithmetic.ratings import SETTLED_GAMES
 from tournament.models import (
     ActiveVersion,
-    Attempt,
     BotVersion,
     Game,
     LadderRating,
@@ -38,13 +36,14 @@ from tournament.models import (
 )
 from tournament.models.matchmaking import LadderTerms
 from tournament.models.tournaments import GAMES_A_PAIR, TournamentQuerySet
-from tournament.services.dispatch import dispatch
-from tournament.services.dispatch.slots import slots_at_work
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.locks import lock_row, lock_tournaments
 from tournament.services.schedule.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
 from tournament.services.schedule.slugs import unique_slug
 from tournament.services.schedule.terms import MAX_PRIORITY
+from tournament.services.work.durations import slots_at_work
+from tournament.services.work.fair_share import of_work
+from workers.jobs import Work
 
 GAMES_AHEAD_A_SLOT = 2 * GAMES_A_PAIR
 """One pair played and one waiting: no slot is idle, and a tournament that starts waits only a little."""
@@ -164,7 +163,7 @@ def priority_of(row: Matchmaking) -> int:
 
 def has_room(priority: int) -> bool:
     """Whether workers are idle, or nearly, and no game of the same or a higher priority waits."""
-    claimed = Game.objects.filter(dispatch.of_queue(queues.GAMES, "tournament"), state=Game.State.CLAIMED)
+    claimed = Game.objects.filter(of_work(Work.GAMES, "tournament__"), state=Game.State.CLAIMED)
     claimed = claimed.exclude(tournament__kind=Kind.VERSION_TEST)  # they leave the queue for ladder games
     waiting = open_games().filter(state=Game.State.WAITING)
     ahead = claimed.count() + waiting.count()
@@ -188,9 +187,6 @@ def open_games() -> QuerySet[Game]:
 def take_back_stale() -> int:
     """Cancel ladder games that are not begun and whose players are no longer active; returns how many."""
     stale = _stale_games()
-    queued = Attempt.objects.filter(game__in=stale, ended_at__isnull=True, lease_until__isnull=True)
-    if stale and queued.exists():
-        dispatch.recall()
     return _cancel_waiting(stale) if stale else 0
 
 

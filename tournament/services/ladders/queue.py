@@ -15,7 +15,6 @@ from typing import NamedTuple
 from django.core.cache import cache
 from django.template.defaultfilters import pluralize
 
-from tournament import queues
 from tournament.arithmetic.matchmaker import can_play, most_pairs_between
 from tournament.models import (
     ActiveVersion,
@@ -27,9 +26,10 @@ from tournament.models import (
     Tournament,
     Worker,
 )
-from tournament.services.dispatch.dispatch import of_queue
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.ladders.matchmaking import find_matchmakers
+from tournament.services.work.fair_share import of_work
+from workers.jobs import Work
 
 LISTED = 600
 """Waiting games of a tournament that are read one by one."""
@@ -88,7 +88,7 @@ def queue_state(now: datetime.datetime) -> QueueState:
 
 
 def look(now: datetime.datetime) -> QueueState:
-    claimed = Game.objects.filter(of_queue(queues.GAMES, "tournament"), state=Game.State.CLAIMED)
+    claimed = Game.objects.filter(of_work(Work.GAMES, "tournament__"), state=Game.State.CLAIMED)
     attempts = Attempt.objects.filter(pk__in=claimed.values("attempt")).order_by("sent_at", "game")
     games = {game.attempt: game for game in claimed.select_related("live")}
     in_order = [games[attempt.pk] for attempt in attempts if attempt.pk in games]
@@ -96,7 +96,7 @@ def look(now: datetime.datetime) -> QueueState:
     events, ahead = _find_waiting([game for game in in_order if not hasattr(game, "live")], playing)
     now_played = {(g.ladder_id, version): g.pk for g in playing for version in (g.white_id, g.black_id)}
     return QueueState(
-        _find_trouble(attempts, now),
+        _find_trouble(now),
         [game.pk for game in playing],
         events,
         _next_games(now_played, ahead),
@@ -181,17 +181,13 @@ def _why_none(row: Matchmaking, enabled: bool) -> str:
     return "none: no bot of another owner is active here"
 
 
-def _find_trouble(attempts: Iterable[Attempt], now: datetime.datetime) -> str:
+def _find_trouble(now: datetime.datetime) -> str:
     keeper = Keeper.objects.first()
     if keeper is None or now - keeper.seen_at > SILENCE:
-        return "the record keeper, which sends games to workers, is not running"
-    conditions = {worker.condition for worker in Worker.objects.up().filter(queue=queues.GAMES)}
-    if conditions <= {"quarantined", "set aside", "held"}:
+        return "the record keeper, which stores results, is not running"
+    conditions = {worker.condition for worker in Worker.objects.up().taking(Work.GAMES)}
+    if conditions <= {"quarantined", "barred", "held"}:
         return _why_unable(conditions)
-    leases = [attempt.lease_until for attempt in attempts if attempt.lease_until]
-    waits_long = any(attempt.lease_until is None and now - attempt.sent_at > SILENCE for attempt in attempts)
-    if waits_long and not any(lease >= now for lease in leases):
-        return "no worker takes games"
     return ""
 
 

@@ -8,12 +8,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from engines.records import Fault
-from tournament.models import Attempt, BotVersion, Game, Keeper, Tournament
+from tournament.models import Attempt, BotVersion, Game, Tournament
 from tournament.models.tournaments import UNLISTED
 from tournament.services.bots.verdicts import accept, put_off, refuse
 from tournament.services.schedule.publishing import tell_ended
 from tournament.services.schedule.stored_tables import store_tables
-from tournament.services.stopping import end_attempts
+from tournament.services.work.stopping import end_attempts
 from workers.jobs import BOTH_UNABLE
 
 
@@ -42,9 +42,7 @@ def cancel_open_games(tournament: Tournament, now: datetime.datetime) -> int:
     """
     end_attempts(Attempt.objects.filter(game__tournament=tournament), Attempt.End.CANCELLED, now)
     waiting = Game.objects.filter(tournament=tournament, state=Game.State.WAITING)
-    cancelled = waiting.update(state=Game.State.CANCELLED)
-    Keeper.objects.recall_jobs()
-    return cancelled
+    return waiting.update(state=Game.State.CANCELLED)
 
 
 def finish(tournament: Tournament) -> None:

@@ -15,7 +15,7 @@ from itertools import islice
 from django.db import transaction
 from django.db.models import F, Min
 
-from tournament.models import Attempt, BotVersion, Game, Keeper, ScheduleStep, Tournament
+from tournament.models import Attempt, BotVersion, Game, ScheduleStep, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.pairings import (
@@ -27,7 +27,7 @@ from tournament.services.schedule.pairings import (
 )
 from tournament.services.schedule.terms import meetings, players_of
 from tournament.services.schedule.walkovers import give_to_opponents
-from tournament.services.stopping import end_attempts
+from tournament.services.work.stopping import end_attempts
 
 PAIRINGS_A_STEP = 1_000
 GAMES_A_STEP = GAMES_A_PAIR * PAIRINGS_A_STEP
@@ -69,7 +69,6 @@ def cancel_games(tournament: Tournament, now: datetime) -> None:
     tournament.steps.all().delete()
     if not _cancel_some(tournament):
         tournament.steps.create(kind=Kind.CANCEL)
-    Keeper.objects.recall_jobs()
 
 
 def games_to_make(tournament: Tournament) -> int:

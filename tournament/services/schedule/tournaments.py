@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from tournament.models import Attempt, BotVersion, Entry, Keeper, Ladder, Tournament, User
+from tournament.models import Attempt, BotVersion, Entry, Ladder, Tournament, User
 from tournament.models.tournaments import UNLISTED
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
@@ -43,7 +43,7 @@ from tournament.services.schedule.terms import (
     count_games,
     players_of,
 )
-from tournament.services.stopping import end_attempts
+from tournament.services.work.stopping import end_attempts
 
 __all__ = [
     "TournamentError",
@@ -171,8 +171,6 @@ def _start(tournament: Tournament) -> None:
     locked.state, locked.started_at = State.RUNNING, timezone.now()
     locked.save(update_fields=["state", "state_reason", "started_at", "seeds"])
     tell_begun(locked)
-    if locked.priority > 0 or _comes_before_a_ladder(locked):
-        Keeper.objects.recall_jobs()
 
 
 @transaction.atomic
@@ -183,7 +181,6 @@ def pause(tournament: Tournament) -> None:
     locked.save(update_fields=["state"])
     mine = Attempt.objects.filter(game__tournament=tournament)
     end_attempts(mine, Attempt.End.RELEASED, timezone.now())
-    Keeper.objects.recall_jobs()
     tournament.refresh_from_db()
 
 
@@ -224,8 +221,7 @@ def set_priority(tournament: Tournament, priority: int) -> None:
     """Play its games before those of lower priority, from now on; raises ``TournamentError``."""
     _refuse_version_test(tournament)
     check_range("priority", priority, -MAX_PRIORITY, MAX_PRIORITY)
-    if Tournament.objects.filter(pk=tournament.pk).exclude(priority=priority).update(priority=priority):
-        Keeper.objects.recall_jobs()
+    Tournament.objects.filter(pk=tournament.pk).update(priority=priority)
     tournament.refresh_from_db()
 
 
@@ -291,12 +287,6 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
         cancel_games(tournament, now)
     tell_cancelled(tournament, reason, was_draft=was_draft)
     tournament.refresh_from_db()
-
-
-def _comes_before_a_ladder(tournament: Tournament) -> bool:
-    """Whether queued ladder pairs may have to wait for it; validations have a queue of their own."""
-    ladders = Tournament.objects.running().filter(kind=Kind.LADDER, priority__lt=tournament.priority)
-    return tournament.kind != Kind.VALIDATION and ladders.exists()
 
 
 def _locked(tournament: Tournament, states: Sequence[Tournament.State], unless: str) -> Tournament:

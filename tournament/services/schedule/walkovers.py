@@ -12,10 +12,10 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from engines.records import Fault
-from tournament.models import Attempt, BotVersion, Game, Keeper, Tournament, VersionTest
+from tournament.models import Attempt, BotVersion, Game, Tournament, VersionTest
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.stopping import end_attempts
+from tournament.services.work.stopping import end_attempts
 
 Kind, State = Tournament.Kind, Tournament.State
 OPEN = [Game.State.WAITING, Game.State.CLAIMED]
@@ -49,7 +49,6 @@ def _end_games(pk: int, version: BotVersion, most: int) -> None:
         return
     played = Attempt.objects.filter(_of(version, "game__"), game__tournament=tournament)
     end_attempts(played, Attempt.End.CANCELLED, timezone.now())
-    Keeper.objects.recall_jobs()
     waiting = tournament.games.filter(_of(version), state=Game.State.WAITING).order_by("id")
     games = list(waiting.values_list("pk", flat=True)[:most])
     if tournament.is_endless:

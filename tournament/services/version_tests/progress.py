@@ -21,9 +21,6 @@ from engines.rules.base import Result
 from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.models.version_tests import no_pairs
-from tournament.services.dispatch.batches import BATCH_SECONDS, MAX_PAIRS
-from tournament.services.dispatch.durations import seconds_by_version
-from tournament.services.dispatch.slots import slots_expected
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import cancel_open_games
@@ -36,6 +33,8 @@ from tournament.services.schedule.pairings import (
     store_pairings,
 )
 from tournament.services.schedule.terms import TournamentError
+from tournament.services.work.durations import seconds_by_version, slots_expected
+from tournament.services.work.next_batch import BATCH_SECONDS, MAX_PAIRS
 from workers.sequential import SequentialTest
 
 BATCHES_AHEAD = 2

@@ -1,7 +1,4 @@
-"""Ends an attempt without a result: its game waits again, or is halted.
-
-``dispatch.recall`` ends the attempts of queued batches itself, all at once.
-"""
+"""Ends an attempt without a result: its game waits again, or is halted."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from tournament.models import Attempt, EventCount, Game, LiveGame
 from tournament.services.event_counts import count_event
 from tournament.services.locks import lock_tournaments
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.shares import PlayedTime, charge_games, played_seconds
+from tournament.services.work.fair_share import PlayedTime, charge_games, played_seconds
 from workers.jobs import MAX_LOST, MAX_VOIDS
 
 log = logging.getLogger("tournament.attempts")

@@ -1,20 +1,21 @@
-"""Estimates how long games and tournaments take: for their pages and forms, and to size batches."""
+"""How many games are played at once, and how long games and tournaments take: for pages and for batches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
+from django.conf import settings
 from django.core.cache import cache
 from django.db.models import F
 
 from engines.records import Fault
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControl, parse_time_control
-from tournament.models import BotVersion, Game, Ladder, Tournament
+from tournament.models import Attempt, BotVersion, Exam, Game, Ladder, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
-from tournament.services.dispatch.slots import slots_expected
 from tournament.services.schedule.terms import meetings, players_of
+from workers.jobs import Work
 
 SECONDS_AROUND = 0.3
 """Time to start the engines and to record the game."""
@@ -22,12 +23,44 @@ CLOCK_USED = 0.7
 """The part of its clock that a bot uses, by experience."""
 NODES_A_SECOND = 20_000
 SECONDS_A_PLY_OF_DEPTH = 0.05
+UNTIMED_GAME_SECONDS = 60.0
+"""What a game without a clock is expected to take between players without recent games."""
+BATCH_SECONDS = 2.0
+"""Target duration of a batch: many games of milliseconds for one request, and one pair of longer ones, so
+that other slots can play the rest.
+"""
+MAX_PAIRS = 64
 _REMEMBERED = 200
 _LATEST = 50
 """Latest games of one tournament: few, so that a change of pace shows soon."""
 _LATELY = 1_000
 """Latest games of a ladder, of all players and time controls, from which its versions' durations are read."""
 _KNOWN_FOR_S = 2.0
+
+
+def slots_by_worker(work: Work) -> dict[str, int]:
+    """The slots that can play, of each worker that gets this kind of work."""
+    workers = Worker.objects.given_jobs().taking(work).values_list("name", "slots", "held")
+    return {name: slots - held for name, slots, held in workers if slots > held}
+
+
+def slots_at_work(work: Work = Work.GAMES) -> int:
+    """Slots of all workers of a kind, from their latest heartbeats."""
+    return sum(slots_by_worker(work).values())
+
+
+def slots_expected() -> int:
+    """Slots for games; if no worker runs, the configured number, for estimates of what is to come."""
+    return slots_at_work() or settings.SLOTS
+
+
+def free_slots(work: Work) -> int:
+    """Slots that have neither a batch nor a check."""
+    names = slots_by_worker(work)
+    held = Attempt.objects.filter(ended_at=None, reported_at=None, assigned__in=names)
+    jobs = held.order_by().values("job").distinct().count()
+    checks = Exam.objects.filter(ended_at=None, assigned__in=names).count()
+    return max(0, sum(names.values()) - jobs - checks)
 
 
 def count_games(
@@ -156,3 +189,78 @@ def _guessed_seconds(code: str, control: TimeControl) -> float:
     if control.depth is not None:
         guesses.append(plies * control.depth * SECONDS_A_PLY_OF_DEPTH)
     return min(guesses) + SECONDS_AROUND
+
+
+# Slots
+
+
+def slots_of(workers: Iterable[Worker]) -> int:
+    """Slots of the workers that get jobs, without the slots that cannot play."""
+    given = [worker for worker in workers if not (worker.is_quarantined or worker.barred)]
+    return sum(max(0, worker.slots - worker.held) for worker in given)
+
+
+def slots_at_work(work: Work = Work.GAMES) -> int:
+    """Slots of all workers that are up and take this kind of work, by their latest heartbeats."""
+    return slots_of(Worker.objects.up().taking(work))
+
+
+def slots_expected() -> int:
+    """Slots for games; if no worker runs, the configured number, for estimates of what is to come."""
+    return slots_at_work() or settings.SLOTS
+
+
+def free_slots(work: Work) -> int:
+    """How many of them have neither games nor a check."""
+    workers = list(Worker.objects.given_jobs().taking(work))
+    names = [worker.name for worker in workers]
+    unreported = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True, assigned__in=names)
+    checks = Exam.objects.filter(ended_at__isnull=True, assigned__in=names)
+    return max(0, slots_of(workers) - unreported.values("job").distinct().count() - checks.count())
+
+
+# Pairs that wait
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPair:
+    """A pairing with its ladder and both players, the lower id first."""
+
+    pairing: int
+    ladder: str
+    players: tuple[int, int]
+
+
+def expectation(
+    time_control: str, ply_limit: int | None, preempted: Mapping[int, float]
+) -> Callable[[WaitingPair], tuple[float, bool]]:
+    """The seconds that each game of a pairing is expected to take, and whether it is a batch alone.
+
+    ``preempted`` has the seconds that preempted games had been played, by pairing: these are expected to take
+    their full length.
+    """
+    known = remember(lambda ladder: seconds_by_version(ladder, time_control))
+    guess = remember(lambda ladder: _guess(ladder, time_control))
+
+    def expect(pair: WaitingPair) -> tuple[float, bool]:
+        if pair.pairing in preempted:
+            longest = longest_seconds(pair.ladder, time_control, ply_limit)
+            return max(longest, preempted[pair.pairing]), True
+        durations = known(pair.ladder)
+        if all(player in durations for player in pair.players):
+            return max(durations[player] for player in pair.players), False
+        return guess(pair.ladder), True
+
+    return expect
+
+
+def _guess(ladder: str, time_control: str) -> float:
+    """Seconds of a game between players without recent games.
+
+    Limits of nodes or depth do not count, because a bot may take any time for them: games without a clock
+    are expected to be long.
+    """
+    control = parse_time_control(time_control)
+    if not control.is_timed:
+        return UNTIMED_GAME_SECONDS
+    return guess_game_seconds([ladder], replace(control, nodes=None, depth=None))

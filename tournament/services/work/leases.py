@@ -1,130 +1,93 @@
-"""Leases of attempts: granted, renewed, and ended when a worker sent nothing for the time of a lease.
+"""Leases of attempts and checks: granted with a batch, renewed by posts, and ended without news for so long.
 
-An attempt gets its lease with the first message about its job, and each later one renews it. A sweep ends
-the expired leases; their games wait again.
-
-A queued attempt has no lease yet: it waits, however slow the games before it are. It counts as lost only
-if its worker's queue shows that it was taken: a job sent after it began at least a lease's time ago (a queue
-is first in, first out), or the queue has been empty for that long. What is queued for a worker that gets no
-jobs any more is taken back. ``Swept`` has what ``uploads.validation`` needs to sweep compliance checks in the
-same way.
-
-No lease is ended because the record keeper itself was down or is late: none until it has run for
-one lease after a start, and none before the reports queued at that moment are processed.
+None is ended because the site itself was down: none before its HTTP processes have been up for one lease.
+``LiveGame`` and reports do not matter here: a reported attempt needs no lease any more.
 """
 
 from __future__ import annotations
 
+import logging
+import threading
 import uuid
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Q
+from django.db import DatabaseError, close_old_connections, transaction
 from django.utils import timezone
 
-from tournament import queues
-from tournament.models import Attempt, Exam, Keeper, Worker
-from tournament.services.dispatch.attempts import give_back
-from tournament.services.dispatch.recalls import take_back_stranded
-from tournament.services.dispatch.workers import presume_others_lost, replace_queues, sweep_workers
+from tournament.models import Attempt, Door, Exam, Keeper, Worker
 from tournament.services.locks import in_order
-from workers.service.messaging.signing import COMMANDS, own_queue
+from tournament.services.work.attempts import give_back
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
-"""Workers send progress every few seconds, so a lease expires only after several missed messages."""
+"""Slots post something every few seconds, so a lease expires only after several missed posts."""
+
+log = logging.getLogger("tournament.leases")
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
-    """``lost`` attempts were ended. A check whose last message came before ``settled`` is lost.
+def renew(job: uuid.UUID, now: datetime) -> None:
+    """Renew the leases of a job's games, or of the check with this id; writes nothing before a third is used.
 
-    The workers named in ``idle`` have taken everything that was queued for them before ``settled``.
+    One slot plays a job, so a post about one game covers them all. A game's lease ends at the latest when
+    the clocks of its job have run out.
     """
-
-    lost: int
-    settled: datetime
-    idle: frozenset[str]
-
-
-@transaction.atomic
-def renew(jobs: Collection[uuid.UUID], now: datetime) -> int:
-    """Grant or renew the leases of all games of these jobs; returns how many.
-
-    One worker plays a job, so one message covers it.
-    """
-    attempts = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True)
-    return in_order(attempts).update(lease_until=now + LEASE)
+    unreported = Attempt.objects.filter(job=job, ended_at__isnull=True, reported_at__isnull=True)
+    soon = now + LEASE * 2 / 3
+    ends_by = unreported.filter(lease_until__lt=soon).values_list("ends_by", flat=True).first()
+    if ends_by is not None:
+        with transaction.atomic():
+            in_order(unreported).update(lease_until=min(now + LEASE, ends_by))
+        return
+    checks = Exam.objects.filter(pk=job, ended_at__isnull=True, lease_until__lt=soon)
+    if checks.exists():
+        checks.update(lease_until=now + LEASE)
 
 
-def keeper_started(now: datetime | None = None) -> None:
-    """Reset the keeper's clock at its start: messages it missed must not count against the workers."""
-    now = now or timezone.now()
-    Keeper.objects.update_or_create(pk=1, defaults={"up_since": now, "seen_at": now})
-    Worker.objects.update(empty_since=None)
-    presume_others_lost()
-    _update_keeper(now)  # a queue that is empty now counts as empty from now on, not from the first sweep on
+def leases_may_end(now: datetime) -> bool:
+    """Whether workers have been able to reach the site for the time of a lease."""
+    return Door.objects.filter(open_since__lte=now - LEASE, seen_at__gte=now - LEASE).exists()
 
 
-def end_leases(as_of: datetime | None, now: datetime) -> Swept | None:
-    """End the expired leases; None while none may be ended. Repeatable.
-
-    If reports wait, it queues a second sweep behind them, with ``as_of`` set to the time of the first. The
-    second one ends the leases that had expired by ``as_of`` and were not renewed by the processed reports.
-    """
-    keeper = _update_keeper(now)
-    if as_of is None:
-        if queues.queue_length(queues.RECORDS) > 0:
-            queues.send_sweep(now)
-            return None
-        as_of = now
-    Keeper.objects.update(handled_until=as_of)
-    if as_of - keeper.up_since < LEASE:
-        return None
-    sweep_workers(as_of)
-    take_back_stranded()
-    workers = list(Worker.objects.given_jobs())
-    lost = _run_out(as_of, workers)
-    for attempt in lost:
-        give_back(attempt, Attempt.End.LOST, now, evidence="no word from a worker within a lease")
-    settled = as_of - LEASE
-    return Swept(
-        len(lost), settled, frozenset(worker.name for worker in workers if _is_idle(worker, settled))
+def end_leases(now: datetime) -> int:
+    """End the expired leases of games, which wait again; returns how many. Repeatable."""
+    keeper, is_new = Keeper.objects.get_or_create(pk=1, defaults={"seen_at": now})
+    if not is_new:
+        if now < keeper.seen_at:
+            _shorten_leases(now)
+        Keeper.objects.update(seen_at=now)
+    if not leases_may_end(now):
+        return 0
+    expired = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True, lease_until__lt=now)
+    why = "no word from a worker within a lease"
+    return sum(
+        give_back(attempt, Attempt.End.LOST, now, evidence=why) for attempt in expired.order_by("sent_at")
     )
 
 
-def _update_keeper(now: datetime) -> Keeper:
-    """Update the keeper's clock; a gap of a lease counts as a new start, and so does a clock set back."""
-    keeper, _ = Keeper.objects.get_or_create(pk=1, defaults={"up_since": now, "seen_at": now})
-    if now < keeper.seen_at:
-        _shorten_leases(now)
-    if not timedelta(0) <= now - keeper.seen_at <= LEASE:
-        keeper.up_since = now
-        Worker.objects.update(empty_since=None)
-    keeper.seen_at = now
-    keeper.save(update_fields=["up_since", "seen_at"])
-    for worker in Worker.objects.up():
-        try:
-            _look_at_queues(worker, now)
-        except queues.QueueBroken as broken:
-            replace_queues(worker, str(broken), now)
-    return keeper
+def door_is_open(now: datetime) -> None:
+    """Note that workers can reach the site; each HTTP process calls it every few seconds.
+
+    A gap of half a lease, or a clock set back by as much, counts as a new start.
+    """
+    near = Door.objects.filter(pk=1, seen_at__range=(now - LEASE / 2, now + LEASE / 2))
+    if not near.update(seen_at=now):
+        Door.objects.update_or_create(pk=1, defaults={"open_since": now, "seen_at": now})
 
 
-def _look_at_queues(worker: Worker, now: datetime) -> None:
-    """Note whether the worker has taken all its jobs; raises ``QueueBroken``."""
-    queues.queue_length(own_queue(COMMANDS, worker.name))
-    length = queues.queue_length(own_queue(worker.queue, worker.name))
-    since = None if length else worker.empty_since or now
-    if since != worker.empty_since:
-        Worker.objects.filter(pk=worker.pk).update(empty_since=since)
+def start_door_clock() -> None:
+    """Call ``door_is_open`` in a thread of this process until it ends."""
 
+    def run() -> None:
+        while True:
+            try:
+                door_is_open(timezone.now())
+            except DatabaseError as error:
+                log.warning("the database cannot be used: %s", error)
+            close_old_connections()
+            stopped.wait(LEASE.total_seconds() / 6)
 
-def _is_idle(worker: Worker, settled: datetime) -> bool:
-    """Whether the worker's queue has been empty since before that time."""
-    return worker.empty_since is not None and worker.empty_since <= settled
+    stopped = threading.Event()
+    threading.Thread(target=run, name="door-clock", daemon=True).start()
 
 
 def _shorten_leases(now: datetime) -> None:
@@ -135,28 +98,7 @@ def _shorten_leases(now: datetime) -> None:
     with transaction.atomic():
         in_order(alive.filter(sent_at__gt=now)).update(sent_at=now)
     Worker.objects.filter(seen_at__gt=now).update(seen_at=now)
-    Exam.objects.filter(ended_at__isnull=True, sent_at__gt=now).update(sent_at=now)
-    Exam.objects.filter(ended_at__isnull=True, heard_at__gt=now).update(heard_at=now)
-
-
-def _run_out(as_of: datetime, workers: Sequence[Worker]) -> list[Attempt]:
-    alive = Attempt.objects.filter(ended_at__isnull=True)
-    run_out = Q(lease_until__lt=as_of)
-    for worker in workers:
-        if (taken := _taken_before(as_of, worker)) is not None:
-            run_out |= Q(assigned=worker.name, lease_until__isnull=True, sent_at__lt=taken)
-    return list(alive.filter(run_out).order_by("sent_at"))
-
-
-def _taken_before(as_of: datetime, worker: Worker) -> datetime | None:
-    """Jobs sent before this time left the worker's queue at least one lease ago; None if there are none."""
-    settled = as_of - LEASE
-    attempts = Attempt.objects.filter(assigned=worker.name)
-    oldest = attempts.filter(ended_at__isnull=True, lease_until__isnull=True, sent_at__lt=settled)
-    first = oldest.order_by("sent_at").first()
-    if first is None:
-        return None
-    if _is_idle(worker, settled):
-        return settled
-    later = attempts.filter(sent_at__gt=first.sent_at, started_at__lt=settled)
-    return later.order_by("-sent_at").values_list("sent_at", flat=True).first()
+    checks = Exam.objects.filter(ended_at__isnull=True)
+    checks.filter(sent_at__gt=now).update(sent_at=now)
+    checks.filter(heard_at__gt=now).update(heard_at=now)
+    checks.filter(lease_until__gt=now + LEASE).update(lease_until=now + LEASE)

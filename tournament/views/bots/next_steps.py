@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
-from tournament import access, queues
-from tournament.models import ActiveVersion, BotVersion, Exam, Worker
-from tournament.services.dispatch.slots import slots_of
+from tournament import access
+from tournament.models import ActiveVersion, BotVersion, Exam
 from tournament.services.ladders.queue import NextGame, next_games_of, queue_state
-from tournament.services.shares import hours_a_day, used_today
 from tournament.services.uploads.validation import is_delayed
+from tournament.services.work.durations import slots_at_work
+from tournament.services.work.fair_share import hours_a_day, used_today
+from workers.jobs import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,6 @@ def _queued(exam: Exam) -> list[str]:
     if exam.heard_at is not None:
         return []
     place = f"This version is number {checks_before(exam) + 1} in the queue for validation."
-    if slots_of(Worker.objects.up().filter(queue=queues.VALIDATION)):
+    if slots_at_work(Work.CHECKS):
         return [place]
     return [place, "No worker validates bots at the moment."]

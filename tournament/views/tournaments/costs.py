@@ -11,8 +11,13 @@ from django.utils.html import format_html
 from engines.console import format_duration
 from tournament.forms import TournamentForm
 from tournament.models import BotVersion, Tournament
-from tournament.services.dispatch.durations import count_games, estimate_seconds, remaining_seconds
-from tournament.services.dispatch.slots import slots_at_work, slots_expected
+from tournament.services.work.durations import (
+    count_games,
+    estimate_seconds,
+    remaining_seconds,
+    slots_at_work,
+    slots_expected,
+)
 
 State = Tournament.State
 FEW_S = 5.0
