@@ -7,6 +7,7 @@ from django.urls import path, re_path
 
 from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
+from tournament.api import work as api_work
 from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
 from tournament.kit import EXAMPLE, KIT
@@ -172,7 +173,9 @@ urlpatterns = [
     path("api/bots/<slug:slug>/<int:number>/", api_bots.version, name="api-version"),
     path("api/bundles/", api_bundles.bundles, name="api-bundles"),
     path("api/bundles/<slug:sha256>", api_bundles.bundle, name="api-bundle"),
-    path("api/workers/", api_workers.register, name="api-workers"),
+    path("api/workers/", api_workers.heartbeat, name="api-workers"),
+    path("api/work/", api_work.ask, name="api-work"),
+    path("api/work/<uuid:job>/", api_work.post, name="api-job"),
     path("api/<path:rest>", not_found, name="api-nothing"),
     path("boards.css", site.boards_css, name="boards-css"),
     path("boards.<slug:digest>.css", site.boards_css, name="boards-css-hashed"),

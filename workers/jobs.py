@@ -40,6 +40,8 @@ NOT_RUN = "uploaded bots are not run by this worker"
 UNTIMED_SECONDS = 120
 """An engine loses that is silent for so long in a turn without a limit of time."""
 MOST_SLOTS = 4096
+MOST_HELD = 10_000
+"""Jobs that a slot names when it asks."""
 _NUMBERS = range(-(2**63), 2**63)
 
 
@@ -320,6 +322,10 @@ class Ask(JsonValue):
         _check_uuid(self.ask, "Ask.ask")
         _check_uuid(self.run, "Ask.run")
         _check_slot(self.slot, "Ask.slot")
+        if len(self.holds) > MOST_HELD:
+            raise JobError(f"Ask.holds must name at most {MOST_HELD} jobs")
+        for job in self.holds:
+            _check_uuid(job, "Ask.holds")
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,27 +44,31 @@ def api(
         @csrf_exempt
         @wraps(view)
         def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            response: HttpResponseBase
-            try:
-                if request.method != method:
-                    raise ApiError(405, f"Use {method} for this address.", {"Allow": method})
-                token = _token_of(request, scopes)
+            def act() -> Answer | HttpResponseBase:
+                token = find_token_of(request, method, scopes)
                 spend(token.user, cost, timezone.now())
-                found = view(request, token, *args, **kwargs)
-                response = (
-                    found if isinstance(found, HttpResponseBase) else JsonResponse({"ok": True, **found})
-                )
-            except ApiError as error:
-                response = _refusal(error.status, str(error), error.headers)
-            except TooMuch as error:
-                response = _refusal(429, f"{str(error).capitalize()}.", {"Retry-After": str(error.seconds)})
-            except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation):
-                response = _refusal(400, "The request is incomplete, too large or not a form.", {})
-            return _not_stored(response)
+                return view(request, token, *args, **kwargs)
+
+            return answer_of(act)
 
         return answer
 
     return wrap
+
+
+def answer_of(act: Callable[[], Answer | HttpResponseBase]) -> HttpResponseBase:
+    """The response with what a view returns or raises."""
+    response: HttpResponseBase
+    try:
+        found = act()
+        response = found if isinstance(found, HttpResponseBase) else JsonResponse({"ok": True, **found})
+    except ApiError as error:
+        response = _refusal(error.status, str(error), error.headers)
+    except TooMuch as error:
+        response = _refusal(429, f"{str(error).capitalize()}.", {"Retry-After": str(error.seconds)})
+    except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation):
+        response = _refusal(400, "The request is incomplete, too large or not a form.", {})
+    return _not_stored(response)
 
 
 @csrf_exempt
@@ -79,7 +83,10 @@ def _not_stored(response: Response) -> Response:
     return response
 
 
-def _token_of(request: HttpRequest, scopes: tuple[str, ...]) -> Token:
+def find_token_of(request: HttpRequest, method: str, scopes: tuple[str, ...]) -> Token:
+    """The token of a request with the right method; raises ``ApiError``."""
+    if request.method != method:
+        raise ApiError(405, f"Use {method} for this address.", {"Allow": method})
     kind, _, text = request.headers.get("Authorization", "").partition(" ")
     challenge = {"WWW-Authenticate": "Bearer"}
     if kind.lower() != "bearer" or not text.strip():

@@ -1,29 +1,159 @@
-"""Registers workers on other hosts: each gets the key with which it signs its messages."""
+"""Requests of workers: who may send them, in what form, and the heartbeats. What slots send is in `work.py`."""
 
 from __future__ import annotations
 
-from django.http import HttpRequest
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, NoReturn, TypeVar
+
+from django.db import InterfaceError, OperationalError, connection
+from django.http import HttpRequest, UnreadablePostError
+from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
 
-from tournament.api.bundles import check_worker
-from tournament.api.envelope import Answer, ApiError, api
-from tournament.models import Token
+from tournament import access
+from tournament.api.envelope import Answer, ApiError, answer_of, find_token_of
+from tournament.models import Token, Worker
 from tournament.sentences import as_sentence
-from tournament.services.accounts.tokens import REQUEST_COST
-from tournament.services.accounts.worker_keys import WorkerNameError, WorkerNameTaken, register_worker
-from tournament.services.uploads.availability import QUEUES
+from tournament.services.uploads.validation import receive_heartbeat
+from tournament.services.work.workers import WorkerNameError, find_own, why_foreign
+from workers.bundles.bundle_site import PROTOCOL_HEADER
+from workers.jobs import PROTOCOL, Heartbeat, JobError, JsonValue
+
+MAX_BODY_BYTES = 8 * 1024 * 1024
+WRITE_LOCK_SECONDS = 2
+"""On SQLite a request waits for other writers no longer: a worker tries again, a thread must not be held."""
+MOST_REQUESTS, REQUESTS_A_SECOND = 600.0, 300.0
+"""Of one token, in one process of the site."""
+
+Value = TypeVar("Value", bound=JsonValue)
 
 
-@api("POST", Token.Scope.WORKER, cost=REQUEST_COST)
-def register(request: HttpRequest, token: Token) -> Answer:
-    """Bind a worker's ``name`` to the token and return its key; ``queue`` is the kind of its jobs."""
-    check_worker(request, token)
-    if request.POST.get("queue") not in QUEUES:
-        raise ApiError(400, f"The queue is one of {', '.join(sorted(QUEUES))}.")
+class TokenBuckets:
+    """Limits the requests of each token, in memory."""
+
+    def __init__(self) -> None:
+        self._left: dict[int, tuple[float, float]] = {}
+        self._lock = threading.Lock()
+
+    def take(self, token: int, now: float) -> bool:
+        """Count a request; False if the token has sent too many. ``now`` is a time in seconds."""
+        with self._lock:
+            left, at = self._left.get(token, (MOST_REQUESTS, now))
+            left = min(MOST_REQUESTS, left + (now - at) * REQUESTS_A_SECOND)
+            self._left[token] = (max(0.0, left - 1), now)
+            return left >= 1
+
+
+_BUCKETS = TokenBuckets()
+
+
+def worker_api(
+    view: Callable[..., Answer | HttpResponseBase],
+) -> Callable[..., HttpResponseBase]:
+    """Decorate a view of POST requests of workers: ``view(request, token, …)``, as ``envelope.api`` does."""
+
+    @csrf_exempt
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def act() -> Answer | HttpResponseBase:
+            with _waiting_briefly():
+                token = find_token_of(request, "POST", (Token.Scope.WORKER,))
+                if not _BUCKETS.take(token.pk, time.monotonic()):
+                    raise ApiError(429, "This token sends too many requests.", {"Retry-After": "1"})
+                check_worker(request, token)
+                return view(request, token, *args, **kwargs)
+
+        return answer_of(act)
+
+    return answer
+
+
+@worker_api
+def heartbeat(request: HttpRequest, token: Token) -> Answer:
+    """Store a worker's heartbeat; the answer says whether it gets work."""
+    sent = read(Heartbeat, request)
     try:
-        known = register_worker(request.POST.get("name", ""), token, timezone.now())
+        admission = receive_heartbeat(sent, token, timezone.now())
     except WorkerNameError as error:
+        raise ApiError(403, as_sentence(str(error))) from None
+    return {"admission": admission.to_json()}
+
+
+def find_sender(token: Token, name: str) -> Worker:
+    """The worker of this name that uses the token; raises ``ApiError`` if there is none."""
+    worker = find_own(token, name)
+    if worker is None:
+        raise ApiError(403, "This token has sent no heartbeat of a worker of this name.")
+    return worker
+
+
+def read(kind: type[Value], request: HttpRequest) -> Value:
+    """Read the body as strict JSON; raises ``ApiError`` for anything that is not a ``kind``."""
+    try:
+        return kind.from_json(json.loads(_read_body(request), parse_constant=_refuse_constant))
+    except JobError as error:
         raise ApiError(400, as_sentence(str(error))) from None
-    except WorkerNameTaken as error:
-        raise ApiError(409, as_sentence(str(error))) from None
-    return {"name": known.name, "key": known.key}
+    except (ValueError, RecursionError):  # also numbers of thousands of digits, and text that is not UTF-8
+        raise ApiError(400, "The body is not JSON.") from None
+
+
+def check_lending(token: Token) -> None:
+    """Raise ``ApiError`` if the token's owner may not run workers any more."""
+    if not access.may_lend_bundles(token.user):
+        raise ApiError(403, "The owner of this token does not run this site any more.")
+
+
+def check_worker(request: HttpRequest, token: Token) -> None:
+    """Raise ``ApiError`` if this worker may not join, because of its token's owner or of its release."""
+    check_lending(token)
+    given = request.headers.get(PROTOCOL_HEADER, "1")
+    why = why_foreign(int(given) if given.isascii() and given.isdigit() and len(given) < 9 else 1)
+    if why:
+        raise ApiError(403, as_sentence(why), {PROTOCOL_HEADER: str(PROTOCOL)})
+
+
+def _read_body(request: HttpRequest) -> bytes:
+    if request.headers.get("Content-Encoding", "identity") != "identity":
+        raise ApiError(415, "Send the body without compression.")
+    too_large = ApiError(413, f"The body may have {MAX_BODY_BYTES} bytes.")
+    length = request.headers.get("Content-Length", "")
+    if length.isdigit() and int(length) > MAX_BODY_BYTES:
+        raise too_large
+    try:
+        body: bytes = request.read(MAX_BODY_BYTES + 1)
+    except UnreadablePostError:
+        raise ApiError(400, "The body is incomplete.") from None
+    if len(body) > MAX_BODY_BYTES:
+        raise too_large
+    return body
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+@contextmanager
+def _waiting_briefly() -> Iterator[None]:
+    """Answer 503 if the database cannot be used, or if another process writes for too long on SQLite."""
+    is_sqlite = connection.vendor == "sqlite"
+    try:
+        try:
+            if is_sqlite:
+                _wait_for_lock(WRITE_LOCK_SECONDS)
+            yield
+        finally:
+            if is_sqlite and connection.connection is not None:
+                _wait_for_lock(connection.settings_dict["OPTIONS"].get("timeout", 5))
+    except (OperationalError, InterfaceError):
+        raise ApiError(503, "The database is busy or away.", {"Retry-After": "2"}) from None
+
+
+def _wait_for_lock(seconds: float) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")

@@ -27,7 +27,7 @@ from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
 from tournament.services.work.attempts import give_back, halt_after_voids
 from tournament.services.work.workers import find_worker, judge
-from workers.jobs import BOTH_UNABLE, GameReport, JobError, name_of
+from workers.jobs import BOTH_UNABLE, GameReport, name_of
 from workers.logs import FIELDS, log_ids
 
 AT_ONCE = 50

@@ -9,12 +9,12 @@ import datetime
 import uuid
 from collections import Counter
 
+from django.conf import settings
 from django.db import transaction
 
 from tournament.models import Attempt, BotVersion, Exam, Tournament, Worker
 from tournament.services.locks import lock, lock_row
 from tournament.services.work.fair_share import SITE, charge, checked_seconds, exhausted, used_by_owner
-from tournament.services.work.leases import LEASE
 from workers.jobs import Ask, ComplianceJob
 
 SECONDS = 60
@@ -30,8 +30,13 @@ def claim_check(ask: Ask, worker: Worker, now: datetime.datetime) -> Exam | None
     """
     for exam in _waiting(now):
         taken = {
-            **{"assigned": worker.name, "run": ask.run, "slot": ask.slot, "ask": uuid.UUID(ask.ask)},
-            **{"sent_at": now, "heard_at": None, "lease_until": now + LEASE},
+            "assigned": worker.name,
+            "run": ask.run,
+            "slot": ask.slot,
+            "ask": uuid.UUID(ask.ask),
+            "sent_at": now,
+            "heard_at": None,
+            "lease_until": now + datetime.timedelta(seconds=settings.LEASE_SECONDS),
         }
         still = Exam.objects.filter(pk=exam.pk, assigned="", ended_at__isnull=True)
         if still.update(**taken):

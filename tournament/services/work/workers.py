@@ -64,7 +64,9 @@ def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime)
     token is revoked. The last heartbeat of a former run changes nothing.
     """
     if not is_worker_name(heartbeat.worker):
-        raise WorkerNameError(f"{visible(heartbeat.worker, 100)!r} is not the name of a worker, such as 'players@east'")
+        raise WorkerNameError(
+            f"{visible(heartbeat.worker, 100)!r} is not the name of a worker, such as 'players@east'"
+        )
     if not heartbeat.takes:
         raise WorkerNameError("a worker must take games or checks")
     fresh = {"token": token, "run": heartbeat.run, "started_at": now, "seen_at": now}
