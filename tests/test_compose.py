@@ -75,10 +75,9 @@ def test_without_the_secrets_nothing_starts() -> None:
 
 
 @pytest.mark.parametrize("name", ["players", "validators"])
-def test_game_workers_have_no_secret_but_their_token_and_no_way_to_the_database(name: str) -> None:
+def test_game_workers_have_no_secret_but_their_token_and_no_way_to_the_stores(name: str) -> None:
     players = SERVICES[name]
     given = {
-        "REDIS_URL",
         "DUARENA_BUNDLES",
         "DUARENA_CACHE",
         "DUARENA_LOG",
@@ -89,7 +88,8 @@ def test_game_workers_have_no_secret_but_their_token_and_no_way_to_the_database(
     assert set(players["networks"]) & set(SERVICES["site"]["networks"])
     assert set(players["environment"]) == given
     assert players["volumes"] == ["bundles:/data/bundles:ro"]
-    assert not set(players["networks"]) & set(SERVICES["postgres"]["networks"])
+    for store in ("postgres", "redis"):
+        assert not set(players["networks"]) & set(SERVICES[store]["networks"])
 
 
 @pytest.mark.parametrize("name", [name for name in SERVICES if name != "migrate"])
@@ -246,8 +246,8 @@ class Plain:
     def environment(self, name: str) -> dict[str, str]:
         given = SERVICES[name]["environment"].items()
         values = {key: interpolate(value, SECRETS | PUBLIC) for key, value in given}
-        values["REDIS_URL"] = values["REDIS_URL"].replace("redis:6379", f"127.0.0.1:{self.redis_port}")
         if "DATABASE_URL" in values:
+            values["REDIS_URL"] = values["REDIS_URL"].replace("redis:6379", f"127.0.0.1:{self.redis_port}")
             values["DATABASE_URL"] = self._database
             values["DUARENA_DATA"] = str(self.folder / "data")
             if "DUARENA_STATIC" in values:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import yaml
 from django.urls import resolve
 
+from tournament.api.workers import MAX_BODY_BYTES
 from tournament.embedded.plan import ROOT
 from tournament.settings import STATIC_URL
 
@@ -109,9 +111,9 @@ def test_headers_are_set_in_one_place() -> None:
 
 def test_requests_are_buffered_and_limited_by_address() -> None:
     assert values("proxy_buffering") == values("proxy_request_buffering") == ["on"]
-    assert values("limit_conn") == ["connections 64"]
+    assert values("limit_conn") == ["connections 64", "connections 256"]
     zones = {value.split()[0].partition("=")[2] for value in values("limit_req")}
-    assert zones == {"pages", "passwords"}
+    assert zones == {"pages", "passwords", "workers"}
     for zone in zones:
         assert f"$binary_remote_addr zone={zone}:" in CONFIGURATION
 
@@ -130,11 +132,19 @@ def test_bundles_may_be_as_large_as_the_site_takes_and_other_requests_may_not() 
     for path in ("/upload/", "/api/bots/"):
         assert resolve(path)
         assert re.search(pattern, path)
-    assert values("client_max_body_size") == ["512k", "65m"]
+    assert values("client_max_body_size") == ["512k", "8m", "65m"]
     assert (
         "| `DUARENA_MAX_BUNDLE_MB` | largest zip that may be uploaded | 64 |"
         in (ROOT / "docs" / "operations.md").read_text()
     )
+
+
+def test_workers_may_post_as_much_as_the_site_takes() -> None:
+    (pattern,) = re.findall(r"location ~ (\^\S+) \{\s+client_max_body_size 8m", CONFIGURATION)
+    for path in ("/api/work/", f"/api/work/{uuid.uuid4()}/", "/api/workers/"):
+        assert resolve(path)
+        assert re.search(pattern, path)
+    assert MAX_BODY_BYTES == 8 * 1024 * 1024
 
 
 def test_the_log_has_the_id_of_the_request_and_not_its_query() -> None:

@@ -52,7 +52,9 @@ def test_systemd_accepts_every_unit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_unit_starts_the_command_of_the_start_script(name: str, tmp_path: Path) -> None:
-    planned = {one.name: one for one in services(Address("127.0.0.1", 8000), workers=2, data=tmp_path)}
+    planned = {
+        one.name: one for one in services(Address("127.0.0.1", 8000), workers=2, data=tmp_path, token="t")
+    }
     words = shlex.split(unit(name)["Service"]["ExecStart"])
     watch = [PYTHON, "-m", "workers", "watch"]
     assert (words[:4] == watch) == (name in {"beat", "keeper"})

@@ -126,11 +126,6 @@ WORKER_TOKEN = text(
     "",
     "a worker token that you made, for workers started with the site; `duarena_` and 32 characters or more",
 )
-WORKER_MESSAGES = whole(
-    "DUARENA_WORKER_MESSAGES",
-    6000,
-    "messages that the record keeper takes from one worker for each minute; see [workers.md](workers.md)",
-)
 LADDER_GAMES = whole(
     "DUARENA_LADDER_GAMES",
     0,
@@ -386,7 +381,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 # A proxy serves HTTPS. The names beside the site's are not ours to bind, nor is the list of browsers' makers.
 SECURE_SSL_REDIRECT = IS_HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^metrics$"]
+# The site's own workers are behind the proxy too.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^metrics$", r"^api/(bundles|work|workers)/"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if IS_HTTPS else 0
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS

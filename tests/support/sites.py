@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from tournament.embedded.options import Options, export, find_port
 from tournament.embedded.plan import ROOT, Address, services
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.embedded.processes.supervisor import Supervisor
+from tournament.services.accounts.tokens import PREFIX
 
 NO_SETTINGS: Mapping[str, str] = {}
 TIMEOUT_S = 60.0
@@ -61,11 +63,14 @@ class SiteData:
 
 
 class LonelySite(SiteData):
-    """A running site without a worker: its pages at ``url``, its queues at ``broker``."""
+    """A running site without a worker: its pages at ``url``, its Redis at ``broker``, a worker ``token``."""
 
     def __init__(self, data: Path, address: Address, broker: str) -> None:
         super().__init__(data)
         self.url, self.broker = address.url, broker
+        self.token = PREFIX + secrets.token_urlsafe(32)
+        self.guards: Mapping[str, int] = {}
+        """The ancestor of all processes of each service, by its name."""
         self.environment["REDIS_URL"] = broker
         export(Options("up", data), address, self.environment)
 
@@ -87,7 +92,8 @@ def running_lonely_site(
         site = LonelySite(data, address, broker_url(socket))
         site.environment |= settings
         site.manage("collectstatic", "--no-input", "-v0")
-        for service in services(address, workers=1, data=data):
+        for service in services(address, workers=1, data=data, token=site.token):
             if service.name in {"site", "beat", "keeper"}:
                 supervisor.start(replace(service, environment={**site.environment, **service.environment}))
+        site.guards = supervisor.guards
         yield site

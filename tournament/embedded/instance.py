@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ from django.core.management import call_command
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
 from tournament.embedded.options import OptionError, Options, export, listen
-from tournament.embedded.plan import ROOT, Address, own_worker, scratch_folder, services
+from tournament.embedded.plan import ROOT, Address, scratch_folder, services
 from tournament.embedded.processes.lock import instance_lock
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import (
@@ -64,7 +65,7 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
                     address,
                     workers=options.workers,
                     data=options.data,
-                    keys=_own_keys(),
+                    token=_worker_token(),
                     listener=listener.fileno(),
                 )
                 for service in planned:
@@ -84,15 +85,13 @@ def _configure(options: Options, console: Console, port: int) -> Address:
     return address
 
 
-def _own_keys() -> dict[str, str]:
-    """The keys of the two workers of this machine, by the kind of their jobs."""
-    from django.utils import timezone
+def _worker_token() -> str:
+    """The token of the workers of this machine: that of the settings, or a new one at each start."""
+    from django.conf import settings
 
-    from tournament.queues import GAMES, VALIDATION
-    from tournament.services.accounts.worker_keys import register_worker
+    from tournament.services.accounts.tokens import PREFIX, RANDOM_BYTES
 
-    now = timezone.now()
-    return {kind: register_worker(own_worker(kind), None, now).key for kind in (GAMES, VALIDATION)}
+    return settings.WORKER_TOKEN or PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
 
 
 def _collect_static_files() -> None:

@@ -186,7 +186,7 @@ def export(options: Options, address: Address, environment: MutableMapping[str, 
     environment.setdefault("DUARENA_CACHE", str(options.data / "cache"))
     environment.setdefault("DUARENA_STATIC", str(options.data / "static"))
     environment.setdefault("DUARENA_SITE", address.url)
-    environment.setdefault("DUARENA_HOSTS", _hosts(address.host))
+    environment["DUARENA_HOSTS"] = _hosts(address, environment.get("DUARENA_HOSTS", ""))
     environment.setdefault("DUARENA_LADDER_GAMES", str(LADDER_GAMES.get(options.command, 0)))
 
 
@@ -218,8 +218,14 @@ def _is_loopback(name: str) -> bool:
         return name.lower() == "localhost"
 
 
-def _hosts(host: str) -> str:
-    """The host names the site answers to: this machine's own, or all if it listens on all addresses."""
+def _hosts(address: Address, given: str) -> str:
+    """The host names the site answers to: this machine's own, or all if it listens on all addresses.
+
+    To those that the user gave, the one by which the site's own workers reach it is added.
+    """
+    host = address.host
+    if given:
+        return f"{given},{address.own_host}"
     if host in {"0.0.0.0", "::"}:
         return "*"
     names = ["127.0.0.1", "localhost", "[::1]"]

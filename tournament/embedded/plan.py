@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tournament.embedded.processes.process import Service
 from tournament.monitoring.sharing import FOLDER
-from workers.commands.start import KEY, TOKEN_REVOKED, worker_name
+from workers.bundles.bundle_site import TokenRevoked
 from workers.silence import PULSE, Touched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -36,35 +36,32 @@ class Address:
     @property
     def url(self) -> str:
         """The URL for a browser on this machine."""
+        return f"http://{self.own_host}:{self.port}"
+
+    @property
+    def own_host(self) -> str:
+        """The host in ``url``."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
-        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+        return f"[{host}]" if ":" in host else host
 
     @property
     def bind(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-NO_KEYS: Mapping[str, str] = {}
-
-
 def services(
-    address: Address,
-    *,
-    workers: int,
-    data: Path,
-    keys: Mapping[str, str] = NO_KEYS,
-    listener: int | None = None,
+    address: Address, *, workers: int, data: Path, token: str, listener: int | None = None
 ) -> Iterator[Service]:
     """All services but Redis, in the order of starting: workers start last and stop first.
 
-    ``keys`` has the key of each worker by the kind of its jobs, see ``own_worker``. ``listener`` is the
-    descriptor of a socket that listens at the address; without it the site makes its own.
+    ``token`` is the worker token with which the site's own workers ask it for work; only they and the site get
+    it. ``listener`` is the descriptor of a socket that listens at the address; without it the site makes its own.
     """
     yield Service(
         "site",
         _site(address.bind if listener is None else f"fd://{listener}"),
         descriptors=() if listener is None else (listener,),
-        environment={FOLDER: str(scratch_folder(data) / "metrics")},
+        environment={FOLDER: str(scratch_folder(data) / "metrics"), "DUARENA_WORKER_TOKEN": token},
         ready=lambda: is_up(address),
         alive=lambda: fetch_status(address.url + "/healthz") != 0,
     )
@@ -74,20 +71,20 @@ def services(
         ),
         Service(
             "keeper",
-            _celery("tournament", "worker", "--queues=records", "--pool=solo", "--hostname=keeper@%h"),
+            _celery("tournament", "worker", "--queues=look", "--pool=solo", "--hostname=keeper@%h"),
         ),
         Service(
             "players",
             _worker("games", f"--slots={workers}"),
-            final=TOKEN_REVOKED,
-            environment=_environment("games", data, keys),
+            final=TokenRevoked.exit_status,
+            environment=_worker_environment(address, data, token),
             patience_s=8.0,  # to give back the games being played
         ),
         Service(
             "validators",  # idle except for new bots, which need not wait for a tournament
             _worker("validation"),
-            final=TOKEN_REVOKED,
-            environment=_environment("validation", data, keys),
+            final=TokenRevoked.exit_status,
+            environment=_worker_environment(address, data, token),
             patience_s=8.0,
         ),
     )
@@ -132,18 +129,12 @@ def _celery(package: str, *arguments: str) -> tuple[str, ...]:
 
 def _worker(queue: str, *arguments: str) -> tuple[str, ...]:
     niceness = f"--nice={PLAYERS_NICENESS}"
-    name = f"--name={own_worker(queue)}"
-    return (sys.executable, "-m", "workers", "start", f"--queue={queue}", name, niceness, *arguments)
+    return (sys.executable, "-m", "workers", "start", f"--queue={queue}", niceness, *arguments)
 
 
-def own_worker(queue: str) -> str:
-    """The name of the worker that is started here for the jobs of this kind."""
-    return worker_name(None, queue)
-
-
-def _environment(queue: str, data: Path, keys: Mapping[str, str]) -> dict[str, str]:
-    """The key goes only to its worker; the next start of the site deletes what killed engines leave."""
-    return {"TMPDIR": str(scratch_folder(data)), KEY: keys.get(queue, "")}
+def _worker_environment(address: Address, data: Path, token: str) -> dict[str, str]:
+    """Also the folder of engines' files, where the next start of the site deletes what killed engines leave."""
+    return {"TMPDIR": str(scratch_folder(data)), "DUARENA_SITE": address.url, "DUARENA_TOKEN": token}
 
 
 def is_up(address: Address) -> bool:

@@ -35,7 +35,7 @@ def prepare() -> None:
 
     from tournament.embedded.samples import FIRST_EVENT, register_samples, start_event
     from tournament.models import Tournament
-    from tournament.services.dispatch.workers import presume_lost
+    from tournament.services.work.workers import presume_lost
     from tournament.services.uploads.validation import validate_waiting
 
     presume_lost()

@@ -81,15 +81,14 @@ def own_token(user: User, text: str) -> Token | None:
 def _store_given(text: str) -> bool:
     """Store the token of the settings at its first use; False for any other text.
 
-    Its owner is an account of staff that nobody can log in to. An earlier token of the settings is revoked.
+    Its owner is an account of staff that nobody can log in to. Earlier tokens of the settings are deleted.
     """
     given = settings.WORKER_TOKEN
     if len(given) < len(PREFIX) + RANDOM_BYTES or not hmac.compare_digest(text.encode(), given.encode()):
         return False
     account = {"is_staff": True, "password": make_password(None)}
     owner, _ = User.objects.get_or_create(username=GIVEN_OWNER, defaults=account)
-    for earlier in owner.tokens.exclude(digest=_digest(text)):
-        revoke(earlier)
+    owner.tokens.exclude(digest=_digest(text)).delete()
     fresh = {"user": owner, "name": "from the settings", "scopes": [Token.Scope.WORKER]}
     Token.objects.get_or_create(digest=_digest(text), defaults=fresh)
     return True
