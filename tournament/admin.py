@@ -31,7 +31,7 @@ from tournament.services.accounts.acts import record_act
 from tournament.services.accounts.sessions import end_all_access, forget_second_factor
 from tournament.services.bots.publishing import BY_STAFF
 from tournament.services.deactivation import stop_work_of
-from tournament.services.dispatch import workers
+from tournament.services.work import workers
 from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.schedule import tournaments
 
@@ -327,8 +327,8 @@ class ExamAdmin(ReadOnlyAdmin):
 class WorkerAdmin(ReadOnlyAdmin):
     """Everything that workers report about themselves; the site only decides whether a worker gets games."""
 
-    list_display = ("name", "condition", "host", "queue", "busy", "slots", "level", "seen_at", "trouble")
-    list_filter = ("state", "queue")
+    list_display = ("name", "condition", "host", "takes", "busy", "slots", "level", "seen_at", "trouble")
+    list_filter = ("state", "takes")
     search_fields: ClassVar = ["name", "host"]
     actions = ("quarantine", "release")
 

@@ -32,18 +32,9 @@ DECLARED: list[Variable] = []
 
 ELSEWHERE = (
     Variable(
-        "DUARENA_NAME", "a worker's name; the `--name` of a worker sets it", "the queue's and the host's"
+        "DUARENA_NAME", "a worker's name; the `--name` of a worker sets it", "its work and the host's"
     ),
-    Variable(
-        "DUARENA_TOKEN",
-        "a worker token: the worker registers at `DUARENA_SITE` and downloads bundles from there",
-        "none",
-    ),
-    Variable(
-        "DUARENA_KEY",
-        "the key of a worker, instead of a token; `./arena up` gives each of its workers one",
-        "none",
-    ),
+    Variable("DUARENA_TOKEN", "the worker token with which a worker asks `DUARENA_SITE` for games", "none"),
     Variable(
         "DUARENA_CGROUP",
         "the control group that the workers' user may write, relative to each hierarchy's mount; `./arena` as"
@@ -91,6 +82,8 @@ ELSEWHERE = (
 
 REMOVED = {
     "DUARENA_LADDER_PLIES": "set the opening plies of a ladder in the administration",
+    "DUARENA_KEY": "workers need DUARENA_TOKEN, a worker token",
+    "DUARENA_WORKER_MESSAGES": "workers send requests over HTTP, whose number is limited",
     **dict.fromkeys(
         (
             *("DUARENA_FAULT_LOG_DAYS", "DUARENA_FREE_SLOTS", "DUARENA_MAX_CONNECTIONS"),

@@ -34,7 +34,7 @@ DATA = _folder("DUARENA_DATA", ROOT / "var", "the data folder", "`var/` in the c
 
 def _secret_key() -> str:
     """The key from the environment or from the data folder; several processes may call it at once."""
-    meaning = "signs sessions, and the site's messages to itself in the broker"
+    meaning = "signs sessions"
     if key := text("DUARENA_SECRET_KEY", "", meaning, shown="created once and kept in the data folder"):
         return key
     path = DATA / "secret_key"
@@ -119,7 +119,7 @@ SLOTS = whole(
 FREE_SLOTS = 1
 """Slots that games of over half a minute leave free where there are several."""
 LEASE_SECONDS = whole(
-    "DUARENA_LEASE", 30, "seconds without a message from its worker after which a game is sent to another"
+    "DUARENA_LEASE", 30, "seconds without a message from its worker after which a game is given to another"
 )
 WORKER_TOKEN = text(
     "DUARENA_WORKER_TOKEN",

@@ -6,24 +6,26 @@ None of it needs a scan over all games.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.template.defaultfilters import filesizeformat, pluralize
 
 from tournament import queues
-from tournament.models import Keeper, Worker
-from tournament.monitoring.values import free_space, halted_games, oldest_queued
+from tournament.models import Attempt, Keeper, Worker
+from tournament.monitoring.values import free_space, halted_games, oldest_report, waits_since
 from tournament.services.accounts.acts import last_backup
 from tournament.services.disk import full_disk
+from tournament.services.results.inbox import count_reports
 from tournament.services.uploads import availability
+from workers.jobs import Work
 
 SILENT = datetime.timedelta(minutes=1)
-"""The record keeper sweeps every five seconds, however many reports wait."""
+"""The record keeper looks at what is due every five seconds, however many reports wait."""
 LEAST_FREE_BYTES = 2_000_000_000
 """As in the alert of docs/prometheus/alerts.yml."""
-LONGEST_QUEUED = datetime.timedelta(minutes=5)
-"""A worker is sent about ten seconds of games in advance, and long games only to free slots."""
+LONGEST_WAIT = datetime.timedelta(minutes=5)
+"""An idle slot asks for work every few seconds."""
 OLDEST_BACKUP = datetime.timedelta(days=7)
 MOST_NAMED = 3
 """So many workers and games are named, others are counted."""
@@ -42,14 +44,13 @@ class Condition:
 
 def conditions(now: datetime.datetime) -> list[Condition]:
     """Every part of the site but the database, without which no page can be shown. Fewer than ten queries."""
-    broker = queues.look_at_broker([queues.RECORDS, queues.BEAT])
     workers = list(Worker.objects.all())
     return [
-        *_keeper_and_beat(now, broker),
-        _workers("Workers for games", [row for row in workers if row.queue == queues.GAMES]),
-        _workers("Workers for new bots", [row for row in workers if row.queue == queues.VALIDATION]),
+        _keeper(now),
+        _workers("Workers for games", [row for row in workers if Work.GAMES in row.work]),
+        _workers("Workers for new bots", [row for row in workers if Work.CHECKS in row.work]),
         _uploads(),
-        _redis(broker),
+        _redis(),
         _disk(),
         _queue(now),
         _halted(),
@@ -58,33 +59,24 @@ def conditions(now: datetime.datetime) -> list[Condition]:
 
 
 def keeper_silence(now: datetime.datetime) -> str:
-    """Why the record keeper is not well: it has not swept for a minute; empty if it has, or never started."""
+    """Why the record keeper is not well: it is silent for a minute; empty if it is not, or never started."""
     keeper = Keeper.objects.first()
     silent = None if keeper is None else now - keeper.seen_at
-    return f"it has not swept for {silent.total_seconds():.0f} s" if silent and silent > SILENT else ""
+    return f"it has not worked for {silent.total_seconds():.0f} s" if silent and silent > SILENT else ""
 
 
-def _keeper_and_beat(now: datetime.datetime, broker: queues.BrokerState) -> Iterator[Condition]:
-    reports, asked = broker.lengths.get(queues.RECORDS, 0), broker.lengths.get(queues.BEAT)
-    waiting = f"{reports} message{pluralize(reports)}"
-    keeper = Keeper.objects.first()
-    if keeper is None:
-        yield Condition("Record keeper", "it has not started yet")
-        yield Condition("Beat", "nothing is known of it before the record keeper has started")
-    elif not (silence := keeper_silence(now)):
-        lag = keeper.lag(now)
-        late = f"it is {lag.total_seconds():.0f} s behind the workers: {waiting} waiting"
-        yield Condition("Record keeper", late if lag > SILENT else "", f"{waiting} waiting")
-        yield Condition("Beat", seen="its messages arrive")
-    elif asked:
-        yield Condition("Record keeper", f"{silence}, and {waiting} of workers wait for it")
-        yield Condition("Beat", "nothing is known of it while the record keeper does not run")
-    elif broker.trouble:
-        yield Condition("Record keeper", f"{silence}: Redis {broker.trouble}")
-        yield Condition("Beat", f"it cannot send messages: Redis {broker.trouble}")
-    else:
-        yield Condition("Record keeper", f"{silence}, because no message asks it to")
-        yield Condition("Beat", "it sends no messages")
+def _keeper(now: datetime.datetime) -> Condition:
+    part = "Record keeper"
+    if not Keeper.objects.exists():
+        return Condition(part, "it has not started yet")
+    reports, oldest = count_reports(), oldest_report()
+    waiting = f"{reports} report{pluralize(reports)}"
+    if silence := keeper_silence(now):
+        return Condition(part, f"{silence}, and {waiting} wait for it")
+    late = now - oldest if oldest else datetime.timedelta(0)
+    if late > SILENT:
+        return Condition(part, f"it is {late.total_seconds():.0f} s behind the workers: {waiting} waiting")
+    return Condition(part, seen=f"{waiting} waiting")
 
 
 def _workers(part: str, rows: Sequence[Worker]) -> Condition:
@@ -112,7 +104,8 @@ def _uploads() -> Condition:
     )
 
 
-def _redis(broker: queues.BrokerState) -> Condition:
+def _redis() -> Condition:
+    broker = queues.look_at_broker([])
     if broker.trouble:
         return Condition("Redis", f"it {broker.trouble}")
     return Condition(
@@ -129,12 +122,13 @@ def _disk() -> Condition:
 
 
 def _queue(now: datetime.datetime) -> Condition:
-    since = oldest_queued()
-    if since is None:
-        return Condition("Queue", seen="every game that was sent has begun")
+    """Whether slots take the games that wait; while all slots play, they may wait for long."""
+    since = waits_since()
+    if since is None or Attempt.objects.filter(ended_at__isnull=True).exists():
+        return Condition("Queue", seen="slots take the games that wait")
     waited = now - since
-    text = f"the oldest game was sent {waited.total_seconds():.0f} s ago, and no worker has begun it"
-    return Condition("Queue", text) if waited > LONGEST_QUEUED else Condition("Queue", seen=text)
+    text = f"games have waited for {waited.total_seconds():.0f} s, and no slot takes any"
+    return Condition("Queue", text) if waited > LONGEST_WAIT else Condition("Queue", seen=text)
 
 
 def _halted() -> Condition:

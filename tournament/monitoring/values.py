@@ -1,4 +1,4 @@
-"""The state of the site as metrics, read when they are asked for: games, workers, queues, keeper, disk.
+"""The state of the site as metrics, read when they are asked for: games, workers, inbox, keeper, disk.
 
 Every value is the same in all processes of the site, and none needs a scan over all games.
 """
@@ -23,21 +23,23 @@ from tournament import queues
 from tournament.models import (
     Attempt,
     BotVersion,
+    Door,
     EventCount,
     Game,
     Ignored,
+    InboxReport,
     Keeper,
     Ladder,
     OwnerShare,
     Tournament,
     Worker,
 )
-from workers.jobs import BOTH_UNABLE
-from workers.service.messaging.signing import own_queue
+from workers.jobs import BOTH_UNABLE, Work
+from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
 
 MOST_COUNTED = 100_000
 """Waiting and halted games are counted up to this number."""
-CONDITIONS = ("busy", "idle", "held", "set aside", "quarantined", "lost", "stopped")
+CONDITIONS = ("busy", "idle", "held", "barred", "quarantined", "lost", "stopped")
 """Of workers, see ``Worker.condition``."""
 
 _Rows = Iterable[tuple[str | tuple[str, ...], float]]
@@ -113,20 +115,14 @@ def halted_games() -> QuerySet[Game]:
 def _waits(now: datetime.datetime) -> Iterator[Metric]:
     """How long the oldest of each kind has waited or been played; 0 if there is none."""
     alive = Attempt.objects.filter(ended_at__isnull=True)
-    queued = _queued()
-    begun = alive.filter(started_at__isnull=False)
-    yield _gauge(
-        "duarena_attempts",
-        "Games sent to workers",
-        [("queued", queued.count()), ("playing", begun.count())],
-        "state",
-    )
-    yield _age(
-        "duarena_oldest_queued",
-        "Seconds since the oldest game was sent that no worker has begun",
-        now,
-        oldest_queued(),
-    )
+    unreported = alive.filter(reported_at__isnull=True)
+    begun = unreported.filter(started_at__isnull=False)
+    counts = [
+        ("taken", unreported.filter(started_at__isnull=True).count()),
+        ("playing", begun.count()),
+        ("reported", alive.filter(reported_at__isnull=False).count()),
+    ]
+    yield _gauge("duarena_attempts", "Games that slots have taken", counts, "state")
     yield _age(
         "duarena_longest_game",
         "Seconds for which the longest running game has been played",
@@ -139,23 +135,18 @@ def _waits(now: datetime.datetime) -> Iterator[Metric]:
         now,
         _oldest_waiting(),
     )
-    waits = OwnerShare.objects.aggregate(at=Min("waits_since"))["at"]
     yield _age(
         "duarena_owner_wait",
         "Seconds for which an owner's games have waited while none was played",
         now,
-        waits,
+        waits_since(),
     )
 
 
-def oldest_queued() -> datetime.datetime | None:
-    """When the oldest game was sent that no worker has begun; None if there is none."""
-    at: datetime.datetime | None = _queued().aggregate(at=Min("sent_at"))["at"]
+def waits_since() -> datetime.datetime | None:
+    """Since when an owner's games have waited while none was played; None if nobody waits."""
+    at: datetime.datetime | None = OwnerShare.objects.aggregate(at=Min("waits_since"))["at"]
     return at
-
-
-def _queued() -> QuerySet[Attempt]:
-    return Attempt.objects.filter(ended_at__isnull=True, started_at__isnull=True)
 
 
 def _oldest_waiting() -> datetime.datetime | None:
@@ -167,39 +158,43 @@ def _oldest_waiting() -> datetime.datetime | None:
 
 def _workers() -> Iterator[Metric]:
     rows = list(Worker.objects.all())
-    conditions = Counter((row.queue, row.condition) for row in rows)
-    known = sorted({row.queue for row in rows} | {queues.GAMES, queues.VALIDATION})
-    every = [((queue, one), conditions[queue, one]) for queue in known for one in CONDITIONS]
-    yield _gauge("duarena_workers", "Workers by their jobs and condition", every, "queue", "condition")
+    conditions = Counter((row.takes, row.condition) for row in rows)
+    known = sorted({row.takes for row in rows} | set(map(str, Work)))
+    every = [((takes, one), conditions[takes, one]) for takes in known for one in CONDITIONS]
+    yield _gauge("duarena_workers", "Workers by their work and condition", every, "takes", "condition")
     up = [row for row in rows if row.state == Worker.State.UP]
     slots = Counter[tuple[str, ...]]()
     for row in up:
-        slots[row.queue, "all"] += row.slots
-        slots[row.queue, "busy"] += row.busy
-        slots[row.queue, "held"] += row.held
-    yield _gauge("duarena_slots", "Slots of the workers that are up", slots.items(), "queue", "state")
+        slots[row.takes, "all"] += row.slots
+        slots[row.takes, "busy"] += row.busy
+        slots[row.takes, "held"] += row.held
+    yield _gauge("duarena_slots", "Slots of the workers that are up", slots.items(), "takes", "state")
 
 
 def _keeper(now: datetime.datetime) -> Iterator[Metric]:
-    keeper = Keeper.objects.first()
+    keeper, door = Keeper.objects.first(), Door.objects.first()
     if keeper is not None:
-        lag = "Seconds since workers sent what the record keeper has handled; known every five seconds"
-        yield _age("duarena_keeper_lag", lag, now, now - keeper.lag(now))
+        text = "Seconds since the record keeper last looked; known every five seconds"
+        yield _age("duarena_keeper_silence", text, now, keeper.seen_at)
+    if door is not None:
+        yield _age("duarena_door_open", "Seconds for which workers could reach the site", now, door.open_since)
+    yield _gauge("duarena_inbox_reports", "Reports that wait for the record keeper", [((), InboxReport.objects.count())])
+    yield _age("duarena_oldest_report", "Seconds since the oldest of them came", now, oldest_report())
     ignored = Ignored.objects.values_list("reason", "count")
-    yield _counter("duarena_messages_ignored", "Messages without effect, by reason", ignored, "reason")
+    yield _counter("duarena_messages_ignored", "Reports without effect, by reason", ignored, "reason")
+
+
+def oldest_report() -> datetime.datetime | None:
+    """When the first report in the inbox came; None if it is empty."""
+    return InboxReport.objects.order_by("pk").values_list("received_at", flat=True).first()
 
 
 def _broker() -> Iterator[Metric]:
-    workers = Worker.objects.up().values_list("queue", "name")
-    own = {own_queue(queue, name): queue for queue, name in workers}
-    state = queues.look_at_broker([queues.RECORDS, queues.BEAT, *own])
+    state = queues.look_at_broker([LOOK, TURNS, TURNS_CHECKS])
     yield _gauge("duarena_redis_up", "Whether the site can use Redis", [((), int(not state.trouble))])
     if state.trouble:
         return
-    lengths = Counter[str]()
-    for name, length in state.lengths.items():
-        lengths[own.get(name, name)] += length
-    yield _gauge("duarena_queue_messages", "Messages that wait in Redis", lengths.items(), "queue")
+    yield _gauge("duarena_turns", "Turns that wait in Redis", state.lengths.items(), "queue")
     if state.memory is not None:
         yield _gauge("duarena_redis_memory_bytes", "Memory that Redis uses", [((), state.memory)])
 

@@ -12,7 +12,7 @@ from tournament.monitoring.conditions import keeper_silence
 
 
 class Command(BaseCommand):
-    help = "Exit with 0 if the record keeper has swept within the last minute."
+    help = "Exit with 0 if the record keeper has worked within the last minute."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not Keeper.objects.exists():

@@ -19,7 +19,7 @@ from engines.release import RELEASE
 from tournament import access
 from tournament.models import Keeper, Worker
 from tournament.services.accounts.acts import record_act
-from tournament.services.dispatch.workers import quarantine, release
+from tournament.services.work.workers import quarantine, release
 from tournament.services.uploads import availability as uploads
 from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.paging import LAST_ID
@@ -28,16 +28,16 @@ from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 from tournament.views.unsent import takes_form
 
 MOST_SHOWN = 200
-CONDITIONS = ("busy", "idle", "held", "set aside", "quarantined", "lost", "stopped")
+CONDITIONS = ("busy", "idle", "held", "barred", "quarantined", "lost", "stopped")
 """The order in which the page sorts workers."""
 COLUMNS = (
-    "worker", "state", "queue", "slots", "busy", "games_an_hour", "voids", "sandbox", "speed", "started",
+    "worker", "state", "takes", "slots", "busy", "games_an_hour", "voids", "sandbox", "speed", "started",
     "seen",
 )  # fmt: skip
 STAFF_COLUMNS = ("host", "software", "reason", "refusal", "error", "error_at")
 """Only for staff: why it gets no games, why it runs no uploaded bots, and its last error."""
 KEEPER_AWAY = datetime.timedelta(seconds=30)
-"""The page warns that it is out of date if messages of workers may have waited for so long."""
+"""The page warns if the record keeper, which marks silent workers as lost, has not worked for so long."""
 
 
 @require_safe
@@ -48,9 +48,7 @@ def workers(request: HttpRequest) -> HttpResponse:
     rows = _shown_workers()
     manages = access.may_manage_workers(request.user)
     keeper = Keeper.objects.first()
-    now = timezone.now()
-    known_at = now - keeper.lag(now) if keeper is not None else now
-    is_away = now - known_at > KEEPER_AWAY
+    is_away = keeper is not None and timezone.now() - keeper.seen_at > KEEPER_AWAY
     seen = _mark(rows, manages, is_away)
     if unchanged(request, seen):
         return HttpResponse(status=204)
@@ -63,7 +61,7 @@ def workers(request: HttpRequest) -> HttpResponse:
         "manages": manages,
         "release": RELEASE,
         "uploads": uploads.look() if manages else None,
-        "known_at": known_at if is_away else None,
+        "known_at": keeper.seen_at if keeper is not None and is_away else None,
         "seen": seen,
         "here": here(request),
         "files": [table_links("Workers", "workers-files")],
@@ -111,7 +109,7 @@ def _line(worker: Worker, manages: bool) -> tuple[object, ...]:
     """The columns ``COLUMNS`` and, for those who manage workers, ``STAFF_COLUMNS``."""
     w = worker
     line = (
-        w.name, w.condition, w.queue, w.slots, w.busy, w.games_an_hour, w.voids, w.level, w.speed,
+        w.name, w.condition, w.takes, w.slots, w.busy, w.games_an_hour, w.voids, w.level, w.speed,
         as_text(w.started_at), as_text(w.seen_at),
     )  # fmt: skip
     if not manages:
