@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, NoReturn, TypeVar
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest, UnreadablePostError
 from django.http.response import HttpResponseBase
@@ -25,7 +26,6 @@ from tournament.services.work.workers import WorkerNameError, find_own, why_fore
 from workers.bundles.bundle_site import PROTOCOL_HEADER
 from workers.jobs import PROTOCOL, Heartbeat, JobError, JsonValue
 
-MAX_BODY_BYTES = 8 * 1024 * 1024
 WRITE_LOCK_SECONDS = 2
 """On SQLite a request waits for other writers no longer: a worker tries again, a thread must not be held."""
 MOST_REQUESTS, REQUESTS_A_SECOND = 600.0, 300.0
@@ -121,16 +121,14 @@ def check_worker(request: HttpRequest, token: Token) -> None:
 def _read_body(request: HttpRequest) -> bytes:
     if request.headers.get("Content-Encoding", "identity") != "identity":
         raise ApiError(415, "Send the body without compression.")
-    too_large = ApiError(413, f"The body may have {MAX_BODY_BYTES} bytes.")
-    length = request.headers.get("Content-Length", "")
-    if length.isdigit() and int(length) > MAX_BODY_BYTES:
-        raise too_large
+    most = settings.MAX_WORK_BYTES
     try:
-        body: bytes = request.read(MAX_BODY_BYTES + 1)
-    except UnreadablePostError:
+        is_too_large = int(request.META.get("CONTENT_LENGTH") or 0) > most
+        body: bytes = b"" if is_too_large else request.read(most + 1)
+    except (UnreadablePostError, ValueError):
         raise ApiError(400, "The body is incomplete.") from None
-    if len(body) > MAX_BODY_BYTES:
-        raise too_large
+    if is_too_large or len(body) > most:
+        raise ApiError(413, f"The body may have {most} bytes.")
     return body
 
 

@@ -8,6 +8,8 @@ from django.conf import settings
 
 UPLOAD_PATHS = ("/upload/", "/api/bots/")
 """The only addresses that take a bundle."""
+WORK_PATHS = "/api/work/"
+"""Slots report their games below this address."""
 HEALTH_PATH = "/healthz"
 PASSWORD_PATHS = ("/log-in/", "/sign-up/", "/account/password/", "/account/again/", "/password-reset/")
 """The beginnings of the addresses of forms with a password."""
@@ -40,6 +42,8 @@ def largest_body(path: str) -> int:
     """The largest body of a request to this path, in bytes."""
     if path in UPLOAD_PATHS:
         return int(settings.MAX_BUNDLE_BYTES) + MULTIPART_BYTES
+    if path.startswith(WORK_PATHS):
+        return int(settings.MAX_WORK_BYTES)
     return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
 
