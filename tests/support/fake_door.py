@@ -62,8 +62,7 @@ class FakeDoor:
     def __post_init__(self) -> None:
         self._given: dict[str, Batch | None] = {}
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
@@ -139,6 +138,11 @@ class FakeDoor:
             self._given[ask.ask] = self.batches.pop(0) if self.batches else None
         batch = self._given[ask.ask]
         return (204, None) if batch is None else (200, {"batch": batch.to_json()})
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """Nothing: workers are killed in the middle of a request."""
 
 
 def _handler(door: FakeDoor) -> type[BaseHTTPRequestHandler]:

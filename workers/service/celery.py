@@ -19,7 +19,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from billiard import pool as billiard_pool
 from billiard.process import current_process
 from celery import Celery
 from celery.signals import worker_process_init, worker_shutting_down
@@ -37,8 +36,6 @@ QUEUES = {Work.GAMES: TURNS, Work.CHECKS: TURNS_CHECKS}
 IDLE_SECONDS = 5.0
 ALONE_SECONDS = 2.0
 """After this time an idle slot asks for work: with the site's Redis, and without."""
-RESULTS_READ_SECONDS = 2.0
-"""How long a stopping slot waits until the main process has read its last results."""
 
 
 def work_taken() -> tuple[Work, ...]:
@@ -48,12 +45,11 @@ def work_taken() -> tuple[Work, ...]:
 
 connect_pulse()
 app = Celery("duarena", include=["workers.service.tasks"])
-app.conf.update(worker_hijack_root_logger=False, worker_redirect_stdouts=False)
-# billiard's own limit is 30 seconds and has no setting.
-billiard_pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = round(
-    RESULTS_READ_SECONDS / billiard_pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_INTERVAL
+app.conf.update(
+    worker_hijack_root_logger=False,
+    worker_lost_wait=1.0,  # until the turn of a killed slot counts as over
+    worker_redirect_stdouts=False,
 )
-
 
 def configure() -> None:
     """Configure the app from the environment; call it before the app is used."""

@@ -74,4 +74,4 @@ def _with_list(client: redis.Redis, queue: str, act: Callable[[], None]) -> None
         if _WRONG_TYPE not in str(error):
             raise
         log.error("the key %s in Redis is not a list and is deleted", queue)
-        client.delete(queue)
+        client.unlink(queue)

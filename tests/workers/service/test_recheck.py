@@ -11,7 +11,7 @@ import pytest
 from tests.support.jobs import wait_until
 from workers.sandbox.levels import Level, Verdict, Want
 from workers.sandbox.policy import VERDICT_FILE
-from workers.service.recheck import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, SandboxRecheck
+from workers.service.restart import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, SandboxRecheck
 
 LATE = Want("a sandbox that starts: no line arrived in time", may_pass=True)
 REFUSED = Want("user namespaces for this user")
@@ -93,7 +93,7 @@ def test_a_probe_that_cannot_be_started_is_tried_again(tmp_path: Path) -> None:
 
 def test_an_installed_program_is_a_reason_to_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = ["bwrap"]
-    monkeypatch.setattr("workers.service.recheck.missing_programs", lambda: missing)
+    monkeypatch.setattr("workers.service.restart.missing_programs", lambda: missing)
     recheck = SandboxRecheck(Verdict(Level.C, (NO_BUBBLEWRAP,)), tmp_path)
     assert recheck.find_change(0.0) == ""
     missing.clear()

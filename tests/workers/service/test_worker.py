@@ -1,18 +1,23 @@
-"""A game worker as a process on a real Redis: what it sends back, and what is left when it ends."""
+"""A worker as a process at the door of a fake site: what it reports, and what is left when it ends."""
 
 from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.support.bad_engines import LINE
-from tests.support.brokers import PATIENCE_SECONDS, Broker, running_worker
+from tests.support.brokers import running_redis, running_worker
+from tests.support.fake_door import PATIENCE_SECONDS, FakeDoor, seconds_until
 from tests.support.jobs import BadBundles, job_of, processes_with, wait_until
-from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews, Progress, Release
-from workers.service.messaging.commands import Command
+from tests.support.processes import slots_of
+from tournament.embedded.processes.redis_server import broker_url
+from workers.jobs import ComplianceEnding, ComplianceJob, JobGame, Work
+from workers.service.turns import TURNS, open_redis, push
 
 pytestmark = pytest.mark.slow
 
@@ -21,107 +26,209 @@ def scratch_folders(folder: Path) -> list[Path]:
     return list((folder / "tmp").glob("duarena-engine-*"))
 
 
-def test_a_job_comes_back_as_progress_and_records(
-    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
-) -> None:
-    job = job_of(bundled(), bundled("go:1", "leave", "3"), games=2)
-    with running_worker(broker.url, tmp_path) as worker:
-        broker.send(job)
-        (first, second), messages = broker.receive_reports(2)
+def spooled(folder: Path) -> list[Path]:
+    return list((folder / "cache").glob("spool-*/*/*.json"))
+
+
+def test_a_job_comes_back_as_reports(door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path) -> None:
+    job = door.give(job_of(bundled(), bundled("go:1", "leave", "3"), games=2))
+    with running_worker(door.url, tmp_path) as worker:
+        first, second = door.wait_for_reports(2)
+        assert wait_until(lambda: not spooled(tmp_path))
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    progress = [Progress.from_json(m.value) for m in messages if m.task == "tournament.progress"]
-    assert progress[0].key == "spring/1/1/1"
+    assert {name for name, _ in door.posts} == {job}
     assert [(r.key, r.attempt, r.fault, r.termination) for r in (first, second)] == [
         ("spring/1/1/1", "attempt-1", "black", "crash"),
         ("spring/1/1/2", "attempt-2", "white", "crash"),
     ]
     assert [token for token, _ in first.moves] == LINE[:1]
-    assert first.worker == second.worker == progress[0].worker
+    assert door.heartbeats[-1].stopping
+    assert {key for _, key in door.requests} == {"Bearer duarena_key"}
     assert processes_with(mark) == []
     assert scratch_folders(tmp_path) == []
 
 
-def test_a_validation_worker_checks_and_plays_while_games_wait(
-    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
+def test_a_worker_for_checks_checks_and_plays(
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
-    """It takes nothing from the queue of games."""
-    spec = bundled("ugi", "leave", "3")
-    with running_worker(broker.url, tmp_path, "validation") as worker:
-        broker.send(job_of(bundled(), bundled()))
-        broker.send_check(ComplianceJob("e1", spec, ("dogon-kulei",), 20))
-        news: list[ComplianceNews] = []
-        while not news or news[-1].ending is ComplianceEnding.NONE:
-            news += [ComplianceNews.from_json(m.value) for m in broker.receive_until("tournament.news")]
-        broker.send(job_of(bundled(), bundled()), queue="validation")
-        (report,), _ = broker.receive_reports(1)
+    door.give_check(ComplianceJob("e1", bundled("ugi", "leave", "3"), ("dogon-kulei",), 20))
+    door.give(job_of(bundled(), bundled()))
+    with running_worker(door.url, tmp_path, "validation") as worker:
+        (report,) = door.wait_for_reports(1)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    assert [found.check for found in news[-1].found] == ["handshake"]
+    assert {ask.takes for ask in door.asks} == {(Work.CHECKS,)}
+    assert door.news[-1].ending is ComplianceEnding.DONE
+    assert [found.check for found in door.news[-1].found] == ["handshake"]
     assert report.fault == "none"
-    assert broker.receive(0.1) is None
     assert processes_with(mark) == []
     assert scratch_folders(tmp_path) == []
 
 
-def test_a_stopping_worker_gives_its_games_back(
-    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
+def test_a_stopping_worker_returns_all_games_of_its_jobs(
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
-    one = bundled("go", "resist", "-")
-    job = job_of(one, bundled(), games=2, time_control="60+0")
-    with running_worker(broker.url, tmp_path) as worker:
-        broker.send(job)
-        broker.receive_until("tournament.progress")
+    slow = bundled("go", "resist", "-")
+    door.give(job_of(slow, bundled(), games=2, time_control="60+0"), job_of(bundled(), bundled(), games=2))
+    with running_worker(door.url, tmp_path) as worker:
         assert wait_until(lambda: len(processes_with(mark)) == 2)
+        door.wait_for(lambda: door.progress)
         worker.terminate()
-        worker.wait(PATIENCE_SECONDS)
-    releases = broker.receive_until("tournament.release", seconds=1)[-1].value
-    assert [Release.from_json(value).attempt for value in releases] == ["attempt-1", "attempt-2"]
+        assert worker.wait(PATIENCE_SECONDS) == 0
+    assert door.returned == ["attempt-1", "attempt-2"] * 2
+    assert door.reports == []
+    assert door.log[-1] == "/api/workers/"
+    assert door.heartbeats[-1].stopping
     assert processes_with(mark) == []
     assert scratch_folders(tmp_path) == []
 
 
-def test_a_job_that_the_site_stops_is_given_back_and_its_engines_end(
-    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
+def test_an_attempt_that_the_site_stops_ends_and_the_next_game_is_played(
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
-    """Deadline of the behaviour: five seconds; ten times that here."""
-    job = job_of(bundled("go", "resist", "-"), bundled(), games=2, time_control="999999+0")
-    with running_worker(broker.url, tmp_path):
-        broker.send(job)
-        broker.receive_until("tournament.progress")
+    """Deadline of the behaviour: three seconds; ten times that here."""
+    slow = job_of(bundled("go", "resist", "-"), bundled(), time_control="999999+0")
+    door.give(slow, replace(job_of(bundled(), bundled()), games=(JobGame("spring/1/2/1", "attempt-9", 0),)))
+    with running_worker(door.url, tmp_path):
         assert wait_until(lambda: len(processes_with(mark)) == 2)
-        worker = broker.heartbeats[-1].worker
-        broker.command(Command(worker, stop=("another",)))
-        broker.push(f"commands.{worker}", b"\xff\xfe\x00")  # has no effect
-        broker.command(Command(worker, stop=(job.job,)))
-        assert wait_until(lambda: not processes_with(mark), 50)
-        releases = broker.receive_until("tournament.release")[-1].value
-        assert [Release.from_json(value).attempt for value in releases] == ["attempt-1", "attempt-2"]
-        broker.send(job_of(bundled(), bundled()))  # the slot takes the next job
-        (report,), _ = broker.receive_reports(1)
-    assert report.fault == "none"
+        door.stopped.update({"another", "attempt-1"})
+        assert seconds_until(lambda: door.reports) < 30
+    assert [(report.attempt, report.fault) for report in door.reports] == [("attempt-9", "none")]
+    assert door.returned == []
 
 
-@pytest.mark.parametrize(
-    "whole",
-    [
-        pytest.param(False, id="the slot"),
-        pytest.param(True, id="the whole worker", marks=pytest.mark.thorough),
-    ],
-)
-def test_no_engine_outlives_a_worker_that_is_killed(
-    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path, whole: bool
+@pytest.fixture
+def redis_url() -> Iterator[str]:
+    with running_redis() as socket:
+        yield broker_url(socket)
+
+
+@pytest.mark.parametrize("with_redis", [False, True])
+def test_no_engine_outlives_a_slot_that_is_killed_and_its_successor_holds_what_was_not_sent(
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path, redis_url: str, with_redis: bool
 ) -> None:
     """Deadline of the behaviour: one second; ten times that here."""
-    one = bundled("start", "multiply", "-", "go", "resist", "-")
-    with running_worker(broker.url, tmp_path) as worker:
-        broker.send(job_of(one, bundled(), time_control="60+0"))
-        (message,) = broker.receive_until("tournament.progress")
-        slot = int(message.value["worker"].rpartition("/")[2])
+    one = bundled("start", "multiply", "-", "go:4", "resist", "-")
+    job = door.give(job_of(one, bundled(), games=2, time_control="60+0"))
+    with running_worker(door.url, tmp_path, redis=redis_url if with_redis else "") as worker:
         assert wait_until(lambda: len(processes_with(mark)) == 3)
-        if whole:
-            os.killpg(worker.pid, signal.SIGKILL)
-        else:
-            os.kill(slot, signal.SIGKILL)
+        (slot,) = slots_of(worker.pid)
+        door.is_away = True
+        os.kill(slot, signal.SIGKILL)
         assert wait_until(lambda: not processes_with(mark), 10)
         assert wait_until(lambda: not scratch_folders(tmp_path), 10)
+        known = len(door.asks)
+        door.is_away = False
+        door.give(job_of(bundled(), bundled()))
+        door.wait_for_reports(1)
+    first = door.asks[known]
+    assert first.holds == ()
+    assert first.slot == door.asks[0].slot
+    assert first.ask != door.asks[0].ask
+    assert job != door.posts[-1][0]
+
+
+def test_reports_of_a_killed_worker_are_sent_by_the_next_one_before_it_asks(
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path
+) -> None:
+    """The site is away when the game ends. The next worker has fewer slots."""
+    job = door.give(job_of(bundled(), bundled(), games=2))
+    door.give(job_of(bundled(), bundled(), games=2))
+    door.loses = lambda path: path.startswith("/api/work/") and path != "/api/work/"
+    with running_worker(door.url, tmp_path, slots=2) as worker:
+        assert wait_until(lambda: len(door.reports) >= 4 and len(spooled(tmp_path)) >= 2, PATIENCE_SECONDS)
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+    door.loses = lambda path: False
+    asked, posted = len(door.asks), len(door.posts)
+    with running_worker(door.url, tmp_path):
+        door.wait_for(lambda: door.asks, asked + 1)
+        assert wait_until(lambda: not spooled(tmp_path))
+    again = {post.reports for _, post in door.posts[posted:]}
+    assert {report.attempt for some in again for report in some} == {"attempt-1", "attempt-2"}
+    assert job in {name for name, _ in door.posts[posted:]}
+    assert door.asks[asked].holds == ()
+    assert door.asks[asked].run != door.asks[0].run
+
+
+def test_a_worker_that_cannot_reach_its_site_plays_to_the_end_and_sends_the_reports_later(
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path
+) -> None:
+    door.give(job_of(bundled("go", "late", "0.3"), bundled(), games=2))
+    with running_worker(door.url, tmp_path) as worker:
+        assert wait_until(lambda: len(processes_with(mark)) == 2)
+        door.is_away = True
+        assert wait_until(lambda: not processes_with(mark) and spooled(tmp_path))
+        assert worker.poll() is None
+        known = len(door.requests)
+        door.wait_for(lambda: door.requests, known + 3)  # it goes on to ask
+        assert door.reports == []
+        door.is_away = False
+        assert [report.fault for report in door.wait_for_reports(2)] == ["none", "none"]
+        assert wait_until(lambda: not spooled(tmp_path))
+        door.give(job_of(bundled(), bundled()))
+        door.wait_for_reports(3)
+
+
+def test_an_ask_whose_answer_was_lost_is_repeated_with_the_same_id(
+    door: FakeDoor, bundled: BadBundles, tmp_path: Path
+) -> None:
+    lost: list[str] = []
+
+    def loses(path: str) -> bool:
+        if path == "/api/work/" and len(lost) < 3:
+            lost.append(path)
+            return True
+        return False
+
+    door.loses = loses
+    door.give(job_of(bundled(), bundled()))
+    with running_worker(door.url, tmp_path):
+        (report,) = door.wait_for_reports(1)
+    assert report.fault == "none"
+    assert len({ask.ask for ask in door.asks[:4]}) == 1
+
+
+def test_a_stopping_worker_does_not_wait_for_a_site_that_is_away(
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path
+) -> None:
+    door.give(job_of(bundled("go", "resist", "-"), bundled(), time_control="60+0"))
+    with running_worker(door.url, tmp_path) as worker:
+        assert wait_until(lambda: len(processes_with(mark)) == 2)
+        door.is_away = True
+        worker.terminate()
+        assert worker.wait(30) == 0
+    assert processes_with(mark) == []
+
+
+def test_turns_start_the_slots_of_a_worker_and_its_own_ones_when_redis_is_gone(
+    door: FakeDoor, bundled: BadBundles, tmp_path: Path
+) -> None:
+    with running_redis() as socket:
+        environment = {"DUARENA_LOG": "text"}
+        with running_worker(door.url, tmp_path, redis=broker_url(socket), environment=environment):
+            door.wait_for(lambda: door.asks)
+            door.give(job_of(bundled(), bundled()))
+            push(open_redis(broker_url(socket)), TURNS)
+            door.wait_for_reports(1)
+            with open_redis(broker_url(socket)) as client:
+                client.shutdown(nosave=True)
+            assert wait_until(lambda: "no turns are read" in (tmp_path / "worker.log").read_text())
+            door.give(job_of(bundled(), bundled()))
+            door.wait_for_reports(2)
+    assert (tmp_path / "worker.log").read_text().count("no turns are read") == 1
+
+
+def test_all_slots_of_a_worker_play_at_the_same_time(
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        door.give(job_of(bundled("go", "resist", "-"), bundled(), time_control="60+0"))
+    with running_worker(door.url, tmp_path, slots=2) as worker:
+        assert wait_until(lambda: len(processes_with(mark)) == 4)
+        assert door.hear(lambda heartbeat: heartbeat.busy == 2).slots == 2
+        worker.terminate()
+        assert worker.wait(PATIENCE_SECONDS) == 0
+    assert sorted(door.returned) == ["attempt-1", "attempt-1"]
+    assert {ask.slot for ask in door.asks} == {0, 1}

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
-from types import SimpleNamespace
-from unittest.mock import MagicMock
 
 import pytest
 
-from tests.support.brokers import Broker, running_worker
+from tests.support.brokers import running_worker
+from tests.support.fake_door import FakeDoor
 from tests.support.jobs import BadBundles, job_of, processes_with, wait_until
-from workers.service import registration
-from workers.service.slot_watch import SlotWatch, start_beat
+from tests.support.processes import slots_of
+from workers.service.liveness import SlotWatch, start_beat
 from workers.service.slots import Slots
 from workers.silence import CHECK_S, SILENT_S
 
@@ -80,32 +79,18 @@ def test_a_slot_counts_from_its_start_on() -> None:
     assert wait_until(lambda: slots.beats_of(os.getpid()))
 
 
-def test_the_main_process_of_a_worker_watches_its_slots_until_it_stops(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    checked: list[list[int]] = []
-    monkeypatch.setattr(registration, "SLOTS", slots := Slots())
-    monkeypatch.setattr(registration, "_registrations", [MagicMock(find_change=lambda: "")])
-    monkeypatch.setattr(SlotWatch, "check", lambda self, pids, now: checked.append(pids))
-    step = registration.RegistrationStep(SimpleNamespace(pool=SimpleNamespace(info={"processes": [FIRST]})))
-    step._tick()
-    slots.stop()
-    step._tick()
-    assert checked == [[FIRST]]
-
-
 @pytest.mark.thorough
 def test_a_slot_that_is_stopped_ends_with_its_engines_and_another_one_plays(
-    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
     """Deadline of the behaviour: a minute; twice that here."""
-    with running_worker(broker.url, tmp_path):
-        broker.send(job_of(bundled("go", "resist", "-"), bundled(), time_control="999999+0"))
-        (message,) = broker.receive_until("tournament.progress")
-        slot = int(message.value["worker"].rpartition("/")[2])
+    with running_worker(door.url, tmp_path) as worker:
+        door.give(job_of(bundled("go", "resist", "-"), bundled(), time_control="999999+0"))
+        assert wait_until(lambda: len(processes_with(mark)) == 2)
+        (slot,) = slots_of(worker.pid)
         os.kill(slot, signal.SIGSTOP)
         assert wait_until(lambda: not processes_with(mark), 120)
-        broker.send(job_of(bundled(), bundled()))
-        (report,), _ = broker.receive_reports(1)
+        door.give(job_of(bundled(), bundled()))
+        (report,) = door.wait_for_reports(1)
     assert report.fault == "none"
     assert not report.worker.endswith(f"/{slot}")

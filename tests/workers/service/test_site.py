@@ -1,0 +1,469 @@
+"""What a slot sends to its site: nothing is lost, whatever is killed, away or unanswered."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engines.records import Fault, Termination
+from engines.rules.base import Reason, Result
+from tests.support.fake_door import TOKEN, FakeDoor, fake_door
+from tests.support.jobs import wait_until
+from workers.bundles.bundle_site import SiteAway, TokenRevoked, WorkerOutdated
+from workers.jobs import (
+    Ask,
+    Batch,
+    ComplianceEnding,
+    ComplianceNews,
+    GameReport,
+    Post,
+    PostAnswer,
+    Progress,
+    SideLog,
+    Work,
+)
+from workers.service import site
+from workers.service.site import LONGEST_PAUSE_SECONDS, Door, Sender, Spool, spool_folders
+
+RUN = str(uuid.uuid4())
+GAMES = (Work.GAMES,)
+
+
+def report_of(attempt: str, log: str = "") -> GameReport:
+    return GameReport(
+        key=f"spring/{attempt}",
+        attempt=attempt,
+        worker="players@east/1",
+        result=Result.WHITE_WINS,
+        termination=Termination.RULES,
+        reason=Reason.NONE,
+        fault=Fault.NONE,
+        evidence="",
+        white_score=None,
+        black_score=None,
+        moves=(("a1", ""),),
+        started="",
+        finished="",
+        white=SideLog(stderr=log),
+        black=SideLog(),
+    )
+
+
+def news_of(ending: ComplianceEnding) -> ComplianceNews:
+    return ComplianceNews("e1", "players@east/1", False, "", (), ending, "")
+
+
+class Answers:
+    """A door in this process, at a time of its own, whose next answers may be lost."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.posts: list[tuple[str, Post]] = []
+        self.asks: list[Ask] = []
+        self.failures: list[str] = []
+        """For each of the next requests: ``away``, ``lost`` after it took effect, or ``""``."""
+        self.answer = PostAnswer()
+
+    @property
+    def delivered(self) -> list[str]:
+        return [report.attempt for _, post in self.posts for report in post.reports]
+
+    def post(self, job: str, post: Post) -> PostAnswer:
+        failure = self._next()
+        self.posts.append((job, post))
+        self._lose(failure)
+        return self.answer
+
+    def ask(self, ask: Ask) -> Batch | None:
+        failure = self._next()
+        self.asks.append(ask)
+        self._lose(failure)
+        return None
+
+    def _next(self) -> str:
+        failure = self.failures.pop(0) if self.failures else ""
+        if failure == "away":
+            raise SiteAway("away")
+        return failure
+
+    def _lose(self, failure: str) -> None:
+        if failure == "lost":
+            raise SiteAway("lost")
+
+
+def sender_at(door: Answers, folder: Path, *, most_bytes: int = 10**9) -> Sender:
+    made: Sender = Sender(
+        door,  # type: ignore[arg-type]  # has the methods that are used
+        Spool(folder),
+        worker="players@east",
+        run=RUN,
+        slot=0,
+        most_bytes=most_bytes,
+        clock=lambda: door.now,
+    )
+    return made
+
+
+def try_to_ask(sender: Sender) -> bool:
+    try:
+        sender.ask(GAMES)
+    except SiteAway:
+        return False
+    return True
+
+
+STEPS = st.lists(st.sampled_from(["report", "send", "ask", "kill", "wait"]), max_size=30)
+FAILURES = st.lists(st.sampled_from(["", "away", "lost"]), max_size=30)
+
+
+@settings(max_examples=200)
+@given(STEPS, FAILURES)
+def test_each_report_on_disk_is_delivered_whatever_is_killed_or_lost(
+    steps: list[str], failures: list[str]
+) -> None:
+    door = Answers()
+    door.failures = failures
+    kept: set[str] = set()
+    waiting: list[str] = []
+    with TemporaryDirectory() as name:
+        sender = sender_at(door, Path(name))
+        for number, step in enumerate(steps):
+            if step == "report":
+                sender.begin(f"job-{number % 3}", 30)
+                sender.report(report_of(f"attempt-{number}"))
+                sender.end()
+                waiting.append(f"attempt-{number}")
+            elif step == "kill":
+                sender, waiting = sender_at(door, Path(name)), []
+            elif step == "wait":
+                door.now += LONGEST_PAUSE_SECONDS
+            elif step == "send":
+                sender._send()
+                kept.update(waiting)
+                waiting = []
+            elif try_to_ask(sender):
+                held = {parcel.job for parcel in sender._parcels}
+                assert held == set(door.asks[-1].holds)
+        kept.update(waiting)
+        door.failures = []
+        door.now += LONGEST_PAUSE_SECONDS
+        sender.ask(GAMES)
+        assert kept <= set(door.delivered)
+        assert door.asks[-1].holds == ()
+        assert list(Path(name).iterdir()) == []
+
+
+def test_a_repeated_ask_has_the_same_id_and_a_new_one_another(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    door.failures = ["lost", "away", ""]
+    assert [try_to_ask(sender) for _ in range(4)] == [False, False, True, True]
+    first, second, third = (ask.ask for ask in door.asks)
+    assert first == second != third
+
+
+def test_an_ask_names_the_jobs_whose_reports_the_site_does_not_take(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    sender.begin("job-1", 30)
+    sender.report(report_of("one"))
+    sender.end()
+    door.failures = ["away"]
+    sender.ask(GAMES)
+    assert door.asks[-1].holds == ("job-1",)
+    sender.ask(GAMES)  # in the pause nothing is posted again
+    assert door.asks[-1].holds == ("job-1",)
+    door.now += LONGEST_PAUSE_SECONDS
+    sender.ask(GAMES)
+    assert door.asks[-1].holds == ()
+    assert door.delivered == ["one"]
+
+
+def test_pauses_grow_and_stay_shorter_than_a_lease_while_a_job_runs(tmp_path: Path) -> None:
+    for is_playing, longest in ((True, 5.0), (False, LONGEST_PAUSE_SECONDS)):
+        door = Answers()
+        door.failures = ["away"] * 20
+        sender = sender_at(door, tmp_path / str(is_playing))
+        sender.begin("job-1", 30)
+        sender.report(report_of("one"))
+        if not is_playing:
+            sender.end()
+        pauses = []
+        for _ in range(20):
+            sender._send()
+            pauses.append(sender._next_try - door.now)
+            door.now = sender._next_try
+        assert pauses[0] <= 1.0
+        assert longest / 2 <= pauses[-1] <= longest
+        sender._send()
+        assert door.delivered == ["one"]
+
+
+def test_only_unknown_plies_of_a_game_are_posted(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    sender.begin("job-1", 30)
+    moves = tuple((f"a{number}", "") for number in range(9))
+    posted = []
+    for attempt, plies, known in (("one", 3, 3), ("one", 5, 1), ("one", 9, 9), ("two", 2, 2)):
+        sender.show(Progress("key", attempt, 0, moves[:plies], 1, 1))
+        door.answer = PostAnswer(known=known)
+        sender._send()
+        progress = door.posts[-1][1].progress
+        assert progress is not None
+        posted.append((progress.from_ply, len(progress.moves)))
+    assert posted == [(0, 3), (3, 2), (1, 8), (0, 2)]
+
+
+def test_an_attempt_is_stopped_until_the_next_job_begins(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    sender.begin("job-1", 30)
+    door.answer = PostAnswer(stop=("one",))
+    sender._send()
+    assert [sender.is_stopped(attempt) for attempt in ("one", "two")] == [True, False]
+    sender.begin("job-2", 30)
+    assert not sender.is_stopped("one")
+
+
+def test_a_job_without_news_is_posted_every_two_seconds(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    sender._send()
+    assert door.posts == []
+    sender.begin("job-1", 30)
+    for _ in range(5):
+        sender._send()
+        door.now += site.RENEW_SECONDS / 2
+    assert len(door.posts) == 3
+
+
+def test_returned_attempts_are_posted_for_their_job_also_after_it(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    for job in ("job-1", "job-2"):
+        sender.begin(job, 30)
+        sender.give_back([f"{job}-a", f"{job}-b"])
+        sender.end()
+    door.failures = ["lost"]
+    sender._send()
+    sender._send()
+    assert [(job, post.returned) for job, post in door.posts[1:]] == [
+        ("job-1", ("job-1-a", "job-1-b")),
+        ("job-2", ("job-2-a", "job-2-b")),
+    ]
+
+
+def test_a_slot_whose_disk_is_full_keeps_reports_in_memory_and_takes_no_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path / "spool")
+    (tmp_path / "spool").write_text("no folder can be made here")
+    sender.begin("job-1", 30)
+    sender.report(report_of("one"))
+    sender.end()
+    door.failures = ["away"]
+    with pytest.raises(SiteAway, match="cannot be kept on disk"):
+        sender.ask(GAMES)
+    assert "reports cannot be kept on disk, so this slot takes no work" in caplog.text
+    assert door.asks == []
+    door.now += LONGEST_PAUSE_SECONDS
+    sender.ask(GAMES)
+    assert door.delivered == ["one"]
+
+
+def test_a_slot_with_too_many_unconfirmed_reports_takes_no_work(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path, most_bytes=10)
+    sender.begin("job-1", 30)
+    sender.report(report_of("one"))
+    sender.end()
+    door.failures = ["away"]
+    with pytest.raises(SiteAway, match="too many reports wait"):
+        sender.ask(GAMES)
+
+
+def test_reports_that_wait_for_a_week_are_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    sender.begin("job-1", 30)
+    sender.report(report_of("one"))
+    door.failures = ["away"]
+    sender._send()
+    monkeypatch.setattr(site, "KEPT_SECONDS", -1)
+    sender._send()
+    assert door.delivered == []
+    assert list(tmp_path.iterdir()) == []
+    assert "the site has not taken it for a week" in caplog.text
+
+
+def test_a_report_that_cannot_be_read_is_deleted_and_the_others_are_sent(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    sender.begin("job-1", 30)
+    sender.report(report_of("one"))
+    door.failures = ["away"]
+    sender._send()
+    for name, data in (("0", b"{"), ("x", b"[]"), ("1", b"\xff"), ("2", b'{"job": 1}')):
+        (tmp_path / f"{name}.json").write_bytes(data)
+    (tmp_path / ".torn.tmp").write_bytes(b"{")
+    sender_at(door, tmp_path)._send()
+    assert door.delivered == ["one"]
+    assert [path.name for path in tmp_path.iterdir()] == [".torn.tmp"]
+
+
+def test_a_slot_takes_the_folders_of_slots_that_the_worker_no_longer_has(tmp_path: Path) -> None:
+    for name in ("0", "1", "2", "5", "6", "other"):
+        (tmp_path / name).mkdir()
+    names = [[path.name for path in spool_folders(tmp_path, slot, 2)] for slot in range(2)]
+    assert names == [["0", "2", "6"], ["1", "5"]]
+
+
+def test_large_reports_are_posted_alone(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    sender.begin("job-1", 30)
+    for number, size in enumerate((10, 10, site.MOST_CHARACTERS, 10)):
+        sender.report(report_of(f"attempt-{number}", "x" * size))
+    sender._send()
+    assert [len(post.reports) for _, post in door.posts] == [2, 1, 1]
+
+
+@pytest.fixture
+def sender(door: FakeDoor, tmp_path: Path) -> Sender:
+    """At a real door over HTTP."""
+    return Sender(Door(door.url, TOKEN), Spool(tmp_path), worker="players@east", run=RUN, slot=0)
+
+
+def put(sender: Sender, reports: Sequence[GameReport]) -> None:
+    sender.begin("job-1", 30)
+    for report in reports:
+        sender.report(report)
+    sender.end()
+
+
+def test_the_connection_is_kept_and_opened_again_when_the_site_closes_it(
+    door: FakeDoor, sender: Sender
+) -> None:
+    for number in range(3):
+        put(sender, [report_of(f"attempt-{number}")])
+        sender._send()
+    kept = sender._door.connection._connection
+    assert kept is not None
+    assert kept.sock is not None
+    kept.sock.close()
+    put(sender, [report_of("attempt-3")])
+    sender._send()
+    assert [report.attempt for report in door.reports] == [f"attempt-{number}" for number in range(4)]
+
+
+@pytest.mark.parametrize("status", [400, 413])
+def test_reports_that_the_site_refuses_for_ever_are_dropped_one_by_one(
+    door: FakeDoor, sender: Sender, tmp_path: Path, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(sender, [report_of("one"), report_of("two")])
+    door.refusal = (status, "It has a bad field.")
+    sender._send()
+    assert len(list(tmp_path.iterdir())) == 2
+    sender._send()
+    assert list(tmp_path.iterdir()) == []
+    assert caplog.text.count("It has a bad field.") == 2
+
+
+@pytest.mark.parametrize(
+    "refusal", [(403, "No."), (404, ""), (404, "No."), (500, ""), (503, "Later."), (302, "")]
+)
+def test_reports_stay_while_the_site_answers_anything_else(
+    door: FakeDoor, sender: Sender, tmp_path: Path, refusal: tuple[int, str]
+) -> None:
+    put(sender, [report_of("one")])
+    door.refusal = refusal
+    sender._send()
+    assert len(list(tmp_path.iterdir())) == 1
+    door.refusal = None
+    sender._send()
+    assert [report.attempt for report in door.reports] == ["one"]
+
+
+def test_a_revoked_token_and_another_protocol_are_told_apart(door: FakeDoor, sender: Sender) -> None:
+    door.refusal = (401, "This token was revoked.")
+    with pytest.raises(TokenRevoked, match="This token was revoked"):
+        sender.ask(GAMES)
+    door.refusal, door.protocol = None, 99
+    with pytest.raises(WorkerOutdated, match="Install the release of the site"):
+        sender.ask(GAMES)
+
+
+def test_a_site_that_does_not_read_delays_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that is called while a game runs returns at once while a post waits for its answer."""
+    answered = threading.Event()
+
+    class Silent(Answers):
+        def post(self, job: str, post: Post) -> PostAnswer:
+            answered.wait(30)
+            return super().post(job, post)
+
+    monkeypatch.setattr(site, "GATHER_SECONDS", 0.1)
+    door = Silent()
+    sender = sender_at(door, tmp_path)
+    sender._clock = time.monotonic
+    sender.start()
+    sender.begin("job-1", 30)
+    assert wait_until(lambda: sender._sending.locked())
+    sender.show(Progress("key", "one", 0, (), None, None))
+    sender.report(report_of("one"))
+    sender.tell(news_of(ComplianceEnding.NONE))
+    sender.tell(news_of(ComplianceEnding.DONE))
+    sender.give_back(["two"])
+    sender.is_stopped("one")
+    sender.end()
+    assert door.posts == []
+    answered.set()
+    assert wait_until(lambda: door.delivered == ["one"])
+    assert wait_until(lambda: [post.news for _, post in door.posts if post.news])
+
+
+def test_the_last_news_of_a_check_is_kept_until_the_site_has_it(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    sender.begin("e1", 30)
+    sender.tell(news_of(ComplianceEnding.DONE))
+    sender.end()
+    door.failures = ["away"]
+    sender._send()
+    sender_at(door, tmp_path)._send()
+    ((job, post),) = door.posts
+    assert post.news is not None
+    assert (job, post.news.ending) == ("e1", ComplianceEnding.DONE)
+
+
+def test_a_stopping_slot_gives_up_to_send_after_its_time(tmp_path: Path) -> None:
+    with fake_door() as door:
+        sender = Sender(Door(door.url, TOKEN), Spool(tmp_path), worker="players@east", run=RUN, slot=0)
+        put(sender, [report_of("one")])
+        with sender._sending:
+            sender.flush(0.01)
+        assert door.reports == []
+        sender.flush(10.0)
+        assert [report.attempt for report in door.reports] == ["one"]
+
+
+def test_what_a_report_says_is_what_the_site_reads(door: FakeDoor, sender: Sender) -> None:
+    report = replace(report_of("one", "é\x00\u2028"), evidence="ß")
+    put(sender, [report])
+    sender._send()
+    assert door.reports == [report]
+    assert os.fspath(sender._door._address) == door.url
