@@ -162,16 +162,6 @@ class BotVersion(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("version", args=[self.bot.slug, self.number])
 
-    def engine_spec(self) -> EngineSpec:
-        """How a worker starts this version, and its name in records."""
-        return EngineSpec(
-            name=self.bot.name,
-            version=str(self.number),
-            command=tuple(self.command),
-            bundle=self.bundle_id,
-            options=tuple(self.options.items()),
-        )
-
     def plays(self, ladder: str) -> bool:
         return ladder in self.games
 

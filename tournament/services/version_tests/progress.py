@@ -33,8 +33,7 @@ from tournament.services.schedule.pairings import (
     store_pairings,
 )
 from tournament.services.schedule.terms import TournamentError
-from tournament.services.work.durations import seconds_by_version, slots_expected
-from tournament.services.work.next_batch import BATCH_SECONDS, MAX_PAIRS
+from tournament.services.work.durations import BATCH_SECONDS, MAX_PAIRS, seconds_by_version, slots_expected
 from workers.sequential import SequentialTest
 
 BATCHES_AHEAD = 2

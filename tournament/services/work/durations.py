@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache as remember
 from statistics import fmean
 
 from django.conf import settings
@@ -14,6 +16,7 @@ from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament.models import Attempt, BotVersion, Exam, Game, Ladder, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.services.schedule.limits import longest_seconds
 from tournament.services.schedule.terms import meetings, players_of
 from workers.jobs import Work
 
@@ -189,34 +192,6 @@ def _guessed_seconds(code: str, control: TimeControl) -> float:
     if control.depth is not None:
         guesses.append(plies * control.depth * SECONDS_A_PLY_OF_DEPTH)
     return min(guesses) + SECONDS_AROUND
-
-
-# Slots
-
-
-def slots_of(workers: Iterable[Worker]) -> int:
-    """Slots of the workers that get jobs, without the slots that cannot play."""
-    given = [worker for worker in workers if not (worker.is_quarantined or worker.barred)]
-    return sum(max(0, worker.slots - worker.held) for worker in given)
-
-
-def slots_at_work(work: Work = Work.GAMES) -> int:
-    """Slots of all workers that are up and take this kind of work, by their latest heartbeats."""
-    return slots_of(Worker.objects.up().taking(work))
-
-
-def slots_expected() -> int:
-    """Slots for games; if no worker runs, the configured number, for estimates of what is to come."""
-    return slots_at_work() or settings.SLOTS
-
-
-def free_slots(work: Work) -> int:
-    """How many of them have neither games nor a check."""
-    workers = list(Worker.objects.given_jobs().taking(work))
-    names = [worker.name for worker in workers]
-    unreported = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True, assigned__in=names)
-    checks = Exam.objects.filter(ended_at__isnull=True, assigned__in=names)
-    return max(0, slots_of(workers) - unreported.values("job").distinct().count() - checks.count())
 
 
 # Pairs that wait

@@ -1,12 +1,11 @@
-"""How owners share the workers: what each has used, who comes next, and how much each may use a day.
+"""The workers' time: charges it to the owners of tournaments, and says who has had how much of it.
 
-An owner's share is what was charged to him and what his open games have used so far. The owner with the
-least comes next; one who had nothing to play starts with what the least served of the others has, so that
-neither unused time nor long use is remembered.
+Within one priority the owner who has used the least seconds is next, what his games have taken so far
+included. An owner may use so many hours of slots a day; validations have a limit of their own.
 
-Validations have a limit of their own a day. A game or check counts on the day (UTC) on which it ends; while it runs
-it counts today, with all its time so far. One whose worker went silent counts until its lease ended, so that
-nobody is charged for the hours in which the site was down.
+A game or check counts on the day (UTC) on which it ends; while it runs it counts today, with all its time so
+far. One whose worker went silent counts until its lease ended, so that nobody is charged for the hours in
+which the site was down.
 """
 
 from __future__ import annotations
@@ -16,77 +15,22 @@ import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, Sum
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, Sum, Value
+from django.db.models.functions import Least
 
 from tournament import access
 from tournament.models import Attempt, Exam, Game, OwnerShare, SlotUse, Tournament, User
+from tournament.models.tournaments import GAMES_A_PAIR
 from workers.jobs import Work
 
 SITE = 0
 """The owner of ladders and of the tournaments without an owner, as ``OwnerShare.owner``."""
 HOUR = 3600.0
 MOST_WAIT_SECONDS = 30.0
-"""No owner shall wait longer for a slot: batches that take longer leave slots free, see ``Shares``."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenJob:
-    """A batch that a slot has; times in seconds."""
-
-    job: uuid.UUID
-    worker: str
-    tournament: int
-    owner: int
-    priority: int
-    games: int
-    """Those that are not over."""
-    expected: float
-    """How long all its games were expected to take."""
-    left: float
-    """How long those that are not over were expected to take."""
-    elapsed: float
-    """Since its first game began; 0 while bundles are fetched."""
-    game_elapsed: float
-    """Since its current game began; not charged to the owner yet."""
-
-    @property
-    def used(self) -> float:
-        """What it counts in its owner's share, besides what was charged.
-
-        Of the time that it is only expected to take, half a minute counts: owners who come now start with
-        what others have used, and may not inherit hours that are never played.
-        """
-        return max(min(self.left, MOST_WAIT_SECONDS), self.game_elapsed)
-
-    @property
-    def was_expected_to_hold(self) -> bool:
-        """Whether it was taken as one that holds a slot for longer than an owner shall wait."""
-        return self.expected > MOST_WAIT_SECONDS
-
-    @property
-    def has_held(self) -> bool:
-        """Whether it has held its slot for longer than an owner shall wait."""
-        return self.elapsed > MOST_WAIT_SECONDS
-
-
-@dataclass(slots=True)
-class Shares:
-    """What owners have used, in seconds, and how many more slots may be held by long batches."""
-
-    used: defaultdict[int, float]
-    long_left: int
-    active: frozenset[int]
-    """Owners who had games to play when this was last noted."""
-    waits_since: dict[int, datetime.datetime]
-
-    def count_in(self, owners: Collection[int]) -> None:
-        """Let those of these owners who have games only now start with what the least served other has."""
-        others = [self.used[owner] for owner in self.active & set(owners)]
-        level = min(others, default=max(self.used.values(), default=0.0))
-        self.used.update((owner, level) for owner in set(owners) - self.active)
+"""No owner shall wait longer for a slot: jobs that take longer leave slots free."""
 
 
 class PlayedTime(NamedTuple):
@@ -95,105 +39,6 @@ class PlayedTime(NamedTuple):
     kind: str
     owner: int | None
     seconds: float
-
-
-def of_work(work: Work, path: str = "") -> Q:
-    """A filter for tournaments, or for rows whose tournament is at ``path``, whose games are of this kind."""
-    validations = Q(**{f"{path}kind": Tournament.Kind.VALIDATION})
-    return validations if work is Work.CHECKS else ~validations
-
-
-def find_open_jobs(work: Work, now: datetime.datetime) -> list[OpenJob]:
-    """The batches with games that are neither over nor reported."""
-    of = "game__tournament__"
-    rows = Attempt.objects.filter(of_work(work, of), ended_at=None, reported_at=None).order_by()
-    grouped = rows.values("job", "assigned", f"{of}id", f"{of}owner", f"{of}priority")
-    found = list(grouped.annotate(games=Count("pk"), left=Sum("expected_s"), playing=Min("started_at")))
-    whole = {
-        job: (expected, began)
-        for job, expected, began in Attempt.objects.filter(job__in=[row["job"] for row in found])
-        .order_by()
-        .values_list("job")
-        .annotate(Sum("expected_s"), Min("started_at"))
-    }
-
-    def since(moment: datetime.datetime | None) -> float:
-        return max(0.0, (now - moment).total_seconds()) if moment else 0.0
-
-    return [
-        OpenJob(
-            job=row["job"],
-            worker=row["assigned"],
-            tournament=row[f"{of}id"],
-            owner=row[f"{of}owner"] or SITE,
-            priority=row[f"{of}priority"],
-            games=row["games"],
-            expected=whole[row["job"]][0],
-            left=row["left"],
-            elapsed=since(whole[row["job"]][1]),
-            game_elapsed=since(row["playing"]),
-        )
-        for row in found
-    ]
-
-
-def find_shares(jobs: Iterable[OpenJob], slots: int) -> Shares:
-    """The shares as of now, on a site with so many slots for these jobs."""
-    rows = list(OwnerShare.objects.values_list("owner", "served", "is_active", "waits_since"))
-    used = defaultdict(float, {owner: served for owner, served, _, _ in rows})
-    holding = 0
-    for job in jobs:
-        used[job.owner] += job.used
-        holding += job.was_expected_to_hold or job.has_held
-    return Shares(
-        used,
-        max(1, slots - settings.FREE_SLOTS) - holding,
-        frozenset(owner for owner, _, is_active, _ in rows if is_active),
-        {owner: since for owner, _, _, since in rows if since is not None},
-    )
-
-
-def waiting_tournaments(work: Work, now: datetime.datetime) -> list[tuple[int, int, int]]:
-    """Running tournaments with games that wait, as (priority, owner, tournament).
-
-    Those of a higher priority come first, and of one owner those that were served the longest time ago.
-    Owners who have used up their hours are left out.
-    """
-    waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
-    running = Tournament.objects.running().filter(of_work(work), Exists(waiting))
-    order = ("-priority", F("served_at").asc(nulls_first=True), "started_at", "id")
-    rows = running.order_by(*order).values_list("priority", "owner", "id")
-    without = exhausted(now, is_validation=work is Work.CHECKS)
-    return [(priority, owner or SITE, pk) for priority, owner, pk in rows if owner not in without]
-
-
-def note_active(work: Work, now: datetime.datetime) -> None:
-    """Store which owners have games that wait or are played, and with what new ones start."""
-    unplayed = Game.objects.filter(
-        tournament=OuterRef("pk"), state__in=[Game.State.WAITING, Game.State.CLAIMED]
-    )
-    running = Tournament.objects.running().filter(Exists(unplayed)).order_by()
-    owners = {owner or SITE for owner in running.values_list("owner", flat=True).distinct()}
-    shares = find_shares(find_open_jobs(work, now), 1)
-    before = dict(shares.used)
-    shares.count_in(owners)
-    for owner in sorted(owners - shares.active):
-        missing = shares.used[owner] - before.get(owner, 0.0)
-        OwnerShare.objects.get_or_create(owner=owner)
-        OwnerShare.objects.filter(owner=owner).update(is_active=True, served=F("served") + missing)
-    if gone := shares.active - owners:
-        OwnerShare.objects.filter(owner__in=gone).update(is_active=False)
-
-
-def note_waits(waiting: Collection[int], shares: Shares, now: datetime.datetime) -> None:
-    """Store since when these owners, and no others, have waited for a slot."""
-    if begun := set(waiting) - shares.waits_since.keys():
-        OwnerShare.objects.filter(owner__in=begun).update(waits_since=now)
-        shares.waits_since |= dict.fromkeys(begun, now)
-    if over := shares.waits_since.keys() - set(waiting):
-        OwnerShare.objects.filter(owner__in=over).update(waits_since=None)
-        for owner in over:
-            del shares.waits_since[owner]
 
 
 def charge(
@@ -317,3 +162,170 @@ def _running(
             "version__bot__owner", "sent_at", "heard_at"
         ):
             yield user, checked_seconds(sent_at, heard_at, now)
+
+
+# Whose turn it is
+
+
+@dataclass(frozen=True, slots=True)
+class OpenJob:
+    """A job with open games; times are in seconds."""
+
+    job: uuid.UUID
+    worker: str
+    tournament: int
+    owner: int
+    """The tournament's owner; ``SITE`` if it has none."""
+    priority: int
+    games: int
+    """How many games its slot still has; 0 if all are reported."""
+    a_game: float
+    """How long the longest of its open games was expected to take."""
+    left: float
+    """How long those that its slot still has were expected to take."""
+    reported: float
+    """The same of those that are reported and not recorded, each at most ``MOST_WAIT_SECONDS``."""
+    elapsed: float
+    """Since it was taken."""
+    game_elapsed: float | None
+    """Since the first ``go`` of its current game; None if none is known to be played."""
+
+    @property
+    def used(self) -> float:
+        """What it counts in its owner's share, besides what was charged.
+
+        Of the time that it is only expected to take, half a minute counts: owners who come now start with
+        what others have used, and may not inherit hours that are never played.
+        """
+        return self.reported + max(min(self.left, MOST_WAIT_SECONDS), self.game_elapsed or 0.0)
+
+    @property
+    def was_expected_to_hold(self) -> bool:
+        """Whether it was taken as one that holds its slot for longer than an owner shall wait."""
+        return self.games > 0 and GAMES_A_PAIR * self.a_game > MOST_WAIT_SECONDS
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it holds its slot for longer than an owner shall wait, as expected or not."""
+        return self.was_expected_to_hold or (self.games > 0 and self.elapsed > MOST_WAIT_SECONDS)
+
+
+def of_work(work: Work, path: str = "") -> Q:
+    """A filter for tournaments, or for rows with one at ``path``, whose games are this kind of work."""
+    validations = Q(**{f"{path}kind": Tournament.Kind.VALIDATION})
+    return validations if work is Work.CHECKS else ~validations
+
+
+def find_open_jobs(work: Work, now: datetime.datetime) -> list[OpenJob]:
+    """The jobs of this kind of work that slots have, or whose reports are not recorded yet."""
+    is_held = Q(reported_at__isnull=True)
+    counted = Least("expected_s", Value(MOST_WAIT_SECONDS))
+    grouped = Attempt.objects.filter(ended_at__isnull=True).order_by().values("job", "assigned")
+    rows = list(
+        grouped.annotate(
+            game=Min("game"),
+            games=Count("pk", filter=is_held),
+            a_game=Max("expected_s"),
+            left=Sum("expected_s", filter=is_held, default=0.0),
+            reported=Sum(counted, filter=~is_held, default=0.0),
+            taken=Min("sent_at"),
+            playing=Min("started_at", filter=is_held),
+        )
+    )
+    games = Game.objects.filter(of_work(work, "tournament__"), pk__in=[row["game"] for row in rows])
+    columns = ("pk", "tournament", "tournament__owner", "tournament__priority")
+    tournaments = {game: found for game, *found in games.values_list(*columns)}
+
+    def since(moment: datetime.datetime) -> float:
+        return max(0.0, (now - moment).total_seconds())
+
+    jobs = []
+    for row in rows:
+        if row["game"] in tournaments:
+            tournament, owner, priority = tournaments[row["game"]]
+            jobs.append(
+                OpenJob(
+                    job=row["job"],
+                    worker=row["assigned"],
+                    tournament=tournament,
+                    owner=owner or SITE,
+                    priority=priority,
+                    games=row["games"],
+                    a_game=row["a_game"],
+                    left=row["left"],
+                    reported=row["reported"],
+                    elapsed=since(row["taken"]),
+                    game_elapsed=since(row["playing"]) if row["playing"] else None,
+                )
+            )
+    return jobs
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The seconds that owners have used, with those of their open jobs."""
+
+    used: Mapping[int, float]
+    active: Collection[int]
+    """Owners who had games to play before; the others are newcomers."""
+    players: Collection[tuple[int, int]]
+    """Priority and owner of all games that wait or are played."""
+
+    def place(self, priority: int, owner: int) -> tuple[float, bool, int]:
+        """The least comes first among owners with games of this priority, newcomers before equals."""
+        return self.used[owner] + self.missing(priority, owner), owner in self.active, owner
+
+    def missing(self, priority: int, owner: int) -> float:
+        """What a newcomer has used less than the least served: time before it came is not made up for.
+
+        Nor is long use held against it. If nobody had games of this priority, all start alike.
+        """
+        if owner in self.active:
+            return 0.0
+        others = [self.used[one] for rank, one in self.players if rank == priority and one in self.active]
+        return (min(others) if others else _most_served()) - self.used[owner]
+
+
+def find_shares(waiting: Iterable[tuple[int, int]], jobs: Iterable[OpenJob]) -> Shares:
+    """The shares as of now; ``waiting`` has the priority and the owner of games that wait."""
+    players = {*waiting, *((job.priority, job.owner) for job in jobs)}
+    known = OwnerShare.objects.filter(owner__in={owner for _, owner in players})
+    rows = list(known.values_list("owner", "served", "is_active"))
+    used = defaultdict(float, {owner: served for owner, served, _ in rows})
+    for job in jobs:
+        used[job.owner] += job.used
+    return Shares(used, {owner for owner, _, is_active in rows if is_active}, players)
+
+
+def admit(owner: int, missing: float) -> None:
+    """Note that an owner has games; part of the transaction that takes some of them."""
+    OwnerShare.objects.get_or_create(owner=owner)
+    newcomer = OwnerShare.objects.filter(owner=owner, is_active=False)
+    newcomer.update(is_active=True, served=F("served") + missing)
+
+
+def dismiss_owners() -> None:
+    """Note which owners have no game left that waits or is played."""
+    is_open = [Game.State.WAITING, Game.State.CLAIMED]
+    unplayed = Game.objects.filter(tournament=OuterRef("pk"), state__in=is_open)
+    playing = Tournament.objects.running().filter(Exists(unplayed)).order_by()
+    owners = {owner or SITE for owner in playing.values_list("owner", flat=True).distinct()}
+    active = set(OwnerShare.objects.filter(is_active=True).values_list("owner", flat=True))
+    if gone := active - owners:
+        OwnerShare.objects.filter(owner__in=gone).update(is_active=False)
+
+
+def note_waits(waiting: Collection[int], now: datetime.datetime) -> dict[int, datetime.datetime]:
+    """Store since when these owners, and no others, have waited for a slot; returns it."""
+    rows = OwnerShare.objects.filter(waits_since__isnull=False).values_list("owner", "waits_since")
+    since: dict[int, Any] = dict(rows)
+    if begun := set(waiting) - since.keys():
+        OwnerShare.objects.bulk_create([OwnerShare(owner=one) for one in begun], ignore_conflicts=True)
+        OwnerShare.objects.filter(owner__in=begun).update(waits_since=now)
+    if over := since.keys() - set(waiting):
+        OwnerShare.objects.filter(owner__in=over).update(waits_since=None)
+    return {owner: since.get(owner, now) for owner in waiting}
+
+
+def _most_served() -> float:
+    return float(OwnerShare.objects.aggregate(most=Max("served"))["most"] or 0.0)

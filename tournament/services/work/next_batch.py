@@ -12,24 +12,42 @@ games. An ask that finds nothing writes nothing.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+import uuid
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
-from tournament.models import Attempt, Exam, Worker
+from django.conf import settings
+from django.db import DatabaseError, transaction
+from django.db.models import F, OuterRef, Subquery
+
+from tournament.models import Attempt, BotVersion, Exam, Game, PreemptedGame, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
-from tournament.services.work.checks import claim_check, return_check
+from tournament.services.bulk import insert_rows, update_rows
+from tournament.services.locks import lock
+from tournament.services.schedule.limits import longest_seconds
+from tournament.services.work.checks import check_job, claim_check, return_check
 from tournament.services.work.durations import (
+    BATCH_SECONDS,
+    MAX_PAIRS,
     WaitingPair,
+    expectation,
+    slots_at_work,
 )
 from tournament.services.work.fair_share import (
     MOST_WAIT_SECONDS,
-    Shares,
-    open_jobs,
-    shares_of,
+    SITE,
+    admit,
+    exhausted,
+    find_open_jobs,
+    find_shares,
+    of_work,
 )
+from tournament.services.work.leases import LEASE
 from tournament.services.work.stopping import release
-from workers.jobs import Ask, Batch, Work
+from workers.jobs import Ask, Batch, EngineSpec, GameJob, JobGame, Work
+from workers.logs import FIELDS
 
 START_SECONDS = 600.0
 """What a job may take besides its games, mostly to fetch and unpack its bundles."""
@@ -49,8 +67,8 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     if (batch := _repeat_or_release(ask, worker, now)) is not None:
         return batch
     for work in ask.takes:
-        for tournament in find_next(work, now):
-            if (batch := _take(tournament, ask, worker, now)) is not None:
+        for one, missing in _in_order(find_waiting(work, now), work, now):
+            if (batch := _take(one, missing, work, ask, worker, now)) is not None:
                 return batch
         if work is Work.CHECKS and (check := claim_check(ask, worker, now)) is not None:
             return _batch_of_check(check)
@@ -58,17 +76,16 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
 
 
 def _repeat_or_release(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
-    """The batch of this ask, if it was answered before; what the slot does not hold any more is released."""
+    """The batch of this ask, if it was answered before; what the slot does not have any more is released."""
     mine = {"assigned": worker.name, "slot": ask.slot, "ended_at__isnull": True}
     attempts = Attempt.objects.filter(**mine, reported_at__isnull=True).order_by()
-    checks = Exam.objects.filter(**mine)
     batch = None
     for job, asked in attempts.values_list("job", "ask").distinct():
         if str(asked) == ask.ask:
             batch = _batch_of_games(job)
         elif str(job) not in ask.holds:
             release(Attempt.objects.filter(job=job), now)
-    for check in checks.select_related("version__bot"):
+    for check in Exam.objects.filter(**mine).select_related("version__bot"):
         if str(check.ask) == ask.ask:
             batch = _batch_of_check(check)
         elif str(check.pk) not in ask.holds:
@@ -84,30 +101,208 @@ class WaitingTournament:
     """A running tournament with games that wait."""
 
     tournament: int
-    work: Work
     priority: int
     owner: int
-    served: tuple[bool, datetime | None]
-    """When a slot last took games of it, as a key for sorting: never is first."""
+    """``SITE`` if it has none."""
     first: WaitingPair
     expect: Callable[[WaitingPair], tuple[float, bool]]
+    """As ``durations.expectation`` returns it."""
 
-    @property
-    def is_long(self) -> bool:
-        """Whether its next pair takes longer than an owner shall wait."""
-        return GAMES_A_PAIR * self.expect(self.first)[0] > MOST_WAIT_SECONDS
-
-
-@dataclass(frozen=True, slots=True)
-class _Next(WaitingTournament):
-    shares: Shares | None = None
+    def is_long(self, pair: WaitingPair) -> bool:
+        """Whether the pair is expected to take longer than an owner shall wait."""
+        return GAMES_A_PAIR * self.expect(pair)[0] > MOST_WAIT_SECONDS
 
 
-def find_next(work: Work, now: datetime) -> Iterable[WaitingTournament]:
-    """The tournaments of which a slot may take games now, the one whose turn it is first."""
-    waiting = find_waiting(work, now)
+def find_waiting(work: Work, now: datetime) -> list[WaitingTournament]:
+    """All of this kind of work, without those of owners who have used their hours; an owner's in turn."""
+    games = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING).order_by("id")
+    running = Tournament.objects.running().filter(of_work(work))
+    in_turn = running.order_by(F("served_at").asc(nulls_first=True), "started_at", "id")
+    columns = ("id", "time_control", "ply_limit", "priority", "owner")
+    rows = list(in_turn.annotate(first=Subquery(games.values("id")[:1])).values_list(*columns, "first"))
+    firsts = {first for *_, first in rows if first is not None}
+    if not firsts:
+        return []
+    found = Game.objects.filter(pk__in=firsts).values_list("id", *_PAIR)
+    pairs = {game: _pair_of(*row) for game, *row in found}
+    preempted = preempted_seconds()
+    over = exhausted(now, is_validation=work is Work.CHECKS)
+    return [
+        WaitingTournament(
+            pk, priority, owner or SITE, pairs[first], expectation(time_control, ply_limit, preempted)
+        )
+        for pk, time_control, ply_limit, priority, owner, first in rows
+        if first in pairs and owner not in over
+    ]
+
+
+def preempted_seconds() -> dict[int, float]:
+    """By pairing: how long its waiting games had been played when they were ended for another owner."""
+    waiting = PreemptedGame.objects.filter(game__state=Game.State.WAITING).order_by("seconds")
+    return dict(waiting.values_list("game__pairing", "seconds"))
+
+
+def most_long_jobs(work: Work) -> int:
+    """How many jobs may be long at once, so that some slots stay free of them."""
+    return max(1, slots_at_work(work) - settings.FREE_SLOTS)
+
+
+def _in_order(
+    waiting: Collection[WaitingTournament], work: Work, now: datetime
+) -> Iterator[tuple[WaitingTournament, float]]:
+    """Those of which a slot may take games, the next one first, each with what its owner is ``missing``."""
     if not waiting:
         return
-    jobs = open_jobs(work, now)
-    shares = shares_of(((one.priority, one.owner) for one in waiting), jobs)
+    jobs = find_open_jobs(work, now)
+    shares = find_shares({(one.priority, one.owner) for one in waiting}, jobs)
+    places = {(one.priority, one.owner): shares.place(one.priority, one.owner) for one in waiting}
     long_left = most_long_jobs(work) - sum(job.is_long for job in jobs)
+    for one in sorted(waiting, key=lambda one: (-one.priority, places[one.priority, one.owner])):
+        if long_left > 0 or not one.is_long(one.first):
+            yield one, shares.missing(one.priority, one.owner)
+
+
+_PAIR = ("pairing_id", "ladder_id", "white_id", "black_id")
+
+
+def _pair_of(pairing: int, ladder: str, white: int, black: int) -> WaitingPair:
+    return WaitingPair(pairing, ladder, (min(white, black), max(white, black)))
+
+
+# Taking games of it
+
+
+@transaction.atomic
+def _take(
+    one: WaitingTournament, missing: float, work: Work, ask: Ask, worker: Worker, now: datetime
+) -> Batch | None:
+    """Claim the first batch of a tournament; None if other slots were quicker."""
+    locked = lock(Tournament.objects.running().filter(pk=one.tournament))
+    pairs = _first_pairs(one) if locked else []
+    if not pairs:
+        return None
+    job = _claim(locked[0], pairs, one, ask, worker, now)
+    admit(one.owner, missing)
+    if one.is_long(pairs[0]) and _are_too_many_long(work, now):
+        transaction.set_rollback(True)
+        return None
+    return _batch_of_games(job)
+
+
+def _first_pairs(one: WaitingTournament) -> list[WaitingPair]:
+    """As many of the first waiting pairs as make a batch."""
+    waiting = Game.objects.filter(tournament=one.tournament, state=Game.State.WAITING).order_by("id")
+    is_alone = one.expect(one.first)[1]
+    rows = waiting.values_list(*_PAIR)[: GAMES_A_PAIR * (1 if is_alone else MAX_PAIRS)]
+    batch: list[WaitingPair] = []
+    seconds = 0.0
+    for pair in dict.fromkeys(_pair_of(*row) for row in rows):
+        a_game, is_alone = one.expect(pair)
+        seconds += GAMES_A_PAIR * a_game
+        if batch and (is_alone or seconds > BATCH_SECONDS or len(batch) == MAX_PAIRS):
+            break
+        batch.append(pair)
+        if is_alone:
+            break
+    return batch
+
+
+def _claim(
+    tournament: Tournament,
+    pairs: Sequence[WaitingPair],
+    one: WaitingTournament,
+    ask: Ask,
+    worker: Worker,
+    now: datetime,
+) -> uuid.UUID:
+    """Store an attempt for each waiting game of these pairs; returns the job."""
+    expected = {pair.pairing: one.expect(pair)[0] for pair in pairs}
+    waiting = Game.objects.filter(pairing__in=expected, state=Game.State.WAITING).order_by("id")
+    games = list(waiting.values_list("id", "pairing", "ladder", "key"))
+    longest = {
+        code: longest_seconds(code, tournament.time_control, tournament.ply_limit)
+        for code in {pair.ladder for pair in pairs}
+    }
+    most = START_SECONDS + sum(longest[ladder] + A_GAME_SECONDS for _, _, ladder, _ in games)
+    job = uuid.uuid4()
+    taken: dict[str, Any] = {
+        "job": job,
+        "ask": uuid.UUID(ask.ask),
+        "assigned": worker.name,
+        "run": ask.run,
+        "slot": ask.slot,
+        "sent_at": now,
+        "lease_until": now + LEASE,
+        "ends_by": now + timedelta(seconds=min(most, MOST_SECONDS)),
+    }
+    attempts = [
+        {"id": uuid.uuid4(), "game_id": game, "expected_s": expected[pairing], **taken}
+        for game, pairing, _, _ in games
+    ]
+    is_waiting = {"state": Game.State.WAITING}
+    claims = [
+        ({"state": Game.State.CLAIMED, "attempt": new["id"]}, {"id": new["game_id"], **is_waiting})
+        for new in attempts
+    ]
+    if (claimed := update_rows(Game, claims)) != len(claims):
+        raise DatabaseError(f"{claimed} of {len(claims)} games could be claimed, all is undone")
+    insert_rows(Attempt, attempts)
+    Tournament.objects.filter(pk=tournament.pk).update(served_at=now)
+    keys = [key for *_, key in games]
+    told = {"job": str(job), "worker": worker.name, "games": keys}
+    log.info("job %s goes to %s: %d games", job, worker.name, len(keys), extra={FIELDS: told})
+    return job
+
+
+def _are_too_many_long(work: Work, now: datetime) -> bool:
+    """Whether other slots took long jobs at the same moment; those who ask here wait for each other."""
+    lock(Worker.objects.given_jobs())
+    return sum(job.is_long for job in find_open_jobs(work, now)) > most_long_jobs(work)
+
+
+# What the slot gets
+
+
+def _batch_of_check(check: Exam) -> Batch:
+    return Batch(str(check.pk), settings.LEASE_SECONDS, check=check_job(check))
+
+
+def _batch_of_games(job: uuid.UUID) -> Batch | None:
+    """The games of a job that its slot has, a ``GameJob`` for each pairing; None if there are none.
+
+    Pairings of the same players follow each other, so that their engines keep running.
+    """
+    attempts = Attempt.objects.filter(job=job, ended_at__isnull=True, reported_at__isnull=True)
+    pairings: dict[int, list[Attempt]] = {}
+    for attempt in attempts.select_related("game__pairing", "game__tournament").order_by("game"):
+        pairings.setdefault(attempt.game.pairing_id, []).append(attempt)
+    if not pairings:
+        return None
+    games = [together[0].game for together in pairings.values()]
+    versions = BotVersion.objects.select_related("bot")
+    known = versions.in_bulk({pk for game in games for pk in (game.white_id, game.black_id)})
+    engines = {pk: version.engine_spec() for pk, version in known.items()}
+
+    def players(together: Sequence[Attempt]) -> tuple[object, ...]:
+        game = together[0].game
+        return game.ladder_id, *sorted((game.white_id, game.black_id))
+
+    in_order = sorted(pairings.values(), key=players)
+    jobs = tuple(_job(together, engines) for together in in_order)
+    return Batch(str(job), settings.LEASE_SECONDS, jobs)
+
+
+def _job(attempts: Sequence[Attempt], engines: dict[int, EngineSpec]) -> GameJob:
+    """The job of the games of one pairing."""
+    pairing, tournament = attempts[0].game.pairing, attempts[0].game.tournament
+    return GameJob(
+        job=str(attempts[0].job),
+        game=pairing.ladder_id,
+        engines=(engines[pairing.first_id], engines[pairing.second_id]),
+        games=tuple(JobGame(each.game.key, str(each.pk), 1 - each.game.number % 2) for each in attempts),
+        time_control=tournament.time_control,
+        opening=pairing.opening_moves,
+        fen=pairing.fen or None,
+        ply_limit=tournament.ply_limit,
+        seed=pairing.seed,
+    )
