@@ -13,8 +13,6 @@ from tournament.security import Utf8Request
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
 django.setup(set_prefix=False)
 
-from tournament.services.work.leases import start_door_clock  # it needs the models
-
 
 class Application(WSGIHandler):
     """Django's own, with our requests."""
@@ -23,6 +21,5 @@ class Application(WSGIHandler):
 
 
 application = Application()
-importlib.import_module(settings.ROOT_URLCONF)  # with all views, before the next lines
-start_door_clock()
+importlib.import_module(settings.ROOT_URLCONF)  # with all views, before the next line
 gc.freeze()  # the collector skips existing objects: going through them all takes as long as a page

@@ -68,6 +68,9 @@ class BufferedWorker(Worker):
         share_measurements()
 
     def run(self) -> None:
+        from tournament.services.work.leases import start_door_clock  # it needs the application
+
+        start_door_clock()
         step_back()
         sys.setswitchinterval(SWITCH_S)
         limits = ConnectionLimits.of_process(self.cfg.workers)
