@@ -6,7 +6,8 @@ import hashlib
 import random
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -15,9 +16,22 @@ from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
-from tournament.models import Attempt, Bot, BotVersion, Bundle, Game, Ladder, Tournament, User, Worker
-from tournament.queues import BrokerState
+from tournament.models import (
+    Attempt,
+    Bot,
+    BotVersion,
+    Bundle,
+    Door,
+    Exam,
+    Game,
+    Keeper,
+    Ladder,
+    Tournament,
+    User,
+    Worker,
+)
 from tournament.services.bots.activity import activate
+from tournament.services.results import inbox
 from tournament.services.schedule.tournaments import (
     TournamentTerms,
     create,
@@ -27,73 +41,32 @@ from tournament.services.schedule.tournaments import (
 )
 from tournament.services.uploads import validation
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
+from tournament.services.work.next_batch import next_batch
 from workers.bundles.store import pack_bundle
 from workers.jobs import (
     BOOK,
+    Ask,
+    Batch,
     ComplianceEnding,
-    ComplianceJob,
     ComplianceNews,
     Finding,
     GameJob,
     GameReport,
     JobGame,
+    Post,
+    PostAnswer,
     Progress,
     SideLog,
+    Work,
 )
-from workers.service.messaging.commands import Command
 
 LADDER = "duploline"
 """The ladder with the shortest games."""
 STARTED, FINISHED = "2026-01-02T03:04:05+00:00", "2026-01-02T03:04:06+00:00"
 
 
-@dataclass
-class FakeBroker:
-    """The queues as a test sees them: what was sent, and lengths it may set."""
-
-    jobs: list[GameJob] = field(default_factory=list)
-    queues: list[str] = field(default_factory=list)
-    """Where each message of jobs was sent, all that ever were."""
-    batches: list[list[GameJob]] = field(default_factory=list)
-    """What each of them held."""
-    exams: list[ComplianceJob] = field(default_factory=list)
-    sweeps: list[object] = field(default_factory=list)
-    lengths: dict[str, int] = field(default_factory=dict)
-    told: list[tuple[str, str, bool]] = field(default_factory=list)
-    """What workers were told: the name, the run, and whether they get jobs."""
-    stopped: list[tuple[str, str]] = field(default_factory=list)
-    """The jobs that workers were told to stop, each with the worker's name."""
-
-    def send_jobs(self, jobs: Sequence[GameJob], queue: str) -> None:
-        self.jobs.extend(jobs)
-        self.batches.append(list(jobs))
-        self.queues.append(queue)
-
-    def send_check(self, job: ComplianceJob, worker: str) -> None:
-        self.exams.append(job)
-
-    def send_sweep(self, as_of: object) -> None:
-        self.sweeps.append(as_of)
-
-    def send_command(self, command: Command) -> None:
-        self.stopped += [(command.worker, job) for job in command.stop]
-        if admission := command.admission:
-            assert admission.admitted != bool(admission.why)
-            self.told.append((command.worker, admission.run, admission.admitted))
-
-    def clear_queue(self, name: str) -> None:
-        self.jobs.clear()
-
-    def queue_length(self, name: str) -> int:
-        return self.lengths.get(name, 0)
-
-    def look_at_broker(self, names: Sequence[str]) -> BrokerState:
-        return BrokerState({name: self.lengths.get(name, 0) for name in names}, None)
-
-    def take(self) -> list[GameJob]:
-        """All jobs sent since the last time."""
-        taken, self.jobs = self.jobs, []
-        return taken
+ASKS_A_SLOT = 4
+"""``take_all`` lets a slot take so many batches before it plays them."""
 
 
 def make_user(name: str = "ada", *, staff: bool = False) -> User:
@@ -130,22 +103,80 @@ def make_version(
 def make_worker(slots: int = 2, **changes: Any) -> Worker:
     """A worker for games that is up, as it told of itself."""
     now = timezone.now()
-    told = {"name": "players@east", "queue": "games", "level": "A", "started_at": now, "seen_at": now}
-    return Worker.objects.create(**(told | {"slots": slots} | changes))
+    told = {"name": "players@east", "takes": "games", "level": "A", "started_at": now, "seen_at": now}
+    run = str(uuid.uuid4())
+    return Worker.objects.create(**(told | {"run": run, "slots": slots} | changes))
 
 
 def make_workers(slots: int = 2) -> None:
     """A worker for games if there is none, and one for validations if there are any."""
-    kinds = [("games", "host")]
-    if Tournament.objects.filter(kind=Tournament.Kind.VALIDATION).exists():
-        kinds.append(("validation", "checker"))
-    for queue, name in kinds:
-        if not Worker.objects.filter(queue=queue).exists():
-            make_worker(name=name, queue=queue, slots=slots)
+    kinds = [(Work.GAMES, "host")]
+    checks = Exam.objects.filter(ended_at__isnull=True).exists()
+    if checks or Tournament.objects.filter(kind=Tournament.Kind.VALIDATION).exists():
+        kinds.append((Work.CHECKS, "checker"))
+    for work, name in kinds:
+        if not Worker.objects.taking(work).exists():
+            make_worker(name=name, takes=str(work), slots=slots)
+
+
+def open_door(now: datetime | None = None) -> None:
+    """Let workers have reached the site, and the record keeper have run, for long: leases may end."""
+    now = now or timezone.now()
+    always = {"open_since": now - timedelta(days=1), "seen_at": now}
+    Door.objects.update_or_create(pk=1, defaults=always)
+    Keeper.objects.update_or_create(pk=1, defaults={"seen_at": now})
+
+
+def held_by(worker: Worker, slot: int) -> list[str]:
+    """The jobs and checks that a slot has, reported ones included."""
+    mine = {"assigned": worker.name, "slot": slot, "ended_at__isnull": True}
+    jobs = Attempt.objects.filter(**mine).order_by().values_list("job", flat=True).distinct()
+    return [str(one) for one in (*jobs, *Exam.objects.filter(**mine).values_list("pk", flat=True))]
+
+
+def ask(
+    worker: Worker | None = None, slot: int = 0, *, holds: Sequence[str] | None = None, ask_id: str = ""
+) -> Batch | None:
+    """What a slot gets that asks for work; it still has all that it took, unless ``holds`` says otherwise."""
+    worker = worker or Worker.objects.given_jobs().taking(Work.GAMES)[0]
+    held = held_by(worker, slot) if holds is None else holds
+    takes = tuple(kind for kind in Work if kind in worker.takes)
+    asked = Ask(ask_id or str(uuid.uuid4()), worker.name, worker.run, slot, takes, tuple(held))
+    return next_batch(asked, worker, timezone.now())
+
+
+def take_all() -> list[Batch]:
+    """What the slots of all workers get until nothing is left, or each has ``ASKS_A_SLOT`` batches."""
+    workers = list(Worker.objects.given_jobs().order_by("name"))
+    slots = [(worker, slot) for worker in workers for slot in range(worker.slots - worker.held)]
+    free = (each for each in slots * ASKS_A_SLOT if len(held_by(*each)) < ASKS_A_SLOT)
+    return [batch for worker, slot in free if (batch := ask(worker, slot))]
+
+
+def post(job: str, *, now: datetime | None = None, **content: Any) -> PostAnswer:
+    """What the slot that took a job is answered when it posts this, see ``workers.jobs.Post``."""
+    attempt = Attempt.objects.filter(job=job).first()
+    exam = None if attempt else Exam.objects.get(pk=job)
+    held = attempt or exam
+    assert held is not None
+    worker = Worker.objects.get(name=held.assigned)
+    posted = Post(worker.name, worker.run, held.slot, **content)
+    return inbox.receive(posted, uuid.UUID(job), worker, now or timezone.now())
+
+
+def begin_game(game: JobGame) -> PostAnswer:
+    """Let a slot have begun a game, as its first post about it says."""
+    return post(str(Attempt.objects.get(pk=game.attempt).job), progress=word_of(game))
+
+
+def return_games(*games: JobGame | GameReport) -> None:
+    """Let slots give games back."""
+    for game in games:
+        post(str(Attempt.objects.get(pk=game.attempt).job), returned=(game.attempt,))
 
 
 def slot_of(game: JobGame) -> str:
-    """A slot of the worker to which a game was sent, as its messages name it."""
+    """A slot of the worker that took a game, as its messages name it."""
     assigned = Attempt.objects.filter(pk=game.attempt).values_list("assigned", flat=True).first()
     return f"{assigned or 'host'}/1"
 
@@ -364,8 +395,8 @@ def void(report: GameReport, evidence: str = "the disk is full") -> GameReport:
 
 
 def word_of(game: JobGame) -> Progress:
-    """A worker's first word of a game."""
-    return Progress(game.key, game.attempt, slot_of(game), (("a1", ""),), 900, None)
+    """A slot's first word of a game."""
+    return Progress(game.key, game.attempt, 0, (("a1", ""),), 900, None)
 
 
 def foreign(report: GameReport) -> GameReport:

@@ -1,4 +1,4 @@
-"""Fixtures of the site's tests: each test has separate queues and a separate bundle folder."""
+"""Fixtures of the site's tests: each test has a separate bundle folder, and a Redis that is never there."""
 
 from __future__ import annotations
 
@@ -7,18 +7,37 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import cache
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
-from tests.support.schedule import FakeBroker, make_workers
-from tournament.services.dispatch import dispatch
+from tests.support.schedule import make_workers, take_all
+from tournament.queues import BrokerState
 from workers.jobs import GameJob
 
 
+class FakeRedis:
+    """Turns in memory, in the place of Redis."""
+
+    def __init__(self) -> None:
+        self.lengths: dict[str, int] = {}
+        self.is_away = False
+
+    def push_turns(self, queue: str, count: int = 1, most: int = 1) -> None:
+        if not self.is_away:
+            self.lengths[queue] = min(most, self.lengths.get(queue, 0) + count)
+
+    def waiting_turns(self, queue: str) -> int | None:
+        return None if self.is_away else self.lengths.get(queue, 0)
+
+    def look_at_broker(self, names: list[str]) -> BrokerState:
+        if self.is_away:
+            return BrokerState({}, None, "does not answer")
+        return BrokerState({name: self.lengths.get(name, 0) for name in names}, None)
+
+
 @pytest.fixture(autouse=True)
-def queues(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
-    fake = FakeBroker()
-    replaced = ("send_jobs", "send_check", "send_sweep", "clear_queue", "queue_length", "send_command")
-    for name in (*replaced, "look_at_broker"):
+def turns(monkeypatch: pytest.MonkeyPatch) -> FakeRedis:
+    fake = FakeRedis()
+    for name in ("push_turns", "waiting_turns", "look_at_broker"):
         monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
     return fake
 
@@ -38,15 +57,11 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def deal(
-    settings: Settings, queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> Callable[[], list[GameJob]]:
-    """Fill the buffers of the workers, made if there are none, and return the jobs that were sent."""
+def deal(settings: Settings) -> Callable[[], list[GameJob]]:
+    """Let the slots of the workers, made if there are none, ask for work; returns the jobs that they took."""
 
-    def fill() -> list[GameJob]:
+    def take() -> list[GameJob]:
         make_workers(settings.SLOTS)
-        with django_capture_on_commit_callbacks(execute=True):
-            dispatch.fill_buffer()
-        return queues.take()
+        return [job for batch in take_all() for job in batch.jobs]
 
-    return fill
+    return take
