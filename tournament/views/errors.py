@@ -50,7 +50,11 @@ class TooLargePageMiddleware:
         if not is_over and not request.META.get(TOO_LARGE):
             return self.get_response(request)
         if request.path.startswith("/api/"):
-            return refusal(413, f"A bundle has at most {filesizeformat(settings.MAX_BUNDLE_BYTES)}.")
+            most = largest_body(request.path_info)
+            what = "A request to this address"
+            if most > settings.MAX_BUNDLE_BYTES:
+                what, most = "A bundle", settings.MAX_BUNDLE_BYTES
+            return refusal(413, f"{what} has at most {filesizeformat(most)}.")
         return _too_large_page(request)
 
 

@@ -1,0 +1,114 @@
+"""A worker as the site sees it: its requests to the door, sent by Django's test client."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.test import Client
+
+from tests.support.schedule import make_user
+from tournament.models import Token, User
+from tournament.services.accounts.tokens import create_token
+from workers.jobs import (
+    PROTOCOL,
+    Admission,
+    Ask,
+    Batch,
+    GameReport,
+    Heartbeat,
+    JobGame,
+    Post,
+    PostAnswer,
+    Progress,
+    Work,
+)
+
+WORKER = "players@east"
+
+
+def make_token(owner: User | None = None) -> str:
+    """The text of a new worker token."""
+    user = owner or User.objects.filter(is_staff=True).first() or make_user("stan", staff=True)
+    return create_token(user, "workers", [Token.Scope.WORKER])[1]
+
+
+@dataclass
+class DoorWorker:
+    """One worker with one slot; every request is checked for its status."""
+
+    token: str = field(default_factory=make_token)
+    name: str = WORKER
+    run: str = field(default_factory=lambda: str(uuid.uuid4()))
+    takes: tuple[Work, ...] = (Work.GAMES,)
+    slots: int = 2
+    slot: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def send(self, path: str, body: object, **headers: str) -> Any:
+        """The response to a request; ``body`` is JSON or bytes."""
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        told = {"Authorization": f"Bearer {self.token}", "Duarena-Protocol": str(PROTOCOL)}
+        return Client(raise_request_exception=False).post(
+            path, sent, content_type="application/json", headers={**told, **self.headers, **headers}
+        )
+
+    def heartbeat(self, **changes: Any) -> Heartbeat:
+        usual = Heartbeat(
+            worker=self.name,
+            run=self.run,
+            host="east",
+            takes=self.takes,
+            version="1",
+            slots=self.slots,
+            busy=0,
+            held=0,
+            games=0,
+            voids=0,
+            games_an_hour=0,
+            speed="30.0",
+            level="A",
+            refusal="",
+            trouble="",
+            stopping=False,
+        )
+        return replace(usual, **changes)
+
+    def beat(self, **changes: Any) -> Admission:
+        answer = self.send("/api/workers/", self.heartbeat(**changes).to_json())
+        assert answer.status_code == 200, answer.content
+        return Admission.from_json(answer.json()["admission"])
+
+    def new_ask(self, **changes: Any) -> Ask:
+        return replace(Ask(str(uuid.uuid4()), self.name, self.run, self.slot, self.takes, ()), **changes)
+
+    def ask(self, ask: Ask | None = None, **changes: Any) -> Batch | None:
+        answer = self.send("/api/work/", (ask or self.new_ask(**changes)).to_json())
+        if answer.status_code == 204:
+            return None
+        assert answer.status_code == 200, answer.content
+        return Batch.from_json(answer.json()["batch"])
+
+    def take(self) -> Batch:
+        """Send a heartbeat, and take a batch."""
+        self.beat()
+        batch = self.ask()
+        assert batch is not None
+        return batch
+
+    def post(self, job: str, **values: Any) -> PostAnswer:
+        answer = self.send(f"/api/work/{job}/", self.new_post(**values).to_json())
+        assert answer.status_code == 200, answer.content
+        return PostAnswer.from_json(answer.json()["answer"])
+
+    def new_post(self, **values: Any) -> Post:
+        return Post(self.name, self.run, self.slot, **values)
+
+    def progress(self, game: JobGame, *moves: str, from_ply: int = 0) -> Progress:
+        return Progress(game.key, game.attempt, from_ply, tuple((move, "") for move in moves), 900, None)
+
+
+def attempts_of(*reports: GameReport) -> list[str]:
+    return [report.attempt for report in reports]
