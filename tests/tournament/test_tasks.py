@@ -1,184 +1,278 @@
-"""The tasks and the queues between site and workers, without a broker."""
+"""The record keeper's task: the inbox first, then what is due by its own clock; and its Celery app."""
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
 
 import pytest
-import redis
-from celery import current_task
-from kombu import Connection, Queue
+from django.db import OperationalError
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from tests.support.brokers import running_redis
-from tests.support.schedule import FakeBroker, make_tournament, play_short, word_of
+from tests.support.databases import database_url
+from tests.support.door import DoorWorker
+from tests.support.jobs import wait_until
+from tests.support.schedule import make_tournament, make_user, open_door, play_short
+from tests.tournament.conftest import FakeRedis
+from tournament import celery, queues, tasks
+from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.redis_server import broker_url
-from tournament.models import Game, Ignored, Keeper, LiveGame
-from tournament.queues import clear_queue, queue_length, send_jobs, send_sweep
-from workers.jobs import GameJob, Release
-
-pytest.importorskip("workers.service.celery")
-
-from tournament import celery, tasks
+from tournament.models import Attempt, EventCount, Game, InboxReport, Keeper, Worker
+from tournament.services import event_counts
+from tournament.services.results.keeper import record_inbox
+from workers.jobs import Batch
+from workers.service import turns
 
 pytestmark = pytest.mark.django_db
-NOW = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
-Deal = Callable[[], list[GameJob]]
+look_at_broker, push_turns, waiting_turns = queues.look_at_broker, queues.push_turns, queues.waiting_turns
 
 
-@pytest.fixture(autouse=True)
-def sender(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Who has signed the messages of a test: the last of them, and the site its own."""
-    names = ["host"]
-    ours = {f"tournament.{name}" for name in FROM_THE_SITE}
-    monkeypatch.setattr(tasks, "verified_sender", lambda: "site" if current_task.name in ours else names[-1])
+@pytest.fixture
+def worker() -> DoorWorker:
+    return DoorWorker()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The record keeper's own clock; nothing has been done yet."""
+    now = [1000.0]
+    monkeypatch.setattr(tasks.time, "monotonic", lambda: now[0])  # type: ignore[attr-defined]
+    for duty in tasks.DUTIES:
+        monkeypatch.setattr(duty, "_due_at", 0.0)
+    return now
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> list[str]:
+    """The names of the duties that were done, in the place of doing them."""
+    names: list[str] = []
+    for duty in tasks.DUTIES:
+        monkeypatch.setattr(duty, "_run", lambda name=duty.name: names.append(name))
     return names
 
 
-FROM_THE_SITE = ("dispatch", "estimates", "pages", "recompute", "prune", "sweep")
-NAMES = ("record", "progress", "release", "news", "heartbeat", "trouble", *FROM_THE_SITE)
+def report_all(worker: DoorWorker, batch: Batch) -> None:
+    worker.post(batch.job, reports=tuple(report for job in batch.jobs for report in play_short(job)))
 
 
-def test_the_tasks_are_those_that_workers_and_beat_name() -> None:
-    names = {name for name in celery.app.tasks if name.startswith("tournament.")}
-    assert names == {f"tournament.{word}" for word in NAMES}
-    for entry in celery.app.conf.beat_schedule.values():
-        assert entry["task"] in names
-        assert entry["options"]["queue"] == "beat"
-        assert entry["options"]["expires"] > entry["schedule"]
+def test_the_site_has_one_task_which_the_beat_starts_every_second() -> None:
+    assert {name for name in celery.app.tasks if name.startswith("tournament.")} == {"tournament.look"}
+    assert celery.app.conf.beat_schedule == {"look": {"task": "tournament.look", "schedule": 1.0}}
+    assert [queue.name for queue in celery.app.conf.task_queues] == [turns.LOOK]
 
 
-def test_a_game_travels_through_its_messages(deal: Deal) -> None:
+def test_a_look_handles_the_inbox_and_does_what_is_due(worker: DoorWorker, clock: list[float]) -> None:
     make_tournament(ladders=["dogon-kulei"])
-    (job,) = deal()
-    tasks.progress(word_of(job.games[0]).to_json())
-    assert LiveGame.objects.count() == 1
-    first, second = play_short(job)
-    tasks.record(first.to_json())
-    tasks.record(first.to_json())
-    tasks.release(Release(second.key, second.attempt, "host/1").to_json())
-    assert sorted(Game.objects.values_list("state", flat=True)) == ["done", "waiting"]
-    tasks.dispatch_games()
-    assert Game.objects.filter(state="claimed").count() == 1
-
-
-@pytest.mark.parametrize(
-    "task", [tasks.sweep, tasks.dispatch_games, tasks.recompute, tasks.prune_tables, tasks.estimates]
-)
-def test_only_the_site_itself_starts_what_beat_asks_for(
-    task: Callable[[], None], deal: Deal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tasks, "verified_sender", lambda: "host")
-    make_tournament()
-    task()
-    assert dict(Ignored.objects.values_list("reason", "count")) == {"foreign": 1}
-    assert not Keeper.objects.exists()
-    assert set(Game.objects.values_list("state", flat=True)) == {"waiting"}
-
-
-def test_a_slow_task_of_the_beat_leaves_as_much_time_for_the_messages_of_workers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = [1000.0]
-    ran: list[float] = []
-
-    def prune(now: datetime.datetime) -> None:
-        ran.append(clock[0])
-        clock[0] += 4.0
-
-    monkeypatch.setattr(tasks.time, "monotonic", lambda: clock[0])  # type: ignore[attr-defined]
-    monkeypatch.setattr(tasks, "prune", prune)
-    for _ in range(10):
-        tasks.prune_tables()
-        clock[0] += 1.0
-    assert ran == [1000.0, 1008.0, 1016.0]
-
-
-def test_beat_has_old_rows_pruned_and_outdated_ratings_rebuilt(
-    deal: Deal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    called: list[str] = []
-    monkeypatch.setattr(tasks._recomputer, "start_if_due", lambda: called.append("rebuild"))
-    monkeypatch.setattr(tasks, "prune", lambda now: called.append("prune"))
-    tasks.recompute()
-    tasks.prune_tables()
-    assert called == ["rebuild", "prune"]
-
-
-def test_a_message_that_names_another_worker_than_its_sender_is_foreign(
-    deal: Deal, sender: list[str]
-) -> None:
-    make_tournament(ladders=["dogon-kulei"])
-    (job,) = deal()
-    first, second = play_short(job)
-    sender.append("players@west")
-    tasks.progress(word_of(job.games[0]).to_json())
-    tasks.record([first.to_json(), second.to_json()])
-    tasks.release(Release(second.key, second.attempt, "host/1").to_json())
-    assert dict(Ignored.objects.values_list("reason", "count")) == {"foreign": 4}
-    assert set(Game.objects.values_list("state", flat=True)) == {"claimed"}
-    assert not LiveGame.objects.exists()
-
-
-def test_a_worker_reports_no_game_that_was_sent_to_another(deal: Deal, sender: list[str]) -> None:
-    make_tournament(ladders=["dogon-kulei"])
-    (job,) = deal()
-    first, second = (replace(report, worker="players@west/1") for report in play_short(job))
-    sender.append("players@west")
-    tasks.progress(replace(word_of(job.games[0]), worker="players@west/1").to_json())
-    tasks.record([first.to_json(), second.to_json()])
-    tasks.release(Release(second.key, second.attempt, "players@west/1").to_json())
-    assert dict(Ignored.objects.values_list("reason", "count")) == {"foreign": 4}
-    assert set(Game.objects.values_list("state", flat=True)) == {"claimed"}
-
-
-def test_an_unreadable_game_in_a_message_does_not_affect_the_others(deal: Deal) -> None:
-    make_tournament(ladders=["dogon-kulei"])
-    (job,) = deal()
-    first, second = play_short(job)
-    tasks.record([first.to_json(), {"key": 1}, second.to_json(), first.to_json()])
+    report_all(worker, worker.take())
+    open_door()
+    Keeper.objects.all().delete()
+    tasks.look()
     assert set(Game.objects.values_list("state", flat=True)) == {"done"}
-    assert dict(Ignored.objects.values_list("reason", "count")) == {"unreadable": 1, "repeat": 1}
-
-
-def test_no_content_of_a_message_raises() -> None:
-    messages: tuple[object, ...] = (None, 1, "x", [None], {}, {"key": None})
-    for task in (tasks.record, tasks.progress, tasks.release):
-        for message in messages:
-            task(message)
-    assert Ignored.objects.get().count == 18
-
-
-def test_a_sweep_accepts_the_time_at_which_it_was_due(queues: FakeBroker) -> None:
-    tasks.sweep()
-    tasks.sweep(NOW.isoformat())
+    assert not InboxReport.objects.exists()
     assert Keeper.objects.count() == 1
 
 
-def test_jobs_and_sweeps_go_to_their_queues(deal: Deal, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[tuple[str, list[Any], str]] = []
+def test_each_duty_has_its_own_period(ran: list[str], clock: list[float]) -> None:
+    for _ in range(30):
+        tasks.look()
+        clock[0] += 1
+    counts = {name: ran.count(name) for name in ran}
+    assert counts == {"tend": 30, "sweep": 6, "pages": 10, "recompute": 6, "estimates": 3, "prune": 1}
 
-    def send(name: str, args: list[Any], queue: Queue) -> None:
-        sent.append((name, args, queue.name))
 
-    monkeypatch.setattr(celery.app, "send_task", send)
+def test_nothing_is_starved_while_reports_keep_arriving(
+    ran: list[str], clock: list[float], turns: FakeRedis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budgets: list[float] = []
+
+    def never_empty(seconds: float) -> bool:
+        budgets.append(seconds)
+        clock[0] += seconds
+        return True
+
+    monkeypatch.setattr(tasks, "record_inbox", never_empty)
+    for _ in range(30):
+        turns.lengths.clear()
+        tasks.look()
+        assert turns.lengths == {"look": 1}
+    assert budgets == [tasks.INBOX_S] * 30
+    assert ran.count("sweep") == 6
+    assert ran.count("tend") == 30
+
+
+def test_pages_are_true_while_reports_keep_arriving(
+    worker: DoorWorker, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sweep marks a silent worker as lost, and the keeper counts as well, though the inbox never empties."""
     make_tournament(ladders=["dogon-kulei"])
-    (job,) = deal()
-    send_jobs([job], "games.host")
-    send_sweep(NOW)
-    assert sent == [
-        ("workers.play", [[job.to_json()]], "games.host"),
-        ("tournament.sweep", [NOW.isoformat()], "records"),
-    ]
+    report_all(worker, worker.take())
+    open_door()
+    InboxReport.objects.update(received_at=timezone.now() - timedelta(seconds=90))
+    Worker.objects.update(seen_at=timezone.now() - timedelta(seconds=30))
+    Keeper.objects.update(seen_at=timezone.now() - timedelta(seconds=90))
+    assert "keeper: it has not worked for 90 s" in Client().get("/healthz").content.decode()
+    assert "The record keeper has not worked since" in Client().get("/workers/").content.decode()
+    monkeypatch.setattr(tasks, "record_inbox", lambda seconds: True)
+    tasks.look()
+    assert Client().get("/healthz").content.decode() == "ok\n"
+    page = Client().get("/workers/").content.decode()
+    assert "The record keeper has not worked" not in page
+    assert 'worker-lost">lost<' in page
+    client = Client()
+    client.force_login(make_user("eve", staff=True))
+    assert "behind the workers: 2 reports waiting" in client.get("/staff/").content.decode()
 
 
-def test_the_length_of_a_queue_is_its_number_of_waiting_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running_redis() as socket, redis.Redis(unix_socket_path=str(socket)) as client:
-        monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection(broker_url(socket)))
-        assert queue_length("test-length") == 0
-        client.lpush("test-length", "1", "2")
-        assert queue_length("test-length") == 2
-        clear_queue("test-length")
-        assert queue_length("test-length") == 0
+def test_a_slow_duty_rests_for_as_long_as_it_took(
+    ran: list[str], clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times: list[float] = []
+
+    def slow() -> None:
+        times.append(clock[0])
+        clock[0] += 4.0
+
+    tend = next(duty for duty in tasks.DUTIES if duty.name == "tend")
+    monkeypatch.setattr(tend, "_run", slow)
+    for _ in range(20):
+        tasks.look()
+        clock[0] += 1.0
+    assert times[:3] == [1000.0, 1008.0, 1016.0]
+
+
+def test_what_fails_is_counted_and_stops_nothing_else(
+    ran: list[str], monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    event_counts.store_counts()
+    EventCount.objects.all().delete()
+    monkeypatch.setattr(tasks.DUTIES[0], "_run", lambda: 1 / 0)
+    with django_capture_on_commit_callbacks(execute=True):
+        tasks.look()
+    event_counts.store_counts()
+    assert set(ran) == {duty.name for duty in tasks.DUTIES[1:]}
+    assert list(EventCount.objects.values_list("kind", "label", "count")) == [("error", "sweep", 1)]
+
+
+def test_while_the_database_is_away_the_record_keeper_waits(
+    ran: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[float] = []
+    pauses: list[float] = []
+
+    def away_twice(seconds: float) -> bool:
+        tries.append(seconds)
+        if len(tries) < 3:
+            raise OperationalError("database or disk is full")
+        return False
+
+    class Connection:
+        in_atomic_block = False
+
+        def close(self) -> None:
+            """As the real one."""
+
+    monkeypatch.setattr(tasks, "record_inbox", away_twice)
+    monkeypatch.setattr(tasks, "connection", Connection())
+    monkeypatch.setattr(tasks.time, "sleep", pauses.append)  # type: ignore[attr-defined]
+    tasks.look()
+    assert pauses == [1.0, 2.0]
+    assert "sweep" in ran
+
+
+def test_tending_tells_free_slots_that_games_wait(worker: DoorWorker, turns: FakeRedis) -> None:
+    worker.slots = 3
+    worker.beat()
+    tournament = make_tournament(ladders=["dogon-kulei"], pairs=2)
+    tasks.tend()
+    assert turns.lengths == {"turns": 2}
+    tasks.tend()
+    assert turns.lengths == {"turns": 2}
+    make_tournament(ladders=["dogon-kulei"], pairs=8, name="more", versions=[p.version for p in tournament.entries.all()])
+    tasks.tend()
+    assert turns.lengths == {"turns": 3}
+    turns.lengths.clear()
+    Worker.objects.update(quarantined_at=timezone.now())
+    tasks.tend()
+    assert turns.lengths == {}
+
+
+def test_without_redis_games_are_recorded_and_nothing_fails(worker: DoorWorker, turns: FakeRedis) -> None:
+    turns.is_away = True
+    make_tournament(ladders=["dogon-kulei"])
+    report_all(worker, worker.take())
+    tasks.look()
+    assert set(Game.objects.values_list("state", flat=True)) == {"done"}
+
+
+def test_a_keeper_that_was_away_records_what_came_meanwhile(worker: DoorWorker) -> None:
+    make_tournament(ladders=["dogon-kulei"], pairs=4)
+    worker.beat()
+    held: list[str] = []
+    while (batch := worker.ask(holds=tuple(held))) is not None:
+        held.append(batch.job)
+        report_all(worker, batch)
+    open_door(timezone.now() + timedelta(hours=1))
+    Attempt.objects.update(lease_until=timezone.now() - timedelta(minutes=10))
+    tasks.sweep()
+    assert set(Game.objects.values_list("state", flat=True)) == {"claimed"}
+    assert not record_inbox(10)
+    assert set(Game.objects.values_list("state", flat=True)) == {"done"}
+    assert set(Attempt.objects.values_list("end", flat=True)) == {"recorded"}
+
+
+# Redis
+
+
+def test_turns_are_kept_up_to_a_number_and_a_missing_redis_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(queues.time, "monotonic", lambda: now[0])  # type: ignore[attr-defined]
+    monkeypatch.setattr(queues, "_REDIS", queues._Patience())
+    queues._client.cache_clear()
+    with running_redis() as socket:
+        monkeypatch.setenv("REDIS_URL", broker_url(socket))
+        for _ in range(3):
+            push_turns(turns.LOOK)
+        push_turns(turns.TURNS, 5, most=4)
+        assert (waiting_turns(turns.LOOK), waiting_turns(turns.TURNS)) == (1, 4)
+        state = look_at_broker([turns.LOOK, turns.TURNS])
+        assert state.lengths == {"look": 1, "turns": 4}
+        assert state.memory
+    assert waiting_turns(turns.LOOK) is None
+    push_turns(turns.LOOK)
+    now[0] += queues.REST_S
+    assert waiting_turns(turns.LOOK) is None
+    assert [record.message for record in caplog.records if "Redis" in record.message] == ["Redis does not answer"]
+    assert look_at_broker([turns.LOOK]).trouble == "does not answer"
+    queues._client.cache_clear()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("with_redis", [True, False])
+def test_a_real_record_keeper_records_what_comes_with_and_without_redis(
+    worker: DoorWorker, with_redis: bool
+) -> None:
+    make_tournament(ladders=["dogon-kulei"])
+    batch = worker.take()
+    with running_redis() as socket:
+        url = broker_url(socket) if with_redis else "redis://127.0.0.1:1/0"
+        environment = {**os.environ, "DATABASE_URL": database_url(), "REDIS_URL": url}
+        environment["DJANGO_SETTINGS_MODULE"] = "tournament.settings"
+        command = (sys.executable, "-m", "celery", "--app=tournament.celery")
+        keeper = (*command, "worker", "--queues=look", "--pool=solo", "--without-gossip", "--without-mingle")
+        process = subprocess.Popen(keeper, cwd=ROOT, env=environment)
+        try:
+            report_all(worker, batch)
+            assert wait_until(lambda: Game.objects.filter(state="done").count() == 2, 60)
+            assert wait_until(Keeper.objects.exists, 60)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0

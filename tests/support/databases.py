@@ -1,0 +1,13 @@
+"""The test's database for other processes."""
+
+from __future__ import annotations
+
+from django.db import connection
+
+
+def database_url() -> str:
+    """The address of the test's database, as ``DATABASE_URL``; for tests with real transactions."""
+    settings = connection.settings_dict
+    if connection.vendor != "postgresql":
+        return f"sqlite:///{settings['NAME']}"
+    return f"postgres://{settings['USER']}:{settings['PASSWORD']}@{settings['HOST']}/{settings['NAME']}"
