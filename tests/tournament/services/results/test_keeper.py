@@ -1,4 +1,4 @@
-"""The record keeper stores a result once, for any sequence of messages."""
+"""The record keeper stores a result once, for any sequence of reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, OperationalError
+from django.utils import timezone
 
 from engines.records import Record, read_records, verify_record
 from engines.rules.base import Result
@@ -22,8 +23,9 @@ from tests.support.schedule import (
     make_version,
     play,
     play_all,
+    post,
+    return_games,
     void,
-    word_of,
 )
 from tournament import models
 from tournament.models import (
@@ -31,15 +33,16 @@ from tournament.models import (
     Game,
     GameLog,
     GameRecord,
+    InboxReport,
     Ladder,
     LadderRating,
-    LiveGame,
     RatingEvent,
     Tournament,
 )
 from tournament.services.results import keeper, storing
 from tournament.services.results.rebuilding import rebuild
-from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameJob, GameReport, Release
+from tournament.services.work.attempts import give_back
+from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameJob, GameReport
 
 pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]
@@ -123,7 +126,7 @@ def test_a_late_report_of_an_earlier_attempt_is_ignored(deal: Deal) -> None:
     make_tournament()
     (job,) = deal()
     early = play(job, job.games[0])
-    keeper.release(Release(early.key, early.attempt, "host/1"))
+    return_games(early)
     (again,) = deal()
     assert keeper.record(early) == keeper.IgnoredReport("late")
     assert game_of(early).state == Game.State.CLAIMED
@@ -138,7 +141,7 @@ def standing_rows() -> list[tuple[object, ...]]:
     )
 
 
-def test_games_in_one_message_are_rated_in_their_order_like_games_in_many(deal: Deal, settings: Any) -> None:
+def test_games_reported_together_are_rated_in_their_order_like_games_reported_alone(deal: Deal, settings: Any) -> None:
     settings.SLOTS = 50
     for name in ("Together", "Apart"):
         versions = [make_version(f"{name} {n}") for n in (1, 2, 3)]
@@ -156,13 +159,13 @@ def test_games_in_one_message_are_rated_in_their_order_like_games_in_many(deal: 
     assert standing_rows() == rows
 
 
-def test_of_a_message_the_wrong_the_void_the_late_and_the_repeated_cost_the_others_nothing(
+def test_of_reports_the_wrong_the_void_the_late_and_the_repeated_cost_the_others_nothing(
     deal: Deal,
 ) -> None:
     make_tournament(bots=3, pairs=2)
     reports = [report for job in deal() for report in play_all(job)]
     wrong = replace(reports[1], result=Result("1-0" if reports[1].result == "0-1" else "0-1"))
-    keeper.release(Release(reports[3].key, reports[3].attempt, "host/1"))
+    return_games(reports[3])
     message = [reports[0], wrong, void(reports[2]), reports[3], foreign(reports[4]), reports[5], reports[0]]
     told = keeper.record_all(message)
     assert told[0] == keeper.Recorded(game_of(reports[0]).pk, 1)
@@ -189,10 +192,11 @@ def test_a_result_that_the_database_refuses_costs_the_others_nothing(
     monkeypatch.setattr(keeper, "store_all", store)
     told = keeper.record_all(reports)
     assert [n for n, answer in enumerate(told) if not isinstance(answer, keeper.Recorded)] == [2]
-    assert game_of(reports[2]).state == Game.State.CLAIMED
+    assert told[2] == keeper.GivenBack(keeper.NOT_STORED)
+    assert (game_of(reports[2]).state, game_of(reports[2]).voids) == (Game.State.WAITING, 1)
 
 
-def test_of_two_games_in_one_message_that_repeat_each_other_the_first_is_rated(deal: Deal) -> None:
+def test_of_two_games_reported_together_that_repeat_each_other_the_first_is_rated(deal: Deal) -> None:
     make_tournament(pairs=2)
     first, *others = [report for job in deal() for report in play_all(job)]
     third = next(report for report in others if game_of(report).white_id == game_of(first).white_id)
@@ -211,12 +215,6 @@ def test_a_report_nobody_asked_for_is_ignored(deal: Deal, attempt: str) -> None:
     assert keeper.record(foreign(report)) == keeper.IgnoredReport("foreign")
     assert keeper.record(replace(report, key=job.games[1].key)) == keeper.IgnoredReport("foreign")
     assert game_of(report).state == Game.State.CLAIMED
-
-
-@pytest.mark.parametrize("message", [None, 5, "report", [], {}, {"key": 1}, {"key": "x", "moves": "y"}])
-def test_a_message_that_cannot_be_read_is_counted_and_done_with(message: Any) -> None:
-    assert keeper.read(GameReport, message) is None
-    assert counted("unreadable") == 1
 
 
 WRONG: dict[str, Callable[[GameReport], GameReport]] = {
@@ -285,7 +283,7 @@ def test_a_game_that_halts_keeps_what_its_engines_said(deal: Deal) -> None:
         (job,) = deal()
         report = void(play(job, job.games[0]), f"{BOTH_UNABLE}: exit code 1")
         keeper.record(report)
-        keeper.release(Release(job.games[1].key, job.games[1].attempt, "host/1"))
+        return_games(job.games[1])
     assert set(GameLog.objects.filter(game=game_of(report)).values_list("side", flat=True)) == {
         "white",
         "black",
@@ -351,42 +349,127 @@ def test_the_sites_own_bots_are_rated_against_each_other(deal: Deal) -> None:
     assert LadderRating.objects.count() == 2
 
 
-def test_progress_starts_the_lease_of_the_whole_job_and_shows_the_game(deal: Deal) -> None:
+# The inbox
+
+
+def put_in(*reports: GameReport) -> None:
+    """Have the slots that took these games post their reports."""
+    for report in reports:
+        post(str(Attempt.objects.get(pk=report.attempt).job), reports=(report,))
+
+
+def test_the_inbox_is_handled_in_its_order_and_is_empty_then(deal: Deal) -> None:
+    make_tournament(bots=3)
+    reports = [report for job in deal() for report in play_all(job)]
+    put_in(*reversed(reports))
+    assert not keeper.record_inbox(10)
+    assert [game_of(report).sequence for report in reports] == [*range(len(reports), 0, -1)]
+    assert not InboxReport.objects.exists()
+
+
+def test_the_inbox_is_handled_for_a_time_and_says_whether_reports_are_left(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "AT_ONCE", 2)
+    make_tournament(bots=3)
+    put_in(*(report for job in deal() for report in play_all(job)))
+    for left in (4, 2, 0):
+        assert keeper.record_inbox(0) is (left > 0)
+        assert InboxReport.objects.count() == left
+
+
+def test_reports_whose_attempts_have_ended_meanwhile_leave_the_inbox(deal: Deal) -> None:
     make_tournament()
     (job,) = deal()
-    assert keeper.progress(word_of(job.games[0]))
-    first, second = (Attempt.objects.get(pk=game.attempt) for game in job.games)
-    assert first.lease_until is not None
-    assert first.lease_until == second.lease_until
-    assert (first.worker, first.started_at is None, second.started_at) == ("host/1", False, None)
-    live = LiveGame.objects.get()
-    assert (live.moves, live.white_ms, live.black_ms) == ([["a1", ""]], 900, None)
+    first, second = play_all(job)
+    put_in(first, second)
+    give_back(Attempt.objects.get(pk=first.attempt), Attempt.End.CANCELLED, timezone.now())
+    keeper.record_inbox(10)
+    assert not InboxReport.objects.exists()
+    assert counted("late") == 1
+    assert (game_of(first).state, game_of(second).state) == (Game.State.WAITING, Game.State.DONE)
 
 
-def test_progress_of_a_game_that_is_over_is_ignored(deal: Deal) -> None:
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"key": 1}', "null"])
+def test_a_report_that_cannot_be_read_ends_its_attempt_and_blocks_nothing(deal: Deal, content: str) -> None:
     make_tournament()
     (job,) = deal()
-    keeper.progress(word_of(job.games[0]))
-    keeper.record(play(job, job.games[0]))
-    assert not LiveGame.objects.exists()
-    assert not keeper.progress(word_of(job.games[0]))
-    assert not keeper.progress(replace(word_of(job.games[0]), attempt="x"))
-    assert not LiveGame.objects.exists()
+    first, second = play_all(job)
+    put_in(first, second)
+    InboxReport.objects.filter(attempt=first.attempt).update(content=content)
+    assert not keeper.record_inbox(10)
+    attempt = Attempt.objects.get(pk=first.attempt)
+    assert attempt.end == "void"
+    assert attempt.evidence.startswith(keeper.NOT_STORED)
+    assert (game_of(first).state, game_of(second).state) == (Game.State.WAITING, Game.State.DONE)
+    assert not InboxReport.objects.exists()
 
 
-def test_numbers_past_any_clock_and_null_characters_are_stored_as_far_as_they_go(deal: Deal) -> None:
+@pytest.mark.parametrize("error", [IntegrityError("no"), ValueError("no"), ZeroDivisionError()])
+def test_a_report_that_cannot_be_stored_halts_its_game_after_the_third_and_blocks_nothing(
+    deal: Deal, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_tournament()
+    store_all = storing.store_all
+    keys: list[str] = []
+
+    def store(arrivals: Sequence[storing.Arrival], now: datetime.datetime) -> dict[int, int]:
+        if keys[0] in [arrival.game.key for arrival in arrivals]:
+            raise error
+        return store_all(arrivals, now)
+
+    monkeypatch.setattr(keeper, "store_all", store)
+    for _ in range(MAX_VOIDS):
+        (job,) = deal()
+        reports = [play(job, game) for game in job.games]
+        keys.append(reports[0].key)
+        put_in(*reports)
+        assert not keeper.record_inbox(10)
+    assert not InboxReport.objects.exists()
+    assert sorted(Game.objects.values_list("state", flat=True)) == ["done", "halted"]
+    assert keeper.NOT_STORED in Game.objects.get(state="halted").evidence
+
+
+def test_while_the_database_is_away_the_inbox_stays_as_it_is(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise OperationalError("the server closed the connection")
+
     make_tournament()
     (job,) = deal()
-    wild = replace(word_of(job.games[0]), white_ms=10**30, moves=(("a\0", "\0"),), worker="host/" + "9" * 999)
-    assert keeper.progress(wild)
-    assert LiveGame.objects.get().moves == [["a\\x00", "\\x00"]]
+    put_in(*play_all(job))
+    with monkeypatch.context() as patch:
+        patch.setattr(keeper, "store_all", away)
+        with pytest.raises(OperationalError):
+            keeper.record_inbox(10)
+    assert InboxReport.objects.count() == 2
+    assert not keeper.record_inbox(10)
+    assert set(Game.objects.values_list("state", flat=True)) == {"done"}
 
 
-def test_a_released_game_waits_again_and_nothing_is_held_against_it(deal: Deal) -> None:
+@pytest.mark.parametrize("step", ["judge", "halt_after_voids", "store_logs"])
+def test_a_void_is_judged_though_the_keeper_was_killed_between_two_steps(
+    deal: Deal, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
     make_tournament()
-    (job,) = deal()
-    release = Release(job.games[0].key, job.games[0].attempt, "host/1")
-    assert keeper.release(release) == keeper.GivenBack("")
-    assert keeper.release(release) == keeper.IgnoredReport("late")
-    game = Game.objects.get(key=release.key)
-    assert (game.state, game.attempt, game.voids, game.lost) == (Game.State.WAITING, None, 0, 0)
+    for number in range(1, MAX_VOIDS + 1):
+        (job,) = deal()
+        report = void(play(job, job.games[0]))
+        put_in(report)
+        if number < MAX_VOIDS:
+            return_games(job.games[1])
+            keeper.record_inbox(10)
+    with monkeypatch.context() as patch:
+        patch.setattr(keeper, step, die)
+        with pytest.raises(KeyboardInterrupt):
+            keeper.record_inbox(10)
+    assert InboxReport.objects.count() == 1
+    keeper.record_inbox(10)
+    assert not InboxReport.objects.exists()
+    game = game_of(report)
+    assert (game.state, game.voids) == (Game.State.HALTED, MAX_VOIDS)
+    assert GameLog.objects.filter(game=game).count() == 2

@@ -1,21 +1,24 @@
-"""The record keeper and the dispatcher called several times at once, with a database in a file."""
+"""The record keeper and asks for work, several at once, with a database in a file."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pytest
-from django.db import transaction
 
-from tests.support.schedule import FakeBroker, make_event, make_tournament, make_workers, play_short
+from tests.support.schedule import ask, make_event, make_tournament, make_workers, play_short, take_all
 from tests.support.threads import at_once
 from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
-from tournament.services.dispatch import dispatch
 from tournament.services.results import keeper, storing
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.schedule import rounds
+from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def take_jobs() -> list[GameJob]:
+    return [job for batch in take_all() for job in batch.jobs]
 
 
 @pytest.fixture(autouse=True)
@@ -23,11 +26,11 @@ def worker(transactional_db: None) -> None:
     make_workers()
 
 
-def test_every_report_delivered_three_times_at_once_is_recorded_once(queues: FakeBroker) -> None:
+def test_every_report_delivered_three_times_at_once_is_recorded_once() -> None:
     tournament = make_tournament(bots=3, pairs=2, ladders=["dogon-kulei"])
     outcomes: Counter[object] = Counter()
-    while dispatch.fill_buffer():
-        for job in queues.take():
+    while jobs := take_jobs():
+        for job in jobs:
             for report in play_short(job):
                 results = at_once(*[lambda report=report: keeper.record(report)] * 3)
                 outcomes.update(getattr(r, "reason", type(r).__name__) for r in results)
@@ -37,31 +40,30 @@ def test_every_report_delivered_three_times_at_once_is_recorded_once(queues: Fak
     check_consistent(tournament)
 
 
-def test_different_games_reported_at_once_get_each_their_number(queues: FakeBroker) -> None:
+def test_different_games_reported_at_once_get_each_their_number() -> None:
     tournament = make_tournament(bots=3, pairs=2, ladders=["dogon-kulei"])
-    while dispatch.fill_buffer():
-        reports = [report for job in queues.take() for report in play_short(job)]
+    while jobs := take_jobs():
+        reports = [report for job in jobs for report in play_short(job)]
         results = at_once(*[lambda report=report: keeper.record(report) for report in reports])
         assert all(isinstance(result, keeper.Recorded) for result in results), results
     check_consistent(tournament)
 
 
-def test_two_dispatchers_at_once_claim_each_game_once(queues: FakeBroker) -> None:
+def test_slots_that_ask_at_once_claim_each_game_once() -> None:
     make_tournament(bots=3, pairs=4, ladders=["dogon-kulei"])
-    results = at_once(*[dispatch.fill_buffer] * 3)
+    batches = at_once(*[lambda slot=slot: ask(slot=slot) for slot in range(4)])
     claimed = Game.objects.filter(state=Game.State.CLAIMED)
-    sent = [game.attempt for job in queues.take() for game in job.games]
-    assert sum(results) == claimed.count() == len(sent) == len(set(sent))
-    assert {str(game.attempt) for game in claimed} == set(sent)
-    assert Attempt.objects.count() == len(sent)
+    taken = [game.attempt for batch in batches if batch for job in batch.jobs for game in job.games]
+    assert claimed.count() == len(taken) == len(set(taken)) > 0
+    assert {str(game.attempt) for game in claimed} == set(taken)
+    assert Attempt.objects.count() == len(taken)
 
 
 def test_a_failed_transaction_leaves_nothing_and_the_report_can_come_again(
-    queues: FakeBroker, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tournament = make_tournament(ladders=["dogon-kulei"])
-    dispatch.fill_buffer()
-    (job,) = queues.take()
+    (job,) = take_jobs()
     first, second = play_short(job)
     with monkeypatch.context() as patch:
         patch.setattr(storing, "count_finished", lambda *_: 1 / 0)
@@ -72,18 +74,6 @@ def test_a_failed_transaction_leaves_nothing_and_the_report_can_come_again(
     for report in (first, second):
         assert isinstance(keeper.record(report), keeper.Recorded)
     check_consistent(tournament)
-
-
-def test_jobs_are_sent_only_when_their_claims_are_stored(queues: FakeBroker) -> None:
-    make_tournament(ladders=["dogon-kulei"])
-    with transaction.atomic():
-        dispatch.fill_buffer()
-        assert queues.jobs == []
-        transaction.set_rollback(True)
-    assert queues.jobs == []
-    assert not Attempt.objects.exists()
-    dispatch.fill_buffer()
-    assert len(queues.jobs) == 1
 
 
 def check_consistent(tournament: Tournament) -> None:
@@ -99,11 +89,11 @@ def check_consistent(tournament: Tournament) -> None:
     assert not any(one.changed for one in rebuild())
 
 
-def test_a_round_asked_for_several_times_at_once_is_made_once(queues: FakeBroker) -> None:
+def test_a_round_asked_for_several_times_at_once_is_made_once() -> None:
     tournament = make_event(Tournament.Kind.SWISS, bots=6, rounds=3, ladders=["dogon-kulei"])
     for number in range(1, 4):
-        while dispatch.fill_buffer():
-            for job in queues.take():
+        while jobs := take_jobs():
+            for job in jobs:
                 for report in play_short(job):
                     keeper.record(report)
         assert sorted(at_once(*[lambda: rounds.advance(tournament.pk)] * 4)) == [False, False, False, True]
