@@ -179,6 +179,9 @@ class KeptConnection:
         if kept is not None:
             try:
                 return self._exchange(kept, path, body, max_bytes)
+            except TimeoutError as error:
+                kept.close()
+                raise _no_answer(error) from None
             except (OSError, http.client.HTTPException):
                 kept.close()
         new = self._open()

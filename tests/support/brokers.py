@@ -76,6 +76,7 @@ QUICK = {
     "workers.service.worker.HEARTBEAT_SECONDS": 1.0,
     "workers.service.worker.WAITING_HEARTBEAT_SECONDS": 0.2,
     "workers.service.worker.TICK_SECONDS": 0.1,
+    "workers.service.worker.STATUS_SECONDS": 0.5,
     "workers.service.self_test.FIRST_PAUSE_SECONDS": 0.2,
     "workers.service.slot.FIRST_PAUSE_SECONDS": 0.2,
     "workers.service.slot.LONGEST_PAUSE_SECONDS": 0.5,
@@ -107,12 +108,13 @@ def running_worker(
     environment: Mapping[str, str] | None = None,
     root: Path = ROOT,
     walls: bool = False,
+    log: int | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A worker of the site at that address; its scratch folders are in ``folder / "tmp"``.
 
     ``words`` are more of its command line, ``environment`` more of that; ``root`` is the checkout it runs.
     ``walls``: around engines, where there are any to be had. Only bundles are to be seen behind them, not the
-    engines that are files of this checkout.
+    engines that are files of this checkout. It writes to ``worker.log`` in the folder, or to ``log``.
     """
     (folder / "tmp").mkdir(exist_ok=True)
     command = (
@@ -133,13 +135,14 @@ def running_worker(
         "REDIS_URL": redis,
         TRUST: "0" if walls else "1",
     }
-    with (folder / "worker.log").open("ab") as log:
+    with (folder / "worker.log").open("ab") as file:
+        output = file if log is None else log
         worker = subprocess.Popen(
             (*command, *words),
             cwd=root,
             env={**os.environ, **own, **(environment or {})},
-            stdout=log,
-            stderr=log,
+            stdout=output,
+            stderr=output,
             start_new_session=True,
         )
     try:

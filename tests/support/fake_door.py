@@ -173,7 +173,9 @@ def _handler(door: FakeDoor) -> type[BaseHTTPRequestHandler]:
             if door.is_away:
                 self.close_connection = True
                 return False
-            if door.refusal is not None or self.headers["Duarena-Protocol"] != str(door.protocol):
+            is_bundle = self.command == "GET" and not self.path.endswith("/bundles/")
+            is_foreign = not is_bundle and self.headers["Duarena-Protocol"] != str(door.protocol)
+            if door.refusal is not None or is_foreign:
                 status, sentence = door.refusal or (403, "Install the release of the site.")
                 self._send(status, json.dumps({"ok": False, "error": sentence}).encode())
                 return False

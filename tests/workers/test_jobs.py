@@ -9,6 +9,9 @@ import pytest
 
 from engines.rules.base import Reason, Result
 from workers.jobs import (
+    Admission,
+    Ask,
+    Batch,
     DrawRule,
     EngineSpec,
     GameJob,
@@ -16,10 +19,12 @@ from workers.jobs import (
     JobError,
     JobGame,
     JsonValue,
+    Post,
+    PostAnswer,
     Progress,
-    Release,
     ResignRule,
     SideLog,
+    Work,
 )
 
 SPEC = EngineSpec("Stone Age", "1.2", ("python3", "main.py"), "ab" * 32, options=(("Hash", "16"),))
@@ -52,7 +57,14 @@ REPORT = GameReport(
     white=SideLog("é\n", "> go\n"),
     black=SideLog(),
 )
-VALUES = [SPEC, JOB, REPORT, Progress("k", "a", "w", (("c1", ""),), None, 5), Release("k", "a", "w")]
+PROGRESS = Progress("k", "a", 3, (("c1", ""),), None, 5)
+RUN = "7c5f9d58-0e16-4745-a790-859851d1c079"
+ASK = {"ask": RUN, "worker": "w", "run": RUN, "slot": 3, "takes": ["games"], "holds": []}
+POST = Post("w", RUN, 0, (REPORT,), ("a2",), PROGRESS)
+VALUES = [
+    *(SPEC, JOB, REPORT, PROGRESS, POST, PostAnswer(("a",), 3)),
+    *(Ask(RUN, "w", RUN, 3, (Work.GAMES,), (RUN,)), Batch(RUN, 30, (JOB,)), Admission(False, "why")),
+]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
@@ -79,8 +91,13 @@ def altered(value: JsonValue, **changes: Any) -> dict[str, Any]:
     [
         (GameJob, None, "GameJob must be an object, not null"),
         (GameJob, [], "GameJob must be an object, not list"),
-        (Release, {"key": "k", "worker": "w"}, "Release lacks attempt"),
-        (Release, {}, "Release lacks key, attempt, worker"),
+        (JobGame, {"key": "k", "white": 0}, "JobGame lacks attempt"),
+        (JobGame, {}, "JobGame lacks key, attempt, white"),
+        (Ask, {**ASK, "run": "x"}, "Ask.run must be a UUID in its usual form, not 'x'"),
+        (Ask, {**ASK, "slot": -1}, "Ask.slot must be from 0 to"),
+        (Ask, {**ASK, "slot": 2**64}, "Ask.slot must be a number of at most 64 bits"),
+        (Ask, {**ASK, "takes": ["tea"]}, r"Ask.takes\[0\] must be one of 'games', 'checks', not 'tea'"),
+        (Ask, {**ASK, "holds": ["x"]}, "Ask.holds must be a UUID"),
         (GameJob, altered(JOB, colour=1), "unknown field 'colour'"),
         (GameJob, altered(JOB, seed="7"), "GameJob.seed must be a whole number, not text"),
         (GameJob, altered(JOB, seed=True), "GameJob.seed must be a whole number, not true or false"),

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.jobs import wait_until
 from workers.commands.watch import name_of
-from workers.service.pulse import Pulse
+from workers.service.liveness import Pulse
 from workers.silence import CHECK_S, PULSE, SILENT_AT_START_S, SILENT_S, Silence, Touched
 
 pytestmark = pytest.mark.slow
@@ -73,7 +73,7 @@ def test_a_file_is_touched_since_the_last_look_also_if_the_clock_was_set_back(tm
 def test_a_process_whose_task_never_ends_stops_to_show_life(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.service.pulse.TOUCH_S", 0.01)
+    monkeypatch.setattr("workers.service.liveness.TOUCH_S", 0.01)
     monkeypatch.setenv(PULSE, str(tmp_path / "pulses" / "keeper"))
     touched = Touched(tmp_path / "pulses" / "keeper")
     pulse = Pulse(stuck_s=0.5)

@@ -8,6 +8,7 @@ import re
 import socket
 import sys
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from engines.console import complain
 from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused
@@ -44,6 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.update({name: value for name, value in settings.items() if value is not None})
     try:
         _check_site()
+        _check_redis(os.environ.get("REDIS_URL", ""))
     except ValueError as error:
         return complain(str(error))
     except TokenRefused as refused:
@@ -94,6 +96,14 @@ def _check_site() -> None:
         raise
     except SiteAway as away:
         print(f"{away.why}; this worker asks again and again.", file=sys.stderr, flush=True)
+
+
+def _check_redis(url: str) -> None:
+    """Raises ``ValueError`` for an address that cannot be one of a Redis."""
+    if url and urlsplit(url).scheme not in {"redis", "rediss", "redis+socket"}:
+        raise ValueError(
+            f"{url.partition(':')[0]!r} begins no address of a Redis: redis://, rediss:// and redis+socket:// do"
+        )
 
 
 def worker_name(given: str | None, queue: str) -> str:

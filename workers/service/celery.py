@@ -51,6 +51,7 @@ app.conf.update(
     worker_redirect_stdouts=False,
 )
 
+
 def configure() -> None:
     """Configure the app from the environment; call it before the app is used."""
     redis = os.environ.get("REDIS_URL", "")

@@ -32,6 +32,7 @@ from workers.bundles.bundle_site import (
     strange_site,
 )
 from workers.jobs import (
+    MOST_HELD,
     Admission,
     Ask,
     Batch,
@@ -173,7 +174,7 @@ def _read_parcel(path: Path) -> Parcel:
     reports = tuple(GameReport.from_json(report) for report in value["reports"])
     news = None if value["news"] is None else ComplianceNews.from_json(value["news"])
     int(path.name[:20])
-    return Parcel(str(value["job"]), reports, news, path, len(data))
+    return Parcel(str(uuid.UUID(value["job"])), reports, news, path, len(data))
 
 
 def spool_folders(spool: Path, slot: int, slots: int) -> list[Path]:
@@ -295,7 +296,8 @@ class Sender:
                 self._spool.write(parcel)
             if parcel.path is None:
                 return "reports cannot be kept on disk"
-        if sum(parcel.size for parcel in self._parcels) > self._most_bytes:
+        size = sum(parcel.size for parcel in self._parcels)
+        if size > self._most_bytes or len(self._parcels) > MOST_HELD:
             return "too many reports wait for the site"
         return ""
 

@@ -116,13 +116,13 @@ class Registration:
             self._say(away.why)
         else:
             self.does_answer = True
-            self.on_answer()
             if admission.admitted:
                 self.slots.admit()
                 self._say("the site gives this worker work")
             else:
                 self.slots.bar()
                 self._say(f"the site gives this worker no work: {admission.why}")
+            self.on_answer()
 
     def heartbeat(self, now: float) -> Heartbeat:
         games = self.slots.games

@@ -79,4 +79,4 @@ def test_a_worker_is_well_for_half_a_minute_after_its_last_sign_of_life(
     hour_ago = (tmp_path / "cache" / ALIVE).stat().st_mtime - 3600
     os.utime(tmp_path / "cache" / ALIVE, (hour_ago, hour_ago))
     assert alive.main([]) == 2
-    assert "the worker has not reached its broker for 3600 s" in capsys.readouterr().err
+    assert "the worker has not reached its site for 3600 s" in capsys.readouterr().err

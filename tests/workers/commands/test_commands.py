@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import bad_engines
-from workers.commands.start import check_redis_user, explain_refusal
+from workers.commands.start import explain_refusal
 from workers.sandbox.levels import Level
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -50,10 +50,7 @@ def test_only_the_tasks_need_anything_installed() -> None:
         import_all(
             *(
                 f"workers.service.{name}"
-                for name in (
-                    *("celery", "context", "pulse", "registration", "tasks"),
-                    *("messaging.sending", "messaging.transport"),
-                )
+                for name in ("celery", "context", "liveness", "tasks", "turns", "turns_transport", "worker")
             )
         ),
         *packages,
@@ -216,13 +213,3 @@ def test_a_worker_that_runs_no_uploads_names_the_setting_if_one_helps() -> None:
         "DUARENA_SANDBOX=B on this host lets it run them at level B, at your own risk.",
     ]
     assert explain_refusal("no bwrap", Level.C) == "This worker runs no uploaded bots: no bwrap."
-
-
-def test_a_redis_user_of_another_worker_is_refused_with_the_name_to_give() -> None:
-    right = ("", "redis://broker:6379/0", "rediss://duarena:p@broker/0", "redis://east%40host:p@broker/0")
-    for url in right:
-        check_redis_user(url, "east@host")
-    with pytest.raises(
-        ValueError, match="a worker players@east, but this worker is east@host: start it with --name"
-    ):
-        check_redis_user("rediss://players%40east:p@broker/0", "east@host")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left
-from workers.jobs import EngineSpec, GameJob, GameReport
+from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left, processes_with
+from workers.jobs import EngineSpec, GameJob, GameReport, JobGame
 from workers.play import batch as batch
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext
@@ -81,3 +82,27 @@ def test_the_remaining_jobs_are_given_back_if_engines_are_slower_than_expected(m
         left = play_batch(jobs, WORKER, line, lambda: next(times))
     assert left == jobs[2].games + jobs[3].games
     assert len(reports) == 4
+
+
+def test_a_stopped_attempt_is_not_played_to_its_end_and_the_others_are(mark: str) -> None:
+    """It is neither reported nor given back, and its engines start again for the next game."""
+
+    def is_thinking() -> bool:
+        return len(processes_with(mark)) == 2
+
+    one, two = bad_engine("go:1", "resist", "-", mark=mark), bad_engine(mark=mark, name="Two")
+    good = bad_engine(mark=mark, name="Good")
+    first = job_of(one, two, time_control="60+0")
+    second, third = (
+        replace(job_of(good, two), games=(JobGame("spring/1/2/1", attempt, 0),))
+        for attempt in ("two", "three")
+    )
+    reports: list[GameReport] = []
+    with nothing_left(mark):
+        line = Callbacks(
+            reports.append,
+            lambda progress: None,
+            is_stopped=lambda attempt: attempt == "two" or (attempt == "attempt-1" and is_thinking()),
+        )
+        assert play_batch([first, second, third], WORKER, line) == ()
+    assert [(report.attempt, report.fault) for report in reports] == [("three", "none")]

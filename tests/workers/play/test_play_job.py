@@ -81,7 +81,7 @@ def test_heartbeats_continue_while_an_engine_thinks(
     line = Callbacks(lambda report: None, thinking.append, lambda: len(thinking) == 4)
     job = job_of(bad_engine(*plan), bad_engine(), time_control="15/move")
     assert play_batch([job], WORKER, line) == job.games
-    assert thinking[-1] == Progress("spring/1/1/1", "attempt-1", "tester", (), None, None)
+    assert thinking[-1] == Progress("spring/1/1/1", "attempt-1", 0, (), None, None)
 
 
 def test_progress_has_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,120 +1,78 @@
-"""Workers as processes on a real Redis: how they join a site, pass its self-test, and fetch bundles."""
+"""How a worker joins its site: admission, self-test, bundles, and why it ends."""
 
 from __future__ import annotations
 
+import os
+import pty
 import shutil
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from tests.support.bad_engines import LINE
-from tests.support.brokers import (
-    PATIENCE_SECONDS,
-    QUICK,
-    ROOT,
-    Broker,
-    running_worker,
-    without_django,
-)
-from tests.support.bundle_sites import FakeSite
+from tests.support.brokers import ROOT, running_worker, without_django
+from tests.support.fake_door import PATIENCE_SECONDS, FakeDoor
 from tests.support.jobs import BadBundles, job_of, pack_bad_engine, processes_with, wait_until
-from workers.commands.start import TOKEN_REVOKED
-from workers.jobs import EngineSpec, GameJob, Release
-from workers.service.messaging.heartbeat import Trouble
+from workers.bundles.bundle_site import TokenRevoked, WorkerOutdated
+from workers.jobs import EngineSpec, GameJob
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def site(mark: str) -> Iterator[FakeSite]:
-    fake = FakeSite(pack_bad_engine(mark=mark))
-    yield fake
-    fake.close()
-
-
-def bundled_job(site: FakeSite) -> GameJob:
-    """A game between two bots of the site's bundle."""
-    bundle = sha256(site.bundle).hexdigest()
+def bundled_job(door: FakeDoor, mark: str) -> GameJob:
+    """A game between two bots of a bundle that only the site has."""
+    door.bundle = pack_bad_engine(mark=mark)
+    bundle = sha256(door.bundle).hexdigest()
     return job_of(*(EngineSpec(name, "1", ("./none",), bundle=bundle) for name in ("One", "Two")))
 
 
-def released(broker: Broker, count: int) -> list[str]:
-    """The attempts of the next games given back; no report comes before."""
-    attempts: list[str] = []
-    while len(attempts) < count:
-        messages = broker.receive_until("tournament.release")
-        assert not [message for message in messages if message.task == "tournament.record"]
-        attempts += [Release.from_json(value).attempt for value in messages[-1].value]
-    return attempts
-
-
-def troubles(broker: Broker) -> str:
-    (*_, trouble) = broker.receive_until("tournament.trouble")
-    return Trouble.from_json(trouble.value).why
-
-
-def test_a_worker_sends_heartbeats_and_takes_no_job_before_it_is_admitted(
-    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
+def test_a_worker_sends_heartbeats_and_asks_for_nothing_before_it_is_admitted(
+    door: FakeDoor, bundled: BadBundles, tmp_path: Path
 ) -> None:
-    broker.admits = False
-    broker.send(job_of(bundled(), bundled()), worker="east")
-    with running_worker(broker.url, tmp_path, words=("--name=east",)) as worker:
-        first, second = broker.hear(), broker.hear()
+    door.admits = False
+    door.give(job_of(bundled(), bundled()))
+    with running_worker(door.url, tmp_path, words=("--name=east",)) as worker:
+        first, second = door.hear(), door.hear()
         assert first.worker.startswith("east@")
         assert first.run == second.run
-        assert (first.queue, first.slots, first.admitted, first.stopping) == ("games", 1, False, False)
+        assert (first.slots, first.busy, first.stopping) == (1, 0, False)
         assert first.level in {"A", "B", "C"}
         assert float(first.speed) > 0
-        broker.admits = True
-        (report,), _ = broker.receive_reports(1)
+        assert door.asks == []
+        door.admits = True
+        (report,) = door.wait_for_reports(1)
         assert report.worker.startswith(f"{first.worker}/")
-        last = broker.hear_until(lambda beat: beat.games > 0 or beat.voids > 0)
-        assert last.admitted
+        last = door.hear(lambda beat: beat.games > 0 or beat.voids > 0)
         assert (last.games, last.voids, last.busy, last.held) == (1, 0, 0, 0)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    broker.hear_until(lambda beat: beat.stopping)
+    assert door.heartbeats[-1].stopping
 
 
-def test_a_worker_that_is_barred_gives_its_games_back_and_takes_none(
-    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
+def test_a_worker_that_is_barred_returns_its_games_and_takes_none_until_it_is_admitted_again(
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path
 ) -> None:
-    """The worker takes no game until it is admitted again."""
     slow = bundled("go", "resist", "-")
-    with running_worker(broker.url, tmp_path):
-        broker.send(job_of(slow, bundled(), games=2, time_control="60+0"))
-        broker.receive_until("tournament.progress")
-        broker.admits = False
-        broker.tell_worker(broker.heartbeats[-1], False, "it smells")
-        assert released(broker, 2) == ["attempt-1", "attempt-2"]
+    door.give(job_of(slow, bundled(), games=2, time_control="60+0"))
+    with running_worker(door.url, tmp_path):
+        assert wait_until(lambda: len(processes_with(mark)) == 2)
+        door.admits = False
+        door.wait_for(lambda: door.returned, 2)
+        assert door.returned == ["attempt-1", "attempt-2"]
         assert wait_until(lambda: not processes_with(mark))
-        broker.send(job_of(bundled(), bundled()))
+        door.give(job_of(bundled(), bundled()))
+        known = len(door.asks)
         for _ in range(3):
-            broker.hear()  # and nothing else comes
-        broker.admits = True
-        (report,), _ = broker.receive_reports(1)
+            door.hear()
+        assert len(door.asks) == known
+        door.admits = True
+        (report,) = door.wait_for_reports(1)
     assert report.fault == "none"
 
 
-def test_a_stopping_worker_gives_all_jobs_of_a_message_back(
-    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
-) -> None:
-    slow = bundled("go", "resist", "-")
-    first = job_of(slow, bundled(), games=2, time_control="60+0")
-    second = job_of(bundled(), bundled(), games=2)
-    with running_worker(broker.url, tmp_path) as worker:
-        broker.send_jobs([first, second])
-        broker.receive_until("tournament.progress")
-        worker.terminate()
-        assert worker.wait(PATIENCE_SECONDS) == 0
-    assert released(broker, 4) == ["attempt-1", "attempt-2"] * 2
-    assert processes_with(mark) == []
-
-
 def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_repaired(
-    broker: Broker, mark: str, bundled: BadBundles, tmp_path: Path
+    door: FakeDoor, bundled: BadBundles, tmp_path: Path
 ) -> None:
     """A separate checkout with a Greedy bot that resigns."""
     root = tmp_path / "checkout"
@@ -123,96 +81,109 @@ def test_a_worker_with_a_broken_sample_bot_plays_nothing_until_it_is_repaired(
     bot = root / "engines" / "bots" / "greedy_bot.py"
     sound = bot.read_text()
     bot.write_text(sound.replace("    win = guide", '    return "resign"\n    win = guide'))
-    job = job_of(bundled(), bundled(), games=2)
-    with running_worker(broker.url, tmp_path, root=root, environment={"PYTHONPATH": str(root)}):
-        broker.send(job)
-        assert released(broker, 2) == ["attempt-1", "attempt-2"]
-        assert troubles(broker) == "the canary game ended in resignation"
-        broker.send(job)
-        assert troubles(broker) == "the canary game ended in resignation"
-        assert wait_until(lambda: broker.receive(0.5) is None and broker.heartbeats[-1].held == 1)
+    door.give(job_of(bundled(), bundled(), games=2))
+    with running_worker(door.url, tmp_path, root=root, environment={"PYTHONPATH": str(root)}):
+        held = door.hear(lambda beat: beat.held == 1)
+        assert held.trouble == "the canary game ended in resignation"
+        assert door.asks == []
         bot.write_text(sound)
-        assert wait_until(lambda: not troubles(broker))
-        reports, _ = broker.receive_reports(2)
+        reports = door.wait_for_reports(2)
+        door.hear(lambda beat: beat.held == 0 and not beat.trouble)
     assert [report.fault for report in reports] == ["none", "none"]
     assert reports[0].moves[0][0] == LINE[0]
 
 
-def test_a_worker_elsewhere_needs_the_site_s_address_and_no_django(
-    broker: Broker, site: FakeSite, tmp_path: Path
-) -> None:
-    site.plan = [b"{}", "bundle"]
-    environment = {**without_django(tmp_path), "DUARENA_TOKEN": "duarena_key"}
-    job = bundled_job(site)
-    with running_worker(broker.url, tmp_path, words=(f"--site={site.url}",), environment=environment):
-        for _ in range(2):
-            broker.send(job)
-            (report,), _ = broker.receive_reports(1)
-            assert report.fault == "none", report.evidence
-    bundle = f"/api/bundles/{sha256(site.bundle).hexdigest()}"
-    assert site.asked == [("/api/bundles/", "Bearer duarena_key"), (bundle, "Bearer duarena_key")]
-
-
-def test_a_site_that_lends_nothing_costs_no_game_a_void(
-    broker: Broker, site: FakeSite, tmp_path: Path
-) -> None:
-    """The job is given back, and the worker takes none until the site lends bundles again."""
-    site.plan = [b"{}", (401, "This token was revoked.")]
-    job = bundled_job(site)
-    words = (f"--site={site.url}", "--token=duarena_key")
-    with running_worker(broker.url, tmp_path, words=words):
-        broker.send(job)
-        assert released(broker, 1) == ["attempt-1"]
-        broker.send(job)
-        assert "does not let this worker in: This token was revoked." in troubles(broker)
-        site.plan = ["bundle"]
-        (report,), _ = broker.receive_reports(1)
-    assert report.fault == "none", report.evidence
+def test_a_worker_needs_no_django_and_fetches_bundles_once(door: FakeDoor, mark: str, tmp_path: Path) -> None:
+    job = bundled_job(door, mark)
+    for _ in range(2):
+        door.give(job)
+    with running_worker(door.url, tmp_path, environment=without_django(tmp_path)):
+        reports = door.wait_for_reports(2)
+    assert [report.fault for report in reports] == ["none", "none"], reports[0].evidence
+    bundle = f"/api/bundles/{sha256(door.bundle).hexdigest()}"
+    paths = [path for path, _ in door.requests if path.startswith("/api/bundles/")]
+    assert paths == ["/api/bundles/", bundle]
+    assert {key for _, key in door.requests} == {"Bearer duarena_key"}
 
 
 def test_a_bundle_with_another_hash_than_requested_is_a_void(
-    broker: Broker, site: FakeSite, tmp_path: Path
+    door: FakeDoor, mark: str, tmp_path: Path
 ) -> None:
-    site.plan = [b"{}", b"PK another"]
-    words = (f"--site={site.url}", "--token=duarena_key")
-    with running_worker(broker.url, tmp_path, words=words):
-        broker.send(bundled_job(site))
-        (report,), _ = broker.receive_reports(1)
+    job = bundled_job(door, mark)
+    door.bundle = b"PK another"
+    door.give(job)
+    with running_worker(door.url, tmp_path):
+        (report,) = door.wait_for_reports(1)
     assert (report.termination, report.fault) == ("void", "infrastructure")
     assert "the site sent another bundle" in report.evidence
 
 
-def test_a_worker_whose_token_is_revoked_says_so_once_and_ends_with_a_status_of_its_own(
-    broker: Broker, site: FakeSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("refusal", "protocol", "status"),
+    [
+        ((401, "This token was revoked."), 3, TokenRevoked.exit_status),
+        (None, 99, WorkerOutdated.exit_status),
+    ],
+)
+@pytest.mark.parametrize("at_start", [True, False])
+def test_a_worker_that_the_site_never_takes_says_so_once_and_ends_with_a_status_of_its_own(
+    door: FakeDoor,
+    tmp_path: Path,
+    refusal: tuple[int, str] | None,
+    protocol: int,
+    status: int,
+    at_start: bool,
 ) -> None:
-    monkeypatch.setitem(QUICK, "workers.service.token_watch.CHECK_SECONDS", 0.2)
-    site.plan = [b"{}", (503, "Later."), b"{}", (401, "This token was revoked.")]
-    words = (f"--site={site.url}", "--token=duarena_key")
-    with running_worker(broker.url, tmp_path, words=words) as worker:
-        broker.hear()
-        assert worker.wait(PATIENCE_SECONDS) == TOKEN_REVOKED
+    if at_start:
+        door.refusal, door.protocol = refusal, protocol
+    with running_worker(door.url, tmp_path) as worker:
+        if not at_start:
+            door.wait_for(lambda: door.asks)
+            door.refusal, door.protocol = refusal, protocol
+        assert worker.wait(PATIENCE_SECONDS) == status
     log = (tmp_path / "worker.log").read_text()
-    assert log.count("does not let this worker in: This token was revoked. This worker ends") == 1
+    assert log.count("does not let this worker in") <= (1 if at_start else 2)  # a slot may have asked too
+    assert log.count("This worker ends and needs") == (0 if at_start else 1)
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint", "code"),
+    ("words", "site", "complaint"),
     [
-        (("--site={url}",), "--site needs a worker token: give --token, or set DUARENA_TOKEN", 2),
-        (
-            ("--site={url}", "--token=k"),
-            "does not let this worker in: This token was revoked.",
-            TOKEN_REVOKED,
-        ),
-        (("--site=duarena.example", "--token=k"), "'duarena.example' is not the address of a site", 2),
-        (("--name=a b",), "'a b' is not a name: use letters, digits, dots, dashes, underscores", 2),
+        ((), "", "a worker needs its site's address and a worker token: set DUARENA_SITE and DUARENA_TOKEN"),
+        (("--token=",), "{url}", "a worker needs its site's address"),
+        ((), "duarena.example", "'duarena.example' is not the address of a site"),
+        (("--broker=amqp://east",), "{url}", "'amqp' begins no address of a Redis"),
+        (("--name=a b",), "{url}", "'a b' is not a name: use letters, digits, dots, dashes, underscores"),
     ],
 )
-def test_a_worker_that_cannot_join_prints_the_reason_and_ends(
-    broker: Broker, site: FakeSite, tmp_path: Path, words: tuple[str, ...], complaint: str, code: int
+def test_a_worker_that_cannot_start_says_why(
+    door: FakeDoor, tmp_path: Path, words: tuple[str, ...], site: str, complaint: str
 ) -> None:
-    site.plan = [(401, "This token was revoked.")]
-    given = tuple(word.format(url=site.url) for word in words)
-    with running_worker(broker.url, tmp_path, words=given) as worker:
-        assert worker.wait(PATIENCE_SECONDS) == code
+    with running_worker(site.format(url=door.url), tmp_path, words=words) as worker:
+        assert worker.wait(PATIENCE_SECONDS) == 2
     assert complaint in (tmp_path / "worker.log").read_text()
+
+
+def test_a_worker_whose_site_is_away_at_its_start_waits_for_it(
+    door: FakeDoor, bundled: BadBundles, tmp_path: Path
+) -> None:
+    door.is_away = True
+    door.give(job_of(bundled(), bundled()))
+    with running_worker(door.url, tmp_path):
+        door.wait_for(lambda: door.requests, 5)
+        door.is_away = False
+        (report,) = door.wait_for_reports(1)
+    assert report.fault == "none"
+
+
+def test_a_terminal_shows_what_the_worker_does(door: FakeDoor, tmp_path: Path) -> None:
+    ours, terminal = pty.openpty()
+    try:
+        with running_worker(door.url, tmp_path, log=terminal):
+            shown = b""
+            while b"the site answers" not in shown:
+                shown += os.read(ours, 4096)
+    finally:
+        os.close(ours)
+        os.close(terminal)
+    assert "0 of 1 slots play · 0 games · 0 moves a second".encode() in shown

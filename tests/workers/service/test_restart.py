@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from engines.bots import SAMPLE_BOTS
-from tests.support.brokers import PATIENCE_SECONDS, QUICK, ROOT, Broker, running_worker
+from tests.support.brokers import QUICK, ROOT, running_worker
+from tests.support.fake_door import PATIENCE_SECONDS, FakeDoor
 from tests.support.jobs import job_of
 from workers.bundles.samples import pack_sample
 from workers.bundles.store import store_bundle
-from workers.jobs import EngineSpec, Release
+from workers.jobs import EngineSpec, Heartbeat
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT
 from workers.sandbox.host import NEEDED, find_program
 from workers.sandbox.policy import read_verdict
-from workers.service.messaging.heartbeat import Heartbeat
 from workers.service.restart import Restart, again
 
 
@@ -88,7 +88,7 @@ def checkout_with(programs: Path, folder: Path) -> Path:
     [pytest.param(False, marks=pytest.mark.thorough, id="alone"), pytest.param(True, id="and is stopped")],
 )
 def test_a_worker_looks_again_when_bubblewrap_is_installed(
-    broker: Broker, programs: Path, tmp_path: Path, is_stopped: bool
+    door: FakeDoor, programs: Path, tmp_path: Path, is_stopped: bool
 ) -> None:
     """It gives its game back, keeps its nice value, and starts a new run with a new verdict."""
     root = checkout_with(programs, tmp_path / "checkout")
@@ -98,26 +98,26 @@ def test_a_worker_looks_again_when_bubblewrap_is_installed(
         return "the program bwrap" in heartbeat.refusal
 
     with running_worker(
-        broker.url, tmp_path, root=root, environment=environment, walls=True, words=("--nice=3",)
+        door.url, tmp_path, root=root, environment=environment, walls=True, words=("--nice=3",)
     ) as worker:
-        first = broker.hear_until(lambda heartbeat: heartbeat.admitted)
+        first = door.hear()
         assert lacks_bubblewrap(first)
         assert first.level == "C"
         alphabeta = store_bundle(tmp_path / "bundles", pack_sample(SAMPLE_BOTS[-1]))  # runs without a sandbox
         specs = [EngineSpec(name, "1", ("./none",), bundle=alphabeta) for name in ("One", "Two")]
         job = job_of(*specs, time_control="600+0")
-        broker.send(job)
-        broker.receive_until("tournament.progress")
+        door.give(job)
+        door.hear(lambda heartbeat: heartbeat.busy == 1)
+        door.wait_for(lambda: door.posts)
         if is_stopped:
             worker.terminate()
         (programs / "bwrap").symlink_to(find_program("bwrap") or "/bin/false")
-        (*_, release) = broker.receive_until("tournament.release")
-        assert [Release.from_json(value).attempt for value in release.value] == ["attempt-1"]
+        door.wait_for(lambda: door.returned)
+        assert door.returned == ["attempt-1"]
         if is_stopped:
             assert worker.wait(PATIENCE_SECONDS) == 0
             return
-        broker.admits = False
-        second = broker.hear_until(lambda heartbeat: heartbeat.run != first.run)
+        second = door.hear(lambda heartbeat: heartbeat.run != first.run)
         assert not lacks_bubblewrap(second)
         assert second.worker == first.worker
         assert worker.poll() is None
@@ -128,21 +128,21 @@ def test_a_worker_looks_again_when_bubblewrap_is_installed(
 
 @pytest.mark.slow
 def test_a_worker_whose_probe_failed_on_a_busy_machine_probes_again(
-    broker: Broker, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    door: FakeDoor, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first probe gets no line from its engine; the level in heartbeats and of the pages follows."""
     bwrap = programs / "bwrap"
     bwrap.write_text("#!/bin/sh\necho 'bwrap: no line arrived in time' >&2\nexit 1\n")
     bwrap.chmod(0o755)
     root = checkout_with(programs, tmp_path / "checkout")
-    monkeypatch.setitem(QUICK, "workers.service.recheck.FIRST_PAUSE_SECONDS", 0.2)
+    monkeypatch.setitem(QUICK, "workers.service.restart.FIRST_PAUSE_SECONDS", 0.2)
     environment = {"PYTHONPATH": str(root), "DUARENA_LOCAL": "1"}
-    with running_worker(broker.url, tmp_path, root=root, environment=environment, walls=True) as worker:
-        first = broker.hear_until(lambda heartbeat: heartbeat.admitted)
+    with running_worker(door.url, tmp_path, root=root, environment=environment, walls=True) as worker:
+        first = door.hear()
         assert (first.level, "no line arrived in time" in first.refusal) == ("C", True)
         bwrap.unlink()
         bwrap.symlink_to(find_program("bwrap") or "/bin/false")
-        second = broker.hear_until(lambda heartbeat: heartbeat.run != first.run)
+        second = door.hear(lambda heartbeat: heartbeat.run != first.run)
         assert (second.level in {"A", "B"}, second.refusal) == (True, "")
         kept = read_verdict(tmp_path / "cache")
         assert kept is not None

@@ -52,7 +52,12 @@ def slots(monkeypatch: pytest.MonkeyPatch) -> Slots:
 
 def test_the_test_runs_once_after_each_admission(slots: Slots, monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[int] = []
-    monkeypatch.setattr(self_test, "play_canary", lambda *_: played.append(slots.admissions) or "")
+
+    def play_canary(*_: object) -> str:
+        played.append(slots.admissions)
+        return ""
+
+    monkeypatch.setattr(self_test, "play_canary", play_canary)
     test = SelfTest(slots, 0)
     for _ in range(2):
         assert test.find_trouble(WORKER) == ""

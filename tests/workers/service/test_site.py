@@ -36,6 +36,7 @@ from workers.service import site
 from workers.service.site import LONGEST_PAUSE_SECONDS, Door, Sender, Spool, spool_folders
 
 RUN = str(uuid.uuid4())
+JOBS = [str(uuid.uuid4()) for _ in range(3)]
 GAMES = (Work.GAMES,)
 
 
@@ -139,7 +140,7 @@ def test_each_report_on_disk_is_delivered_whatever_is_killed_or_lost(
         sender = sender_at(door, Path(name))
         for number, step in enumerate(steps):
             if step == "report":
-                sender.begin(f"job-{number % 3}", 30)
+                sender.begin(JOBS[number % 3], 30)
                 sender.report(report_of(f"attempt-{number}"))
                 sender.end()
                 waiting.append(f"attempt-{number}")
@@ -175,17 +176,17 @@ def test_a_repeated_ask_has_the_same_id_and_a_new_one_another(tmp_path: Path) ->
 def test_an_ask_names_the_jobs_whose_reports_the_site_does_not_take(tmp_path: Path) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path)
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     sender.report(report_of("one"))
     sender.end()
     door.failures = ["away"]
     sender.ask(GAMES)
-    assert door.asks[-1].holds == ("job-1",)
+    assert list(door.asks[-1].holds) == JOBS[:1]
     sender.ask(GAMES)  # in the pause nothing is posted again
-    assert door.asks[-1].holds == ("job-1",)
+    assert list(door.asks[-1].holds) == JOBS[:1]
     door.now += LONGEST_PAUSE_SECONDS
     sender.ask(GAMES)
-    assert door.asks[-1].holds == ()
+    assert list(door.asks[-1].holds) == []
     assert door.delivered == ["one"]
 
 
@@ -194,7 +195,7 @@ def test_pauses_grow_and_stay_shorter_than_a_lease_while_a_job_runs(tmp_path: Pa
         door = Answers()
         door.failures = ["away"] * 20
         sender = sender_at(door, tmp_path / str(is_playing))
-        sender.begin("job-1", 30)
+        sender.begin(JOBS[0], 30)
         sender.report(report_of("one"))
         if not is_playing:
             sender.end()
@@ -212,7 +213,7 @@ def test_pauses_grow_and_stay_shorter_than_a_lease_while_a_job_runs(tmp_path: Pa
 def test_only_unknown_plies_of_a_game_are_posted(tmp_path: Path) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path)
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     moves = tuple((f"a{number}", "") for number in range(9))
     posted = []
     for attempt, plies, known in (("one", 3, 3), ("one", 5, 1), ("one", 9, 9), ("two", 2, 2)):
@@ -228,11 +229,11 @@ def test_only_unknown_plies_of_a_game_are_posted(tmp_path: Path) -> None:
 def test_an_attempt_is_stopped_until_the_next_job_begins(tmp_path: Path) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path)
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     door.answer = PostAnswer(stop=("one",))
     sender._send()
     assert [sender.is_stopped(attempt) for attempt in ("one", "two")] == [True, False]
-    sender.begin("job-2", 30)
+    sender.begin(JOBS[1], 30)
     assert not sender.is_stopped("one")
 
 
@@ -241,7 +242,7 @@ def test_a_job_without_news_is_posted_every_two_seconds(tmp_path: Path) -> None:
     sender = sender_at(door, tmp_path)
     sender._send()
     assert door.posts == []
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     for _ in range(5):
         sender._send()
         door.now += site.RENEW_SECONDS / 2
@@ -251,16 +252,15 @@ def test_a_job_without_news_is_posted_every_two_seconds(tmp_path: Path) -> None:
 def test_returned_attempts_are_posted_for_their_job_also_after_it(tmp_path: Path) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path)
-    for job in ("job-1", "job-2"):
+    for job in JOBS[:2]:
         sender.begin(job, 30)
-        sender.give_back([f"{job}-a", f"{job}-b"])
+        sender.give_back([f"{job}/1", f"{job}/2"])
         sender.end()
     door.failures = ["lost"]
     sender._send()
     sender._send()
     assert [(job, post.returned) for job, post in door.posts[1:]] == [
-        ("job-1", ("job-1-a", "job-1-b")),
-        ("job-2", ("job-2-a", "job-2-b")),
+        (job, (f"{job}/1", f"{job}/2")) for job in JOBS[:2]
     ]
 
 
@@ -270,7 +270,7 @@ def test_a_slot_whose_disk_is_full_keeps_reports_in_memory_and_takes_no_work(
     door = Answers()
     sender = sender_at(door, tmp_path / "spool")
     (tmp_path / "spool").write_text("no folder can be made here")
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     sender.report(report_of("one"))
     sender.end()
     door.failures = ["away"]
@@ -286,7 +286,7 @@ def test_a_slot_whose_disk_is_full_keeps_reports_in_memory_and_takes_no_work(
 def test_a_slot_with_too_many_unconfirmed_reports_takes_no_work(tmp_path: Path) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path, most_bytes=10)
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     sender.report(report_of("one"))
     sender.end()
     door.failures = ["away"]
@@ -299,7 +299,7 @@ def test_reports_that_wait_for_a_week_are_deleted(
 ) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path)
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     sender.report(report_of("one"))
     door.failures = ["away"]
     sender._send()
@@ -313,7 +313,7 @@ def test_reports_that_wait_for_a_week_are_deleted(
 def test_a_report_that_cannot_be_read_is_deleted_and_the_others_are_sent(tmp_path: Path) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path)
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     sender.report(report_of("one"))
     door.failures = ["away"]
     sender._send()
@@ -335,7 +335,7 @@ def test_a_slot_takes_the_folders_of_slots_that_the_worker_no_longer_has(tmp_pat
 def test_large_reports_are_posted_alone(tmp_path: Path) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path)
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     for number, size in enumerate((10, 10, site.MOST_CHARACTERS, 10)):
         sender.report(report_of(f"attempt-{number}", "x" * size))
     sender._send()
@@ -349,7 +349,7 @@ def sender(door: FakeDoor, tmp_path: Path) -> Sender:
 
 
 def put(sender: Sender, reports: Sequence[GameReport]) -> None:
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     for report in reports:
         sender.report(report)
     sender.end()
@@ -421,7 +421,7 @@ def test_a_site_that_does_not_read_delays_no_game(tmp_path: Path, monkeypatch: p
     sender = sender_at(door, tmp_path)
     sender._clock = time.monotonic
     sender.start()
-    sender.begin("job-1", 30)
+    sender.begin(JOBS[0], 30)
     assert wait_until(lambda: sender._sending.locked())
     sender.show(Progress("key", "one", 0, (), None, None))
     sender.report(report_of("one"))
@@ -439,7 +439,7 @@ def test_a_site_that_does_not_read_delays_no_game(tmp_path: Path, monkeypatch: p
 def test_the_last_news_of_a_check_is_kept_until_the_site_has_it(tmp_path: Path) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path)
-    sender.begin("e1", 30)
+    sender.begin(JOBS[0], 30)
     sender.tell(news_of(ComplianceEnding.DONE))
     sender.end()
     door.failures = ["away"]
@@ -447,7 +447,7 @@ def test_the_last_news_of_a_check_is_kept_until_the_site_has_it(tmp_path: Path) 
     sender_at(door, tmp_path)._send()
     ((job, post),) = door.posts
     assert post.news is not None
-    assert (job, post.news.ending) == ("e1", ComplianceEnding.DONE)
+    assert (job, post.news.ending) == (JOBS[0], ComplianceEnding.DONE)
 
 
 def test_a_stopping_slot_gives_up_to_send_after_its_time(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,9 +21,10 @@ from workers.bundles.samples import pack_sample
 from workers.bundles.store import store_bundle
 from workers.engine.fair_clock import COMPLAINT_NS, PERIOD_NS, ContendedCore
 from workers.game.referee import play_game
-from workers.jobs import ComplianceEnding, ComplianceJob, EngineSpec, Work
+from workers.jobs import ComplianceEnding, ComplianceJob, EngineSpec, GameReport, Work
 from workers.play import runner
 from workers.play.runner import WorkerContext
+from workers.sandbox.policy import Policy
 from workers.service import context, self_test, slot, tasks
 from workers.service.site import Door, Sender, Spool
 from workers.service.slot import Slot, _vetted
@@ -115,7 +118,7 @@ def test_asks_pause_while_the_site_is_away(
     door: FakeDoor, one: Slot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(slot.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     door.refusal = (503, "Later.")
     tried = []
     for _ in range(600):
@@ -124,7 +127,7 @@ def test_asks_pause_while_the_site_is_away(
         if len(door.requests) > known:
             tried.append(now[0])
         now[0] += 0.5
-    pauses = [later - sooner for sooner, later in zip(tried, tried[1:], strict=False)]
+    pauses = [later - sooner for sooner, later in itertools.pairwise(tried)]
     assert pauses[0] <= 1.5
     assert slot.LONGEST_PAUSE_SECONDS / 2 <= max(pauses) <= slot.LONGEST_PAUSE_SECONDS + 0.5
     assert caplog.text.count("asks for work again and again") == 1
@@ -136,16 +139,21 @@ def test_asks_pause_while_the_site_is_away(
 
 
 def test_a_worker_that_is_barred_in_a_game_returns_its_games_and_asks_no_more(
-    door: FakeDoor, one: Slot, slots: Slots, mark: str, bundled: BadBundles
+    door: FakeDoor,
+    one: Slot,
+    slots: Slots,
+    mark: str,
+    bundled: BadBundles,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     door.give(job_of(bundled(), bundled(), games=3))
-    report = one.sender.report
+    report = Sender.report
 
-    def report_and_bar(game: Any) -> None:
-        report(game)
+    def report_and_bar(sender: Sender, game: GameReport) -> None:
+        report(sender, game)
         slots.bar()
 
-    one.sender.report = report_and_bar  # type: ignore[method-assign]
+    monkeypatch.setattr(Sender, "report", report_and_bar)
     with nothing_left(mark):
         one.take_turn()
     one.sender._send()
@@ -290,7 +298,7 @@ def test_the_slots_of_a_worker_have_the_same_run_and_folders_of_their_own(
     monkeypatch.setenv("DUARENA_CACHE", str(tmp_path))
     monkeypatch.setenv("DUARENA_SITE", "http://127.0.0.1:9")
     monkeypatch.setenv("DUARENA_TOKEN", TOKEN)
-    monkeypatch.setattr(context, "sandbox_policy", lambda: runner.Policy())
+    monkeypatch.setattr(context, "sandbox_policy", Policy)
     monkeypatch.setattr(Sender, "start", lambda self: None)
     found = []
     for index in range(2):

@@ -82,14 +82,14 @@ HOSTILE: dict[str, Callable[[redis.Redis], object]] = {
     "a hash": lambda client: client.hset(LOOK, "a", "b"),
     "a sorted set": lambda client: client.zadd(LOOK, {"a": 1}),
     "unacknowledged messages": lambda client: [
-        client.hset("unacked", "tag", b"\xff"),
+        client.hset("unacked", "tag", "\x06"),
         client.zadd("unacked_index", {"tag": 0}),
         client.set("unacked_mutex", "held"),
     ],
     "bindings": lambda client: client.sadd("_kombu.binding.celery", b"\xff", "\x06\x16\x06\x16celery"),
     "text for bindings": lambda client: client.set("_kombu.binding.celery", "text"),
     "all keys gone": lambda client: client.flushall(),
-    "all connections closed": lambda client: client.execute_command("CLIENT", "KILL", "SKIPME", "yes"),
+    "all connections closed": lambda client: client.client_kill_filter(_type="normal", skipme=True),
 }
 
 
