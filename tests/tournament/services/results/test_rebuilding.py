@@ -17,7 +17,7 @@ from django.db import connection, connections
 from django.db.models import F
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from tests.support.schedule import FakeBroker, make_tournament, make_version, play_short
+from tests.support.schedule import make_tournament, make_version, play_short
 from tests.tournament.services.results.test_ratings import table
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, Ladder, LadderRating, PairOutcome, RatingEvent
@@ -93,7 +93,7 @@ def test_games_recorded_during_a_rebuild_are_in_it_once(deal: Deal, monkeypatch:
 
 @pytest.mark.django_db(transaction=True)
 def test_other_connections_write_while_a_rebuild_compares(
-    queues: FakeBroker, deal: Deal, monkeypatch: pytest.MonkeyPatch
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rebuilding, "CHUNK", 2)
     schedule()

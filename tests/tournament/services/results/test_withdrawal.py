@@ -9,14 +9,14 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
-    FakeBroker,
+    begin_game,
     forfeit,
     make_event,
     make_test,
     make_user,
     make_version,
     play_short,
-    word_of,
+    post,
 )
 from tournament.models import Attempt, BotVersion, Game, ScheduleStep, Tournament, VersionTest
 from tournament.services.calendar import tend
@@ -49,17 +49,18 @@ def points(event: Tournament) -> dict[str, float]:
 
 
 def test_the_games_of_a_withdrawn_version_stop_and_its_opponents_win_them(
-    deal: Deal, queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    deal: Deal, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     event = make_event(Kind.ROUND_ROBIN, bots=3)
     ada, bob, cy = entered_versions(event)
     jobs = deal()
     for job in jobs:
-        keeper.progress(word_of(job.games[0]))
+        begin_game(job.games[0])
     with django_capture_on_commit_callbacks(execute=True):
         assert withdraw(ada, "it lost 5 games in a row")
     hers = [job for job in jobs if str(ada.bot) in {engine.name for engine in job.engines}]
-    assert {job for _, job in queues.stopped} == {job.job for job in hers}
+    for job in jobs:
+        assert set(post(job.job).stop) == ({game.attempt for game in job.games} if job in hers else set())
     assert games_of(ada) == {("halted", side, "Bot 1 v1 is withdrawn") for side in ("white", "black")}
     assert not Attempt.objects.filter(game__white=ada, ended_at=None).exists()
     play([*jobs, *deal()])
@@ -133,17 +134,17 @@ def test_an_extension_makes_no_game_of_a_withdrawn_version_to_be_played(deal: De
 
 
 def test_a_version_test_of_a_withdrawn_version_ends_with_the_next_beat(
-    deal: Deal, queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    deal: Deal, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     tournament = make_test(make_user())
     job, *_ = deal()
-    keeper.progress(word_of(job.games[0]))
+    begin_game(job.games[0])
     with django_capture_on_commit_callbacks(execute=True):
         withdraw(entered_versions(tournament)[0], "it lost 5 games in a row")
     with django_capture_on_commit_callbacks(execute=True):
         tend()
     assert VersionTest.objects.get().outcome == VersionTest.Outcome.STOPPED
-    assert ("host", job.job) in queues.stopped
+    assert {game.attempt for game in job.games} <= set(post(job.job).stop)
     tend()
     assert not ScheduleStep.objects.exists()
 
