@@ -9,7 +9,8 @@ from statistics import fmean
 
 from django.conf import settings
 from django.core.cache import cache
-from django.db.models import F
+from django.db.models import Count, F
+from django.db.models.functions import Coalesce
 
 from engines.records import Fault
 from engines.rules.registry import GAMES
@@ -61,7 +62,8 @@ def free_slots(work: Work) -> int:
     """Slots that have neither a batch nor a check."""
     names = slots_by_worker(work)
     held = Attempt.objects.filter(ended_at=None, reported_at=None, assigned__in=names)
-    jobs = held.order_by().values("job").distinct().count()
+    # Not of the bare column: SQLite would read all attempts, by their index of jobs.
+    jobs = held.aggregate(jobs=Count(Coalesce("job", "job"), distinct=True))["jobs"]
     checks = Exam.objects.filter(ended_at=None, assigned__in=names).count()
     return max(0, sum(names.values()) - jobs - checks)
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, Sum, Value
-from django.db.models.functions import Least
+from django.db.models.functions import Coalesce, Least
 
 from tournament import access
 from tournament.models import Attempt, Exam, Game, OwnerShare, SlotUse, Tournament, User
@@ -220,9 +220,10 @@ def find_open_jobs(work: Work, now: datetime.datetime) -> list[OpenJob]:
     """The jobs of this kind of work that slots have, or whose reports are not recorded yet."""
     is_held = Q(reported_at__isnull=True)
     counted = Least("expected_s", Value(MOST_WAIT_SECONDS))
-    grouped = Attempt.objects.filter(ended_at__isnull=True).order_by().values("job", "assigned")
+    unended = Attempt.objects.filter(ended_at__isnull=True).order_by()
     rows = list(
-        grouped.annotate(
+        # Not by the bare column: SQLite would read all attempts, by their index of jobs.
+        unended.values("assigned", one=Coalesce("job", "job")).annotate(
             game=Min("game"),
             games=Count("pk", filter=is_held),
             a_game=Max("expected_s"),
@@ -245,7 +246,7 @@ def find_open_jobs(work: Work, now: datetime.datetime) -> list[OpenJob]:
             tournament, owner, priority = tournaments[row["game"]]
             jobs.append(
                 OpenJob(
-                    job=row["job"],
+                    job=row["one"],
                     worker=row["assigned"],
                     tournament=tournament,
                     owner=owner or SITE,
@@ -273,15 +274,16 @@ class Shares:
 
     def place(self, priority: int, owner: int) -> tuple[float, bool, int]:
         """The least comes first among owners with games of this priority, newcomers before equals."""
-        return self.used[owner] + self.missing(priority, owner), owner in self.active, owner
+        return self.used[owner] + (self.missing(priority, owner) or 0.0), owner in self.active, owner
 
-    def missing(self, priority: int, owner: int) -> float:
+    def missing(self, priority: int, owner: int) -> float | None:
         """What a newcomer has used less than the least served: time before it came is not made up for.
 
-        Nor is long use held against it. If nobody had games of this priority, all start alike.
+        Nor is long use held against it. If nobody had games of this priority, all start alike. None if the
+        owner is no newcomer.
         """
         if owner in self.active:
-            return 0.0
+            return None
         others = [self.used[one] for rank, one in self.players if rank == priority and one in self.active]
         return (min(others) if others else _most_served()) - self.used[owner]
 

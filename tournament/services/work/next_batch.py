@@ -80,7 +80,7 @@ def _repeat_or_release(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     mine = {"assigned": worker.name, "slot": ask.slot, "ended_at__isnull": True}
     attempts = Attempt.objects.filter(**mine, reported_at__isnull=True).order_by()
     batch = None
-    for job, asked in attempts.values_list("job", "ask").distinct():
+    for job, asked in set(attempts.values_list("job", "ask")):
         if str(asked) == ask.ask:
             batch = _batch_of_games(job)
         elif str(job) not in ask.holds:
@@ -138,8 +138,8 @@ def find_waiting(work: Work, now: datetime) -> list[WaitingTournament]:
 
 def preempted_seconds() -> dict[int, float]:
     """By pairing: how long its waiting games had been played when they were ended for another owner."""
-    waiting = PreemptedGame.objects.filter(game__state=Game.State.WAITING).order_by("seconds")
-    return dict(waiting.values_list("game__pairing", "seconds"))
+    rows = PreemptedGame.objects.values_list("game__pairing", "seconds", "game__state").order_by("seconds")
+    return {pairing: seconds for pairing, seconds, state in rows if state == Game.State.WAITING}
 
 
 def most_long_jobs(work: Work) -> int:
@@ -149,7 +149,7 @@ def most_long_jobs(work: Work) -> int:
 
 def _in_order(
     waiting: Collection[WaitingTournament], work: Work, now: datetime
-) -> Iterator[tuple[WaitingTournament, float]]:
+) -> Iterator[tuple[WaitingTournament, float | None]]:
     """Those of which a slot may take games, the next one first, each with what its owner is ``missing``."""
     if not waiting:
         return
@@ -174,7 +174,7 @@ def _pair_of(pairing: int, ladder: str, white: int, black: int) -> WaitingPair:
 
 @transaction.atomic
 def _take(
-    one: WaitingTournament, missing: float, work: Work, ask: Ask, worker: Worker, now: datetime
+    one: WaitingTournament, missing: float | None, work: Work, ask: Ask, worker: Worker, now: datetime
 ) -> Batch | None:
     """Claim the first batch of a tournament; None if other slots were quicker."""
     locked = lock(Tournament.objects.running().filter(pk=one.tournament))
@@ -182,7 +182,8 @@ def _take(
     if not pairs:
         return None
     job = _claim(locked[0], pairs, one, ask, worker, now)
-    admit(one.owner, missing)
+    if missing is not None:
+        admit(one.owner, missing)
     if one.is_long(pairs[0]) and _are_too_many_long(work, now):
         transaction.set_rollback(True)
         return None
@@ -217,8 +218,10 @@ def _claim(
 ) -> uuid.UUID:
     """Store an attempt for each waiting game of these pairs; returns the job."""
     expected = {pair.pairing: one.expect(pair)[0] for pair in pairs}
-    waiting = Game.objects.filter(pairing__in=expected, state=Game.State.WAITING).order_by("id")
-    games = list(waiting.values_list("id", "pairing", "ladder", "key"))
+    # Selected by their pairings alone: SQLite would read all games that wait.
+    rows = Game.objects.filter(pairing__in=expected).order_by("id")
+    columns = rows.values_list("id", "pairing", "ladder", "key", "state")
+    games = [game for *game, state in columns if state == Game.State.WAITING]
     longest = {
         code: longest_seconds(code, tournament.time_control, tournament.ply_limit)
         for code in {pair.ladder for pair in pairs}
