@@ -2,8 +2,8 @@
 
 Four bots in C that answer at once play a rated round robin in a site like that of ``./arena up``: each pair
 of games by two processes, every move refereed, every game replayed by the record keeper and rated. The
-engines run in the sandbox that this machine provides to the user, and its level is printed; root has none. At
-the end rebuilt ratings must be equal to the bit, and each game must be recorded once. It also prints the
+engines run in the sandbox that this machine provides to the user, and its level is printed; root needs
+``--no-sandbox``. At the end rebuilt ratings must be equal to the bit, and each game must be recorded once. It also prints the
 processor time of each part of the site, and the part of the time between its first and its last game that
 a slot was inside a game. With ``--think`` the bots think for up to the given number of milliseconds a move.
 
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         zips = pack_bots(GAMES[LADDER], folder, options.think)
-        site = Options("up", folder / "site", workers=SLOTS)
+        site = Options("up", folder / "site", workers=SLOTS, trust_uploads=options.no_sandbox)
         with running_instance(
             site, Console(sys.stderr), lambda: _prepare(zips, LADDER, options.games)
         ) as instance:
@@ -90,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--think", type=int, default=0, metavar="MS", help="longest time for a move (%(default)s)"
     )
+    parser.add_argument("--no-sandbox", action="store_true", help="run the engines without a sandbox")
     return parser
 
 

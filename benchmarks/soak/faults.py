@@ -16,12 +16,13 @@ WORKER_EVERY_S: Final = (2.0, 5.0)
 WHOLE_WORKERS: Final = 0.3
 """The part of these kills that kill the whole worker."""
 OTHER_EVERY_S: Final = (20.0, 30.0)
-"""The time between the other faults: no lease ends before the keeper has run for one."""
+"""The time between the other faults: no lease ends before the site has run for one."""
 CUT_LEASES: Final = 1.5
 """For so long a worker is cut off: its games must be lost."""
 DATABASE_S: Final = 25.0
 """For so long SQLite cannot be written: longer than a process waits for the lock."""
 SERVICES: Final = ("keeper", "beat", "site", "validators")
+AWAY: Final = ("keeper", "site", "redis")
 WHOLE, SLOT = "whole workers killed", "processes of workers killed"
 
 
@@ -56,8 +57,11 @@ class Faults:
             *((f"kills of {name}", partial(site.kill, name)) for name in SERVICES),
             ("kills of Redis, its data kept", partial(site.kill, "redis")),
             ("kills of Redis, its data lost", site.lose_redis),
+            ("floods of Redis", site.flood_redis),
+            ("kills of a process of the site", partial(site.kill_child, "site")),
             ("times without the database", self._take_database),
             ("workers cut off", self._cut),
+            *((f"times without {name}", partial(self._take, name)) for name in AWAY),
         ]
 
     @property
@@ -69,7 +73,7 @@ class Faults:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether the database or a worker is away."""
+        """Whether a part of the site, the database or a worker is away."""
         return self._end is not None
 
     def do_due(self, done: int) -> None:
@@ -102,11 +106,15 @@ class Faults:
         if self._dice.random() < WHOLE_WORKERS:
             self.counts[WHOLE] += self._site.kill(worker)
         else:
-            self.counts[SLOT] += self._site.kill_slot(worker)
+            self.counts[SLOT] += self._site.kill_child(worker)
 
     def _take_database(self) -> bool:
         self._end = time.monotonic() + DATABASE_S, self._site.return_database
         return self._site.take_database()
+
+    def _take(self, name: str) -> bool:
+        self._end = time.monotonic() + self._terms.absence_s, partial(self._site.give_back, name)
+        return self._site.take(name)
 
     def _cut(self) -> bool:
         self._site.link.silence()

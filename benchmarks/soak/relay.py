@@ -1,154 +1,155 @@
-"""A relay between a site's processes and Redis that repeats, delays or drops messages.
+"""A relay between a worker and its site that repeats, delays or drops requests, and drops answers.
 
-A message is sent by ``LPUSH``: the relay adds a copy. Some reports of
-games are delayed until their lease has expired. The whole relay can stop forwarding, as a network that
-loses all packets: connections stay open, but nothing arrives.
+A request that changes something is sent twice, or its answer is dropped after it took effect. Some posts are
+delivered only after the lease of their games has expired; the worker is told nothing and posts again.
+The whole relay can stop forwarding, as a network that loses all packets: connections stay open.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import http.client
 import random
 import threading
+import time
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
-REPORTS: Final = rb"\"tournament.record\""
-"""In a signed message, which is a text within the JSON of its envelope."""
+TIMEOUT_S: Final = 60.0
 AGAIN_S: Final = 1.0
-"""The time between two tries to deliver a delayed report while Redis is not running."""
-CHUNK: Final = 1 << 16
-NOTHING: Final = (b"EXISTS", b"nothing")
-"""A command with a number as its reply, like ``LPUSH``."""
+"""The time between two tries to deliver a delayed post while the site is away."""
+HOP_BY_HOP: Final = {"connection", "keep-alive", "transfer-encoding"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mischief:
+    """The part of the requests that each is done to."""
+
+    doubled: float = 0.0
+    unanswered: float = 0.0
+    held: float = 0.0
+    held_s: float = 0.0
+
+
+HONEST: Final = Mischief()
 
 
 class Relay:
-    """Listens on a socket, in a thread; ``counts`` counts the messages that it changed."""
+    """Listens on a free port, in threads; ``counts`` counts the requests that it changed."""
 
-    def __init__(
-        self, listens: Path, redis: Path, *, doubles: bool = False, holds: float = 0.0, held_s: float = 0.0,
-        seed: int = 0,
-    ) -> None:  # fmt: skip
-        """``holds`` is the part of the messages with reports that are delayed by ``held_s`` seconds."""
+    def __init__(self, site: tuple[str, int], mischief: Mischief = HONEST, seed: int = 0) -> None:
         self.counts: Counter[str] = Counter()
-        self._listens, self._redis = listens, redis
-        self._doubles, self._holds, self._held_s = doubles, holds, held_s
-        self._dice = random.Random(seed)
-        self._loop = asyncio.new_event_loop()
-        self._flows = asyncio.Event()
-        self._held: set[asyncio.Task[None]] = set()
-        self._due = asyncio.Event()
-        self._thread = threading.Thread(target=self._run, name="relay", daemon=True)
+        self._site, self._mischief = site, mischief
+        self._dice, self._lock = random.Random(seed), threading.Lock()
+        self._flows, self._released = threading.Event(), threading.Event()
+        self._flows.set()
+        self._held: list[threading.Thread] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Relay:
-        self._flows.set()
-        self._loop.run_until_complete(asyncio.start_unix_server(self._serve, str(self._listens), limit=CHUNK))
-        self._thread.start()
+        threading.Thread(target=self._server.serve_forever, name="relay", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
+        self._flows.set()
+        self._released.set()
+        self._server.shutdown()
+        self._server.server_close()
 
     def silence(self) -> None:
         """Forward nothing from now on, in either direction."""
-        self._loop.call_soon_threadsafe(self._flows.clear)
+        self._flows.clear()
 
     def resume(self) -> None:
-        self._loop.call_soon_threadsafe(self._flows.set)
+        self._flows.set()
 
     def release(self) -> None:
-        """Delay nothing any more; delayed reports are delivered before this returns."""
-        self._holds = 0.0
-        asyncio.run_coroutine_threadsafe(self._deliver_held(), self._loop).result()
+        """Do nothing to requests any more; delayed posts are delivered before this returns."""
+        self._mischief = HONEST
+        self._released.set()
+        for thread in self._held:
+            thread.join()
 
-    def _run(self) -> None:
-        self._loop.run_forever()
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0.1))
-        self._loop.close()
+    def forward(self, method: str, path: str, headers: dict[str, str], body: bytes) -> _Answer | None:
+        """The site's answer; None if the worker gets none."""
+        self._flows.wait()
+        if method != "POST":
+            return self._send(method, path, headers, body)
+        if self._happens(self._mischief.held, "posts that came late") and b'"reports":[{' in body:
+            self._hold(method, path, headers, body)
+            return None
+        if self._happens(self._mischief.doubled, "requests sent twice"):
+            self._send(method, path, headers, body)
+        answer = self._send(method, path, headers, body)
+        self._flows.wait()
+        return None if self._happens(self._mischief.unanswered, "answers lost") else answer
 
-    async def _serve(self, client: asyncio.StreamReader, answers: asyncio.StreamWriter) -> None:
+    def _happens(self, part: float, what: str) -> bool:
+        with self._lock:
+            happens = self._dice.random() < part
+            self.counts[what] += happens
+        return happens
+
+    def _send(self, method: str, path: str, headers: dict[str, str], body: bytes) -> _Answer | None:
+        connection = http.client.HTTPConnection(*self._site, timeout=TIMEOUT_S)
         try:
-            replies, server = await asyncio.open_unix_connection(str(self._redis))
-        except OSError:
-            answers.close()
-            return
-        ways = [
-            asyncio.ensure_future(self._pass_on(client, server)),
-            asyncio.ensure_future(self._pass_back(replies, answers)),
-        ]
-        try:
-            # The end of one side ends the other, as without a relay.
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            connection.request(method, path, body or None, headers)
+            answer = connection.getresponse()
+            return _Answer(answer.status, answer.getheaders(), answer.read())
+        except (OSError, http.client.HTTPException):
+            return None
         finally:
-            for way in ways:
-                way.cancel()
-            for writer in (server, answers):
-                writer.close()
+            connection.close()
 
-    async def _pass_on(self, client: asyncio.StreamReader, server: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, EOFError):
-            while True:
-                words = await read_command(client)
-                await self._flows.wait()
-                server.write(format_command(self._alter(words)))
-                await server.drain()
+    def _hold(self, method: str, path: str, headers: dict[str, str], body: bytes) -> None:
+        def deliver() -> None:
+            self._released.wait(self._mischief.held_s)
+            while self._send(method, path, headers, body) is None:
+                time.sleep(AGAIN_S)
 
-    async def _pass_back(self, replies: asyncio.StreamReader, answers: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
-            while data := await replies.read(CHUNK):
-                await self._flows.wait()
-                answers.write(data)
-                await answers.drain()
+        thread = threading.Thread(target=deliver, daemon=True)
+        self._held.append(thread)
+        thread.start()
 
-    def _alter(self, words: list[bytes]) -> Sequence[bytes]:
-        if len(words) != 3 or words[0].upper() != b"LPUSH":
-            return words
-        messages = [words[2]]
-        self.counts["messages"] += 1
-        if self._doubles:
-            messages.append(words[2])
-            self.counts["messages delivered twice"] += 1
-        command = [*words[:2], *messages]
-        if REPORTS in words[2] and self._dice.random() < self._holds:
-            self.counts["reports held back"] += 1
-            task = self._loop.create_task(self._deliver_late(command))
-            self._held.add(task)
-            task.add_done_callback(self._held.discard)
-            return NOTHING
-        return command
 
-    async def _deliver_late(self, command: Sequence[bytes]) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._due.wait(), self._held_s)
-        while True:
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+def _handler(relay: Relay) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
             with contextlib.suppress(OSError):
-                replies, server = await asyncio.open_unix_connection(str(self._redis))
-                server.write(format_command(command))
-                answer = await replies.readline()
-                server.close()
-                if answer.startswith(b":"):
-                    return
-            await asyncio.sleep(AGAIN_S)
+                self._forward()
 
-    async def _deliver_held(self) -> None:
-        self._due.set()
-        await asyncio.gather(*self._held)
+        do_POST = do_GET
 
+        def _forward(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
+            answer = relay.forward(self.command, self.path, headers, body)
+            if answer is None:
+                self.close_connection = True
+                return
+            self.send_response_only(answer.status)
+            for name, value in answer.headers:
+                if name.lower() not in {*HOP_BY_HOP, "content-length"}:
+                    self.send_header(name, value)
+            if answer.status != 204:
+                self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            self.wfile.write(answer.body)
 
-async def read_command(stream: asyncio.StreamReader) -> list[bytes]:
-    """Read the next command of a client, an array of strings; raises ``EOFError`` at the end."""
-    words = []
-    for _ in range(int((await stream.readuntil())[1:])):
-        size = int((await stream.readuntil())[1:])
-        words.append((await stream.readexactly(size + 2))[:-2])
-    return words
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
 
-
-def format_command(words: Sequence[bytes]) -> bytes:
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+    return Handler

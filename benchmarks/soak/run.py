@@ -52,7 +52,9 @@ def run_soak(terms: Terms) -> Outcome:
     known = set(descendants(os.getpid()))
     with running_site(terms, folder, LADDER_SETTINGS if terms.ladders else {}) as site:
         start_event(terms)
-        faults, watch = Faults(site, terms), Watch(terms.lease_s, terms.games if terms.ladders else 0)
+        faults = Faults(site, terms)
+        absence_s = 0.0 if terms.calm or terms.hang else terms.absence_s
+        watch = Watch(terms.lease_s, terms.games if terms.ladders else 0, absence_s)
         annuller = Annuller()
         start_services(terms, site)
         wrong = list(_play(terms, site, faults, watch, annuller))

@@ -1,11 +1,14 @@
 """The site of the soak test: the services of ``./arena up`` under its supervisor, with several game workers.
 
-Redis is behind a relay, and that of the first worker can be cut off. The clocks of two workers are wrong.
+The workers reach the site through relays, and that of the first one can be cut off. The clocks of two workers
+are wrong.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import random
 import shutil
 import signal
 import sqlite3
@@ -21,27 +24,29 @@ from typing import Final
 
 import redis
 
-from benchmarks.soak.relay import Relay
+from benchmarks.soak.relay import HONEST, Mischief, Relay
 from tests.support.postgres import running_postgres
 from tests.support.processes import command_line
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
 from tournament.embedded.options import Options, export, find_port
-from tournament.embedded.plan import ROOT, Address, own_worker, services
+from tournament.embedded.plan import ROOT, Address, make_worker_token, services
 from tournament.embedded.processes import supervisor as supervising
 from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import answers, broker_url, find_redis_server, redis_command
 from tournament.embedded.processes.supervisor import Supervisor
-from workers.commands.start import KEY, worker_name
+from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
 from workers.silence import PULSE, Touched
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 CLOCK: Final = Path(__file__).with_name("clock.c")
 CLOCKS_OFF_S: Final = (0, 3600, -3600)
 """Clock offsets of the workers, in rotation."""
-HELD, HELD_LEASES = 0.05, 1.5
-"""The part of the messages with reports that are delayed, and the delay."""
+DOUBLED, UNANSWERED, HELD, HELD_LEASES = 0.1, 0.05, 0.05, 1.5
+"""The parts of the requests that are sent twice, that get no answer, and that are delayed, and the delay."""
+FLOOD: Final = 20_000
+ABSENT_LEASES: Final = 1.5
 RESTARTS_S: Final = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 """The supervisor's waits before restarts: its own grow to 30 s for processes that die again and again."""
 DRAIN_S: Final = 60.0
@@ -67,6 +72,13 @@ class Terms:
     """A factor for the frequency of kills."""
     lease_s: int = 30
     most_s: float = 3600.0
+    away_s: float = 0.0
+    """For so long the record keeper and the site are away; 0: for some leases."""
+
+    @property
+    def absence_s(self) -> float:
+        """For so long a part of the site is away."""
+        return self.away_s or ABSENT_LEASES * self.lease_s
 
     @property
     def title(self) -> str:
@@ -78,11 +90,10 @@ class Site:
     """A running site; the names of services are those of ``./arena up``, ``players-N`` for its workers."""
 
     def __init__(self, folder: Path, supervisor: Supervisor, relay: Relay, link: Relay) -> None:
-        """``link`` is between Redis and the first worker, ``relay`` between it and all other processes."""
+        """``link`` is between the first worker and the site, ``relay`` between it and all other workers."""
         self.folder, self.relay, self.link = folder, relay, link
         self.supervisor = supervisor
-        # A stopped Redis accepts connections and never answers.
-        self.client = redis.Redis(unix_socket_path=str(folder / "socket"), socket_timeout=1.0)
+        self.token = make_worker_token()
         self._lock: sqlite3.Connection | None = None
 
     @property
@@ -102,11 +113,33 @@ class Site:
         """Stop all processes of a service by SIGSTOP; False if it is dead."""
         return sum(_signal(pid, signal.SIGSTOP) for pid in descendants(self.supervisor.guards[name])) > 0
 
-    def kill_slot(self, worker: str) -> bool:
-        """Kill a process of a worker that plays games; False if there is none."""
-        main, *below = [*descendants(self.supervisor.guards[worker]), 0]
-        slots = [pid for pid in below if pid and command_line(pid) == command_line(main)]
-        return bool(slots) and _signal(max(slots), signal.SIGKILL)
+    def kill_child(self, service: str) -> bool:
+        """Kill a process of a worker that plays games, or one of the site; False if there is none."""
+        main, *below = [*descendants(self.supervisor.guards[service]), 0]
+        alike = [pid for pid in below if pid and command_line(pid) == command_line(main)]
+        return bool(alike) and _signal(random.choice(alike), signal.SIGKILL)
+
+    def take(self, name: str) -> bool:
+        """End a service until ``give_back``."""
+        kept = self._kept(name)
+        kept.process.kill()
+        kept.process.wait(DRAIN_S)
+        kept.restart_at = math.inf
+        return True
+
+    def give_back(self, name: str) -> None:
+        self._kept(name).restart_at = 0.0
+
+    def _kept(self, name: str) -> supervising._Kept:
+        return next(kept for kept in self.supervisor._kept if kept.process.service.name == name)
+
+    def flood_redis(self) -> bool:
+        """Push items into the lists of turns, and put a text in the place of one."""
+        with redis.Redis(unix_socket_path=str(self.folder / "socket"), socket_timeout=10.0) as client:
+            for name in (LOOK, TURNS):
+                client.lpush(name, *[b"junk"] * FLOOD)
+            client.set(TURNS_CHECKS, "text")
+        return True
 
     def lose_redis(self) -> bool:
         """Kill Redis and delete its data."""
@@ -146,15 +179,11 @@ class Site:
             time.sleep(0.1)
 
     def _left(self) -> str:
-        """What the record keeper has left to do; empty if nothing. Redis may have been killed just now."""
-        from tournament.models import Ladder
+        """What the record keeper has left to do; empty if nothing."""
+        from tournament.models import InboxReport, Ladder
 
-        try:
-            waiting = self.client.llen("records")
-        except redis.RedisError as error:
-            return f"Redis does not answer: {error}"
-        if waiting:
-            return f"the record keeper has left {waiting} messages"
+        if waiting := InboxReport.objects.count():
+            return f"the record keeper has left {waiting} reports"
         outdated = list(Ladder.objects.outdated().values_list("code", flat=True))
         return f"the ratings are not rebuilt: {', '.join(outdated)}" if outdated else ""
 
@@ -180,7 +209,8 @@ def running_site(terms: Terms, folder: Path, settings: dict[str, str]) -> Iterat
             os.environ.pop(name, None)
         address = Address("127.0.0.1", find_port("127.0.0.1", 18_700 + os.getpid() % 1000))
         export(Options("up", folder, workers=terms.workers * terms.slots), address, os.environ)
-        os.environ |= {"DUARENA_LEASE": str(terms.lease_s), "REDIS_URL": broker_url(folder / "relay")}
+        url = broker_url(folder / "socket")
+        os.environ |= {"DUARENA_LEASE": str(terms.lease_s), "REDIS_URL": url}
         os.environ |= {"DUARENA_LADDER_GAMES": "0"} | settings
         if os.geteuid() == 0:
             os.environ["DUARENA_TRUST_UPLOADS"] = "1"  # the bots are ours; root has no sandbox for them
@@ -188,42 +218,38 @@ def running_site(terms: Terms, folder: Path, settings: dict[str, str]) -> Iterat
             say = partial(print, file=console, flush=True)
             supervisor = stack.enter_context(Supervisor(logs=folder / "logs", folder=ROOT, say=say))
             open_database(folder, Console(console))
-            url = broker_url(folder / "socket")
             command = redis_command(find_redis_server(), folder / "socket", folder)
             alive = partial(answers, url)
             supervisor.start(Service("redis", command, ready=alive, alive=alive))
-            relay, link = (stack.enter_context(_relay(terms, folder, name)) for name in ("relay", "link"))
+            relay, link = (stack.enter_context(_relay(terms, address, seed)) for seed in range(2))
             yield Site(folder, supervisor, relay, link)
 
 
-def _relay(terms: Terms, folder: Path, name: str) -> Relay:
-    if terms.calm or terms.hang:
-        return Relay(folder / name, folder / "socket")
-    held_s = HELD_LEASES * terms.lease_s
-    return Relay(folder / name, folder / "socket", doubles=True, holds=HELD, held_s=held_s)
+def _relay(terms: Terms, address: Address, seed: int) -> Relay:
+    mischief = Mischief(DOUBLED, UNANSWERED, HELD, HELD_LEASES * terms.lease_s)
+    return Relay((address.host, address.port), HONEST if terms.calm or terms.hang else mischief, seed)
 
 
 def start_services(terms: Terms, site: Site) -> None:
-    """Start what ``./arena up`` starts, with several workers; without pages and checks in a calm run."""
+    """Start what ``./arena up`` starts, with several workers; without checks in a calm run."""
     port = os.environ["DUARENA_SITE"].rpartition(":")[2].rstrip("/")
     address = Address("127.0.0.1", int(port))
     (site.folder / "scratch").mkdir()
-    keys = {"validation": _key_of(own_worker("validation"))}
-    for service in services(address, workers=terms.slots, data=site.folder, keys=keys):
+    for service in services(address, workers=terms.slots, data=site.folder, token=site.token):
         if service.name == "players":
             for number in range(terms.workers):
-                site.supervisor.start(_worker(terms, site.folder, service, number))
-        elif not terms.calm or service.name in {"beat", "keeper"}:
+                site.supervisor.start(_worker(terms, site, service, number))
+        elif not terms.calm or service.name != "validators":
             site.supervisor.start(replace(service, ready=lambda: True))
 
 
-def _worker(terms: Terms, folder: Path, service: Service, number: int) -> Service:
-    """The service of one worker: its name, key, clock and signs of life; the first has its link to Redis."""
-    name = f"players-{number + 1}"
+def _worker(terms: Terms, site: Site, service: Service, number: int) -> Service:
+    """The service of one worker: its name, clock and signs of life; the first has its link, and no Redis."""
+    name, folder = f"players-{number + 1}", site.folder
     pulse = folder / "pulses" / name
-    own = {KEY: _key_of(worker_name(name, "games")), PULSE: str(pulse)}
+    own = {PULSE: str(pulse), "DUARENA_SITE": (site.relay if number else site.link).address}
     if number == 0:
-        own["REDIS_URL"] = broker_url(folder / "link")
+        own["REDIS_URL"] = ""
     off_s = 0 if terms.calm else CLOCKS_OFF_S[number % len(CLOCKS_OFF_S)]
     return replace(
         service,
@@ -232,14 +258,6 @@ def _worker(terms: Terms, folder: Path, service: Service, number: int) -> Servic
         environment={**service.environment, **own, **(wrong_clock(folder, off_s) if off_s else {})},
         alive=Touched(pulse),
     )
-
-
-def _key_of(worker: str) -> str:
-    from django.utils import timezone
-
-    from tournament.services.accounts.worker_keys import register_worker
-
-    return register_worker(worker, None, timezone.now()).key
 
 
 def wrong_clock(folder: Path, off_s: int) -> dict[str, str]:

@@ -22,8 +22,9 @@ REASON: Final = "The soak test annuls a few games."
 class Watch:
     """Call ``look`` once or twice a second; ``longest`` has the longest waits, in seconds."""
 
-    def __init__(self, lease_s: float, ladder_games: int = 0) -> None:
+    def __init__(self, lease_s: float, ladder_games: int = 0, absence_s: float = 0.0) -> None:
         """The ladders are stopped after ``ladder_games``; 0: tournaments are played."""
+        self.stuck_s = max(STUCK_S, absence_s + STUCK_S / 2)
         self.longest = {"a game without progress": 0.0, "no game recorded": 0.0}
         self._lease_s = lease_s
         self._ladder_games = ladder_games
@@ -55,23 +56,23 @@ class Watch:
 
     def find_faults(self) -> Iterator[str]:
         for what, seconds in self.longest.items():
-            if seconds > STUCK_S:
-                yield f"{what} for {seconds:.0f} s, more than {STUCK_S:.0f}"
+            if seconds > self.stuck_s:
+                yield f"{what} for {seconds:.0f} s, more than {self.stuck_s:.0f}"
 
     def _note(self, what: str, seconds: float) -> None:
         self.longest[what] = max(self.longest[what], seconds)
 
     def _oldest_s(self) -> float:
-        """The longest time without a message about a game that was sent out."""
+        """The longest time without news of a game that a slot has taken."""
         from tournament.models import Attempt
 
         now = timezone.now()
         attempts = Attempt.objects.filter(ended_at__isnull=True).values_list(
-            "sent_at", "started_at", "lease_until", "game__live__updated_at"
+            "sent_at", "started_at", "reported_at", "lease_until", "game__live__updated_at"
         )
         oldest = 0.0
-        for sent, started, lease_until, live in attempts:
-            signs = [(now - moment).total_seconds() for moment in (sent, started, live) if moment]
+        for sent, started, reported, lease_until, live in attempts:
+            signs = [(now - moment).total_seconds() for moment in (sent, started, reported, live) if moment]
             if lease_until:
                 signs.append((now - lease_until).total_seconds() + self._lease_s)
             oldest = max(oldest, min(signs))

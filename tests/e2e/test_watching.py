@@ -114,7 +114,9 @@ def test_a_job_has_one_id_in_the_logs_of_the_site_the_keeper_and_the_worker(
 
 def test_a_second_record_keeper_on_the_same_site_waits(site: LonelySite, tmp_path: Path) -> None:
     keeper = next(
-        one for one in services(Address("127.0.0.1", 1), workers=1, data=site.data, token="t") if one.name == "keeper"
+        one
+        for one in services(Address("127.0.0.1", 1), workers=1, data=site.data, token="t")
+        if one.name == "keeper"
     )
     log = tmp_path / "keeper.log"
     with log.open("wb") as output:

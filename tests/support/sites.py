@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 import subprocess
 import sys
@@ -15,10 +14,9 @@ from pathlib import Path
 
 from tests.support.brokers import running_redis
 from tournament.embedded.options import Options, export, find_port
-from tournament.embedded.plan import ROOT, Address, services
+from tournament.embedded.plan import ROOT, Address, make_worker_token, services
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.embedded.processes.supervisor import Supervisor
-from tournament.services.accounts.tokens import PREFIX
 
 NO_SETTINGS: Mapping[str, str] = {}
 TIMEOUT_S = 60.0
@@ -68,7 +66,7 @@ class LonelySite(SiteData):
     def __init__(self, data: Path, address: Address, broker: str) -> None:
         super().__init__(data)
         self.url, self.broker = address.url, broker
-        self.token = PREFIX + secrets.token_urlsafe(32)
+        self.token = make_worker_token()
         self.guards: Mapping[str, int] = {}
         """The ancestor of all processes of each service, by its name."""
         self.environment["REDIS_URL"] = broker

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,7 +14,7 @@ from django.core.management import call_command
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
 from tournament.embedded.options import OptionError, Options, export, listen
-from tournament.embedded.plan import ROOT, Address, scratch_folder, services
+from tournament.embedded.plan import ROOT, Address, make_worker_token, scratch_folder, services
 from tournament.embedded.processes.lock import instance_lock
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import (
@@ -89,9 +88,7 @@ def _worker_token() -> str:
     """The token of the workers of this machine: that of the settings, or a new one at each start."""
     from django.conf import settings
 
-    from tournament.services.accounts.tokens import PREFIX, RANDOM_BYTES
-
-    return settings.WORKER_TOKEN or PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
+    return settings.WORKER_TOKEN or make_worker_token()
 
 
 def _collect_static_files() -> None:

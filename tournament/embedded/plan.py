@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 import urllib.error
 import urllib.request
@@ -54,8 +55,9 @@ def services(
 ) -> Iterator[Service]:
     """All services but Redis, in the order of starting: workers start last and stop first.
 
-    ``token`` is the worker token with which the site's own workers ask it for work; only they and the site get
-    it. ``listener`` is the descriptor of a socket that listens at the address; without it the site makes its own.
+    ``token`` is the worker token with which the site's own workers ask it for work; only they and the site
+    get it. ``listener`` is the descriptor of a socket that listens at the address; without it the site makes
+    its own.
     """
     yield Service(
         "site",
@@ -92,6 +94,11 @@ def services(
         pulse = data / "pulses" / service.name
         environment = {**service.environment, PULSE: str(pulse)}
         yield replace(service, environment=environment, alive=Touched(pulse))
+
+
+def make_worker_token() -> str:
+    """A new token for the workers that are started with the site."""
+    return f"duarena_{secrets.token_urlsafe(32)}"
 
 
 def scratch_folder(data: Path) -> Path:
@@ -133,7 +140,7 @@ def _worker(queue: str, *arguments: str) -> tuple[str, ...]:
 
 
 def _worker_environment(address: Address, data: Path, token: str) -> dict[str, str]:
-    """Also the folder of engines' files, where the next start of the site deletes what killed engines leave."""
+    """With a folder for engines' files; the next start of the site deletes what killed engines leave."""
     return {"TMPDIR": str(scratch_folder(data)), "DUARENA_SITE": address.url, "DUARENA_TOKEN": token}
 
 

@@ -35,8 +35,8 @@ def prepare() -> None:
 
     from tournament.embedded.samples import FIRST_EVENT, register_samples, start_event
     from tournament.models import Tournament
-    from tournament.services.work.workers import presume_lost
     from tournament.services.uploads.validation import validate_waiting
+    from tournament.services.work.workers import presume_lost
 
     presume_lost()
     versions = register_samples()
