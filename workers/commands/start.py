@@ -101,9 +101,8 @@ def _check_site() -> None:
 def _check_redis(url: str) -> None:
     """Raises ``ValueError`` for an address that cannot be one of a Redis."""
     if url and urlsplit(url).scheme not in {"redis", "rediss", "redis+socket"}:
-        raise ValueError(
-            f"{url.partition(':')[0]!r} begins no address of a Redis: redis://, rediss:// and redis+socket:// do"
-        )
+        begin = url.partition(":")[0]
+        raise ValueError(f"{begin!r} begins no address of a Redis, but redis, rediss and redis+socket do")
 
 
 def worker_name(given: str | None, queue: str) -> str:
