@@ -9,17 +9,18 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support.schedule import (
-    FakeBroker,
+    ask,
     make_user,
     make_version,
     make_worker,
     news,
     pack_bot,
+    post,
     start_validation,
 )
 from tournament.models import BotVersion, Exam, Game
 from tournament.services.locks import lock_row, lock_tournaments
-from tournament.services.shares import used_today
+from tournament.services.work.fair_share import used_today
 from tournament.services.uploads import stopping, validation
 from tournament.services.uploads.stopping import stop_validation
 from tournament.services.uploads.submission import submit_bundle
@@ -30,14 +31,14 @@ State = BotVersion.State
 
 def test_a_running_check_is_stopped_and_later_news_of_it_ignored(
     settings: Settings,
-    queues: FakeBroker,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     settings.TRUST_UPLOADS = True
-    make_worker(name="checker", queue="validation")
+    checker = make_worker(name="checker", takes="checks")
     user = make_user()
     with django_capture_on_commit_callbacks(execute=True):
         version = submit_bundle(user, pack_bot())
+    assert ask(checker) is not None
     later = news(version)
     with django_capture_on_commit_callbacks(execute=True):
         assert stop_validation(version, "its owner stopped its validation", timezone.now())
@@ -45,14 +46,14 @@ def test_a_running_check_is_stopped_and_later_news_of_it_ignored(
     assert (version.state, version.state_reason) == (State.REFUSED, "its owner stopped its validation")
     exam = version.exams.get()
     assert (exam.end, exam.ended_at is None) == (Exam.End.RETURNED, False)
-    assert queues.stopped == [("checker", str(exam.pk))]
+    assert post(str(exam.pk)).stop == (str(exam.pk),)
     assert not version.bundle.path.exists()
     now = timezone.now()
     assert used_today(user, now, is_validation=True) > 0
     assert used_today(user, now) == 0
     assert not validation.record_news(later, timezone.now())
     assert not stop_validation(version, "again", timezone.now())
-    assert validation.assign_checks() == 0
+    assert ask(checker) is None
 
 
 def test_the_games_of_a_stopped_validation_are_cancelled() -> None:

@@ -13,34 +13,36 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
-    FakeBroker,
+    ask,
     forfeit,
     make_user,
     make_version,
     make_worker,
     news,
+    open_door,
     pack_bot,
     pass_exam,
     play,
     play_all,
+    post,
     start_validation,
     void,
 )
 from tournament.models import ActiveVersion, BotVersion, Exam, Ignored, RatingEvent, Tournament, Worker
 from tournament.services.calendar import sweep
-from tournament.services.dispatch.batches import engine_spec
-from tournament.services.dispatch.leases import LEASE, keeper_started
-from tournament.services.dispatch.recalls import take_back_stranded
 from tournament.services.results import keeper
-from tournament.services.shares import charge, used_today
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
-from workers.jobs import BOTH_UNABLE, ComplianceEnding, Finding, GameJob
+from tournament.services.work.checks import return_check
+from tournament.services.work.fair_share import charge, used_today
+from tournament.services.work.leases import LEASE
+from workers.jobs import BOTH_UNABLE, ComplianceEnding, ComplianceJob, Finding, GameJob
 from workers.service.compliance import MAX_LOG, MAX_SENTENCE
 
 pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]
 Submit = Callable[..., BotVersion]
+Take = Callable[..., ComplianceJob | None]
 OK = Finding("handshake", "")
 FAULT = Finding(
     "legal moves", "duploline", "illegal move 'x'", "read the position", "> go", "oops", is_grave=True
@@ -55,27 +57,54 @@ def trust(settings: Settings) -> None:
 
 @pytest.fixture(autouse=True)
 def checker(db: None) -> Worker:
-    """The worker to which the checks are sent."""
-    return make_worker(name="checker", queue="validation")
+    """The worker that takes the checks."""
+    return make_worker(name="checker", takes="checks")
 
 
 @pytest.fixture
-def submit(django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Submit:
+def taken(checker: Worker) -> list[ComplianceJob]:
+    """The checks that its slots have taken so far."""
+    return []
+
+
+@pytest.fixture
+def take(taken: list[ComplianceJob]) -> Take:
+    """Have a slot of a worker ask; returns the check that it gets."""
+
+    def take_one(name: str = "checker", slot: int = 0) -> ComplianceJob | None:
+        batch = ask(Worker.objects.get(name=name), slot)
+        if batch is None or batch.check is None:
+            return None
+        taken.append(batch.check)
+        return batch.check
+
+    return take_one
+
+
+@pytest.fixture
+def submit(take: Take, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Submit:
+    """Upload a bot; a slot takes its check."""
+
     def upload(name: str = "ada", **more: object) -> BotVersion:
         with django_capture_on_commit_callbacks(execute=True):
-            return submit_bundle(make_user(name), pack_bot(**more))  # type: ignore[arg-type]
+            version = submit_bundle(make_user(name), pack_bot(**more))  # type: ignore[arg-type]
+        take()
+        return version
 
     return upload
 
 
 @pytest.fixture
-def hear(django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Callable[..., bool]:
-    """Let the site take news of a version's examination in, with all that follows; the row is fresh then."""
+def hear(
+    take: Take, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> Callable[..., bool]:
+    """Let the site have news of a check, with all that follows; the row is fresh then, and a slot asks."""
 
     def tell(version: BotVersion, *words: object, **more: object) -> bool:
         with django_capture_on_commit_callbacks(execute=True):
             heard = validation.record_news(news(version, *words, **more), timezone.now())  # type: ignore[arg-type]
         version.refresh_from_db()
+        take()
         return heard
 
     return tell
@@ -92,10 +121,12 @@ def test_a_site_started_with_trust_validates_what_waited(settings: Settings) -> 
     assert version.exams.count() == 1
 
 
-def test_an_upload_is_examined_in_a_worker_first(submit: Submit, queues: FakeBroker, deal: Deal) -> None:
+def test_an_upload_is_examined_in_a_worker_first(
+    submit: Submit, taken: list[ComplianceJob], deal: Deal
+) -> None:
     version = submit(games=["duploline", "dogon-kulei"])
-    (job,) = queues.exams
-    assert job.engine == engine_spec(version)
+    (job,) = taken
+    assert job.engine == version.engine_spec()
     assert job.games == ("duploline", "dogon-kulei")
     assert job.exam == str(version.exams.get().pk)
     assert (version.state, deal()) == (BotVersion.State.VALIDATING, [])
@@ -143,13 +174,12 @@ def test_a_grave_fault_refuses_the_version_and_deletes_its_bytes(
     assert deal() == []
 
 
-def test_a_flaw_that_loses_no_game_is_told_and_forgiven(
-    submit: Submit, hear: Callable[..., bool], deal: Deal
-) -> None:
+def test_a_flaw_that_loses_no_game_is_told_and_forgiven(submit: Submit, hear: Callable[..., bool]) -> None:
     version = submit()
     hear(version, ComplianceEnding.DONE, OK, FLAW)
     assert version.state == BotVersion.State.VALIDATING
-    assert len(deal()) == 1
+    assert version.validation is not None
+    assert set(version.validation.games.values_list("state", flat=True)) == {"claimed"}
 
 
 def test_a_bundle_that_cannot_be_unpacked_is_refused_and_deleted(
@@ -180,24 +210,24 @@ def test_bytes_that_another_version_plays_with_stay(submit: Submit, hear: Callab
 
 @pytest.mark.parametrize("ending", [ComplianceEnding.FAILED, ComplianceEnding.RETURNED])
 def test_trouble_of_our_own_is_not_the_bot_s_and_it_is_examined_again(
-    ending: ComplianceEnding, submit: Submit, hear: Callable[..., bool], queues: FakeBroker
+    ending: ComplianceEnding, submit: Submit, hear: Callable[..., bool], taken: list[ComplianceJob]
 ) -> None:
     version = submit()
     hear(version, ending, why="the disk is full")
     assert version.state == BotVersion.State.VALIDATING
-    assert [job.exam for job in queues.exams] == [str(exam.pk) for exam in version.exams.order_by("sent_at")]
-    assert len(queues.exams) == 2
+    assert [job.exam for job in taken] == [str(exam.pk) for exam in version.exams.order_by("sent_at")]
+    assert len(taken) == 2
 
 
 def test_after_three_failures_it_waits_and_says_why(
-    submit: Submit, hear: Callable[..., bool], queues: FakeBroker
+    submit: Submit, hear: Callable[..., bool], taken: list[ComplianceJob]
 ) -> None:
     version = submit()
     for _ in range(validation.MAX_TRIES):
         hear(version, ComplianceEnding.FAILED, why="the disk is full")
     assert version.state == BotVersion.State.WAITING
     assert version.state_reason == "it could not be checked in 3 attempts, the last: the disk is full"
-    assert len(queues.exams) == 3
+    assert len(taken) == 3
     assert version.bundle.path.exists()
 
 
@@ -247,67 +277,61 @@ def test_nothing_a_worker_tells_is_kept_unescaped_or_unbounded(
     assert version.state_reason.isprintable()
 
 
-def test_a_check_waits_for_a_worker_and_goes_to_one_with_a_free_slot(
-    submit: Submit, queues: FakeBroker
-) -> None:
-    Worker.objects.update(slots=1)
+def test_checks_wait_until_slots_take_them(submit: Submit, take: Take) -> None:
     first, second = submit(), make_version("Iron Age", state=BotVersion.State.WAITING)
     validation.begin(second, timezone.now())
-    validation.assign_checks()
-    assert [job.exam for job in queues.exams] == [str(first.exams.get().pk)]
-    make_worker(name="checker 2", queue="validation", slots=1)
-    assert (validation.assign_checks(), validation.assign_checks()) == (1, 0)
-    assert second.exams.get().assigned == "checker 2"
+    assert second.exams.get().assigned == ""
+    make_worker(name="checker 2", takes="checks", slots=1)
+    assert take("checker 2") is not None
+    assert take("checker 2") is None
+    assert (first.exams.get().assigned, second.exams.get().assigned) == ("checker", "checker 2")
 
 
-def test_owners_take_turns_whoever_has_uploaded_more(
-    queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
+def test_the_same_ask_gets_the_same_check_and_another_gives_it_back(checker: Worker) -> None:
+    validation.begin(make_version(state=BotVersion.State.WAITING), timezone.now())
+    name = str(uuid.uuid4())
+    first = ask(checker, ask_id=name)
+    assert first is not None
+    assert first.check is not None
+    assert ask(checker, ask_id=name) == first
+    second = ask(checker, holds=[])
+    assert second is not None
+    assert second.check is not None
+    assert second.check.exam != first.check.exam
+    assert Exam.objects.get(pk=first.job).end == Exam.End.RETURNED
+
+
+def test_owners_take_turns_whoever_has_uploaded_more(take: Take, taken: list[ComplianceJob]) -> None:
     ada, bob, cy = (make_user(name) for name in ("ada", "bob", "cy"))
     charge({bob.pk: 60.0}, timezone.now(), is_validation=True)
-    Worker.objects.update(slots=2)
     checks = {}
     for owner, name in ((ada, "A1"), (ada, "A2"), (ada, "A3"), (bob, "B1"), (cy, "C1")):
         version = make_version(name, owner=owner, state=BotVersion.State.WAITING)
         exam = validation.begin(version, timezone.now())
         assert exam is not None
         checks[str(exam.pk)] = name
-    order: list[str] = []
-    while len(order) < len(checks):
-        with django_capture_on_commit_callbacks(execute=True):
-            assert validation.assign_checks()
-        order += [checks[job.exam] for job in queues.exams]
-        queues.exams.clear()
+    while len(taken) < len(checks):
+        assert take(slot=0)
+        take(slot=1)
         for exam in Exam.objects.filter(ended_at__isnull=True).exclude(assigned=""):
             Exam.objects.filter(pk=exam.pk).update(sent_at=exam.sent_at - timedelta(seconds=30))
             validation.record_news(news(exam.version, ComplianceEnding.REFUSED, why="bad"), timezone.now())
-    assert order == ["A1", "C1", "A2", "B1", "A3"]
+    assert [checks[job.exam] for job in taken] == ["A1", "C1", "A2", "B1", "A3"]
 
 
-def test_a_validation_game_takes_a_slot_from_checks(submit: Submit, deal: Deal, queues: FakeBroker) -> None:
-    Worker.objects.update(slots=1)
+def test_a_validation_that_has_begun_comes_before_further_checks(submit: Submit, take: Take) -> None:
     first = submit()
     pass_exam(first)
-    (job,) = deal()
-    second = make_version("Iron Age", state=BotVersion.State.WAITING)
-    validation.begin(second, timezone.now())
-    assert validation.assign_checks() == 0
-    assert all(isinstance(keeper.record(report), keeper.Recorded) for report in play_all(job))
-    assert validation.assign_checks() == 1
-
-
-def test_a_check_takes_a_slot_from_validation_games(submit: Submit, deal: Deal) -> None:
-    Worker.objects.update(slots=1)
-    first = submit()
-    second = make_version("Iron Age", state=BotVersion.State.VALIDATING)
-    start_validation(second)
-    assert deal() == []
-    pass_exam(first)
-    assert len(deal()) == 2
+    validation.begin(make_version("Iron Age", state=BotVersion.State.WAITING), timezone.now())
+    batch = ask(Worker.objects.get(), holds=[])
+    assert batch is not None
+    assert batch.check is None
+    assert [job.games[0].key.split("/")[0] for job in batch.jobs] == ["validation-of-stone-age-v1"]
+    assert take() is not None
 
 
 def test_who_has_used_up_today_s_validations_waits_until_tomorrow(
-    submit: Submit, deal: Deal, queues: FakeBroker, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    submit: Submit, take: Take, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.VALIDATION_HOURS = 1
     now = timezone.now()
@@ -323,18 +347,22 @@ def test_who_has_used_up_today_s_validations_waits_until_tomorrow(
     assert not validation.is_delayed(other, now)
     later = now + timedelta(minutes=2)  # the check that runs counts
     monkeypatch.setattr(timezone, "now", lambda: later)
-    Worker.objects.update(slots=5)
     assert validation.is_delayed(other, later)
-    assert (validation.assign_checks(), deal()) == (0, [])
+    assert ask(Worker.objects.get(), slot=1) is None
     assert validation.is_delayed(begun.validated_versions.get(), later)
     assert used_today(ada, later) == 0.0  # tournaments have other hours
     bob = make_version("Quick", owner=make_user("bob"), state=BotVersion.State.WAITING)
     validation.begin(bob, later)
-    assert validation.assign_checks() == 1
+    job = take(slot=1)
+    assert job is not None
+    assert job.exam == str(bob.exams.get().pk)
     Exam.objects.exclude(version=other).update(ended_at=later, end="done")
     tomorrow = later + timedelta(days=1)
     monkeypatch.setattr(timezone, "now", lambda: tomorrow)
-    assert (validation.assign_checks(), len(deal())) == (1, 1)
+    batch = ask(Worker.objects.get(), slot=2)
+    assert batch is not None
+    assert len(batch.jobs) == 1
+    assert take(slot=3) is not None
 
 
 def test_news_of_a_check_counts_only_from_the_worker_it_was_sent_to(submit: Submit) -> None:
@@ -345,16 +373,16 @@ def test_news_of_a_check_counts_only_from_the_worker_it_was_sent_to(submit: Subm
     assert version.exams.get().heard_at is None
 
 
-def test_a_check_that_was_queued_for_a_lost_worker_is_sent_to_another(
-    submit: Submit, queues: FakeBroker, checker: Worker
-) -> None:
+def test_a_check_that_its_slot_does_not_run_waits_again_once(submit: Submit, checker: Worker) -> None:
     version = submit()
-    make_worker(name="checker 2", queue="validation")
-    Worker.objects.filter(pk=checker.pk).update(state=Worker.State.LOST)
-    take_back_stranded()
-    assert version.exams.get().assigned == ""
-    validation.assign_checks()
-    assert version.exams.get().assigned == "checker 2"
+    exam = version.exams.get()
+    now = timezone.now()
+    assert return_check(exam, now)
+    assert not return_check(exam, now)
+    assert [(each.end, each.assigned) for each in version.exams.order_by("sent_at")] == [
+        (Exam.End.RETURNED, "checker"),
+        (Exam.End.OPEN, ""),
+    ]
 
 
 # Lost
@@ -362,45 +390,39 @@ def test_a_check_that_was_queued_for_a_lost_worker_is_sent_to_another(
 
 @pytest.fixture
 def sweeper(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], int]:
-    """Sweep as it is done so long after now, by a keeper that has been there all the time.
+    """Sweep as it is done so long after now, while workers could reach the site all the time.
 
     The site's clock stands still otherwise.
     """
     start = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: start)
-    keeper_started(start - 2 * LEASE)
 
     def at(later: timedelta) -> int:
-        swept, now = 0, start
-        while now < start + later:
-            now += LEASE / 2
-            Worker.objects.update(seen_at=now)
-            swept += sweep(None, now)
-        return swept
+        open_door(start + later)
+        return sweep(start + later)
 
     return at
 
 
-def test_a_check_is_sent_again_when_its_worker_falls_silent(
-    submit: Submit, hear: Callable[..., bool], sweeper: Callable[[timedelta], int], queues: FakeBroker
+def test_a_check_waits_again_when_its_worker_falls_silent(
+    submit: Submit, sweeper: Callable[[timedelta], int]
 ) -> None:
     version = submit()
-    queues.lengths["validation.checker"] = 5
-    hear(version, ComplianceEnding.NONE, OK)
     assert sweeper(LEASE / 2) == 0
     assert sweeper(2 * LEASE) == 1
     assert [exam.end for exam in version.exams.order_by("sent_at")] == [Exam.End.LOST, Exam.End.OPEN]
 
 
-def test_a_queued_examination_waits_as_long_as_the_queue_holds_any(
-    submit: Submit, sweeper: Callable[[timedelta], int], queues: FakeBroker
-) -> None:
-    version = submit()
-    queues.lengths["validation.checker"] = 1
-    assert sweeper(20 * LEASE) == 0
-    queues.lengths["validation.checker"] = 0
-    assert sweeper(24 * LEASE) > 0
-    assert version.exams.earliest("sent_at").end == Exam.End.LOST
+def test_a_post_about_a_check_renews_its_lease(submit: Submit, sweeper: Callable[[timedelta], int]) -> None:
+    exam = submit().exams.get()
+    post(str(exam.pk), now=timezone.now() + LEASE / 2)
+    assert sweeper(LEASE * 1.2) == 0
+    assert sweeper(LEASE * 2) == 1
+
+
+def test_no_check_is_lost_while_workers_cannot_reach_the_site(submit: Submit) -> None:
+    submit()
+    assert sweep(timezone.now() + 10 * LEASE) == 0
 
 
 # The games
