@@ -1,4 +1,4 @@
-"""A worker on another host: it knows only the broker's and the site's addresses and a token."""
+"""A worker on another host: it knows only the site's address and a token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.brokers import PATIENCE_SECONDS, running_worker, without_django
+from tests.support.brokers import running_worker, without_django
+from tests.support.fake_door import PATIENCE_SECONDS
 from tests.support.jobs import wait_until
 from tests.support.sites import LonelySite, running_lonely_site
 
@@ -48,10 +49,6 @@ def tokens(site: LonelySite) -> dict[str, str]:
     return dict(zip(("good", "revoked", "reading"), output, strict=True))
 
 
-def words_for(site: LonelySite, token: str) -> tuple[str, ...]:
-    return f"--site={site.url}", f"--token={token}", "--name=east"
-
-
 @pytest.mark.parametrize(
     ("token", "status", "complaint"),
     [
@@ -63,8 +60,8 @@ def words_for(site: LonelySite, token: str) -> tuple[str, ...]:
 def test_a_worker_whose_token_is_refused_logs_the_reason_and_ends(
     site: LonelySite, tokens: dict[str, str], tmp_path: Path, token: str, status: int, complaint: str
 ) -> None:
-    words = words_for(site, tokens.get(token, "duarena_wrong"))
-    with running_worker(site.broker, tmp_path, words=words, key=b"") as worker:
+    own = {"DUARENA_TOKEN": tokens.get(token, "duarena_wrong")}
+    with running_worker(site.url, tmp_path, words=("--name=east",), environment=own) as worker:
         assert worker.wait(PATIENCE_SECONDS) == status
     output = (tmp_path / "worker.log").read_text()
     assert f"{site.url} does not let this worker in: {complaint}" in output
@@ -75,10 +72,9 @@ def test_a_worker_whose_token_is_refused_logs_the_reason_and_ends(
 def test_a_worker_fetches_the_bots_plays_a_tournament_and_is_seen_on_the_site(
     site: LonelySite, tokens: dict[str, str], tmp_path: Path
 ) -> None:
-    words = words_for(site, tokens["good"])
-    bare = without_django(tmp_path)
+    own = {**without_django(tmp_path), "DUARENA_TOKEN": tokens["good"]}
     with running_worker(
-        site.broker, tmp_path, words=words, environment=bare, walls=True, slots=2, key=b""
+        site.url, tmp_path, words=("--name=east",), environment=own, walls=True, slots=2
     ) as worker:
         assert wait_until(lambda: is_shown(site, "idle") or is_shown(site, "busy"), PATIENCE_SECONDS)
         over = "SELECT state, games_done FROM tournament_tournament"
@@ -100,6 +96,46 @@ def test_a_worker_fetches_the_bots_plays_a_tournament_and_is_seen_on_the_site(
     assert site.ask("SELECT count(*) FROM tournament_token WHERE used_at IS NOT NULL AND name = 'east'") == [
         (1,)
     ]
+
+
+SLOW = """
+from tournament.embedded.samples import register_samples
+from tournament.services.schedule.tournaments import create_round_robin, start
+
+versions = register_samples()
+slow = [version for version in versions if version.bot.name in {"MCTS", "Alphabeta"}]
+quick = [version for version in versions if version.bot.name in {"Random", "Greedy"}]
+common = {"ladders": ["dogon-kulei"], "pairs": 1, "seed": 1, "opening_plies": 2}
+start(create_round_robin(None, name="Next", versions=quick, time_control="1+0.1", **common))
+start(create_round_robin(None, name="Slow", versions=slow, time_control="30/move", priority=9, **common))
+"""
+CANCEL = """
+from tournament.models import Attempt, Tournament
+from tournament.services.schedule.tournaments import cancel
+
+cancel(Tournament.objects.get(name="Slow"))
+ended = Attempt.objects.filter(game__tournament__name="Slow", ended_at__isnull=False)
+print("cancelled", ended.latest("ended_at").ended_at.timestamp())
+"""
+TAKEN = """
+SELECT {} FROM tournament_attempt a JOIN tournament_game g ON a.game_id = g.id
+WHERE g.key LIKE '{}/%' AND a.{} IS NOT NULL
+"""
+
+
+def test_a_slot_has_another_game_within_three_seconds_after_one_of_slow_engines_was_cancelled(
+    site: LonelySite, tmp_path: Path
+) -> None:
+    site.run(SLOW)
+    own = {**without_django(tmp_path), "DUARENA_TOKEN": site.token}
+    with running_worker(site.url, tmp_path, words=("--name=west",), environment=own, is_quick=False):
+        begun = TAKEN.format("count(*)", "slow", "started_at")
+        assert wait_until(lambda: site.ask(begun) != [(0,)], PATIENCE_SECONDS)
+        at = float(site.run(CANCEL).rpartition("cancelled ")[2])
+        taken = TAKEN.format("(julianday(min(a.sent_at)) - 2440587.5) * 86400", "next", "sent_at")
+        assert wait_until(lambda: site.ask(taken) != [(None,)], PATIENCE_SECONDS)
+        ((asked,),) = site.ask(taken)
+        assert float(str(asked)) - at < 3.0
 
 
 def is_shown(site: LonelySite, condition: str) -> bool:

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.brokers import PATIENCE_SECONDS, running_worker, without_django
+from tests.support.brokers import running_worker, without_django
+from tests.support.fake_door import PATIENCE_SECONDS
 from tests.support.jobs import wait_until
 from tests.support.sites import LonelySite, running_lonely_site
 from tournament.embedded.plan import ROOT, Address, services
@@ -86,29 +87,28 @@ def test_a_job_has_one_id_in_the_logs_of_the_site_the_keeper_and_the_worker(
     site: LonelySite, tmp_path: Path
 ) -> None:
     token = site.run(SCHEDULE).rpartition("token ")[2].strip()
-    words = (f"--site={site.url}", f"--token={token}", "--name=east")
-    bare = {**without_django(tmp_path), "DUARENA_LOG": "json"}
+    bare = {**without_django(tmp_path), "DUARENA_LOG": "json", "DUARENA_TOKEN": token}
     over = "SELECT state, games_done FROM tournament_tournament WHERE name = 'Watched'"
-    with running_worker(site.broker, tmp_path, words=words, environment=bare, walls=True, key=b""):
+    with running_worker(site.url, tmp_path, words=("--name=east",), environment=bare, walls=True):
         assert wait_until(lambda: site.ask(over) == [("finished", GAMES)], 2 * PATIENCE_SECONDS)
     keeper = lines(site.data / "logs" / "keeper.log")
     worker = lines(tmp_path / "worker.log")
     pages = lines(site.data / "logs" / "site.log")
-    sent = {line["job"]: line["games"] for line in keeper if "is sent to" in line["message"]}
+    taken = {line["job"]: line["games"] for line in pages if "goes to" in line["message"]}
     played = {line["job"]: line["games"] for line in worker if line["message"].startswith("plays ")}
     recorded: dict[str, list[str]] = {}
     for line in keeper:
         if line["message"].endswith("are recorded"):
             recorded.setdefault(line["job"], []).extend(line["games"])
-    assert sent == played
-    assert {job: sorted(games) for job, games in sent.items()} == {
+    assert taken == played
+    assert {job: sorted(games) for job, games in taken.items()} == {
         job: sorted(games) for job, games in recorded.items()
     }
-    assert sum(map(len, sent.values())) == GAMES
+    assert sum(map(len, taken.values())) == GAMES
     fetched = [line for line in pages if re.match(r"GET /api/bundles/\w{64}", line["message"])]
     assert fetched
-    assert {line["request"] for line in fetched} <= set(sent)
-    once = [line["message"] for line in keeper if "is sent to" in line["message"]]
+    assert {line["request"] for line in fetched} <= set(taken)
+    once = [line["message"] for line in pages if "goes to" in line["message"]]
     assert len(once) == len(set(once)), "each line is written once"
 
 

@@ -109,19 +109,21 @@ def running_worker(
     root: Path = ROOT,
     walls: bool = False,
     log: int | None = None,
+    is_quick: bool = True,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A worker of the site at that address; its scratch folders are in ``folder / "tmp"``.
 
     ``words`` are more of its command line, ``environment`` more of that; ``root`` is the checkout it runs.
     ``walls``: around engines, where there are any to be had. Only bundles are to be seen behind them, not the
     engines that are files of this checkout. It writes to ``worker.log`` in the folder, or to ``log``.
+    ``is_quick``: see ``QUICK``.
     """
     (folder / "tmp").mkdir(exist_ok=True)
     command = (
         sys.executable,
         "-c",
         START,
-        json.dumps(QUICK),
+        json.dumps(QUICK if is_quick else {}),
         "start",
         f"--queue={queue}",
         f"--slots={slots}",
