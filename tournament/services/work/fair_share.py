@@ -267,43 +267,47 @@ class Shares:
     """The seconds that owners have used, with those of their open jobs."""
 
     used: Mapping[int, float]
-    active: Collection[int]
-    """Owners who had games to play before; the others are newcomers."""
-    players: Collection[tuple[int, int]]
-    """Priority and owner of all games that wait or are played."""
+    missing: Mapping[int, float]
+    """What newcomers, who had no games until now, had used less than that."""
 
-    def place(self, priority: int, owner: int) -> tuple[float, bool, int]:
-        """The least comes first among owners with games of this priority, newcomers before equals."""
-        return self.used[owner] + (self.missing(priority, owner) or 0.0), owner in self.active, owner
-
-    def missing(self, priority: int, owner: int) -> float | None:
-        """What a newcomer has used less than the least served: time before it came is not made up for.
-
-        Nor is long use held against it. If nobody had games of this priority, all start alike. None if the
-        owner is no newcomer.
-        """
-        if owner in self.active:
-            return None
-        others = [self.used[one] for rank, one in self.players if rank == priority and one in self.active]
-        return (min(others) if others else _most_served()) - self.used[owner]
+    def place(self, owner: int) -> tuple[float, bool, int]:
+        """A key for sorting: the owner who has used the least is first, newcomers come before equals."""
+        return self.used[owner], owner not in self.missing, owner
 
 
 def find_shares(waiting: Iterable[tuple[int, int]], jobs: Iterable[OpenJob]) -> Shares:
-    """The shares as of now; ``waiting`` has the priority and the owner of games that wait."""
-    players = {*waiting, *((job.priority, job.owner) for job in jobs)}
-    known = OwnerShare.objects.filter(owner__in={owner for _, owner in players})
+    """The shares as of now; ``waiting`` has the priority and the owner of games that wait.
+
+    A newcomer has used as much as the least served of those with games of the same priority: time before it
+    came is not made up for, nor is long use held against it. If nobody had any, all newcomers start alike.
+    """
+    ranks: dict[int, set[int]] = defaultdict(set)
+    for priority, owner in (*waiting, *((job.priority, job.owner) for job in jobs)):
+        ranks[priority].add(owner)
+    known = OwnerShare.objects.filter(owner__in=set().union(*ranks.values()))
     rows = list(known.values_list("owner", "served", "is_active"))
     used = defaultdict(float, {owner: served for owner, served, _ in rows})
     for job in jobs:
         used[job.owner] += job.used
-    return Shares(used, {owner for owner, _, is_active in rows if is_active}, players)
+    active = {owner for owner, _, is_active in rows if is_active}
+    missing: dict[int, float] = {}
+    for rank in sorted(ranks, reverse=True):
+        levels = [used[owner] for owner in ranks[rank] & active]
+        if new := ranks[rank] - active:
+            level = min(levels) if levels else _most_served()
+            for owner in new:
+                missing[owner] = level - used[owner]
+                used[owner] = level
+            active |= new
+    return Shares(used, missing)
 
 
-def admit(owner: int, missing: float) -> None:
-    """Note that an owner has games; part of the transaction that takes some of them."""
-    OwnerShare.objects.get_or_create(owner=owner)
-    newcomer = OwnerShare.objects.filter(owner=owner, is_active=False)
-    newcomer.update(is_active=True, served=F("served") + missing)
+def admit(shares: Shares) -> None:
+    """Store that the newcomers have games, and with what they start."""
+    for owner, missing in sorted(shares.missing.items()):
+        OwnerShare.objects.get_or_create(owner=owner)
+        newcomer = OwnerShare.objects.filter(owner=owner, is_active=False)
+        newcomer.update(is_active=True, served=F("served") + missing)
 
 
 def dismiss_owners() -> None:

@@ -28,6 +28,7 @@ from tournament.services.work.fair_share import (
     MOST_WAIT_SECONDS,
     OpenJob,
     Shares,
+    admit,
     dismiss_owners,
     find_open_jobs,
     find_shares,
@@ -52,6 +53,8 @@ def give_way(now: datetime) -> int:
     waiting = find_waiting(Work.GAMES, now)
     jobs = [job for job in find_open_jobs(Work.GAMES, now) if job.games]
     played = {job.owner for job in jobs}
+    shares = find_shares({(one.priority, one.owner) for one in waiting}, jobs)
+    admit(shares)
     first: dict[int, WaitingTournament] = {}
     for one in sorted(waiting, key=lambda one: -one.priority):
         if one.owner not in played:
@@ -62,7 +65,6 @@ def give_way(now: datetime) -> int:
     slots = slots_by_worker(Work.GAMES)
     if not _are_all_held(slots, held):
         return 0
-    shares = find_shares({(one.priority, one.owner) for one in waiting}, jobs)
     is_only = sum(slots.values()) == 1
     for one in late:
         candidates = _candidates(one, held, shares)
@@ -95,7 +97,7 @@ def _are_all_held(slots: Mapping[str, int], held: Sequence[OpenJob]) -> bool:
 def _candidates(waiting: WaitingTournament, held: Sequence[OpenJob], shares: Shares) -> list[OpenJob]:
     """Jobs that the waiting owner comes before: the most served owner's first, and of those the youngest."""
     used = shares.used
-    mine = -waiting.priority, shares.place(waiting.priority, waiting.owner)[0]
+    mine = -waiting.priority, used[waiting.owner]
     behind = [job for job in held if (-job.priority, used[job.owner]) > mine]
     return sorted(behind, key=lambda job: (job.priority, -used[job.owner]))
 

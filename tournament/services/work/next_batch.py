@@ -38,6 +38,7 @@ from tournament.services.work.durations import (
 from tournament.services.work.fair_share import (
     MOST_WAIT_SECONDS,
     SITE,
+    Shares,
     admit,
     exhausted,
     find_open_jobs,
@@ -67,8 +68,8 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     if (batch := _repeat_or_release(ask, worker, now)) is not None:
         return batch
     for work in ask.takes:
-        for one, missing in _in_order(find_waiting(work, now), work, now):
-            if (batch := _take(one, missing, work, ask, worker, now)) is not None:
+        for one, shares in _in_order(find_waiting(work, now), work, now):
+            if (batch := _take(one, shares, work, ask, worker, now)) is not None:
                 return batch
         if work is Work.CHECKS and (check := claim_check(ask, worker, now)) is not None:
             return _batch_of_check(check)
@@ -149,17 +150,16 @@ def most_long_jobs(work: Work) -> int:
 
 def _in_order(
     waiting: Collection[WaitingTournament], work: Work, now: datetime
-) -> Iterator[tuple[WaitingTournament, float | None]]:
-    """Those of which a slot may take games, the next one first, each with what its owner is ``missing``."""
+) -> Iterator[tuple[WaitingTournament, Shares]]:
+    """Those of which a slot may take games, the next one first, each with the shares as of now."""
     if not waiting:
         return
     jobs = find_open_jobs(work, now)
     shares = find_shares({(one.priority, one.owner) for one in waiting}, jobs)
-    places = {(one.priority, one.owner): shares.place(one.priority, one.owner) for one in waiting}
     long_left = most_long_jobs(work) - sum(job.is_long for job in jobs)
-    for one in sorted(waiting, key=lambda one: (-one.priority, places[one.priority, one.owner])):
+    for one in sorted(waiting, key=lambda one: (-one.priority, shares.place(one.owner))):
         if long_left > 0 or not one.is_long(one.first):
-            yield one, shares.missing(one.priority, one.owner)
+            yield one, shares
 
 
 _PAIR = ("pairing_id", "ladder_id", "white_id", "black_id")
@@ -174,7 +174,7 @@ def _pair_of(pairing: int, ladder: str, white: int, black: int) -> WaitingPair:
 
 @transaction.atomic
 def _take(
-    one: WaitingTournament, missing: float | None, work: Work, ask: Ask, worker: Worker, now: datetime
+    one: WaitingTournament, shares: Shares, work: Work, ask: Ask, worker: Worker, now: datetime
 ) -> Batch | None:
     """Claim the first batch of a tournament; None if other slots were quicker."""
     locked = lock(Tournament.objects.running().filter(pk=one.tournament))
@@ -182,8 +182,7 @@ def _take(
     if not pairs:
         return None
     job = _claim(locked[0], pairs, one, ask, worker, now)
-    if missing is not None:
-        admit(one.owner, missing)
+    admit(shares)
     if one.is_long(pairs[0]) and _are_too_many_long(work, now):
         transaction.set_rollback(True)
         return None

@@ -1,0 +1,341 @@
+"""Whose games come next: owners share the slots by the time that they have used."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from engines.rules.base import Result
+from tests.support.schedule import (
+    ask,
+    begin_game,
+    make_tournament,
+    make_user,
+    make_version,
+    make_worker,
+    open_door,
+    play_short,
+    post,
+)
+from tournament.models import Attempt, Game, Keeper, OwnerShare, SlotUse, Tournament, User, Worker
+from tournament.services import calendar
+from tournament.services.results import keeper
+from tournament.services.schedule.steps import take_steps_of
+from tournament.services.schedule.tournaments import pause, set_priority
+from tournament.services.work.fair_share import (
+    MOST_WAIT_SECONDS,
+    SITE,
+    PlayedTime,
+    charge,
+    charge_games,
+    dismiss_owners,
+    exhausted,
+    is_exhausted,
+    used_today,
+)
+from tournament.services.work.leases import LEASE, door_is_open
+from workers.jobs import Batch
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now
+MONSTER, QUICK = "999999+999999", "0.05/move"
+
+
+@pytest.fixture(autouse=True)
+def any_length(settings: Settings) -> None:
+    settings.MAX_GAME_MINUTES = 0
+
+
+@pytest.fixture
+def worker() -> Worker:
+    return make_worker(4)
+
+
+@pytest.fixture
+def ada() -> User:
+    return make_user("ada")
+
+
+@pytest.fixture
+def bob() -> User:
+    return make_user("bob")
+
+
+def tournament_of(owner: User | None, name: str, time_control: str = "1+0.1", pairs: int = 100) -> Tournament:
+    versions = [make_version(f"{name} one"), make_version(f"{name} two")]
+    return make_tournament(owner=owner, name=name, versions=versions, pairs=pairs, time_control=time_control)
+
+
+def take(worker: Worker, slots: Sequence[int]) -> list[Batch]:
+    """What each of these slots gets that gets something."""
+    return [batch for slot in slots if (batch := ask(worker, slot))]
+
+
+def name_of(batch: Batch) -> str:
+    return batch.jobs[0].games[0].key.partition("/")[0]
+
+
+def names(batches: Sequence[Batch]) -> Counter[str]:
+    return Counter(map(name_of, batches))
+
+
+def finish(batch: Batch, seconds: float = 1.0) -> None:
+    """Record a batch whose games took so long."""
+    now = NOW()
+    for job in batch.jobs:
+        for report in play_short(job, lambda *_: Result.DRAW):
+            start = (now - datetime.timedelta(seconds=seconds)).isoformat()
+            timed = replace(report, started=start, finished=now.isoformat())
+            assert isinstance(keeper.record(timed), keeper.Recorded)
+
+
+def let_run(batches: Sequence[Batch], seconds: float) -> datetime.datetime:
+    """Let slots have begun the first game of each batch so long ago; returns the time now."""
+    now = NOW()
+    for batch in batches:
+        begin_game(batch.jobs[0].games[0])
+        begun = Attempt.objects.filter(pk=batch.jobs[0].games[0].attempt)
+        begun.update(
+            started_at=now - datetime.timedelta(seconds=seconds),
+            lease_until=now + datetime.timedelta(hours=1),
+        )
+    return now
+
+
+# Owners
+
+
+@pytest.mark.slow
+def test_an_owner_with_two_games_plays_at_once_beside_one_with_twenty_thousand(
+    worker: Worker, ada: User, bob: User
+) -> None:
+    large = make_tournament(owner=ada, bots=5, pairs=1000, name="Large")
+    take_steps_of(large)
+    while Game.objects.filter(tournament=large).count() < 20_000:
+        calendar.tend()
+    for batch in take(worker, range(4)):
+        finish(batch, 60.0)
+    tournament_of(bob, "Small", pairs=1)
+    first, second = take(worker, [0, 1])
+    assert (name_of(first), name_of(second)) == ("small", "large")
+
+
+def test_equal_owners_get_equal_time_whatever_the_length_of_their_games(
+    worker: Worker, ada: User, bob: User
+) -> None:
+    tournament_of(ada, "Slow")
+    tournament_of(bob, "Quick")
+    found = Counter[str]()
+    for _ in range(20):
+        (batch,) = take(worker, [0])
+        found[name_of(batch)] += 1
+        finish(batch)
+        charge({ada.pk: 40.0} if name_of(batch) == "slow" else {bob.pk: 10.0}, NOW())
+    assert found == {"slow": 4, "quick": 16}
+
+
+def test_many_tournaments_give_an_owner_no_larger_share(worker: Worker, ada: User, bob: User) -> None:
+    for number in range(5):
+        tournament_of(ada, f"Many {number}")
+    tournament_of(bob, "One")
+    found = names(take(worker, list(range(10))))
+    assert found["one"] == 5
+    assert [found[f"many-{number}"] for number in range(5)] == [1] * 5
+
+
+def test_a_newcomer_shares_the_slots_with_one_who_has_played_for_long(
+    worker: Worker, ada: User, bob: User
+) -> None:
+    tournament_of(ada, "Old")
+    charge({ada.pk: 5000.0}, NOW())
+    assert names(take(worker, range(4))) == {"old": 4}
+    tournament_of(bob, "Young")
+    assert names(take(worker, range(4, 12))) == {"young": 4, "old": 4}
+    assert OwnerShare.objects.get(owner=bob.pk).served >= 5000.0  # no credit for the time before it came
+
+
+def test_long_use_in_the_past_is_no_debt(worker: Worker, ada: User, bob: User) -> None:
+    charge({ada.pk: 30_000.0}, NOW())
+    tournament_of(bob, "Young")
+    for batch in take(worker, range(4)):
+        finish(batch)
+    tournament_of(ada, "Returned")
+    found = names(take(worker, range(4)))
+    assert min(found["young"], found["returned"]) > 0
+
+
+def test_an_owner_who_came_back_is_a_newcomer(worker: Worker, ada: User, bob: User) -> None:
+    mine = tournament_of(ada, "Mine")
+    tournament_of(bob, "Yours")
+    take(worker, [0, 1])
+    pause(mine)
+    dismiss_owners()
+    assert dict(OwnerShare.objects.values_list("owner", "is_active")) == {ada.pk: False, bob.pk: True}
+    charge({bob.pk: 10_000.0}, NOW())
+    Tournament.objects.filter(pk=mine.pk).update(state="running")
+    found = names(take(worker, range(2, 12)))
+    assert min(found["mine"], found["yours"]) >= 3
+
+
+def test_the_least_served_of_another_priority_is_no_measure(worker: Worker, ada: User, bob: User) -> None:
+    """A ladder, whose games come last, may have used almost nothing."""
+    set_priority(tournament_of(None, "Ladder"), -100)
+    (batch,) = take(worker, [0])
+    finish(batch)
+    tournament_of(ada, "Old")
+    take(worker, [0])
+    charge({ada.pk: 5000.0}, NOW())
+    tournament_of(bob, "Young")
+    found = names(take(worker, range(1, 11)))
+    assert min(found["old"], found["young"]) >= 3
+
+
+def test_reports_that_are_not_recorded_count_for_their_owner(worker: Worker, ada: User, bob: User) -> None:
+    """The record keeper may be away: whoever is served meanwhile does not stay the least served."""
+    tournament_of(ada, "Mine")
+    tournament_of(bob, "Yours")
+    found = Counter[str]()
+    for _ in range(8):
+        (batch,) = take(worker, [0])
+        found[name_of(batch)] += 1
+        post(batch.job, reports=tuple(report for job in batch.jobs for report in play_short(job)))
+    assert found == {"mine": 4, "yours": 4}
+    assert not Keeper.objects.exists()
+
+
+# Long games
+
+
+@pytest.mark.parametrize("time_control", ["depth=1", "nodes=1", "5000+0;nodes=1"])
+def test_a_limit_of_nodes_or_depth_does_not_make_games_of_strangers_short(
+    worker: Worker, ada: User, time_control: str
+) -> None:
+    tournament_of(ada, "Sleeper", time_control)
+    assert len(take(worker, range(4))) == 3
+
+
+def test_a_monstrous_time_control_leaves_one_of_two_slots_free(ada: User, bob: User) -> None:
+    worker = make_worker(2)
+    monster = tournament_of(ada, "Monster", MONSTER)
+    assert names(take(worker, [0, 1])) == {"monster": 1}
+    assert ask(worker, 1) is None
+    tournament_of(bob, "Quick", QUICK)
+    assert names(take(worker, [1])) == {"quick": 1}
+    pause(monster)
+    assert not Attempt.objects.filter(game__tournament=monster, ended_at=None).exists()
+
+
+def test_on_a_site_with_one_slot_a_monstrous_game_gets_it_and_others_make_up_for_it(
+    ada: User, bob: User
+) -> None:
+    worker = make_worker(1)
+    tournament_of(ada, "Monster", MONSTER)
+    tournament_of(bob, "Quick", QUICK)
+    found = []
+    for _ in range(8):
+        (batch,) = take(worker, [0])
+        found.append(name_of(batch))
+        finish(batch)
+        charge({ada.pk: 3600.0} if name_of(batch) == "monster" else {bob.pk: 3.0}, NOW())
+    assert found == ["monster"] + ["quick"] * 7
+
+
+def test_a_job_that_takes_longer_than_expected_counts_as_long(worker: Worker, ada: User) -> None:
+    slow = tournament_of(ada, "Slow", QUICK)
+    take(worker, range(3))
+    pause(slow)
+    Tournament.objects.filter(pk=slow.pk).update(state="running")
+    for batch in take(worker, range(3)):
+        let_run([batch], 3 * MOST_WAIT_SECONDS)
+    Attempt.objects.update(sent_at=NOW() - datetime.timedelta(seconds=3 * MOST_WAIT_SECONDS))
+    tournament_of(ada, "Monster", MONSTER)
+    assert names(take(worker, [3])) == {"slow": 1}
+
+
+# Hours a day
+
+
+def test_an_owner_without_hours_left_waits_for_the_next_day(
+    worker: Worker, ada: User, bob: User, settings: Settings
+) -> None:
+    settings.SLOT_HOURS = 2
+    tournament_of(ada, "Mine")
+    tournament_of(bob, "Yours")
+    now = NOW()
+    charge({ada.pk: 2 * 3600.0, bob.pk: 1800.0, None: 9999.0}, now)
+    assert (used_today(ada, now), used_today(bob, now)) == (2.0, 0.5)
+    assert exhausted(now) == {ada.pk}
+    assert names(take(worker, range(4))) == {"yours": 4}
+    assert exhausted(now + datetime.timedelta(days=1)) == set()
+    User.objects.filter(pk=ada.pk).update(is_staff=True)
+    assert exhausted(now) == set()
+
+
+def test_a_game_that_still_runs_counts_against_today_s_hours(
+    worker: Worker, ada: User, bob: User, settings: Settings
+) -> None:
+    settings.SLOT_HOURS = 2
+    tournament_of(ada, "Mine")
+    first, second = take(worker, range(2))
+    now = let_run([first, second], 1800.0)
+    assert used_today(ada, now) == pytest.approx(1.0)
+    assert used_today(bob, now) == 0.0
+    assert exhausted(now) == set()
+    assert exhausted(now + datetime.timedelta(minutes=30)) == {ada.pk}
+    assert is_exhausted(ada, now + datetime.timedelta(minutes=30))
+    charge({ada.pk: 3600.0}, now)
+    assert exhausted(now) == {ada.pk}
+    finish(second)
+    assert used_today(ada, now) == pytest.approx(1.5, abs=0.01)  # by the report its games took a second
+
+
+def test_hours_in_which_the_site_was_down_are_not_charged(worker: Worker, ada: User) -> None:
+    tournament_of(ada, "Mine")
+    (first,) = take(worker, [0])
+    now = let_run([first], 60.0)
+    Attempt.objects.filter(pk=first.jobs[0].games[0].attempt).update(lease_until=now + LEASE)
+    open_door(now)
+    back = now + datetime.timedelta(hours=20)
+    most = (60.0 + LEASE.total_seconds()) / 3600.0
+    assert used_today(ada, back) == pytest.approx(most)
+    for step in range(1, 10):
+        door_is_open(back + LEASE * step / 6)
+        assert calendar.sweep(back + LEASE * step / 6) == (2 if step == 7 else 0)
+    assert used_today(ada, back + LEASE * 2) == pytest.approx(most)
+
+
+def test_validations_have_hours_of_their_own(ada: User, settings: Settings) -> None:
+    settings.SLOT_HOURS, settings.VALIDATION_HOURS = 2, 1
+    now = NOW()
+    charge_games([PlayedTime("validation", ada.pk, 3600.0), PlayedTime("swiss", ada.pk, 900.0)], now)
+    assert (used_today(ada, now), used_today(ada, now, is_validation=True)) == (0.25, 1.0)
+    assert (exhausted(now), exhausted(now, is_validation=True)) == (set(), {ada.pk})
+    assert not is_exhausted(ada, now)
+    settings.VALIDATION_HOURS = 0
+    assert not is_exhausted(ada, now, is_validation=True)
+
+
+def test_ladders_count_for_the_site_and_every_end_of_an_attempt_is_charged(worker: Worker, ada: User) -> None:
+    mine = tournament_of(ada, "Mine")
+    tournament_of(None, "Site")
+    batches = take(worker, range(4))
+    an_hour_ago = NOW() - datetime.timedelta(hours=1)
+    Attempt.objects.update(sent_at=an_hour_ago, started_at=an_hour_ago)
+    done = [batch for batch in batches if name_of(batch) == "site"]
+    for batch in done:
+        finish(batch)
+    served = dict(OwnerShare.objects.values_list("owner", "served"))
+    games = sum(len(job.games) for batch in done for job in batch.jobs)
+    assert served[SITE] == pytest.approx(games, abs=0.01)  # the reports say that each took a second
+    assert not SlotUse.objects.exists()
+    lease = LEASE.total_seconds() / 3600
+    pause(mine)
+    unplayed = Game.objects.filter(tournament=mine, attempts__end=Attempt.End.RELEASED).count()
+    assert unplayed > 0
+    assert used_today(ada, NOW()) == pytest.approx(unplayed, rel=0.01, abs=lease)
