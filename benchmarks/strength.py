@@ -79,9 +79,7 @@ PAIRINGS: Final = {
 
 def main(arguments: Sequence[str]) -> int:
     parser = parser_of("strength", __doc__)
-    parser.add_argument(
-        "--pairing", action="append", choices=PAIRINGS, help="instead of all; may be repeated"
-    )
+    parser.add_argument("--pairing", action="append", choices=PAIRINGS, help="instead of all; repeatable")
     parser.add_argument("--ladder", action="append", choices=GAMES, help="instead of all; may be repeated")
     parser.add_argument("--records", type=Path, default=Path("var/strength"), help="folder for the games")
     parser.add_argument("--resume", action="store_true", help="continue with the games in that folder")

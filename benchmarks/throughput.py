@@ -62,9 +62,7 @@ class Mark:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of("throughput", __doc__)
     parser.add_argument("--games", type=int, default=12_000, help="approximate number (%(default)s)")
-    parser.add_argument(
-        "--think", type=int, default=0, metavar="MS", help="longest time for a move (%(default)s)"
-    )
+    parser.add_argument("--think", type=int, default=0, metavar="MS", help="longest for a move (%(default)s)")
     options = parser.parse_args(arguments)
     print(*describe_machine(), sep="\n")
     with tempfile.TemporaryDirectory() as name:

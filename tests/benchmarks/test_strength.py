@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks import strength
-from benchmarks.strength import PAIRINGS, Finding, match_words
+from benchmarks.strength import PAIRINGS, match_words
 from engines.rules import GAMES
 from workers.match.options.flags import read_options
 from workers.match.options.options import Format
 from workers.statistics import Model, score_of_elo
 
-WON = Finding(won=90, drawn=0, lost=10, verdict="H1", forfeits=0, complete=True)
 QUICK = ["--pairing", "greedy-random", "--ladder", "dogon-kulei", "--pairs", "1"]
-
-
-def row(name: str, wins: int, draws: int, losses: int, forfeits: int) -> dict[str, Any]:
-    return {"name": name, "wins": wins, "draws": draws, "losses": losses, "forfeits": forfeits}
 
 
 @pytest.mark.parametrize("name", PAIRINGS)
