@@ -2,7 +2,7 @@
 
 Four bots in C that answer at once play a rated round robin in a site like that of ``./arena up``: each pair
 of games by two processes, every move refereed, every game replayed by the record keeper and rated. The
-engines run in the sandbox that this machine provides to the user, and its level is printed; root has none. At
+engines run in the sandbox that this machine provides to the user; root has none. At
 the end rebuilt ratings must be equal to the bit, and each game must be recorded once. It also prints the
 processor time of each part of the site, and the part of the time between its first and its last game that
 a slot was inside a game. With ``--think`` the bots think for up to the given number of milliseconds a move.
@@ -13,7 +13,6 @@ a slot was inside a game. With ``--think`` the bots think for up to the given nu
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -28,7 +27,6 @@ from benchmarks.gauge import cpu_seconds
 from benchmarks.machine import describe_machine
 from benchmarks.output import parser_of
 from benchmarks.runs import Broken, compile_engine
-from engines.records import RecordError, read_records
 from engines.rules.playout import Dice, draw_game
 from engines.rules.registry import GAMES, Variant
 from tournament.embedded.console import Console
@@ -62,18 +60,18 @@ class Mark:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = parser_of("throughput", __doc__)
+    parser.add_argument("--games", type=int, default=12_000, help="approximate number (%(default)s)")
+    parser.add_argument("--think", type=int, default=0, metavar="MS", help="longest for a move (%(default)s)")
+    options = parser.parse_args(arguments)
     print(*describe_machine(), sep="\n")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         zips = pack_bots(GAMES[LADDER], folder, options.think)
         site = Options("up", folder / "site", workers=SLOTS)
-        with running_instance(
-            site, Console(sys.stderr), lambda: _prepare(zips, LADDER, options.games)
-        ) as instance:
+        with running_instance(site, Console(sys.stderr), lambda: _prepare(zips, options.games)) as instance:
             begun, ended = _watch(instance)
         _check()
-        print(f"- sandbox of the engines: {_find_sandbox()}")
         print(f"- a slot was inside a game {_share_inside():.1%} of the time")
     games = ended.games - begun.games
     rate = games / (ended.at - begun.at)
@@ -82,15 +80,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shares = ", ".join(f"{name} {ms:.2f}" for name, ms in took.items() if ms >= LEAST_SHOWN_MS)
     print(f"- processor time a game: {sum(took.values()):.2f} ms ({shares})")
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("throughput", __doc__)
-    parser.add_argument("--games", type=int, default=12_000, help="approximate number (%(default)s)")
-    parser.add_argument(
-        "--think", type=int, default=0, metavar="MS", help="longest time for a move (%(default)s)"
-    )
-    return parser
 
 
 def pack_bots(game: Variant, folder: Path, think_ms: int = 0) -> list[bytes]:
@@ -115,12 +104,12 @@ def draw_lines(game: Variant) -> Iterator[list[str]]:
             yield moves
 
 
-def _prepare(zips: Sequence[bytes], ladder: str, games: int) -> None:
+def _prepare(zips: Sequence[bytes], games: int) -> None:
     from tournament.services.schedule.tournaments import create_round_robin, start
 
     begun = time.monotonic()
     tournament = create_round_robin(
-        None, name="Throughput", versions=[register(content) for content in zips], ladders=[ladder],
+        None, name="Throughput", versions=[register(content) for content in zips], ladders=[LADDER],
         pairs=max(1, games // 2 // MEETINGS), time_control="10+0.1", seed=1, opening_plies=0,
         ply_limit=PLY_LIMIT,
     )  # fmt: skip
@@ -177,17 +166,6 @@ def _check() -> None:
     print(
         f"- all recorded once, {Game.objects.filter(rated=True).count()} rated, rebuilt ratings are the same"
     )
-
-
-def _find_sandbox() -> str:
-    """The level of the sandbox and how it stops engines, from the records."""
-    from tournament.models import GameRecord
-
-    text = GameRecord.objects.earliest("pk").text
-    record = next(read_records(text.splitlines(keepends=True), "the first record"))
-    if isinstance(record, RecordError):
-        raise Broken(str(record))
-    return record.header("Walls") or "none"
 
 
 def _share_inside() -> float:
