@@ -10,7 +10,6 @@ missed, or a game was forfeited or not played.
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -78,41 +77,24 @@ PAIRINGS: Final = {
 """By the value of ``--pairing``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one match, from the side of the bot that should be stronger."""
-
-    won: int
-    drawn: int
-    lost: int
-    verdict: str
-    """The accepted hypothesis; empty if none was accepted."""
-    forfeits: int
-    """Forfeits of both bots."""
-    complete: bool
-    """Whether all games were played, or as many as were needed to decide."""
-
-    @property
-    def share(self) -> float:
-        return (self.won + self.drawn / 2) / max(1, self.won + self.drawn + self.lost)
-
-    def meets(self, target: float) -> bool:
-        return self.complete and not self.forfeits and self.share >= target
-
-
 def main(arguments: Sequence[str]) -> int:
-    asked = _parser().parse_args(arguments)
+    parser = parser_of("strength", __doc__)
+    parser.add_argument("--pairing", action="append", choices=PAIRINGS, help="instead of all; repeatable")
+    parser.add_argument("--ladder", action="append", choices=GAMES, help="instead of all; may be repeated")
+    parser.add_argument("--records", type=Path, default=Path("var/strength"), help="folder for the games")
+    parser.add_argument("--resume", action="store_true", help="continue with the games in that folder")
+    parser.add_argument("--pairs", type=int, default=MOST_PAIRS, help="of games at most (%(default)s)")
+    asked = parser.parse_args(arguments)
     asked.records.mkdir(parents=True, exist_ok=True)
     print(HEAD, flush=True)
     all_met = True
     for name in asked.pairing or PAIRINGS:
         for ladder in asked.ladder or GAMES:
-            target = PAIRINGS[name].target(ladder)
             words = match_words(PAIRINGS[name], ladder, asked.pairs)
             words += ["-concurrency", "2", "-records", f"{asked.records / name}-{ladder}.pgn"]
-            found = read_events(play(words + ["-resume"] * asked.resume), PAIRINGS[name].strong.name)
-            print(format_row(PAIRINGS[name], ladder, target, found), flush=True)
-            all_met = all_met and found.meets(target)
+            is_met, line = read_events(play(words + ["-resume"] * asked.resume), PAIRINGS[name], ladder)
+            print(line, flush=True)
+            all_met = all_met and is_met
     return 0 if all_met else 1
 
 
@@ -136,39 +118,19 @@ def play(words: Sequence[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def read_events(events: Iterable[Mapping[str, Any]], strong: str) -> Finding:
-    """The result of a match of two engines from its last events."""
+def read_events(events: Iterable[Mapping[str, Any]], pairing: Pairing, ladder: str) -> tuple[bool, str]:
+    """Whether the target was met in a match of two engines without a forfeit, and its row of the table."""
     last = {event["event"]: event for event in events}
     rows, ended = last["table"]["rows"], last["ended"]
-    row = next(row for row in rows if row["name"] == strong)
-    return Finding(
-        row["wins"],
-        row["draws"],
-        row["losses"],
-        last["sprt"]["verdict"] or "",
-        sum(row["forfeits"] for row in rows),
-        not (ended["halted"] or ended["left_out"]),
-    )
-
-
-def format_row(pairing: Pairing, ladder: str, target: float, found: Finding) -> str:
-    counts = (found.won, found.drawn, found.lost, f"{found.share:.1%}", f"{target:.0%}")
-    verdict = found.verdict or "undecided"
-    return row(f"{pairing.strong.name} – {pairing.weak.name}", ladder, *counts, verdict, found.forfeits)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("strength", __doc__)
-    parser.add_argument(
-        "--pairing", action="append", choices=PAIRINGS, help="instead of all; may be repeated"
-    )
-    parser.add_argument("--ladder", action="append", choices=GAMES, help="instead of all; may be repeated")
-    parser.add_argument("--records", type=Path, default=Path("var/strength"), help="folder for the games")
-    parser.add_argument("--resume", action="store_true", help="continue with the games in that folder")
-    parser.add_argument(
-        "--pairs", type=int, default=MOST_PAIRS, help="of games at most (default %(default)s)"
-    )
-    return parser
+    strong = next(one for one in rows if one["name"] == pairing.strong.name)
+    counts = [strong[name] for name in ("wins", "draws", "losses")]
+    share = (counts[0] + counts[1] / 2) / max(1, sum(counts))
+    forfeits, target = sum(one["forfeits"] for one in rows), pairing.target(ladder)
+    is_whole = not (ended["halted"] or ended["left_out"])
+    title = f"{pairing.strong.name} – {pairing.weak.name}"
+    verdict = last["sprt"]["verdict"] or "undecided"
+    line = row(title, ladder, *counts, f"{share:.1%}", f"{target:.0%}", verdict, forfeits)
+    return is_whole and not forfeits and share >= target, line
 
 
 if __name__ == "__main__":

@@ -147,11 +147,6 @@ def test_if_the_rules_cannot_be_compiled_the_reason_is_printed_and_the_command_c
     assert "No module named" in rest[-1]  # of the site, which is not in this checkout
 
 
-def test_the_compiler_of_the_rules_is_installed_with_the_site() -> None:
-    pinned = (ROOT / "requirements.txt").read_text()
-    assert "\n# Compiles the rules, where there is a C compiler\nmypy==" in pinned
-
-
 @pytest.mark.slow
 def test_a_failed_installation_shows_why_and_leaves_no_stamp(checkout: Path, with_python: Path) -> None:
     (checkout / "requirements.txt").write_text("./no-such-package\n")
@@ -190,9 +185,3 @@ def test_a_checkout_that_cannot_be_written_is_one_sentence(checkout: Path, with_
     assert answer.returncode == 1
     assert answer.stderr.startswith(f"arena: cannot write into {checkout}, ")
     assert answer.stderr.count("\n") == 1
-
-
-def test_ci_runs_every_test() -> None:
-    script = (ROOT / ".ci" / "run").read_text()
-    assert "./arena test --all " in script
-    assert os.access(ROOT / ".ci" / "run", os.X_OK)

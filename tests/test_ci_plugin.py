@@ -30,18 +30,6 @@ def test_is_known_to_fail():
 """
 
 
-NOTING = """
-import os
-import pathlib
-import pytest
-
-@pytest.mark.parametrize("number", range(6))
-def test_notes_its_process(number):
-    with open(pathlib.Path(__file__).with_suffix(".txt"), "a") as file:
-        print(os.environ["PYTEST_XDIST_WORKER"], file=file)
-"""
-
-
 def run(
     folder: Path, source: str, ci: str, *words: str, ini: str = "[pytest]\n"
 ) -> subprocess.CompletedProcess[str]:
@@ -65,20 +53,6 @@ def test_in_ci_every_skip_fails_with_its_reason(tmp_path: Path) -> None:
     assert "1 failed, 1 xfailed, 1 error" in answer.stdout
     assert "CI skips nothing" in answer.stdout
     assert "no browser" in answer.stdout
-
-
-def test_in_ci_a_file_that_skips_itself_fails(tmp_path: Path) -> None:
-    answer = run(tmp_path, "import pytest\npytest.importorskip('no_such_package')\n", "true")
-    assert answer.returncode != 0
-    assert "CI skips nothing" in answer.stdout
-
-
-@pytest.mark.parametrize(
-    ("value", "is_ci"), [("", False), ("0", False), ("false", False), ("true", True), ("1", True)]
-)
-def test_ci_is_detected_from_the_variable(value: str, is_ci: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CI", value)
-    assert ci_plugin.in_ci() == is_ci
 
 
 def test_skipped_tests_are_named_at_the_end_by_what_they_need(tmp_path: Path) -> None:
@@ -123,16 +97,3 @@ def test_files_with_long_tests_come_first(tmp_path: Path) -> None:
     output = run(tmp_path, "", "true", "--collect-only", ini="[pytest]\nmarkers = slow\n thorough\n").stdout
     order = [line.partition("::")[0] for line in output.splitlines() if "::" in line]
     assert order == ["e2e/test_d.py", "test_c.py", "test_c.py", "test_b.py", "test_a.py"]
-
-
-def test_the_tests_of_a_file_share_a_process(tmp_path: Path) -> None:
-    """They share the file's fixtures, for instance a site."""
-    (tmp_path / "e2e").mkdir()
-    for name in ("one", "two"):
-        (tmp_path / "e2e" / f"test_{name}.py").write_text(NOTING)
-    answer = run(tmp_path, "", "true", "-n", "2", "--dist", "loadfile")
-    assert answer.returncode == 0, answer.stdout
-    for name in ("one", "two"):
-        processes = (tmp_path / "e2e" / f"test_{name}.txt").read_text().split()
-        assert len(processes) == 6
-        assert len(set(processes)) == 1

@@ -23,10 +23,9 @@ from django.core.management import get_commands, load_command_class
 from django.urls import Resolver404, resolve
 
 from engines.records import Termination
-from engines.rules.registry import GAMES
 from tournament import environment
-from tournament.embedded.options import DEFAULT_PORT, LOOPBACK, Options, export, parse_options
-from tournament.embedded.plan import ROOT, Address
+from tournament.embedded.options import parse_options
+from tournament.embedded.plan import ROOT
 from tournament.views.version_tests.starting import PRESETS
 from workers.match.options.flags import FLAGS, read_options
 
@@ -91,11 +90,6 @@ def test_every_link_leads_to_a_file_and_to_a_heading_of_it(document: str) -> Non
         assert file.exists(), target
         if anchor:
             assert anchor in anchors(file.relative_to(ROOT).as_posix()), target
-
-
-def test_the_readme_links_to_every_page_of_the_documents() -> None:
-    linked = set(re.findall(r"\]\(([^)#\s]+)", read("README.md")))
-    assert {page for page in PAGES if page.startswith("docs/")} <= linked
 
 
 # Paths and names
@@ -322,14 +316,6 @@ def test_every_command_in_a_sentence_is_accepted(document: str) -> None:
             check_manage([word for word in shlex.split(span)[1:] if "…" not in word])
 
 
-@pytest.mark.parametrize("document", [page for page in PAGES if page != "CHANGELOG.md"])
-def test_commands_name_a_python_that_is_there(document: str) -> None:
-    """Many machines have no ``python``; our containers have one."""
-    for text in (*lines_in(document), *spans(document)):
-        if "docker compose" not in text:
-            assert not re.search(r"(?<![\w/.-])python (-m|setup\.py|manage\.py)", text), text
-
-
 @pytest.mark.parametrize("document", PAGES)
 def test_commands_with_python3_need_no_installed_packages(document: str) -> None:
     for words in commands_in(document, [*lines_in(document), *spans(document)]):
@@ -399,19 +385,6 @@ def test_every_setting_that_is_named_exists(document: str) -> None:
     assert set(SETTING.findall(read(document))) <= settings_of_the_code() | TEST_SETTINGS | gone
 
 
-def test_the_start_script_sets_the_settings_that_the_page_names(tmp_path: Path) -> None:
-    options, address = Options("up", tmp_path), Address(LOOPBACK, DEFAULT_PORT)
-    untouched = "set by the user"
-    fresh: dict[str, str] = {}
-    given = dict.fromkeys(settings_table(), untouched)
-    for variables in (fresh, given):
-        export(options, address, variables)
-    (section,) = re.findall(r"^All settings are.*?^$", read("docs/operations.md"), re.MULTILINE | re.DOTALL)
-    always, otherwise = (set(SETTING.findall(part)) for part in section.split("itself"))
-    assert always == {name for name in settings_table() if name in fresh and given[name] != untouched}
-    assert otherwise == {name for name in settings_table() if name in fresh and given[name] == untouched}
-
-
 # Tables
 
 
@@ -429,8 +402,3 @@ def test_the_records_page_has_every_termination() -> None:
     table = read("engines/RECORDS.md").partition("### Result, termination and fault")[2].partition("###")[0]
     rows = re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE)
     assert set(re.findall(r"`([^`]+)`", " ".join(rows))) == {str(term) for term in Termination}
-
-
-@pytest.mark.parametrize("document", ["engines/PROTOCOL.md", "engines/RECORDS.md"])
-def test_a_page_for_authors_has_every_ladder(document: str) -> None:
-    assert all(f"`{code}`" in read(document) for code in GAMES)

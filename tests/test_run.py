@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run import BOTH_FORMS, Mode, closing_lines, failed_tests, parse_mode
+from tests.run import closing_lines, failed_tests, parse_mode
 from tests.support.jobs import processes_with, wait_until
 from tournament.embedded.plan import ROOT
 
@@ -95,14 +95,6 @@ def running(folder: Path, source: str) -> Iterator[subprocess.Popen[str]]:
             run.kill()
 
 
-def test_the_mode_is_one_of_three() -> None:
-    assert [parse_mode(words) for words in ([], ["--quick"], ["--all"])] == [
-        Mode.DEFAULT,
-        Mode.QUICK,
-        Mode.ALL,
-    ]
-
-
 @pytest.mark.parametrize("words", [["--quick", "--all"], ["--fast"], ["tests"]])
 def test_an_unknown_argument_is_refused_with_status_2(words: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
@@ -154,14 +146,6 @@ def test_a_process_that_outlives_the_tests_is_named_killed_and_fails_the_run(
     assert processes_with(MARK) == []
 
 
-def test_a_step_that_passes_passes_and_its_closing_line_is_repeated(tmp_path: Path) -> None:
-    with started(tmp_path, "print('1 passed in 0.01s')") as run:
-        printed = run.communicate()[0]
-    assert run.returncode == 0
-    assert printed.endswith("0 s  a step\n\na step:\n1 passed in 0.01s\n")
-    assert os.listdir(tmp_path) == ["cache"]
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_no_process_and_no_file(number: signal.Signals, tmp_path: Path) -> None:
     with started(tmp_path, WAITS) as run:
@@ -172,7 +156,3 @@ def test_an_interrupted_run_leaves_no_process_and_no_file(number: signal.Signals
     assert printed.endswith("arena: interrupted\n")
     assert processes_with(MARK) == []
     assert os.listdir(tmp_path) == ["cache"]
-
-
-def test_the_tests_of_both_forms_exist() -> None:
-    assert [path for path in BOTH_FORMS if not (ROOT / path).exists()] == []

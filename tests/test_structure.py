@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from engines import __version__
 from engines.rules.registry import GAMES
 from tests.support.structure import (
     ROOT,
@@ -99,12 +98,6 @@ def test_services_lock_rows_by_the_shared_functions(modules: dict[str, Module]) 
     """So the order of locks is one module's matter, see ``tournament.services.locks``."""
     locking = [name for name, module in modules.items() if "select_for_update(" in module.path.read_text()]
     assert locking == ["tournament.services.locks"]
-
-
-def test_the_version_is_in_one_module(modules: dict[str, Module]) -> None:
-    files = [(ROOT / "pyproject.toml"), (ROOT / "setup.py"), *(module.path for module in modules.values())]
-    found = [path for path in files if re.search(rf"\b{re.escape(__version__)}\b", path.read_text("utf-8"))]
-    assert found == [ROOT / "engines" / "__init__.py"]
 
 
 @pytest.mark.parametrize("package", ["workers", "tournament"])

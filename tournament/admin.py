@@ -7,7 +7,7 @@ Large tables are shown without counting them, and related rows are entered by id
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,11 +16,13 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib import admin, messages
+from django.contrib.admin.sites import AdminSite
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group
+from django.core.exceptions import BadRequest, FieldDoesNotExist
 from django.core.paginator import Paginator
+from django.db import DataError, transaction
 from django.db import models as db
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -49,6 +51,22 @@ MOST_ROWS = 5_000
 
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 """The site's log-in: Django's own for the administration has neither limits nor a second factor."""
+
+
+def _admin_view(view: Callable[..., HttpResponse], cacheable: bool = False) -> Callable[..., HttpResponse]:
+    """As Django's, which raises for some numbers and fields that no row has: here they are bad requests."""
+
+    @wraps(view)
+    def answer(*args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(*args, **kwargs)
+        except (FieldDoesNotExist, OverflowError, DataError) as error:
+            raise BadRequest(str(error)) from error
+
+    return AdminSite.admin_view(admin.site, answer, cacheable)
+
+
+admin.site.admin_view = _admin_view  # type: ignore[method-assign, assignment]
 
 for app in ("account", "mfa", "usersessions"):
     import_module(f"allauth.{app}.admin")  # registers what is taken out again

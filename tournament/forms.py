@@ -24,7 +24,7 @@ from tournament import access
 from tournament.models import Bot, BotVersion, Token, Tournament, User
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
 from tournament.services.schedule.terms import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
-from workers.game.openings import MAX_PLIES
+from workers.jobs import MAX_OPENING_PLIES
 
 if TYPE_CHECKING:
     _VersionChoiceField = forms.ModelMultipleChoiceField[BotVersion]
@@ -307,7 +307,7 @@ class TournamentForm(forms.Form):
     opening_plies = forms.IntegerField(
         label="Opening plies",
         min_value=0,
-        max_value=MAX_PLIES,
+        max_value=MAX_OPENING_PLIES,
         initial=4,
         help_text="Drawn at random before the bots take over.",
     )

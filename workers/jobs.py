@@ -28,6 +28,8 @@ The first release had version 1. A change of a message or of a game's rules rais
 BOOK = "book"
 """The comment of an opening move, which no engine chose."""
 
+MAX_OPENING_PLIES = 40
+"""The longest opening; with more random plies the bots would decide little of a game."""
 MAX_VOIDS = 3
 """A game that was void this many times is given up: it halts."""
 MAX_LOST = 10

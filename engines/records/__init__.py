@@ -21,13 +21,11 @@ from engines.records.headers import (
     start_history,
 )
 from engines.records.model import (
-    Fault,
     MoveNote,
     Record,
     RecordError,
     RecordMove,
     Source,
-    Termination,
     note_from_info,
     note_of_time,
 )
@@ -35,6 +33,7 @@ from engines.records.notes import BOOK, format_note, parse_note
 from engines.records.reader import read_records, read_times
 from engines.records.verify import ONE_SIDED, find_disagreements, replay_record, verify_record
 from engines.records.writer import clean_text, format_moves, format_record, sorted_headers
+from engines.terminations import Fault, Termination
 
 __all__ = [
     "BOOK",

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engines.records.headers import FIRST_RULES
-from engines.records.model import Fault, Record, RecordMove, Termination
+from engines.records.model import Record, RecordMove
 from engines.records.writer import clean_text
 from engines.rules.base import Reason, Result
 from engines.rules.registry import find_game
+from engines.terminations import Fault, Termination
 
 UNKNOWN = "?"
 UNKNOWN_DATE = "????.??.??"

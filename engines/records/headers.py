@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engines.records.model import REQUIRED, Fault, Record, Termination
+from engines.records.model import REQUIRED, Record
 from engines.rules.base import MAX_NUMBER, OtherRules, PositionError, Reason, Result, Side, UnknownGame, quote
 from engines.rules.history import History
 from engines.rules.registry import GAMES, find_game
+from engines.terminations import Fault, Termination
 from engines.timecontrol import TimeControl, TimeControlError, parse_time_control
 
 SIDE_CONTROLS = ("WhiteTimeControl", "BlackTimeControl")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import NamedTuple, Self
 
 from engines.protocol.messages import Info
 from engines.protocol.score import Score
-from engines.rules.base import Result, Side
+from engines.rules.base import Result
 
 ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")
 HEADERS = (
@@ -55,57 +54,6 @@ MAX_PV = 12
 _TOKEN = re.compile(rf"[A-Za-z][A-Za-z0-9+\-:_#=]{{0,{MAX_TOKEN - 1}}}")
 _TOKENS = re.compile(rf"(?:{_TOKEN.pattern} )*")
 _PV_TOKEN = re.compile(r"[A-Za-z0-9+\-:_#=]+")
-
-
-class Termination(enum.StrEnum):
-    """Why a game ended."""
-
-    RULES = "rules"
-    REPETITION = "repetition"
-    PLY_LIMIT = "ply limit"
-    ILLEGAL_MOVE = "illegal move"
-    UNSOLICITED = "unsolicited answer"
-    RESIGNATION = "resignation"
-    TIME = "time forfeit"
-    STALL = "stall"
-    CRASH = "crash"
-    FLOOD = "flood"
-    MEMORY = "memory limit"
-    PROCESS = "process limit"
-    CPU = "cpu limit"
-    FILE = "file limit"
-    ADJUDICATION = "adjudication"
-    VOID = "void"
-
-    @property
-    def is_forfeit(self) -> bool:
-        """Whether an engine lost by its own fault; it counts like any other loss."""
-        return self not in _NO_FORFEIT
-
-
-_NO_FORFEIT = frozenset(
-    {
-        Termination.RULES,
-        Termination.REPETITION,
-        Termination.PLY_LIMIT,
-        Termination.RESIGNATION,
-        Termination.ADJUDICATION,
-        Termination.VOID,
-    }
-)
-
-
-class Fault(enum.StrEnum):
-    """Whose fault ended the game: a player's in a forfeit, the infrastructure's in a void."""
-
-    WHITE = "white"
-    BLACK = "black"
-    NONE = "none"
-    INFRASTRUCTURE = "infrastructure"
-
-    @staticmethod
-    def of(side: Side) -> Fault:
-        return Fault.WHITE if side is Side.WHITE else Fault.BLACK
 
 
 def is_token(text: str) -> bool:

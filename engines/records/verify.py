@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from engines.protocol.score import Score
 from engines.records.clocks import check_clocks
 from engines.records.headers import Disagreement, check_headers, find_fault, find_termination, start_history
-from engines.records.model import Fault, Record, RecordMove, Termination
+from engines.records.model import Record, RecordMove
 from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, RulesError, Side, quote
 from engines.rules.history import History
+from engines.terminations import Fault, Termination
 
 ONE_SIDED = "only the loser's scores decided"
 """The evidence of a win that was adjudicated by the scores of one engine."""

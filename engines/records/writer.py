@@ -8,18 +8,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from engines.records.headers import FIRST_RULES, check_headers, start_history
-from engines.records.model import (
-    HEADERS,
-    Record,
-    RecordError,
-    RecordMove,
-    Termination,
-    are_tokens,
-    is_token,
-)
+from engines.records.model import HEADERS, Record, RecordError, RecordMove, are_tokens, is_token
 from engines.records.notes import BOOK, format_note
 from engines.rules.base import Result
 from engines.rules.history import History
+from engines.terminations import Termination
 
 LINE_LENGTH = 79
 MAX_EVIDENCE = 500

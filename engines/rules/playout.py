@@ -1,8 +1,7 @@
 """Random games, with all legal moves equally likely; used to measure the speed of the rules.
 
 Moves are drawn by a small random generator of this module, which costs almost nothing when
-compiled and gives the same games for a seed in both forms of the rules. A separate module, because
-what is in this folder is compiled.
+compiled and gives the same games for a seed in both forms of the rules.
 """
 
 from __future__ import annotations

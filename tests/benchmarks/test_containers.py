@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from benchmarks import containers
-from benchmarks.containers import CHECK, COUNT, SERVICES, START, main, settings_of, wait_for
-from benchmarks.runs import Broken
+from benchmarks.containers import CHECK, COUNT, SERVICES, START, main, settings_of
 from tests.support.schedule import make_version
 from tests.tournament.conftest import queues
 from tournament.embedded.plan import ROOT
@@ -75,37 +74,6 @@ def test_a_missing_record_is_exit_code_1_and_the_containers_are_deleted(
     assert main([]) == 1
     assert "'records': 47" in capsys.readouterr().out
     assert calls(docker)[-1] == "down"
-
-
-def test_games_that_do_not_end_are_named(
-    docker: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    stand_in(docker, done=3)
-    monkeypatch.setattr(containers, "PLAYED_S", -1.0)
-    assert main([]) == 1
-    assert "3 of 48 games are played" in capsys.readouterr().out
-
-
-def test_a_failing_command_is_quoted(docker: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (docker / "docker").write_text("#!/bin/sh\necho no image >&2\nexit 1\n")
-    assert main([]) == 1
-    assert "no image" in capsys.readouterr().out
-
-
-def test_without_docker_and_with_unknown_words_the_exit_code_is_2(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    for words in ([], ["--games", "many"], ["--step", "pages"]):
-        with pytest.raises(SystemExit, match="2"):
-            main(words)
-    assert "docker is not installed" in capsys.readouterr().err
-
-
-def test_a_wait_ends_with_what_is_left() -> None:
-    wait_for(lambda: "", 0.0)
-    with pytest.raises(Broken, match="site is starting"):
-        wait_for(lambda: "site is starting", -1.0)
 
 
 def test_secrets_services_and_programs_fit_the_compose_file() -> None:

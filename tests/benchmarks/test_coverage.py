@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import coverage
 from benchmarks.coverage import BIAS_ELO, LEAST, MOST, measure, simulate
-from engines.rules.base import Result
 from tournament.arithmetic.estimates import estimate
 from tournament.arithmetic.standings import Tally
 
@@ -35,21 +33,3 @@ def test_without_the_pairs_the_same_simulation_fails() -> None:
             held += abs(gap.elo - (pool.truth[0] - pool.truth[other])) <= gap.error
             asked += 1
     assert held / asked < 0.92
-
-
-def test_a_pair_shares_the_bias_of_its_opening() -> None:
-    """Moving first decides most games if the bias is far above the strengths."""
-    pool = simulate(np.random.default_rng(2), 4, 500, 3_000.0)
-    split = sum(pair.first == pair.second != Result.DRAW for pair in pool.pairs)
-    assert split > 400
-
-
-def test_the_command_prints_a_row_for_each_simulation(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(coverage, "POOLS", ((4, 30),))
-    code = coverage.main(["--pools", "2"])
-    *head, independent, shared = capsys.readouterr().out.splitlines()
-    assert head == coverage.HEAD.splitlines()
-    assert ("| independent | 4 | 30 |" in independent, "| shared bias | 4 | 30 |" in shared) == (True, True)
-    assert code in {0, 1}

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
 from benchmarks.lines import PLIES, draw_line
 from benchmarks.runs import (
     Bench,
-    Broken,
     Setup,
     compile_engine,
     seconds_a_game,
@@ -58,10 +56,3 @@ def test_a_match_a_bare_loop_and_a_start_are_timed(bench: Bench) -> None:
         time_start(bench, core, 3),
     )
     assert all(taken > 0 for taken in seconds)
-
-
-def test_a_match_that_does_not_play_the_line_has_no_time(bench: Bench, tmp_path: Path) -> None:
-    short = Bench(bench.game, bench.engine, tmp_path)
-    short.line.write_text("Da1")
-    with pytest.raises(Broken, match="not the expected line"):
-        time_match(short, Setup(frozenset(os.sched_getaffinity(0))), 12)

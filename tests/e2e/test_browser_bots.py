@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from typing import Literal
 
@@ -13,7 +12,6 @@ from pytest_django.live_server_helper import LiveServer
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
 from tournament.models import Game, LadderRating, RatingEvent
-from tournament.services.results.rebuilding import rebuild
 
 LONG = "A bot with the longest name of all bots"
 PAGES = ("/bots/stone-age/", "/bots/stone-age/2/", "/bots/stone-age/against/greedy/", "/people/olga/")
@@ -29,16 +27,6 @@ def games(site: Site) -> list[Game]:
     return played + play_rated(site.owner, "Winter", [second, *others], ladders=[LADDER, "dualma"], seed=8)
 
 
-def cut_off(page: Page) -> list[str]:
-    """The labels of the boxes that have to be scrolled sideways."""
-    return list(
-        page.locator(".tablebox").evaluate_all(
-            "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1)"
-            ".map(box => box.getAttribute('aria-label'))"
-        )
-    )
-
-
 def follow(page: Page, label: str, number: int) -> None:
     """Click the first number of this column of a table of results, and count the games."""
     cell = page.locator(f".tablebox[aria-label='{label}'] tbody tr:first-child td.num").nth(number)
@@ -47,13 +35,6 @@ def follow(page: Page, label: str, number: int) -> None:
     expect(page).to_have_url(re.compile("/games/"))
     expect(page.locator("tbody tr")).to_have_count(count)
     page.go_back()
-
-
-def test_the_numbers_of_a_bot_lead_to_as_many_games(site: Site, page: Page) -> None:
-    page.goto(f"/bots/stone-age/?ladder={LADDER}")
-    for label in ("Results by opponent", "Results by colour", "Results by opening"):
-        follow(page, label, 0)
-    follow(page, "Forfeits by ending", 0)
 
 
 def test_ladder_and_version_are_chosen_by_keyboard(site: Site, page: Page) -> None:
@@ -113,12 +94,6 @@ def test_the_name_of_an_owner_leads_to_the_profile_and_back_to_the_bot(site: Sit
     expect(page.locator("h1")).to_have_text("Stone Age")
 
 
-def test_the_tables_are_whole_on_a_desk(site: Site, page: Page) -> None:
-    for address in PAGES:
-        page.goto(address)
-        assert cut_off(page) == [], address
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_fit_a_phone_and_their_links_a_finger(
     site: Site, browser: Browser, live_server: LiveServer, scheme: Literal["light", "dark"]
@@ -156,15 +131,3 @@ def test_results_and_comparisons_work_without_scripts(
     expect(page.locator("h1")).to_have_text(re.compile("Stone Age v2 against"))
     follow(page, "Results by ladder and colour", 0)
     context.close()
-
-
-def test_headings_are_in_order(site: Site, page: Page) -> None:
-    for address in PAGES:
-        page.goto(address)
-        levels = page.locator("h1, h2, h3, h4").evaluate_all("all => all.map(one => Number(one.tagName[1]))")
-        assert levels[0] == 1
-        assert all(after <= before + 1 for before, after in itertools.pairwise(levels)), address
-
-
-def test_the_games_of_the_fixture_are_rated_as_a_rebuild_rates_them(site: Site, games: list[Game]) -> None:
-    assert not any(one.changed for one in rebuild())

@@ -124,13 +124,6 @@ def test_games_are_read_and_filtered_on_a_phone_in_the_dark(games: int, phone: P
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_a_phone_shows_every_entry_of_the_menu(games: int, phone: Page) -> None:
-    phone.set_viewport_size({"width": 360, "height": 740})
-    phone.goto("/games/")
-    for entry in phone.get_by_role("navigation", name="Main").get_by_role("link").all():
-        expect(entry).to_be_in_viewport(ratio=1)
-
-
 def test_games_are_filtered_sorted_and_paged_without_scripts(
     games: int, browser: Browser, live_server: LiveServer
 ) -> None:

@@ -59,12 +59,6 @@ def test_a_game_that_ends_gives_its_board_to_the_next(site: Site, second: Game, 
     expect(page.locator("#playing")).to_contain_text("The board shows the end of", timeout=20_000)
 
 
-def test_a_board_leads_to_its_game(site: Site, page: Page) -> None:
-    page.goto("/")
-    boards(page).locator("svg.board").click()
-    expect(page).to_have_url(re.compile(f"/games/{site.live.pk}/$"))
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_one_board_and_a_desk_two(
     site: Site, second: Game, browser: Browser, live_server: LiveServer, scheme: str

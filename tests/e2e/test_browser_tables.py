@@ -58,38 +58,6 @@ def unscripted(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
     context.close()
 
 
-def test_the_numbers_of_a_ladder_s_row_lead_to_as_many_games(games: list[Game], page: Page) -> None:
-    page.goto(f"/ladders/{LADDER}/")
-    links = page.locator(".drawn-rows tr:has(td)").first.locator("a[href^='/games/']")
-    counts = [int(text) for text in links.all_inner_texts()]
-    assert len(counts) >= 3
-    assert links.evaluate_all(SMALL) == []
-    for number, count in enumerate(counts):
-        links.nth(number).click()
-        expect(page).to_have_url(re.compile("/games/.*bot="))
-        expect(page.locator("tbody tr")).to_have_count(count)
-        page.go_back()
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_numbers_of_a_version_test_lead_to_as_many_games(
-    tested: Tournament, page: Page, width: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    page.goto(tested.get_absolute_url())
-    links = page.locator("#live a[href*='pair=']")
-    assert links.evaluate_all(SMALL) == []
-    found = {
-        text: links.nth(number).get_attribute("href") for number, text in enumerate(links.all_inner_texts())
-    }
-    assert list(found) == ["6 counted", "3 won", "3 lost", "3"]
-    for text, address in found.items():
-        page.goto(address or "")
-        pairs = 2 if text == "3" else 1
-        expect(page.locator("tbody tr")).to_have_count(pairs * int(text.split()[0]))
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
 @pytest.mark.thorough
 def test_files_of_tables_can_be_opened_on_phones_and_without_scripts(
     games: list[Game], site: Site, tested: Tournament, unscripted: Page

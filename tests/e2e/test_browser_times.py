@@ -72,15 +72,6 @@ def test_a_list_names_the_zone_in_its_heading_and_at_the_foot_of_the_page(site: 
     expect(page.locator(".foot")).to_contain_text("Times: Buenos Aires time, UTC-3")
 
 
-def test_a_visitor_whose_zone_is_utc_is_shown_the_server_s_text(site: Site, visit: Visit) -> None:
-    finished_at(site, 2021, 1, 15, 22, 30)
-    page = visit("UTC")
-    page.goto("/games/")
-    expect(page.locator(".games time")).to_have_text("15 Jan 2021 22:30 UTC")
-    expect(page.locator(".games th").last).to_have_text("Played")
-    expect(page.locator(".foot")).to_contain_text("Times: UTC")
-
-
 def test_without_javascript_times_are_utc(site: Site, visit: Visit) -> None:
     finished_at(site, 2021, 1, 15, 22, 30)
     page = visit("Asia/Tokyo", scripts=False)

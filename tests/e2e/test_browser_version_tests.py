@@ -134,16 +134,3 @@ def test_a_test_is_followed_on_a_phone_in_the_dark(
         assert box["x"] + box["width"] <= 390
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_no_page_of_version_tests_scrolls_sideways(
-    site: Site, page: Page, broker: FakeBroker, width: int
-) -> None:
-    test = start(site)
-    play(broker, 2)
-    log_in(page, "olga")
-    page.set_viewport_size({"width": width, "height": 900})
-    for address in (test.get_absolute_url(), "/version-tests/", "/version-tests/new/", "/account/"):
-        page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, address

@@ -35,21 +35,6 @@ def test_every_ladder_has_a_line_below_the_head(capsys: pytest.CaptureFixture[st
     assert re.fullmatch(r"referee: \d+\.\d\d µs a move at the median ladder, \d+\.\d\d in the worst", referee)
 
 
-def test_the_page_of_figures_shows_both_forms_as_the_command_prints_them() -> None:
-    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    printed = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    blocks = [block for block in printed if "python -m engines bench\n" in block]
-    assert [block.splitlines()[1].split(",")[0] for block in blocks] == [
-        "rules: compiled",
-        "rules: plain Python",
-    ]
-    for block in blocks:
-        head, *rows = block.splitlines()[4:-2]
-        assert head == bench.HEADER
-        assert [row.split()[0] for row in rows] == list(GAMES)
-        assert all(ROW.fullmatch(row) for row in rows)
-
-
 def test_only_the_ladders_that_are_named_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--seconds", "0.001", "dogon-gagara", "dogon-kulei"]) == 0
     rows = capsys.readouterr().out.splitlines()[4:6]

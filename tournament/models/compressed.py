@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from engines.records import Fault
+from engines.terminations import Fault
 from tournament.models.tournaments import Tournament
 
 LEVEL = 6

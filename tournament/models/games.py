@@ -10,8 +10,8 @@ from django.db.models.functions import Coalesce
 from django.db.models.lookups import Exact
 from django.urls import reverse
 
-from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
+from engines.terminations import Fault, Termination
 from tournament.arithmetic.standings import Tally
 from tournament.models.compressed import CompressedTextField
 

@@ -16,7 +16,6 @@ from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
 from tournament.arithmetic.standings import Tally
-from tournament.arithmetic.tallies import TallyColumns
 
 
 class LadderQuerySet(models.QuerySet["Ladder"]):
@@ -77,10 +76,6 @@ class PairScoreQuerySet(models.QuerySet["PairScore"]):
             for result, count in zip(results, counts, strict=True)
             if count
         ]
-
-    def columns(self) -> TallyColumns:
-        """For estimates; players are version ids."""
-        return TallyColumns.of_scores(self.values_list("white_id", "black_id", "wins", "draws", "losses"))
 
 
 class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
@@ -193,12 +188,6 @@ class PairScore(models.Model):
         return f"{self.ladder_id} {self.white_id}-{self.black_id}: +{self.wins} ={self.draws} -{self.losses}"
 
 
-class PairOutcomeQuerySet(models.QuerySet["PairOutcome"]):
-    def columns(self) -> TallyColumns:
-        """For estimates; players are version ids."""
-        return TallyColumns.of_pairs(self.values_list("one_id", "other_id", "first", "second", "count"))
-
-
 class PairOutcome(models.Model):
     """How many pairings of two versions had the same results in both games, both rated.
 
@@ -214,8 +203,6 @@ class PairOutcome(models.Model):
     second = models.CharField(max_length=7)
     """The result of the game in which ``other`` was White."""
     count = models.PositiveIntegerField(default=0)
-
-    objects = PairOutcomeQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [

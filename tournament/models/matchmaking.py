@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,10 +12,10 @@ from django.core.validators import MaxValueValidator
 from django.db import models
 from django.template.defaultfilters import pluralize
 
-from engines.timecontrol import TimeControlError, parse_time_control
+from engines.rules.registry import GAMES
 from tournament.models.ladders import Ladder
 from tournament.models.tournaments import GAMES_A_PAIR
-from workers.game.openings import MAX_PLIES
+from workers.jobs import MAX_OPENING_PLIES
 
 MAX_GAMES_AN_HOUR = 100_000
 
@@ -29,6 +30,8 @@ class LadderTerms:
 
 def check_time_control(text: str) -> None:
     """Raises ``ValidationError``."""
+    from engines.timecontrol import TimeControlError, parse_time_control
+
     try:
         parse_time_control(text)
     except TimeControlError as error:
@@ -40,6 +43,11 @@ class MatchmakingQuerySet(models.QuerySet["Matchmaking"]):
         """Create the row of every ladder that has none; may be repeated."""
         ladders = Ladder.objects.values_list("code", flat=True)
         self.bulk_create([self.model(ladder_id=code) for code in ladders], ignore_conflicts=True)
+
+    def of_ladders(self, codes: Iterable[str] = tuple(GAMES)) -> list[Matchmaking]:
+        """One for each ladder, in their order; those of ladders without a stored row are not saved."""
+        rows = {row.ladder_id: row for row in self.select_related("tournament").filter(pk__in=codes)}
+        return [rows.get(code) or self.model(ladder_id=code) for code in codes]
 
 
 class Matchmaking(models.Model):
@@ -66,7 +74,7 @@ class Matchmaking(models.Model):
     opening_plies = models.PositiveIntegerField(
         null=True,
         blank=True,
-        validators=[MaxValueValidator(MAX_PLIES)],
+        validators=[MaxValueValidator(MAX_OPENING_PLIES)],
         help_text="First plies of a game, drawn at random for each pair. Empty: the site's default.",
     )
     tournament = models.ForeignKey(

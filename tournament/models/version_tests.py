@@ -6,14 +6,16 @@ is the baseline. Everything here is from the candidate's side.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import models
 
 from tournament.models.tournaments import GAMES_A_PAIR
-from workers.intervals import EloInterval, interval
 from workers.sequential import Sprt
 from workers.statistics import Pentanomial, Wdl, bounds
+
+if TYPE_CHECKING:
+    from workers.intervals import EloInterval
 
 
 def no_pairs() -> list[int]:
@@ -101,6 +103,8 @@ class VersionTest(models.Model):
     @property
     def interval(self) -> EloInterval:
         """The candidate's strength above the baseline's."""
+        from workers.intervals import interval
+
         return interval(self.pairs)
 
     @property

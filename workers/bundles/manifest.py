@@ -133,7 +133,7 @@ def _parse_toml(data: bytes) -> dict[str, Any]:
     if data.count(b".") > MAX_DOTS:
         raise BundleError(f"{MANIFEST_NAME} has more than {MAX_DOTS} dots")
     try:
-        return tomllib.loads(data.decode())
+        return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise BundleError(f"{MANIFEST_NAME} is not UTF-8 at byte {error.start}") from None
     except tomllib.TOMLDecodeError as error:

@@ -35,7 +35,7 @@ from workers.engine.process import (
     EngineExited,
     EngineFault,
     EngineFlooded,
-    EngineOutputClosed,
+    EnginePipeClosed,
     EngineProcess,
     EngineSilent,
 )
@@ -182,7 +182,7 @@ class CheckedProcess:
         """The next line; None if none arrives before the deadline."""
         try:
             line = self._process.read_line(deadline_ns)
-        except EngineOutputClosed as fault:
+        except EnginePipeClosed as fault:
             raise _failure(fault) from None
         except EngineSilent:
             self._budget.deadline_ns(0)

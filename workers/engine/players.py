@@ -42,8 +42,8 @@ from workers.engine.process import (
     EngineExited,
     EngineFault,
     EngineFlooded,
-    EngineOutputClosed,
     EngineOverLimit,
+    EnginePipeClosed,
     EngineProcess,
     EngineSilent,
     drop_scratch,
@@ -267,7 +267,7 @@ class UgiPlayer:
             self._send(messages, deadline_ns)
             while not self._has_received(kind, word, deadline_ns):
                 pass
-        except EngineOutputClosed as closed:
+        except EnginePipeClosed as closed:
             raise EngineSilent(f"no {word}: {closed}") from None
         except EngineSilent:
             encoding = f": {NOT_UTF_8}" if "\0" in self._log.text() else ""
@@ -332,7 +332,7 @@ def _silence_verdict(silence: EngineSilent, allowance_ns: int, charge: Charge | 
     if charge is not None and charge.is_void(allowance_ns):
         return Void(_void_sentence(charge))
     limit = f"no answer within {allowance_ns // NS_PER_MS} ms, margin included"
-    evidence = f"{'no answer' if isinstance(silence, EngineOutputClosed) else limit}: {silence}"
+    evidence = f"{'no answer' if isinstance(silence, EnginePipeClosed) else limit}: {silence}"
     return Forfeit(Termination.TIME, evidence if charge is None else f"{evidence} ({charge.sentence})")
 
 

@@ -41,7 +41,7 @@ KEPT_STDERR_BYTES = 64 * 1024
 """Bytes kept from the beginning and from the end of standard error."""
 READ_BYTES = 64 * 1024
 CLOSED_NS = 1_000_000_000
-"""How long an engine may take to end after it closed its output, which a process that exits does first."""
+"""How long an engine may take to end after it closed a pipe, which a process that exits does first."""
 WAIT_NS = 500_000_000
 """The longest time of a wait before ``on_wait`` is called."""
 MOST_EVENTS = 4
@@ -77,8 +77,8 @@ class EngineSilent(EngineFault):
     """No line arrived, or no input was read, before the deadline."""
 
 
-class EngineOutputClosed(EngineSilent):
-    """The engine has closed its output and has not ended."""
+class EnginePipeClosed(EngineSilent):
+    """The engine has closed its input or its output and has not ended."""
 
 
 class EngineExited(EngineFault):
@@ -117,8 +117,8 @@ class EngineProcess:
         self.unfinished = b""
         """The beginning of a line that has not arrived completely."""
         self._output_bytes = 0
-        self._closed_ns = NEVER_NS
-        """When the output was closed."""
+        self._closed, self._closed_ns = "", NEVER_NS
+        """The pipe that the engine closed first, and when that was seen."""
         self._next_check_ns = 0
         self._stderr = Ends(KEPT_STDERR_BYTES)
         self._watched_fds: tuple[int, ...] = ()
@@ -270,17 +270,18 @@ class EngineProcess:
             except BlockingIOError:
                 self._wait_to_write(deadline_ns)
             except BrokenPipeError:
+                self._note_closed("input", time.monotonic_ns())
                 return
 
     def read_line(self, deadline_ns: int, *, until_exit: bool = False) -> bytes:
         """The next line that is not empty, without its line end; waits until the deadline at most.
 
-        An engine that has closed its output is not waited for, except with ``until_exit``.
+        An engine that has closed its input or output is not waited for, except with ``until_exit``.
         """
         while not self._lines:
             now_ns = time.monotonic_ns()
             if not until_exit and now_ns >= self._closed_ns + CLOSED_NS:
-                raise EngineOutputClosed("it closed its output")
+                raise EnginePipeClosed(f"it closed its {self._closed}")
             if now_ns >= self._next_check_ns:
                 self._call_on_wait(now_ns)
             left_ns = self._left_ns(now_ns, deadline_ns)
@@ -450,8 +451,12 @@ class EngineProcess:
         if chunk:
             self._add_output(chunk)
         else:
-            self._closed_ns = self.arrived_ns
+            self._note_closed("output", self.arrived_ns)
             self._stop_watching(self._out)
+
+    def _note_closed(self, pipe: str, now_ns: int) -> None:
+        if not self._closed:
+            self._closed, self._closed_ns = pipe, now_ns
 
     def _add_output(self, chunk: bytes) -> None:
         """Split output into lines; raises ``EngineFlooded`` if a line or the move's output is too long."""

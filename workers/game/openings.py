@@ -9,8 +9,6 @@ from itertools import count, islice
 from engines.rules.history import History
 from engines.rules.registry import Variant
 
-MAX_PLIES = 40
-"""The longest opening; with more random plies the bots would decide little of a game."""
 TRIES = 200
 """The largest number of draws for one opening: a draw that ends the game or repeats an opening is
 drawn again."""

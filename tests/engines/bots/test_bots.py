@@ -25,7 +25,8 @@ from engines.rules.history import History
 from engines.rules.registry import GAMES, find_game
 from engines.sdk import BotTurn, Session
 
-BOTS = [bot.module for bot in SAMPLE_BOTS]
+ALL_BOTS = [*SAMPLE_BOTS, SampleBot("mcts_bot", "MCTS", "", tuple(GAMES))]
+BOTS = [bot.module for bot in ALL_BOTS]
 THINKING = ["greedy_bot", "alphabeta_bot"]
 ROOT = Path(engines.__file__).parents[1]
 DEADLINE_S = 120
@@ -94,7 +95,7 @@ def test_naming_the_sample_bots_does_not_import_them() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("bot", SAMPLE_BOTS, ids=BOTS)
+@pytest.mark.parametrize("bot", ALL_BOTS, ids=BOTS)
 def test_a_bot_imports_shared_modules_and_no_other_bot(bot: SampleBot) -> None:
     imported = re.findall(r"^from (engines[.\w]*) import", bot.path.read_text(), re.MULTILINE)
     assert imported
@@ -110,7 +111,7 @@ def test_a_bot_plays_legal_moves(module: str, code: str) -> None:
         assert position.is_legal(best_move(said)), said
 
 
-@pytest.mark.parametrize("module", [*BOTS, "mcts_bot"])
+@pytest.mark.parametrize("module", BOTS)
 def test_a_bot_plays_a_game_for_which_it_has_neither_evaluation_nor_guide(
     module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,7 +122,7 @@ def test_a_bot_plays_a_game_for_which_it_has_neither_evaluation_nor_guide(
     assert position.is_legal(best_move(said)), said
 
 
-@pytest.mark.parametrize("bot", SAMPLE_BOTS, ids=BOTS)
+@pytest.mark.parametrize("bot", ALL_BOTS, ids=BOTS)
 def test_a_bot_runs_as_a_loose_file_far_from_the_package(bot: SampleBot, tmp_path: Path) -> None:
     shutil.copy(bot.path, tmp_path / "main.py")
     lines = ["ugi", "setoption name UGI_Variant value dualma", "isready", "position startpos", "go nodes 20"]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,8 +18,6 @@ from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tests.engines.bots.test_alphabeta_bot import REPEATED, REPEATING
 from tests.engines.bots.test_bots import (
-    DEADLINE_S,
-    ROOT,
     ask,
     best_move,
     converse,
@@ -48,38 +43,6 @@ def mate_of(code: str, position: str, go: str) -> int | None:
     score = last_info(code, position, go).score
     assert score is not None
     return score.mate
-
-
-def test_it_imports_shared_modules_and_no_other_bot() -> None:
-    imported = re.findall(r"^from (engines[.\w]*) import", SOURCE.read_text(), re.MULTILINE)
-    assert imported
-    assert not any(name.endswith("_bot") for name in imported)
-    assert all(name.startswith(("engines.sdk", "engines.rules.", "engines.bots.")) for name in imported)
-
-
-def test_it_runs_as_a_loose_file_far_from_the_package(tmp_path: Path) -> None:
-    shutil.copy(SOURCE, tmp_path / "main.py")
-    lines = "ugi\nsetoption name UGI_Variant value duploline\nisready\nposition startpos\ngo nodes 20\n"
-    done = subprocess.run(
-        [sys.executable, "main.py"],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT)},
-        input=lines,
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE_S,
-        check=True,
-    )
-    said = done.stdout.splitlines()
-    assert "id name MCTS" in said
-    assert GAMES["duploline"].position.initial().is_legal(best_move(said))
-
-
-@pytest.mark.parametrize("code", GAMES)
-def test_it_plays_legal_moves(code: str) -> None:
-    for position in list(some_positions(code, seed=3, plies=30))[::6]:
-        said = ask(BOT, code, f"fen {position}", "go nodes 30")
-        assert position.is_legal(best_move(said)), said
 
 
 @pytest.mark.parametrize("code", GAMES)
@@ -111,26 +74,12 @@ def test_lines_can_be_played_and_are_no_deeper_than_the_limit(code: str) -> None
             assert 1 <= len(info.pv) <= (info.depth or 0) <= 3
 
 
-@pytest.mark.parametrize("go", ["go nodes 1", "go nodes 0", "go depth 0", "go depth -1", "go movetime 0"])
-def test_next_to_no_search_is_enough_for_a_legal_move(go: str) -> None:
-    for code, game in GAMES.items():
-        said = ask(BOT, code, "startpos", go)
-        assert game.position.initial().is_legal(best_move(said))
-
-
 @pytest.mark.parametrize("code", GAMES)
 def test_a_depth_alone_is_a_search_that_ends(code: str) -> None:
     *_, position = some_positions(code, seed=6, plies=13)
     info = last_info(code, f"fen {position}", "go depth 1")
     assert info.depth == 1
     assert (info.nodes or 0) <= mcts_bot.NODES_A_PLY
-
-
-@pytest.mark.parametrize("code", GAMES)
-def test_an_endless_search_obeys_stop(code: str) -> None:
-    variant = f"setoption name UGI_Variant value {code}"
-    said = converse(BOT, [variant, "position startpos", "go", "stop"])
-    assert GAMES[code].position.initial().is_legal(best_move(said))
 
 
 @pytest.mark.parametrize(

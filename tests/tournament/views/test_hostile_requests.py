@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.datastructures import MultiValueDict
@@ -27,6 +27,8 @@ from tests.support.addresses import EXPECTED, address_of
 from tests.support.filled_site import Site
 from tournament.services.accounts.tokens import create_token
 from tournament.wsgi import application
+from workers.bundles.bundle_site import PROTOCOL_HEADER
+from workers.jobs import PROTOCOL
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 HOSTILE: Final = (
@@ -54,6 +56,8 @@ HOSTILE: Final = (
     "",
 )
 """Zero bytes, numbers and times that no column holds, lone surrogates, digits of other scripts, markup."""
+UNSTORABLE: Final = ("a\0b", "\ud800", "9" * 18, "9" * 30, "0001-01-01", "9999-12-31T23:59")
+"""One of each kind that a database or a column refuses."""
 HARMLESS: Final = (
     "1",
     "0",
@@ -65,6 +69,7 @@ HARMLESS: Final = (
     "stone-age",
     "olga",
     "csv",
+    "games",
 )
 """Values that some fields accept, so that the code behind them is reached."""
 PARAMETERS: Final = (
@@ -76,6 +81,19 @@ PARAMETERS: Final = (
 """Content types; some name codecs that raise or that make lone surrogates."""
 FORM: Final = "application/x-www-form-urlencoded"
 EXAMPLES: Final = {"quick": 100, "default": 300, "all": 1500}[effort.MODE]
+
+FIRST: Final = (("more", "1"), ("queue", "games"))
+"""Fields of forms whose other fields are not read without them."""
+SEEN: Final = {
+    ("games/", "GET"): ("since", "min_plies", "opening"),
+    ("tournaments/new/", "POST"): ("bots", "starts_at"),
+    ("account/tokens/", "POST"): ("name", "scopes"),
+    ("staff/annul/", "POST"): ("worker", "until"),
+    ("api/workers/", "POST"): ("name", "queue"),
+    ("api/bots/", "POST"): ("bundle", "notes"),
+    ("admin/tournament/user/<path:object_id>/change/", "POST"): ("username", "_to_field"),
+}
+"""Some fields of strangers, users, staff and programs; they show that all pages are reached."""
 
 VALUES = st.sampled_from(HOSTILE) | st.sampled_from(HARMLESS) | st.text(max_size=20)
 
@@ -147,15 +165,17 @@ class WatchedFields:
     """Notes the names that each address looks up in its query, form and files."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.of: dict[str, set[str]] = defaultdict(set)
-        self.now = ""
-        """The address that is being asked."""
+        self.of: dict[tuple[str, str], set[str]] = defaultdict(set)
+        """By route and method."""
+        self.now = ("", "")
+        """What is being asked."""
         for method in ("__getitem__", "__contains__", "getlist", "get"):
             monkeypatch.setattr(MultiValueDict, method, self._noting(getattr(MultiValueDict, method)))
 
     def _noting(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def look_up(fields: Any, name: object, *more: Any, **named: Any) -> Any:
-            if isinstance(name, str) and name.isascii() and name.isprintable() and len(name) < 60:
+            is_of_request = isinstance(fields, QueryDict) or not fields  # the files, of which none is sent
+            if is_of_request and isinstance(name, str):
                 self.of[self.now].add(name)
             return method(fields, name, *more, **named)
 
@@ -164,29 +184,35 @@ class WatchedFields:
 
 @dataclass(frozen=True, slots=True)
 class Visitors:
-    """Clients by what they may do."""
+    """The cookies of visitors by what they may do."""
 
-    clients: Sequence[Client]
+    cookies: Sequence[dict[str, str]]
     token: str
 
     def ask(self, request: OddRequest) -> HttpResponse:
-        api = {"HTTP_AUTHORIZATION": f"Bearer {self.token}"} if request.path.startswith("/api/") else {}
-        client: Any = self.clients[request.visitor]
+        """Each time with a new client: an answer may delete its cookies."""
+        headers = {}
+        if request.path.startswith("/api/"):
+            headers = {"Authorization": f"Bearer {self.token}", PROTOCOL_HEADER: str(PROTOCOL)}
+        client: Any = Client()
+        client.cookies.load(self.cookies[request.visitor])
         response: HttpResponse = client.generic(
-            request.method, request.path, request.body, request.content_type, **api
+            request.method, request.path, request.body, request.content_type, headers=headers
         )
         return response
 
 
 def visitors(site: Site) -> Visitors:
     """A stranger, a bot's owner and staff; both users have just entered their passwords."""
-    clients = [Client(), Client(), Client()]
-    for client, user in zip(clients[1:], (site.owner, site.staff), strict=True):
+    cookies: list[dict[str, str]] = [{}]
+    for user in (site.owner, site.staff):
+        client = Client()
         client.force_login(user)
         session = client.session
         session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
         session.save()
-    return Visitors(clients, create_token(site.staff, "all", ["read", "upload", "worker"])[1])
+        cookies.append({name: morsel.value for name, morsel in client.cookies.items()})
+    return Visitors(cookies, create_token(site.staff, "all", ["read", "upload", "worker"])[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,13 +249,25 @@ def odd_requests(draw: st.DrawFn, address: Address, fields: Sequence[str]) -> Od
     return OddRequest(draw(st.integers(0, 2)), method, f"{path}?{query}", content_type, body)
 
 
+def each_odd_value(address: Address, queried: Sequence[str], sent: Sequence[str]) -> Iterator[OddRequest]:
+    """Requests of staff with one odd value each, in every field and every part of the path."""
+    for value in UNSTORABLE:
+        paths = [address.path({name: value}) for name in address.variables]
+        paths += [f"{address.example}?{urlencoded([(name, value)])}" for name in queried]
+        for path in paths:
+            yield OddRequest(2, "GET", path, FORM, b"")
+        for name in sent:
+            form = urlencoded(list((dict(FIRST) | {name: value}).items()))
+            yield OddRequest(2, "POST", address.example, FORM, form.encode())
+
+
 def test_no_address_breaks_on_odd_values(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("django.test.client.WSGIRequest", application.request_class)
     watched, clients = WatchedFields(monkeypatch), visitors(site)
     everywhere = addresses(site)
 
     def ask(address: Address, request: OddRequest) -> None:
-        watched.now = address.name
+        watched.now = address.route, request.method
         with transaction.atomic():
             response = clients.ask(request)
             if response.streaming:
@@ -240,16 +278,27 @@ def test_no_address_breaks_on_odd_values(site: Site, monkeypatch: pytest.MonkeyP
 
     for address in everywhere:  # to learn their fields
         for visitor, method in ((2, "GET"), (2, "POST"), (0, "POST")):
-            ask(address, OddRequest(visitor, method, address.example, FORM, b"more=1"))
-    known = {name: sorted(fields) for name, fields in watched.of.items()}
+            ask(address, OddRequest(visitor, method, address.example, FORM, urlencoded(FIRST).encode()))
+    for learned, fields in SEEN.items():
+        assert set(fields) <= watched.of[learned], "the fields of the page were not learned"
+
+    queried, sent = (
+        {address.route: sorted(watched.of[address.route, method]) for address in everywhere}
+        for method in ("GET", "POST")
+    )
+    ours = [address for address in everywhere if not address.route.startswith("admin/")]
+    chosen = [*everywhere, *ours, *ours, *ours]
 
     @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
-    @given(st.integers(0, len(everywhere) - 1), st.data())
+    @given(st.integers(0, len(chosen) - 1), st.data())
     def break_one(number: int, data: st.DataObject) -> None:
-        address = everywhere[number]
-        ask(address, data.draw(odd_requests(address, known.get(address.name, []))))
+        address = chosen[number]
+        ask(address, data.draw(odd_requests(address, [*queried[address.route], *sent[address.route]])))
 
     break_one()
+    for address in ours if effort.MODE == "all" else ():
+        for request in each_odd_value(address, queried[address.route], sent[address.route]):
+            ask(address, request)
 
 
 HEADERS = {

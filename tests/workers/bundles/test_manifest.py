@@ -37,6 +37,10 @@ def test_a_manifest_is_read_with_its_options_spelled_as_sent() -> None:
     )
 
 
+def test_a_byte_order_mark_is_skipped() -> None:
+    assert parse("\ufeff" + GOOD) == parse(GOOD)
+
+
 def test_options_may_be_left_out() -> None:
     assert parse(GOOD.partition("[options]")[0]).options == ()
 

@@ -20,7 +20,7 @@ from workers.engine.process import (
     EngineExited,
     EngineFault,
     EngineFlooded,
-    EngineOutputClosed,
+    EnginePipeClosed,
     EngineProcess,
     EngineSilent,
 )
@@ -278,7 +278,7 @@ def test_an_engine_ends_as_itself_and_with_its_parent(start: Start, script: str,
     engine = start(script)
     with pytest.raises(EngineFault) as fault:
         read_on(engine)
-    assert isinstance(fault.value, EngineOutputClosed if how is None else EngineExited)
+    assert isinstance(fault.value, EnginePipeClosed if how is None else EngineExited)
     assert how is None or str(fault.value).endswith(how)
 
 

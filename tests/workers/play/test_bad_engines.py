@@ -34,6 +34,13 @@ FAULTS = [
     ("hangs deaf to signals", "go:2 resist -", SHORT, "time forfeit", "no answer"),
     ("stops itself", "go:2 stop -", SHORT, "time forfeit", "no answer"),
     ("closes its output", "go:2 close 1", "60+0", "time forfeit", "no answer: it closed its output"),
+    (
+        "closes its input",
+        rf"go:2 also {ANSWER}\n go:2 close 0",
+        "60+0",
+        "time forfeit",
+        "no answer: it closed its input",
+    ),
     ("drips past the flag", r"go:2 drip info\x20depth\x201\n", SHORT, "time forfeit", "no answer"),
     ("drips half a line", "go:2 drip x", SHORT, "time forfeit", "no answer"),
     ("answers late", "go:2 late 1", SHORT, "time forfeit", "no answer"),

@@ -184,8 +184,8 @@ def _read_about(content: bytes) -> About:
             raise BackupError(f"its format is {fields.get('format')!r:.80}, and this release reads {FORMAT}")
         about = About(**fields)
         texts = (about.release, about.created, *about.migrations, *about.migrations.values())
-        if not all(isinstance(text, str) for text in texts):
-            raise TypeError("every value is a text")
+        if not all(isinstance(text, str) and text.isprintable() for text in texts):
+            raise TypeError("every value is a printable text")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BackupError(f"{ABOUT!r} is malformed: {error}") from None
     return about

@@ -62,7 +62,7 @@ def tend_ladders(now: datetime.datetime) -> int:
     """Cancel stale games and make the pairs that are due; returns the number of pairs."""
     take_back_stale()
     made = 0
-    rows = find_matchmakers()
+    rows = Matchmaking.objects.of_ladders()
     if any(row._state.adding for row in rows):
         Matchmaking.objects.ensure()
     for row in rows:
@@ -78,18 +78,6 @@ def tend_ladders(now: datetime.datetime) -> int:
             else:
                 break
     return made or _pair_provisional(rows, now)
-
-
-def find_matchmakers() -> list[Matchmaking]:
-    """One for each ladder, in the ladders' order; those of ladders without a stored row are not saved."""
-    rows = {row.ladder_id: row for row in Matchmaking.objects.select_related("tournament")}
-    return [rows.get(code) or Matchmaking(ladder_id=code) for code in GAMES]
-
-
-def find_matchmaker(ladder: str) -> Matchmaking:
-    """The matchmaker of one ladder; not saved if the ladder has no stored row."""
-    found = Matchmaking.objects.select_related("tournament").filter(pk=ladder).first()
-    return found or Matchmaking(ladder_id=ladder)
 
 
 def _pair_provisional(rows: Sequence[Matchmaking], now: datetime.datetime) -> int:

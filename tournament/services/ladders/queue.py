@@ -27,7 +27,6 @@ from tournament.models import (
     Worker,
 )
 from tournament.services.ladders.candidates import candidates_of
-from tournament.services.ladders.matchmaking import find_matchmakers
 from tournament.services.work.fair_share import of_work
 from workers.jobs import Work
 
@@ -144,7 +143,7 @@ def _count_ahead(ahead: dict[_Player, int], games: Iterable[tuple[str, int, int]
 
 
 def _next_games(playing: Mapping[_Player, int], ahead: Mapping[_Player, int]) -> dict[str, list[NextGame]]:
-    rows = {row.ladder_id: row for row in find_matchmakers()}
+    rows = {row.ladder_id: row for row in Matchmaking.objects.of_ladders()}
     candidates = candidates_of(list(rows))
     last = {(code, one.version): one.last or 0 for code in rows for one in candidates[code]}
     playable = {(code, version) for code in rows for version in can_play(candidates[code])}

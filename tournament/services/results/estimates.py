@@ -77,8 +77,10 @@ def compute(ladder: str) -> Estimate:
     scores = PairScore.objects.filter(ladder_id=ladder)
     played = Q(pk__in=scores.values("white")) | Q(pk__in=scores.values("black"))
     players = BotVersion.objects.filter(played).order_by("pk").values_list("pk", flat=True)
-    pairs = PairOutcome.objects.filter(ladder_id=ladder).columns()
-    return estimate_columns(list(players), TallyColumns.joined([scores.columns(), pairs.taken_out(), pairs]))
+    outcomes = PairOutcome.objects.filter(ladder_id=ladder)
+    pairs = TallyColumns.of_pairs(outcomes.values_list("one_id", "other_id", "first", "second", "count"))
+    counts = TallyColumns.of_scores(scores.values_list("white_id", "black_id", "wins", "draws", "losses"))
+    return estimate_columns(list(players), TallyColumns.joined([counts, pairs.taken_out(), pairs]))
 
 
 def _dump(found: Estimate) -> bytes:

@@ -11,7 +11,7 @@ from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, parse_time_control
 from tournament.models import BotVersion, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
-from workers.game.openings import MAX_PLIES
+from workers.jobs import MAX_OPENING_PLIES
 from workers.pairing import swiss
 
 MAX_PAIRS = 1_000
@@ -66,7 +66,7 @@ def checked_terms(terms: TournamentTerms) -> TournamentTerms:
         raise TournamentError(f"name: {terms.name!r} contains an invisible character")
     check_range("pairs", terms.pairs, 1, MAX_PAIRS)
     check_range("seed", terms.seed, 0, MAX_SEED)
-    check_range("opening plies", terms.opening_plies, 0, MAX_PLIES)
+    check_range("opening plies", terms.opening_plies, 0, MAX_OPENING_PLIES)
     if terms.ply_limit is not None:
         check_range("ply limit", terms.ply_limit, terms.opening_plies + 1, 100_000)
     if terms.kind == Kind.SWISS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import resvg_py
@@ -18,7 +17,6 @@ from django.views.decorators.http import require_safe
 
 from engines import svg
 from engines.rules.base import Side
-from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Game, GameRecord, LiveGame
@@ -41,12 +39,6 @@ class PlayerPanel:
     clock_label: str
     to_move: bool
     tick_ms: int | None = None
-
-
-@cache
-def start_board(code: str) -> SafeString:
-    """The initial position of a registered game."""
-    return mark_safe(svg.draw(find_game(code).position.initial(), players=False))
 
 
 def find_game_for(request: HttpRequest, pk: int) -> Game:

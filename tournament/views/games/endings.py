@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from django import template
 
-from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
 from engines.rules.registry import ENDINGS
+from engines.terminations import Fault, Termination
 from tournament.models import Game
 
 register = template.Library()

@@ -16,9 +16,9 @@ from django.db.models import Q, QuerySet
 from django.db.models.lookups import Exact
 from django.urls import reverse
 
-from engines.records import Fault, Termination
 from engines.rules.base import Result, Side
 from engines.rules.registry import GAMES
+from engines.terminations import Fault, Termination
 from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament
 from tournament.models.games import Drawn, Forfeited, without_index
 from tournament.views.games.endings import FORFEIT_WORDS, OTHER_WORDS, RULES_WORDS

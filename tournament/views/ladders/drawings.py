@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from django.utils.safestring import SafeString, mark_safe
 
+from engines import svg
+from engines.rules.registry import find_game
 from engines.svg.elements import circle, element, polyline
 from tournament.models import LadderRating
 
@@ -103,3 +106,9 @@ def _svg(kind: str, width: float, height: float, parts: Iterable[str], **attribu
         **attributes,
     )
     return mark_safe(drawn)  # safe: numbers, and texts of this module
+
+
+@cache
+def start_board(code: str) -> SafeString:
+    """The initial position of a registered game."""
+    return mark_safe(svg.draw(find_game(code).position.initial(), players=False))

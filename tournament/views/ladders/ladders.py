@@ -21,15 +21,14 @@ from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.arithmetic.estimates import Agreement, Estimate
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating
-from tournament.models import BotVersion, Ladder, LadderRating
-from tournament.services.ladders.matchmaking import find_matchmaker
+from tournament.models import BotVersion, Ladder, LadderRating, Matchmaking
 from tournament.services.results.estimates import ladder_estimate
 from tournament.views.exports import served_table
 from tournament.views.feeds import feed_link
-from tournament.views.games.board import start_board
 from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import comparison_address
 from tournament.views.games.record_files import ladder_file
+from tournament.views.ladders.drawings import start_board
 from tournament.views.ladders.ratings import RECENT, drawn_rows
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
 
@@ -87,7 +86,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
     page = numbered(request, LadderRating.objects.table(code), PAGE_SIZE)
     estimate = ladder_estimate(code) if page.rows else None
     ranked = drawn_rows(code, page.rows, _agreements(code, page, estimate))
-    matchmaker = find_matchmaker(code)
+    (matchmaker,) = Matchmaking.objects.of_ladders([code])
     context = {
         "game": game,
         "page": page,

@@ -16,8 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
-from tournament.models import BotVersion, Game, Tournament
-from tournament.services.ladders.matchmaking import find_matchmakers
+from tournament.models import BotVersion, Game, Matchmaking, Tournament
 from tournament.services.ladders.queue import (
     NextGame,
     QueuedEvent,
@@ -89,7 +88,7 @@ def _context(request: HttpRequest, state: QueueState) -> dict[str, Any]:
     for code, games in _validating(request.user, state).items():
         shown[code] = [*shown[code], *games]
     rows = _rows(request, {code: games[:MOST_LISTED] for code, games in shown.items()})
-    matchmakers = {row.ladder_id: row for row in find_matchmakers()}
+    matchmakers = {row.ladder_id: row for row in Matchmaking.objects.of_ladders()}
     listed = [
         LadderRow(
             GAMES[code],

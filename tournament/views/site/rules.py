@@ -21,7 +21,7 @@ from engines.examples import Example, Topic, load_examples
 from engines.positions import read_hard_positions
 from engines.rules.base import Position
 from engines.rules.registry import GAMES, Variant
-from tournament.views.games.board import start_board
+from tournament.views.ladders.drawings import start_board
 from tournament.views.site.documents import render_markdown
 
 A_YEAR_S: Final = 365 * 24 * 3600

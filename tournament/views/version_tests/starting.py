@@ -25,7 +25,7 @@ from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.unsent import entered, login_required, takes_form
 from tournament.views.version_tests.version_tests import find_version_test, format_elo
-from workers.game.openings import MAX_PLIES
+from workers.jobs import MAX_OPENING_PLIES
 from workers.sequential import Sprt
 from workers.statistics import FARTHEST_ELO, Model
 
@@ -83,7 +83,7 @@ class VersionTestForm(forms.Form):
     opening_plies = forms.IntegerField(
         label="Opening plies",
         min_value=0,
-        max_value=MAX_PLIES,
+        max_value=MAX_OPENING_PLIES,
         help_text="Drawn at random for each pair of games.",
     )
 

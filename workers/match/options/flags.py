@@ -86,7 +86,7 @@ def _hint(name: str) -> str:
     known, equals, value = name.partition("=")
     if equals and known in _BY_NAME:
         return f"write -{known} {quote_word(value)}"
-    return ELSEWHERE.get(name) or f"-help lists all{_similar(name)}"
+    return ELSEWHERE.get(known) or f"-help lists all{_similar(name)}"
 
 
 def _similar(name: str) -> str:

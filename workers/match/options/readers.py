@@ -12,8 +12,7 @@ from typing import TypeVar
 from engines.rules.base import MAX_NUMBER, RulesError, quote
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
-from workers.game.openings import MAX_PLIES
-from workers.jobs import DrawRule, ResignRule
+from workers.jobs import MAX_OPENING_PLIES, DrawRule, ResignRule
 from workers.match.options.options import Format, Openings, Order
 from workers.match.options.words import Setting, split_pairs
 from workers.sequential import Sprt
@@ -121,7 +120,8 @@ def read_openings(setting: Setting) -> Openings:
     if setting.words == ("none",):
         return Openings()
     if len(setting.words) == 1 and setting.words[0].startswith("random:"):
-        return Openings(plies=read_number(setting, setting.words[0].removeprefix("random:"), 0, MAX_PLIES))
+        plies = setting.words[0].removeprefix("random:")
+        return Openings(plies=read_number(setting, plies, 0, MAX_OPENING_PLIES))
     if not any(word.startswith("file=") for word in setting.words):
         setting.refuse("must be random:PLIES, none, or file=FILE [order=…] [start=N]")
     pairs = {key: values[-1] for key, values in split_pairs(setting, ("file", "order", "start")).items()}

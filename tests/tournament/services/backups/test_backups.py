@@ -412,7 +412,8 @@ def damaged_files(backup: Path) -> dict[str, bytes]:
         "'about.json' is malformed: Expecting": rewritten(backup, about_json=b"{"),
         "'about.json' is malformed: 'list' object": rewritten(backup, about_json=b"[1]"),
         "'about.json' is malformed: maximum recursion": rewritten(backup, about_json=b"[" * 100_000),
-        "malformed: every value is a text": saying(migrations={"tournament": 1}),
+        "malformed: every value is a printable text": saying(migrations={"tournament": 1}),
+        "is malformed: every value is a printable": saying(created="\x1b[2J"),
         "its format is 9, and this release reads 2": saying(format=9),
         "has another SHA-256": rewritten(backup, **{bundle.replace("/", "_").replace(".", "_"): b"another"}),
         f"the content of 'bundles/{empty_member[:-1]}0.zip'": rewritten(
@@ -420,6 +421,9 @@ def damaged_files(backup: Path) -> dict[str, bytes]:
         ),
         "was made by release 9.9 with the migration tournament.9999_x": saying(
             release="9.9", migrations={"tournament": "9999_x"}
+        ),
+        "with the migration later.0001_initial, which this release": saying(
+            migrations=about["migrations"] | {"later": "0001_initial"}
         ),
     }
 

@@ -311,6 +311,7 @@ REFUSED = [
     ("-strikes 3 LEAST", "-strikes 3: unknown option; -withdraw N withdraws an engine after N forfeits in"),
     ("-seeds 2 LEAST", "-seeds 2: unknown option; in a gauntlet the first engine meets the others"),
     ("--rounds=3 LEAST", "-rounds=3: unknown option; write -rounds 3"),
+    ("-srand=4 LEAST", "-srand=4: unknown option; -seed N is the seed of openings and engines"),
     ("-each proto=uci LEAST", "-each proto=uci: unknown key 'proto'; leave it out: every engine is spoken"),
     ("-openings file=x format=epd", "unknown key 'format'; leave it out: one line of the file is one"),
     ("-log file=x.log", "-log file=x.log: takes a folder, in which each game has a file"),
