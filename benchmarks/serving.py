@@ -36,21 +36,19 @@ def main(words: Sequence[str] | None = None) -> int:
         running_lonely_site(Path(folder), 8910) as site,
     ):
         site.run(FILL)
-        processes = _processes(site)
+        processes = server_processes(site)
         print(head("page", "processor time, ms a request"))
         for page in PAGES:
             _request(site, page, WARM_UP)
             begun = _seconds(processes)
             _request(site, page, given.requests)
             print(row(page, f"{1000 * (_seconds(processes) - begun) / given.requests:.2f}"), flush=True)
-        sizes = [process.memory_info().rss / 1e6 for process in processes]
-        print(
-            f"memory: {sum(sizes):.0f} MB in {len(sizes)} processes ({', '.join(f'{one:.0f}' for one in sizes)})"
-        )
+        sizes = [f"{process.memory_info().rss / 1e6:.0f}" for process in processes]
+        print(f"memory of the processes: {', '.join(sizes)} MB")
     return 0
 
 
-def _processes(site: LonelySite) -> list[psutil.Process]:
+def server_processes(site: LonelySite) -> list[psutil.Process]:
     """The processes of the server: the first that listens, and those that it has started."""
     port = int(site.url.rpartition(":")[2])
     listening = [process for process in psutil.process_iter() if _listens(process, port)]
