@@ -7,6 +7,7 @@ of the loopback network; the measuring client uses 127.0.0.1.
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import itertools
 import selectors
 import socket
@@ -65,10 +66,18 @@ KINDS: Final = (
 class SlowClients:
     """Connections of several addresses; one that the site closes is opened again at the next ``poll``."""
 
-    def __init__(self, kinds: Sequence[Kind], number: int, addresses: int, site: tuple[str, int]) -> None:
+    def __init__(
+        self,
+        kinds: Sequence[Kind],
+        number: int,
+        addresses: int,
+        site: tuple[str, int],
+        first: str = "127.0.0.2",
+    ) -> None:
+        """``first`` is the first of the addresses."""
         self._site = site
         self._places = [
-            (kind, f"127.0.0.{2 + place % addresses}")
+            (kind, str(ipaddress.ip_address(first) + place % addresses))
             for place, kind in zip(range(number), itertools.cycle(kinds), strict=False)
         ]
         self._open: dict[int, socket.socket] = {}

@@ -47,7 +47,7 @@ class SiteRequest(Utf8Request, ASGIRequest):
     """A request of the site."""
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A request that Django does not get: the response's status and text, and whether to close then."""
 
     def __init__(self, status: int, text: str, *, closes: bool = False) -> None:
@@ -74,7 +74,7 @@ class Body:
     async def receive(self, receive: Receive, begin_upload: Callable[[], object]) -> None:
         """Read it, or as much as shows that it is too large.
 
-        ``begin_upload`` is called once for a large one. Raises ``Refused`` if the client is too slow.
+        ``begin_upload`` is called once for a large one. Raises ``RefusedRequest`` if the client is too slow.
         """
         begun, is_large, is_whole = asyncio.get_running_loop().time(), False, False
         try:
@@ -91,7 +91,7 @@ class Body:
                     self.file.write(chunk)
                     limit.reschedule(begun + GRACE_S + self.size / BYTES_A_SECOND)
         except TimeoutError:
-            raise Refused(408, "The request took too long to arrive.", closes=True) from None
+            raise RefusedRequest(408, "The request took too long to arrive.", closes=True) from None
         if self.is_too_large:
             self.file.truncate(0)
         self.file.seek(0)
@@ -119,7 +119,7 @@ class Application(ASGIHandler):
                 response = await self._threads.call(kind_of(scope), address, self._respond, scope, body)
             except RequestAborted:
                 return
-            except Refused as refused:
+            except RefusedRequest as refused:
                 response = refused.response
                 log_request(scope, response, time.monotonic())
         if isinstance(response, StreamingHttpResponse):
@@ -133,11 +133,11 @@ class Application(ASGIHandler):
 
     @contextmanager
     def _upload(self, address: str) -> Iterator[None]:
-        """Count a large body, or raise ``Refused`` if there are too many."""
+        """Count a large body, or raise ``RefusedRequest`` if there are too many."""
         if self._uploads.total() >= UPLOADS:
-            raise Refused(503, "Too many uploads at once: try again in a minute.")
+            raise RefusedRequest(503, "Too many uploads at once: try again in a minute.")
         if self._uploads[address] >= UPLOADS_PER_ADDRESS:
-            raise Refused(429, "Too many uploads of your address at once: try again in a minute.")
+            raise RefusedRequest(429, "Too many uploads of your address at once: try again in a minute.")
         self._uploads[address] += 1
         try:
             yield
