@@ -1,7 +1,7 @@
 """The site as an ASGI application: Django's handler, with the site's limits and threads.
 
 Django's own runs each request in a new thread with a new connection to the database, and reads files into
-memory; measured in docs/benchmarks.md. Here all of Django runs in one of the threads of ``Threads``.
+memory. Here all of Django runs for a request in one of the threads of ``Threads``.
 """
 
 from __future__ import annotations
