@@ -7,6 +7,7 @@ of the loopback network; the measuring client uses 127.0.0.1.
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import itertools
 import selectors
 import socket
@@ -23,7 +24,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from benchmarks.output import head, parser_of, row
-from tests.support.sites import running_lonely_site
+from benchmarks.serving import server_processes
+from tests.support.sites import LonelySite, running_lonely_site
 
 PAGES: Final = ("/healthz", "/")
 TIMEOUT_S: Final = 10.0
@@ -32,6 +34,9 @@ CLIENTS, ADDRESSES = 300, 10
 SETTLE_S: Final = 3.0
 """The clients are there this long before the measurement begins."""
 RECORDS: Final = "/ladders/dualma/records.pgn"
+DOWNLOAD: Final = "/bots/random/1/bundle.zip"
+DOWNLOAD_BYTES: Final = 100_000_000
+PIPELINED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,10 @@ KINDS: Final = (
     Kind("half a header", b"GET / HTTP/1.1\r\n" + HOST),
     Kind("half a body", UPLOAD + b"Content-Length: 900000\r\n\r\n" + b"x" * 1000),
     Kind("half a chunk", UPLOAD + b"Transfer-Encoding: chunked\r\n\r\nffff\r\nxxx"),
-    Kind("not reading", b"GET " + RECORDS.encode() + b" HTTP/1.1\r\n" + HOST + b"\r\n"),
+    Kind("not reading 100 MB", b"GET " + DOWNLOAD.encode() + b" HTTP/1.1\r\n" + HOST + b"\r\n"),
+    Kind(
+        "not reading, pipelined", PIPELINED * (b"GET " + RECORDS.encode() + b" HTTP/1.1\r\n" + HOST + b"\r\n")
+    ),
     Kind("a byte a second", b"GET / HTTP/1.1\r\n" + HOST + b"X-Slow: ", b"x"),
     Kind("silent", b""),
 )
@@ -58,10 +66,18 @@ KINDS: Final = (
 class SlowClients:
     """Connections of several addresses; one that the site closes is opened again at the next ``poll``."""
 
-    def __init__(self, kinds: Sequence[Kind], number: int, addresses: int, site: tuple[str, int]) -> None:
+    def __init__(
+        self,
+        kinds: Sequence[Kind],
+        number: int,
+        addresses: int,
+        site: tuple[str, int],
+        first: str = "127.0.0.2",
+    ) -> None:
+        """``first`` is the first of the addresses."""
         self._site = site
         self._places = [
-            (kind, f"127.0.0.{2 + place % addresses}")
+            (kind, str(ipaddress.ip_address(first) + place % addresses))
             for place, kind in zip(range(number), itertools.cycle(kinds), strict=False)
         ]
         self._open: dict[int, socket.socket] = {}
@@ -121,6 +137,20 @@ def _is_closed(connection: socket.socket) -> bool:
         return True
 
 
+def make_download(site: LonelySite) -> None:
+    """Have ``DOWNLOAD`` be a large file, though no bundle."""
+    site.manage("register_samples")
+    path = next(path for path in (site.data / "bundles").rglob("*.zip") if path.stem == _digest(site))
+    path.unlink()
+    with path.open("wb") as file:
+        file.truncate(DOWNLOAD_BYTES)
+
+
+def _digest(site: LonelySite) -> object:
+    query = "SELECT bundle_id FROM tournament_botversion v JOIN tournament_bot b ON b.id = v.bot_id"
+    return site.ask(f"{query} WHERE b.slug = 'random'")[0][0]
+
+
 def fetch_seconds(url: str) -> float:
     """How long a page takes; ``TIMEOUT_S`` if it does not arrive by then."""
     began = time.monotonic()
@@ -140,17 +170,16 @@ def main(words: Sequence[str] | None = None) -> int:
         tempfile.TemporaryDirectory(prefix="slow-clients-") as folder,
         running_lonely_site(Path(folder), 8900) as site,
     ):
-        print(head(f"{CLIENTS} clients of {ADDRESSES} addresses", "held", *columns))
-        worst = _measure("none", (), site.url)
-        for kind in KINDS:
-            worst = max(worst, _measure(kind.name, (kind,), site.url))
-        worst = max(worst, _measure("all of these", KINDS, site.url))
+        make_download(site)
+        print(head(f"{CLIENTS} clients of {ADDRESSES} addresses", "held", *columns, "memory"))
+        groups = {"none": (), **{kind.name: (kind,) for kind in KINDS}, "all of these": KINDS}
+        worst = max(_measure(name, kinds, site) for name, kinds in groups.items())
     return int(worst >= 1)
 
 
-def _measure(name: str, kinds: Sequence[Kind], url: str) -> float:
+def _measure(name: str, kinds: Sequence[Kind], site: LonelySite) -> float:
     """Print a row; returns the longest time."""
-    address = urlsplit(url)
+    address = urlsplit(site.url)
     slow = SlowClients(kinds, CLIENTS, ADDRESSES, (address.hostname or "", address.port or 80))
     polled = time.monotonic()
     times: dict[str, list[float]] = {page: [] for page in PAGES}
@@ -159,14 +188,15 @@ def _measure(name: str, kinds: Sequence[Kind], url: str) -> float:
         time.sleep(SETTLE_S)
         held = slow.count_held()
         for page in SAMPLES * PAGES:
-            times[page].append(fetch_seconds(url + page))
+            times[page].append(fetch_seconds(site.url + page))
             if time.monotonic() - polled >= 1:
                 slow.poll()
                 polled = time.monotonic()
+        memory = sum(process.memory_info().rss for process in server_processes(site))
     finally:
         slow.close()
     cells = [f"{value:.3f} s" for taken in times.values() for value in (statistics.median(taken), max(taken))]
-    print(row(name, held, *cells), flush=True)
+    print(row(name, held, *cells, f"{memory / 1e6:.0f} MB"), flush=True)
     return max(map(max, times.values()))
 
 

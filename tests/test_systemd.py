@@ -57,7 +57,7 @@ def test_a_unit_starts_the_command_of_the_start_script(name: str, tmp_path: Path
     }
     words = shlex.split(unit(name)["Service"]["ExecStart"])
     watch = [PYTHON, "-m", "workers", "watch"]
-    assert (words[:4] == watch) == (name in {"beat", "keeper"})
+    assert (words[:4] == watch) == (name in {"beat", "keeper", "site"})
     words = words[4:] if words[:4] == watch else words
     assert words[0] == PYTHON
     assert options(words[1:]) == options(list(planned[name].command[1:]))

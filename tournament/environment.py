@@ -53,7 +53,7 @@ ELSEWHERE = (
     ),
     Variable(
         "DUARENA_PULSE",
-        "a file that the record keeper, the beat or a worker touches while it is well; set by its watcher",
+        "a file that the site, record keeper, beat or a worker touches while it is well; set by its watcher",
         "none",
     ),
     Variable(

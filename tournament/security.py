@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
-from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, HttpResponseBase
 from django.http.multipartparser import MultiPartParserError
 from django.middleware.gzip import GZipMiddleware
@@ -35,19 +34,19 @@ FRAMABLE_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
 _BOUNDARY = re.compile(r';\s*boundary=(?:"[^"]*"|[^;\s]*)', re.IGNORECASE)
 
 
-class Utf8Request(WSGIRequest):
+class Utf8Request(HttpRequest):
     """A request whose text is UTF-8, whatever it says itself.
 
     Django would decode it by any codec of Python that a client names. Some of them raise, and others make
     lone surrogates, which no database takes.
     """
 
-    def __init__(self, environ: dict[str, Any]) -> None:
-        kind, more, _ = environ.get("CONTENT_TYPE", "").partition(";")
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        kind, more, _ = meta.get("CONTENT_TYPE", "").partition(";")
         if more:
-            boundary = _BOUNDARY.search(environ["CONTENT_TYPE"])
-            environ["CONTENT_TYPE"] = kind.strip() + (boundary[0] if boundary else "")
-        super().__init__(environ)
+            boundary = _BOUNDARY.search(meta["CONTENT_TYPE"])
+            meta["CONTENT_TYPE"] = kind.strip() + (boundary[0] if boundary else "")
+        super()._set_content_type_params(meta)  # type: ignore[misc]
 
     def parse_file_upload(self, META: Any, post_data: Any) -> Any:  # noqa: N803  # Django's name
         try:

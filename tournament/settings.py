@@ -189,11 +189,6 @@ SLOT_HOURS = number(
 VALIDATION_HOURS = 1.0
 """Hours of slots that the validations of one user's bots may use a day (UTC); 0 is no limit."""
 
-# Limits of the HTTP server; an IPv6 network of 64 bits counts as one address.
-MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS = 1000, 64
-MAX_UPLOADS, MAX_UPLOADS_PER_ADDRESS = 16, 4
-"""Requests over 1 MiB that may arrive at a time."""
-
 LOG_DAYS = whole("DUARENA_LOG_DAYS", 30, "days for which the engines' logs of games are kept")
 FAULT_LOG_DAYS = 180
 """For those of forfeits, halted games and validations."""
@@ -260,7 +255,6 @@ MIDDLEWARE = [
     "tournament.views.errors.TooLargePageMiddleware",
 ]
 ROOT_URLCONF = "tournament.urls"
-WSGI_APPLICATION = "tournament.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -404,5 +398,6 @@ LOGGING = {
         "tournament": {"handlers": ["stderr"], "level": "INFO", "propagate": True},
         # By default Django reports a failed page only by mail, and no recipient is configured.
         "django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": True},
+        "uvicorn.error": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
     },
 }

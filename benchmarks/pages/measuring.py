@@ -64,7 +64,7 @@ def measure(cases: Sequence[PageCase], requests: int, seed: int = 1) -> Iterator
         _measure(case, clients[case.visitor], facts, stat, 1)
     cache.clear()
     gc.collect()
-    gc.freeze()  # as in ``tournament.wsgi``
+    gc.freeze()  # as in ``tournament.http.process``
     for case in cases:
         refresh_clocks()
         while refresh_tables(timezone.now()):  # as the record keeper does every few seconds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import signal
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -10,19 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.slow_clients import KINDS, PAGES, SlowClients, fetch_seconds
-from tests.support.jobs import processes_with, wait_until
-from tests.support.processes import command_line
+from benchmarks.serving import server_processes
+from benchmarks.slow_clients import KINDS, PAGES, SlowClients, fetch_seconds, make_download
+from tests.support.jobs import wait_until
 from tests.support.sites import LonelySite, running_lonely_site
 from tournament.embedded.plan import PLAYERS_NICENESS
-from tournament.server.worker import GROUP_NICENESS, NICENESS
-from workers.sandbox.tree import descendants
+from tournament.http.process import GROUP_NICENESS, NICENESS
 
 pytestmark = pytest.mark.slow
 LOWEST = 19
 """The last niceness that the system has (``nice(2)``): a test may itself run with a low priority."""
 CLIENTS = 300
 ADDRESSES = 10
+LARGEST_BYTES = 800_000_000
+"""Of all processes: without slow clients they have a third of it."""
 SLOWEST_S = 10.0
 """Ten times the target, which a busy machine need not reach."""
 
@@ -30,12 +31,21 @@ SLOWEST_S = 10.0
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LonelySite]:
     with running_lonely_site(tmp_path_factory.mktemp("slow") / "data", 8870) as site:
+        make_download(site)
         yield site
 
 
 def clients(site: LonelySite, number: int, addresses: int) -> SlowClients:
+    return SlowClients(KINDS, number, addresses, address(site))
+
+
+def address(site: LonelySite) -> tuple[str, int]:
     host, _, port = site.url.removeprefix("http://").partition(":")
-    return SlowClients(KINDS, number, addresses, (host, int(port)))
+    return host, int(port)
+
+
+def memory(site: LonelySite) -> int:
+    return sum(process.memory_info().rss for process in server_processes(site))
 
 
 def test_three_hundred_slow_clients_of_several_addresses_leave_the_site_usable(site: LonelySite) -> None:
@@ -47,19 +57,42 @@ def test_three_hundred_slow_clients_of_several_addresses_leave_the_site_usable(s
             assert fetch_seconds(site.url + page) < SLOWEST_S
             slow.poll()
         assert slow.count_held() > CLIENTS / 2  # they were there
+        assert memory(site) < LARGEST_BYTES
     finally:
         slow.close()
 
 
 @pytest.mark.thorough
-def test_slow_clients_of_one_address_keep_no_more_than_its_limit(site: LonelySite) -> None:
-    slow = clients(site, CLIENTS, 1)
+def test_the_site_stays_usable_for_the_address_of_slow_clients(site: LonelySite) -> None:
+    slow = SlowClients(KINDS, CLIENTS, 1, address(site), first="127.0.0.1")
     try:
         slow.poll()
-        assert wait_until(lambda: slow.count_held() <= 64)
-        assert fetch_seconds(site.url + "/healthz") < SLOWEST_S
+        assert slow.opened == CLIENTS
+        assert max(fetch_seconds(site.url + page) for page in PAGES) < SLOWEST_S
+        assert memory(site) < LARGEST_BYTES
     finally:
         slow.close()
+
+
+@pytest.mark.thorough
+def test_a_stopped_process_of_the_server_is_replaced(site: LonelySite) -> None:
+    first, *others = server_processes(site)
+    others[0].suspend()
+    assert wait_until(lambda: others[0] not in server_processes(site), 60)
+    assert wait_until(lambda: len(server_processes(site)) == 3, 60)
+    assert server_processes(site)[0] == first
+    site.page("/about/")
+
+
+@pytest.mark.thorough
+def test_a_graceful_restart_loses_no_request(site: LonelySite) -> None:
+    first, *others = server_processes(site)
+    first.send_signal(signal.SIGHUP)
+    deadline = time.monotonic() + 120
+    while set(others) & set(server_processes(site)):
+        assert time.monotonic() < deadline
+        assert "Duarena" in site.page("/about/")
+    assert len(server_processes(site)) == 3
 
 
 def test_requests_are_in_the_access_log(site: LonelySite) -> None:
@@ -88,22 +121,10 @@ def test_the_site_stops_in_time_while_a_client_is_slow(tmp_path: Path) -> None:
 
 def test_pages_have_a_lower_priority_than_engines(site: LonelySite) -> None:
     """By the niceness of the processes, and by that of their session where the kernel shares by sessions."""
-    master = next(pid for pid in processes_with("gunicorn") if works_on(site, pid))
-    workers = descendants(master)
-    lower = min(niceness(master) + NICENESS, LOWEST)
-    assert wait_until(lambda: [niceness(pid) for pid in workers] == [lower] * 2)
+    first, *others = server_processes(site)
+    lower = min(first.nice() + NICENESS, LOWEST)
+    assert wait_until(lambda: [process.nice() for process in others] == [lower] * 2)
     assert NICENESS > PLAYERS_NICENESS
-    group = Path(f"/proc/{workers[0]}/autogroup")
+    group = Path(f"/proc/{others[0].pid}/autogroup")
     if group.exists() and (text := group.read_text()):
         assert text.endswith(f"nice {GROUP_NICENESS}\n")
-
-
-def works_on(site: LonelySite, pid: int) -> bool:
-    """Whether it is the first process of this site's server."""
-    environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    is_ours = f"DUARENA_DATA={site.data}".encode() in environment
-    return is_ours and "guard.py" not in command_line(pid) and len(descendants(pid)) == 2
-
-
-def niceness(pid: int) -> int:
-    return os.getpriority(os.PRIO_PROCESS, pid)

@@ -13,8 +13,8 @@ from django.http import HttpRequest
 from django.test import Client, RequestFactory
 
 from tests.support.filled_site import Site, fill_site
+from tournament.http.limits import TOO_LARGE
 from tournament.security import BoundedUploadHandler
-from tournament.server.limits import TOO_LARGE
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ DEFAULT_PORT = 8000
 LOOPBACK = "127.0.0.1"
 PORTS_TRIED = 100
 BACKLOG = 2048
-"""Connections that wait for the site; as gunicorn has it."""
+"""Connections that wait for the site; as uvicorn has it."""
 NO_HOST = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 OURS = (
     "DATABASE_URL",

@@ -59,13 +59,20 @@ def services(
     get it. ``listener`` is the descriptor of a socket that listens at the address; without it the site makes
     its own.
     """
+    where = f"--bind={address.bind}" if listener is None else f"--descriptor={listener}"
+    pulse = data / "pulses" / "site"
+    touched = Touched(pulse)
     yield Service(
         "site",
-        _site(address.bind if listener is None else f"fd://{listener}"),
+        (sys.executable, "-m", "tournament.http", where),
         descriptors=() if listener is None else (listener,),
-        environment={FOLDER: str(scratch_folder(data) / "metrics"), "DUARENA_WORKER_TOKEN": token},
+        environment={
+            FOLDER: str(scratch_folder(data) / "metrics"),
+            PULSE: str(pulse),
+            "DUARENA_WORKER_TOKEN": token,
+        },
         ready=lambda: is_up(address),
-        alive=lambda: fetch_status(address.url + "/healthz") != 0,
+        alive=lambda: touched() and fetch_status(address.url + "/healthz") != 0,
     )
     planned = (
         Service(
@@ -104,20 +111,6 @@ def make_worker_token() -> str:
 def scratch_folder(data: Path) -> Path:
     """The folder for engines' temporary folders."""
     return data / "scratch"
-
-
-def _site(bind: str) -> tuple[str, ...]:
-    options = (
-        "--worker-class=tournament.server.worker.BufferedWorker",
-        "--workers=2",
-        "--threads=4",
-        f"--bind={bind}",
-        "--access-logfile=-",
-        "--logger-class=tournament.monitoring.logs.ServerLog",
-        "--graceful-timeout=5",
-        "--no-control-socket",  # its default place is the home folder, the same for all sites
-    )
-    return (sys.executable, "-m", "gunicorn", *options, "tournament.wsgi:application")
 
 
 def _celery(package: str, *arguments: str) -> tuple[str, ...]:

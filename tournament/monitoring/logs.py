@@ -1,4 +1,4 @@
-"""The id of each request, which every line of the log about it carries, and gunicorn's log as JSON.
+"""The id of each request, which every line of the log about it carries, and the access log.
 
 The id is that of the header ``X-Request-ID``, which a proxy or a worker may send, or a new one; the response
 has it too.
@@ -6,20 +6,22 @@ has it too.
 
 from __future__ import annotations
 
-import datetime
+import logging
 import re
 import secrets
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
-from gunicorn.glogging import Logger
 
-from workers.logs import FIELDS, is_json, log_ids, use_json
+from workers.logs import FIELDS, is_json, log_ids
 
 HEADER = "X-Request-ID"
 REQUEST_ID = "duarena.request_id"
-"""The key of the id in a request's environment."""
+"""The key of the id in a request's ``META``."""
+_LINE = '{address} "{method} {uri} HTTP/{version}" {status} {bytes} {ms} ms "{agent}"'
+_access_log = logging.getLogger("tournament.access")
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
@@ -39,29 +41,27 @@ class RequestIdMiddleware:
         return response
 
 
-class ServerLog(Logger):
-    """gunicorn's log: its own lines of text, or JSON."""
+def log_request(
+    scope: Mapping[str, Any], response: HttpResponseBase, begun: float, request: str = ""
+) -> None:
+    """Write a line of the access log: of a scope of ASGI, answered since ``begun`` of the monotonic clock.
 
-    def setup(self, cfg: Any) -> None:
-        super().setup(cfg)
-        use_json(self.error_log)
-        use_json(self.access_log)
-
-    def access(self, resp: Any, req: Any, environ: dict[str, Any], request_time: datetime.timedelta) -> None:
-        """Write the line of a request; a request that the application did not get has no id."""
-        if not is_json():
-            super().access(resp, req, environ, request_time)
-            return
-        status, size = str(resp.status).partition(" ")[0], resp.sent
-        values = {
-            "request": environ.get(REQUEST_ID, ""),
-            "address": environ.get("REMOTE_ADDR", ""),
-            "method": environ["REQUEST_METHOD"],
-            "uri": environ["RAW_URI"],
-            "status": int(status),
-            "bytes": size,
-            "ms": round(1000 * request_time.total_seconds(), 1),
-            "agent": environ.get("HTTP_USER_AGENT", ""),
-        }
-        line = f"{values['method']} {values['uri']} {status}"
-        self.access_log.info("%s", line, extra={FIELDS: values})
+    A request that Django did not get has no id.
+    """
+    query = scope["query_string"].decode("latin-1")
+    values = {
+        "request": request,
+        "address": scope["client"][0],
+        "method": scope["method"],
+        "uri": scope["raw_path"].decode("latin-1") + (f"?{query}" if query else ""),
+        "status": response.status_code,
+        "bytes": int(response.get("Content-Length") or 0),
+        "ms": round(1000 * (time.monotonic() - begun), 1),
+        "agent": dict(scope["headers"]).get(b"user-agent", b"").decode("latin-1"),
+    }
+    line = f"{values['method']} {values['uri']} {values['status']}"
+    if not is_json():
+        shown = {name: str(value).replace('"', r"\"") for name, value in values.items()}
+        line = _LINE.format_map({**shown, "version": scope["http_version"]})
+    with log_ids(request=request):
+        _access_log.info("%s", line, extra={FIELDS: values})

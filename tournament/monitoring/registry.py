@@ -1,6 +1,6 @@
 """The metrics of this process, and everything that ``/metrics`` answers.
 
-Imported after ``share_measurements``.
+Imported within ``shared_measurements``.
 """
 
 from __future__ import annotations

@@ -6,26 +6,24 @@ Therefore nothing of that package is imported here.
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
-def share_measurements() -> None:
-    """Have this process and its children share measurements; called before the children are forked.
+@contextmanager
+def shared_measurements() -> Iterator[None]:
+    """Within the block new child processes share measurements.
 
-    A folder that the environment does not name is removed when this process ends.
+    A folder that the environment does not name is removed after the block.
     """
     if given := os.environ.get(FOLDER):
         os.makedirs(given, exist_ok=True)
-    else:
-        os.environ[FOLDER] = folder = tempfile.mkdtemp(prefix="duarena-metrics-")
-        atexit.register(_remove, folder, os.getpid())
-
-
-def _remove(folder: str, owner: int) -> None:
-    if os.getpid() == owner:  # children inherit the call
-        shutil.rmtree(folder, ignore_errors=True)
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="duarena-metrics-") as folder:
+        os.environ[FOLDER] = folder
+        yield

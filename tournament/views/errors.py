@@ -12,7 +12,7 @@ from django.template.defaultfilters import filesizeformat
 from django.views import defaults
 
 from tournament.api.envelope import refusal
-from tournament.server.limits import TOO_LARGE, largest_body
+from tournament.http.limits import TOO_LARGE, largest_body
 from tournament.services.accounts.throttles import in_words, seconds_left
 from tournament.views.requests import too_many
 from tournament.views.unsent import page_of, unsent_of

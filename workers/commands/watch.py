@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     """Returns the exit code of the command, 128 + n after signal n, or 2 if it hung and was killed."""
     parser = argparse.ArgumentParser(
         prog="python3 -m workers watch",
-        description="Run a worker, the record keeper or the beat, and end it when it shows no sign of life.",
+        description="Run a part of a site, and end it when it shows no sign of life.",
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the command with its arguments")
     command = [

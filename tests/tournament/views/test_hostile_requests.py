@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import pytest
+from django.core.handlers.wsgi import WSGIRequest
 from django.db import transaction
 from django.http import HttpResponse, QueryDict
 from django.test import Client
@@ -25,8 +26,8 @@ from hypothesis import strategies as st
 from tests.support import effort
 from tests.support.addresses import EXPECTED, address_of
 from tests.support.filled_site import Site
+from tournament.security import Utf8Request
 from tournament.services.accounts.tokens import create_token
-from tournament.wsgi import application
 from workers.bundles.bundle_site import PROTOCOL_HEADER
 from workers.jobs import PROTOCOL
 
@@ -262,7 +263,8 @@ def each_odd_value(address: Address, queried: Sequence[str], sent: Sequence[str]
 
 
 def test_no_address_breaks_on_odd_values(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("django.test.client.WSGIRequest", application.request_class)
+    request_class = type("Request", (Utf8Request, WSGIRequest), {})
+    monkeypatch.setattr("django.test.client.WSGIRequest", request_class)
     watched, clients = WatchedFields(monkeypatch), visitors(site)
     everywhere = addresses(site)
 

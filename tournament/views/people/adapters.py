@@ -18,8 +18,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
 
+from tournament.http.addresses import plain_address
 from tournament.models import User
-from tournament.server.addresses import plain_address
 from tournament.services.accounts import throttles
 from tournament.services.accounts.devices import known_device, remember_device
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tournament.server.addresses import counted_address, plain_address
+from tournament.http.addresses import counted_address, plain_address
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,342 @@
+"""The ASGI application, called as uvicorn calls it: bodies, addresses, threads, files."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import path, re_path, reverse
+from pytest_django import Settings
+
+from tournament.http import application as module
+from tournament.http.application import Application
+from tournament.http.limits import LARGE_BYTES, TOO_LARGE
+from tournament.http.threads import (
+    EXPORT_PATHS,
+    HEALTH_PATH,
+    PASSWORD_PATHS,
+    SEARCH_PATH,
+    THREADS,
+    kind_of,
+)
+
+SIZE = 10_000_000
+may_end = threading.Event()
+files: list[Any] = []
+begun: list[str] = []
+
+
+def show(request: HttpRequest) -> HttpResponse:
+    """The body's length, whether a body was dropped, the client's address and the scheme."""
+    words = (len(request.read()), request.META[TOO_LARGE], request.META["REMOTE_ADDR"], request.scheme)
+    return HttpResponse(" ".join(map(str, words)))
+
+
+def slow(request: HttpRequest) -> HttpResponse:
+    begun.append(request.path)
+    assert may_end.wait(60)
+    return HttpResponse("slow")
+
+
+def download(request: HttpRequest) -> HttpResponseBase:
+    file = Path(request.GET["file"]).open("rb")  # noqa: SIM115
+    files.append(file)
+    return FileResponse(file)
+
+
+urlpatterns = [path("download/", download), re_path("^(?:slow|log-in|games)/", slow), re_path("", show)]
+
+
+@pytest.fixture
+def application(settings: Settings) -> Iterator[Application]:
+    settings.ROOT_URLCONF = __name__
+    settings.MIDDLEWARE = []
+    settings.MAX_BUNDLE_BYTES = 8 * LARGE_BYTES
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    files.clear()
+    begun.clear()
+    may_end.clear()
+    yield Application()
+    may_end.set()
+
+
+class Exchange:
+    """A request whose body arrives as the test says, and what is sent back."""
+
+    def __init__(self, line: str, *, address: str = "127.0.0.1", **headers: str) -> None:
+        method, _, target = line.partition(" ")
+        where, _, query = target.partition("?")
+        named = {name.replace("_", "-").encode(): value.encode() for name, value in headers.items()}
+        self.scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "path": where,
+            "raw_path": where.encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+            "scheme": "http",
+            "headers": list(named.items()),
+            "client": (address, 4711),
+            "server": ("127.0.0.1", 8000),
+        }
+        self.arrives = asyncio.Queue[dict[str, Any]]()
+        self.may_send = asyncio.Event()
+        self.may_send.set()
+        self.status = 0
+        self.headers: dict[bytes, bytes] = {}
+        self.sent = b""
+
+    def body(self, *chunks: bytes, more: bool = False) -> Exchange:
+        for number, chunk in enumerate(chunks, 1):
+            is_last = number == len(chunks) and not more
+            self.arrives.put_nowait({"type": "http.request", "body": chunk, "more_body": not is_last})
+        return self
+
+    def leave(self) -> None:
+        self.arrives.put_nowait({"type": "http.disconnect"})
+
+    async def _send(self, message: Any) -> None:
+        await self.may_send.wait()
+        if message["type"] == "http.response.start":
+            self.status, self.headers = message["status"], dict(message["headers"])
+        else:
+            self.sent += message.get("body", b"")
+
+    def begin(self, application: Application) -> asyncio.Task[None]:
+        call: Coroutine[Any, Any, None] = application(self.scope, self.arrives.get, self._send)
+        return asyncio.create_task(call)
+
+
+def get(target: str, **named: str) -> Exchange:
+    return Exchange(f"GET {target}", **named).body(b"")
+
+
+def upload(address: str = "127.0.0.1") -> Exchange:
+    """Half an upload that is large."""
+    size = str(2 * LARGE_BYTES)
+    return Exchange("POST /upload/", address=address, content_length=size).body(b"x", more=True)
+
+
+def run(application: Application, *exchanges: Exchange) -> list[str]:
+    """What the exchanges, at the same time, get back."""
+
+    async def answer() -> None:
+        await asyncio.wait_for(asyncio.gather(*(one.begin(application) for one in exchanges)), 60)
+
+    asyncio.run(answer())
+    return [one.sent.decode() for one in exchanges]
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+def in_loop(test: Callable[[Application], Coroutine[Any, Any, None]]) -> Callable[[Application], None]:
+    """Run a test in an event loop."""
+
+    def run_it(application: Application) -> None:
+        async def limited() -> None:
+            await asyncio.wait_for(test(application), 120)
+
+        try:
+            asyncio.run(limited())
+        finally:
+            may_end.set()
+
+    run_it.__name__ = test.__name__
+    return run_it
+
+
+def test_a_body_arrives_whole_and_in_any_number_of_pieces(application: Application) -> None:
+    one = Exchange("POST /form/", content_length="1000").body(b"x" * 600, b"x" * 400)
+    other = Exchange("POST /form/", transfer_encoding="chunked").body(b"x" * 999, b"")
+    assert run(application, one, other) == ["1000 False 127.0.0.1 http", "999 False 127.0.0.1 http"]
+
+
+@pytest.mark.parametrize("where", ["/log-out/", "/upload/", "/api/bots/"])
+def test_a_body_over_the_limit_is_refused_before_it_arrives(application: Application, where: str) -> None:
+    exchange = Exchange(f"POST {where}", content_length="99999999")
+    assert run(application, exchange) == ["0 True 127.0.0.1 http"]
+
+
+def test_a_chunked_body_over_the_limit_is_dropped(application: Application) -> None:
+    exchange = Exchange("POST /form/", transfer_encoding="chunked").body(b"x" * 2000, more=True)
+    assert run(application, exchange) == ["0 True 127.0.0.1 http"]
+
+
+def test_a_body_that_takes_too_long_is_refused(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "GRACE_S", 0.0)
+    exchange = Exchange("POST /form/", content_length="900").body(b"x", more=True)
+    run(application, exchange)
+    assert (exchange.status, exchange.headers[b"Connection"]) == (408, b"close")
+
+
+@in_loop
+async def test_half_a_body_occupies_no_thread(application: Application) -> None:
+    halves = [Exchange("POST /form/", content_length="900").body(b"x", more=True) for _ in range(20)]
+    tasks = [half.begin(application) for half in halves]
+    page = get("/page/")
+    await page.begin(application)
+    assert page.status == 200
+    for half in halves:
+        half.leave()
+    await asyncio.gather(*tasks)
+    assert {half.status for half in halves} == {0}
+
+
+@in_loop
+async def test_more_uploads_than_the_limit_are_refused_while_others_arrive(application: Application) -> None:
+    arriving = [upload(f"127.0.0.{2 + place // 2}") for place in range(7)]
+    tasks = [one.begin(application) for one in arriving]
+    await until(lambda: all(one.arrives.empty() for one in arriving))
+    third, last, over = upload("127.0.0.2"), upload("127.0.0.9"), upload("127.0.0.10")
+    await third.begin(application)
+    tasks.append(last.begin(application))
+    await until(last.arrives.empty)
+    await over.begin(application)
+    assert (third.status, last.status, over.status) == (429, 0, 503)
+    for one in (*arriving, last):
+        one.leave()
+    await asyncio.gather(*tasks)
+    next_one = upload("127.0.0.2").body(b"x" * (2 * LARGE_BYTES - 1))
+    await next_one.begin(application)
+    assert next_one.status == 200
+
+
+@pytest.mark.parametrize(
+    "line", ["GET /slow/", "POST /log-in/", "GET /games/?round=9", "GET /games/games.csv"]
+)
+def test_slow_requests_of_one_kind_or_address_delay_no_others(application: Application, line: str) -> None:
+    async def ask() -> None:
+        many = [Exchange(line, address="127.0.0.2").body(b"") for _ in range(20)]
+        tasks = [one.begin(application) for one in many]
+        await until(lambda: all(one.arrives.empty() for one in many))
+        for target in ("/page/", "/healthz"):
+            exchange = get(target)
+            await asyncio.wait_for(exchange.begin(application), 60)
+            assert exchange.status == 200
+        may_end.set()
+        await asyncio.gather(*tasks)
+        assert {one.status for one in many} == {200}
+
+    asyncio.run(ask())
+
+
+@in_loop
+async def test_no_more_requests_than_threads_are_answered_at_a_time(application: Application) -> None:
+    many = [get("/slow/", address=f"127.0.1.{place}") for place in range(20)]
+    tasks = [one.begin(application) for one in many]
+    await until(lambda: len(begun) == THREADS["pages"])
+    check = get("/healthz")
+    await check.begin(application)
+    assert (check.status, len(begun)) == (200, THREADS["pages"])
+    may_end.set()
+    await asyncio.gather(*tasks)
+    assert len(begun) == 20
+
+
+def test_the_addresses_with_a_thread_of_their_own_are_those_of_the_site() -> None:
+    names = (
+        *("log-in", "account_login", "sign-up", "account_signup", "password-change"),
+        *("account_reauthenticate", "account_reset_password"),
+    )
+    paths = [reverse(name) for name in names]
+    paths.append(reverse("account_reset_password_from_key", args=["1", "a-b"]))
+    assert all(where.startswith(PASSWORD_PATHS) for where in paths)
+    assert reverse("healthz") == HEALTH_PATH
+    assert reverse("games") == SEARCH_PATH
+    assert reverse("games-export", args=["csv"]).startswith(EXPORT_PATHS)
+    assert kind_of(get(SEARCH_PATH).scope) == "pages"
+
+
+def test_a_file_is_read_as_its_client_takes_it(application: Application, tmp_path: Path) -> None:
+    large = tmp_path / "large"
+    large.write_bytes(b"x" * SIZE)
+
+    async def ask() -> None:
+        readers = [get(f"/download/?file={large}") for _ in range(20)]
+        for reader in readers:
+            reader.may_send.clear()
+        tasks = [reader.begin(application) for reader in readers]
+        await until(lambda: len(files) == 20)
+        page = get("/page/")
+        await page.begin(application)
+        assert page.status == 200
+        first, second, *others = readers
+        first.may_send.set()
+        await tasks[0]
+        assert len(first.sent) == SIZE
+        assert all(file.closed or file.tell() < SIZE / 10 for file in files)
+        for reader in (second, *others):
+            reader.leave()
+            reader.may_send.set()
+        await asyncio.gather(*tasks)
+        assert all(len(reader.sent) < SIZE / 10 for reader in others)
+
+    asyncio.run(ask())
+    assert all(file.closed for file in files)
+
+
+def test_a_file_is_not_read_for_its_head(application: Application, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"text")
+    exchange = Exchange(f"HEAD /download/?file={tmp_path / 'file'}").body(b"")
+    assert run(application, exchange) == [""]
+    assert exchange.headers[b"Content-Length"] == b"4"
+
+
+def shown(application: Application, address: str = "127.0.0.1", **headers: str) -> str:
+    (text,) = run(application, get("/page/", address=address, **headers))
+    return text.removeprefix("0 False ")
+
+
+@pytest.mark.parametrize("proxy", ["127.0.0.1", "*"])
+@pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1"])
+@pytest.mark.parametrize(
+    ("named", "address_shown"),
+    [("9.9.9.9, 1.2.3.4", "1.2.3.4"), ("1.2.3.4:81", "1.2.3.4"), ("[2001:db8::2]:82", "2001:db8::2")],
+)
+def test_behind_a_proxy_the_last_address_that_it_names_is_the_client_s(
+    application: Application, settings: Settings, proxy: str, address: str, named: str, address_shown: str
+) -> None:
+    settings.PROXY = proxy
+    headers = {"x_forwarded_for": named, "x_forwarded_proto": "https"}
+    assert shown(application, address, **headers) == f"{address_shown} https"
+
+
+@pytest.mark.parametrize("proxy", ["", "127.0.0.2"])
+def test_a_stranger_cannot_name_another_address_or_scheme(
+    application: Application, settings: Settings, proxy: str
+) -> None:
+    settings.PROXY = proxy
+    headers = {"x_forwarded_for": "1.2.3.4", "x_forwarded_proto": "https", "forwarded": "for=1.2.3.4"}
+    assert shown(application, **headers) == "127.0.0.1 http"
+
+
+def test_without_a_proxy_the_scheme_is_that_of_the_site_s_address(
+    application: Application, settings: Settings
+) -> None:
+    settings.IS_HTTPS = True
+    assert shown(application, "::ffff:127.0.0.3") == "127.0.0.3 https"
+
+
+def test_every_response_is_logged(
+    application: Application, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "GRACE_S", 0.0)
+    page = get('/page/?a="b"', user_agent="A")
+    run(application, page, Exchange("POST /form/", content_length="900").body(b"x", more=True))
+    lines = sorted(record.getMessage() for record in caplog.records if record.name == "tournament.access")
+    assert lines[0].startswith(r'127.0.0.1 "GET /page/?a=\"b\" HTTP/1.1" 200 0 ')
+    assert lines[0].endswith(' ms "A"')
+    assert '"POST /form/ HTTP/1.1" 408 ' in lines[1]

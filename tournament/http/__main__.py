@@ -1,0 +1,96 @@
+"""``python -m tournament.http --bind HOST:PORT``: serves the site until SIGTERM.
+
+SIGHUP restarts its processes one by one, without a request lost.
+
+The main process keeps the others: it replaces one that ended, was stopped or hangs, and shows that it is well
+itself by touching the file that ``PULSE`` names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+from pathlib import Path
+
+from django.conf import settings
+from uvicorn import Config
+from uvicorn.supervisors import Multiprocess
+
+from tournament.http.limits import (
+    CONNECTIONS,
+    HEADER_BYTES,
+    IDLE_S,
+    PROCESSES,
+    STOP_S,
+    SYSTEM_BYTES,
+    UNREAD_S,
+)
+from tournament.http.process import show_life
+from tournament.monitoring.sharing import shared_measurements
+from workers.silence import PULSE
+
+STOPPED_S = 20
+"""A process that does not answer the main process for so long is replaced."""
+LIFE_S = 5
+SILENT_S = 20
+"""The system accepts a connection when its client has sent something, or after so long."""
+
+
+class Processes(Multiprocess):
+    """The processes of the server."""
+
+    def keep_subprocess_alive(self) -> None:
+        super().keep_subprocess_alive()
+        if path := os.environ.get(PULSE):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).touch()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python3 -m tournament.http", description="Serve the site.")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--bind", metavar="HOST:PORT", help="the address to listen on")
+    where.add_argument("--descriptor", type=int, metavar="N", help="a socket that listens already")
+    given = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
+    config = Config(
+        "tournament.http.process:make_application",
+        factory=True,
+        workers=PROCESSES,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=settings.LOGGING,  # settings with a bad value end the server here
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=CONNECTIONS,
+        h11_max_incomplete_event_size=HEADER_BYTES,
+        timeout_keep_alive=IDLE_S,
+        timeout_graceful_shutdown=STOP_S,
+        timeout_worker_healthcheck=STOPPED_S,
+        callback_notify=show_life,
+        timeout_notify=LIFE_S,
+    )
+    with shared_measurements(), _listener(given.bind, given.descriptor) as listener:
+        Processes(config, [listener]).run()
+
+
+def _listener(bind: str | None, descriptor: int | None) -> socket.socket:
+    """The listening socket, whose options its connections get."""
+    if bind is None:
+        listener = socket.socket(fileno=descriptor)
+    else:
+        host, _, port = bind.rpartition(":")
+        host = host.strip("[]")
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, int(port)), family=family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SYSTEM_BYTES)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_S)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * UNREAD_S)
+    return listener
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""The site as an ASGI application: Django's handler, with the site's limits and threads.
+
+Django's own runs each request in a new thread with a new connection to the database, and reads files into
+memory. Here all of Django runs for a request in one of the threads of ``Threads``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import ExitStack, contextmanager
+from typing import IO, Any, cast
+
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
+from django.core.handlers.base import BaseHandler
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import set_script_prefix
+
+from tournament.http.addresses import behind_proxy, counted_address
+from tournament.http.limits import (
+    BYTES_A_SECOND,
+    CHUNK_BYTES,
+    GRACE_S,
+    LARGE_BYTES,
+    MEMORY_BYTES,
+    TOO_LARGE,
+    UPLOADS,
+    UPLOADS_PER_ADDRESS,
+    largest_body,
+)
+from tournament.http.threads import Threads, kind_of
+from tournament.monitoring.logs import REQUEST_ID, log_request
+from tournament.security import Utf8Request
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+
+
+class SiteRequest(Utf8Request, ASGIRequest):
+    """A request of the site."""
+
+
+class RefusedRequest(Exception):
+    """A request that Django does not get: the response's status and text, and whether to close then."""
+
+    def __init__(self, status: int, text: str, *, closes: bool = False) -> None:
+        super().__init__(status, text)
+        headers = {"Connection": "close"} if closes else {}
+        self.response = HttpResponse(f"{text}\n", "text/plain", status, headers=headers)
+
+
+class Body:
+    """The body of a request as it arrives; in a temporary file if it is long."""
+
+    def __init__(self, scope: Scope) -> None:
+        headers = dict(scope["headers"])
+        self.declared = int(headers.get(b"content-length") or 0)
+        self.is_chunked = b"transfer-encoding" in headers
+        self.most = largest_body(scope["path"])
+        self.size = 0
+        self.file: IO[bytes] = tempfile.SpooledTemporaryFile(MEMORY_BYTES, "w+b")  # noqa: SIM115
+
+    @property
+    def is_too_large(self) -> bool:
+        return max(self.declared, self.size) > self.most
+
+    async def receive(self, receive: Receive, begin_upload: Callable[[], object]) -> None:
+        """Read it, or as much as shows that it is too large.
+
+        ``begin_upload`` is called once for a large one. Raises ``RefusedRequest`` if the client is too slow.
+        """
+        begun, is_large, is_whole = asyncio.get_running_loop().time(), False, False
+        try:
+            async with asyncio.timeout(GRACE_S) as limit:
+                while not is_whole and not self.is_too_large:
+                    if not is_large and max(self.declared, self.size) > LARGE_BYTES:
+                        is_large = True
+                        begin_upload()
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise RequestAborted
+                    chunk, is_whole = message.get("body", b""), not message.get("more_body", False)
+                    self.size += len(chunk)
+                    self.file.write(chunk)
+                    limit.reschedule(begun + GRACE_S + self.size / BYTES_A_SECOND)
+        except TimeoutError:
+            raise RefusedRequest(408, "The request took too long to arrive.", closes=True) from None
+        if self.is_too_large:
+            self.file.truncate(0)
+        self.file.seek(0)
+
+
+class Application(ASGIHandler):
+    """Answers the requests of one process."""
+
+    request_class = SiteRequest
+
+    def __init__(self) -> None:
+        BaseHandler.__init__(self)
+        self.load_middleware(is_async=False)
+        self._threads = Threads()
+        self._uploads = Counter[str]()
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope = behind_proxy(scope)
+        address = counted_address(scope["client"][0])
+        with ExitStack() as stack:
+            body = Body(scope)
+            stack.callback(body.file.close)
+            try:
+                await body.receive(receive, lambda: stack.enter_context(self._upload(address)))
+                response = await self._threads.call(kind_of(scope), address, self._respond, scope, body)
+            except RequestAborted:
+                return
+            except RefusedRequest as refused:
+                response = refused.response
+                log_request(scope, response, time.monotonic())
+        if isinstance(response, StreamingHttpResponse):
+            parts = () if scope["method"] == "HEAD" else cast("Iterator[bytes]", response.streaming_content)
+            response.streaming_content = self._read(iter(parts), receive)
+        try:
+            await self.send_response(response, send)
+        finally:
+            if response.streaming:
+                response.close()
+
+    @contextmanager
+    def _upload(self, address: str) -> Iterator[None]:
+        """Count a large body, or raise ``RefusedRequest`` if there are too many."""
+        if self._uploads.total() >= UPLOADS:
+            raise RefusedRequest(503, "Too many uploads at once: try again in a minute.")
+        if self._uploads[address] >= UPLOADS_PER_ADDRESS:
+            raise RefusedRequest(429, "Too many uploads of your address at once: try again in a minute.")
+        self._uploads[address] += 1
+        try:
+            yield
+        finally:
+            self._uploads -= Counter({address: 1})
+
+    def _respond(self, scope: Scope, body: Body) -> HttpResponseBase:
+        """The response; runs in a thread, which has ended the request by then, but for an open file."""
+        begun = time.monotonic()
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        request, response = self.create_request(scope, body.file)
+        if request is not None:
+            if body.is_chunked:
+                request.META["CONTENT_LENGTH"] = str(body.size)
+            request.META[TOO_LARGE] = body.is_too_large
+            response = self.get_response(request)
+        assert response is not None
+        if isinstance(response, FileResponse):
+            response.block_size = CHUNK_BYTES
+        log_request(scope, response, begun, request.META.get(REQUEST_ID, "") if request else "")
+        if not response.streaming:
+            response.close()
+        return response
+
+    async def _read(self, parts: Iterator[bytes], receive: Receive) -> AsyncIterator[bytes]:
+        """The parts of a file, read one by one until its client is gone."""
+        gone = asyncio.ensure_future(receive())
+        try:
+            while not gone.done() and (part := await self._threads.read(next, parts, b"")):
+                yield part
+        finally:
+            gone.cancel()

@@ -1,0 +1,47 @@
+"""How much one client, and all clients together, may occupy of the server."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+PROCESSES = 2
+CONNECTIONS = 1000
+"""With so many connections a process answers each request with 503."""
+OPEN_FILES = 16 * 1024
+"""Of one process. Connections that send no request count only here: each takes about 12 KB of memory."""
+UPLOADS, UPLOADS_PER_ADDRESS = 8, 2
+"""Bodies over ``LARGE_BYTES`` that one process receives or handles at a time."""
+LARGE_BYTES = 1024 * 1024
+UPLOAD_PATHS = ("/upload/", "/api/bots/")
+"""The only addresses that take a bundle."""
+WORK_PATHS = "/api/work/"
+"""Slots report their games below this address."""
+MULTIPART_BYTES = 64 * 1024
+"""What an upload's form adds to the bytes of its bundle."""
+TOO_LARGE = "duarena.too_large"
+"""The key in a request's ``META`` that says that its body was over the limit and has been dropped."""
+HEADER_BYTES = 32 * 1024
+MEMORY_BYTES = 64 * 1024
+"""A longer body is kept in a temporary file."""
+CHUNK_BYTES = 64 * 1024
+"""A file is read and sent in pieces of this size."""
+SYSTEM_BYTES = 256 * 1024
+"""What the system may keep of a response that its client does not read."""
+GRACE_S = 20.0
+"""A client has this long for a body, and one second more for each ``BYTES_A_SECOND`` that it has sent."""
+BYTES_A_SECOND = 4096
+UNREAD_S = 60
+"""The system closes a connection whose client has taken nothing of a response for so long."""
+IDLE_S = 15
+"""How long a connection is kept between two requests."""
+STOP_S = 5
+"""How long a process that ends waits for its requests."""
+
+
+def largest_body(path: str) -> int:
+    """The largest body of a request to this path, in bytes."""
+    if path in UPLOAD_PATHS:
+        return int(settings.MAX_BUNDLE_BYTES) + MULTIPART_BYTES
+    if path.startswith(WORK_PATHS):
+        return int(settings.MAX_WORK_BYTES)
+    return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
