@@ -1,64 +1,129 @@
-"""The process that makes rounds and pairs is killed in the middle: none is made twice and none is lost.
+"""A process of the site is killed in the middle: nothing is made, taken or recorded twice, and nothing is lost.
 
-A real process on the test's database runs that part of the record keeper and kills itself with SIGKILL.
+A real process on the test's database runs a part of the record keeper, or answers a request of a worker, and
+kills itself with SIGKILL.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from tests.support.schedule import make_event, make_user, make_version, make_worker, play_short
+from tests.support.databases import database_url
+from tests.support.door import DoorWorker
+from tests.support.schedule import make_event, make_tournament, make_user, make_version, make_worker, play_short, void
 from tournament.embedded.plan import ROOT
-from tournament.models import Game, Matchmaking, Pairing, ScheduleStep, Tournament, Turn
+from tournament.models import (
+    Attempt,
+    Game,
+    GameRecord,
+    InboxReport,
+    Ladder,
+    Matchmaking,
+    Pairing,
+    ScheduleStep,
+    Tournament,
+    Turn,
+)
 from tournament.services.calendar import tend
 from tournament.services.ladders import matchmaking
 from tournament.services.results import keeper
+from tournament.services.results.rebuilding import rebuild
 from tournament.services.schedule import tournaments
-from workers.jobs import GameJob
+from workers.jobs import PROTOCOL, GameJob, JsonValue
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 Kind = Tournament.Kind
 PROGRAM = """
-import os, signal, django
+import importlib, json, os, signal, sys, django
 django.setup()
+from django.db import connection
+from django.test import Client
 from tournament import queues
 from tournament.services import calendar
-from tournament.services.ladders import matchmaking
-from tournament.services.schedule import rounds, steps
-{module}.{function} = (lambda go_on: lambda *values, **more: ({first}, os.kill(os.getpid(), signal.SIGKILL)))(
-    {module}.{function})
-queues.clear_queue = lambda name: None
-calendar.tend()
+from tournament.services.results import keeper
+queues.push_turns = queues.waiting_turns = lambda *values, **more: None
+def kill(*values, **more): os.kill(os.getpid(), signal.SIGKILL)
+def request(path, body, headers):
+    client = Client(SERVER_NAME="127.0.0.1", headers=json.loads(headers))
+    answer = client.post(path, body.encode(), content_type="application/json")
+    assert answer.status_code in {200, 204}, answer.content
 """
 BEFORE, AFTER = "None", "go_on(*values, **more)"
+ONE_CALL = """
+module = importlib.import_module("tournament.services.{path}")
+go_on = module.{function}
+module.{function} = lambda *values, **more: ({first}, kill())
+calendar.tend()
+"""
+EACH_STATEMENT = """
+def count(execute, sql, params, many, context):
+    step()
+    return execute(sql, params, many, context)
+def step():
+    global left
+    if left == 0:
+        kill()
+    left -= 1
+def act():
+    connection.connect()
+    connection.execute_wrappers.append(count)
+    commit = connection._commit
+    connection._commit = lambda: (step(), commit())
+    {act}
+for line in sys.stdin:
+    if not (child := os.fork()):
+        left = int(line)
+        act()
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""For each number that it reads, acts in a child that is killed before so many further statements or commits."""
 
 
-def tend_and_die(module: str, function: str, first: str) -> None:
-    """Run what beat starts every second, and kill it before or after a call of that function."""
-    database = f"sqlite:///{connection.settings_dict['NAME']}"
-    if connection.vendor == "postgresql":
-        settings = connection.settings_dict
-        database = (
-            f"postgres://{settings['USER']}:{settings['PASSWORD']}@{settings['HOST']}/{settings['NAME']}"
-        )
-    environment = {
+def environment() -> dict[str, str]:
+    return {
         **os.environ,
-        "DATABASE_URL": database,
+        "DATABASE_URL": database_url(),
         "DJANGO_SETTINGS_MODULE": "tournament.settings",
         "DUARENA_LADDER_GAMES": "60",
     }
-    program = PROGRAM.format(module=module, function=function, first=first)
-    ended = subprocess.run((sys.executable, "-c", program), cwd=ROOT, env=environment, check=False)
+
+
+def killed_between_statements(act: str, *arguments: str) -> Iterator[None]:
+    """Act again and again, each time killed one statement later; a step each, the last was not killed."""
+    command = (sys.executable, "-c", PROGRAM + EACH_STATEMENT.format(act=act), *arguments)
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for statements in range(MOST_STATEMENTS):
+            process.stdin.write(f"{statements}\n")
+            process.stdin.flush()
+            status = int(process.stdout.readline())
+            assert status in {0, -signal.SIGKILL}
+            yield
+            if status == 0:
+                break
+        assert 5 < statements < MOST_STATEMENTS - 1
+        process.stdin.close()
+
+
+def tend_and_die(module: str, function: str, first: str) -> None:
+    """Run what is due every second, and kill it before or after a call of that function."""
+    path = {"matchmaking": "ladders.matchmaking", "calendar": "calendar"}.get(module, f"schedule.{module}")
+    program = PROGRAM + ONE_CALL.format(path=path, function=function, first=first)
+    ended = subprocess.run((sys.executable, "-c", program), cwd=ROOT, env=environment(), check=False)
     assert ended.returncode == -signal.SIGKILL
 
 
@@ -131,3 +196,81 @@ def test_a_ladder_s_pair_is_made_once_though_the_matchmaker_is_killed(
     assert (tend(now), tend(now)) == (1, 0)
     made = Matchmaking.objects.get(ladder=versions[0].games[0])
     assert (made.pairs_made, Pairing.objects.count(), Game.objects.count(), len(deal())) == (1, 1, 2, 1)
+
+
+# Requests of workers, and the record keeper between every two statements
+
+MOST_STATEMENTS = 500
+
+
+def request(worker: DoorWorker, path: str, body: JsonValue) -> tuple[str, ...]:
+    """The act of a request, with its arguments."""
+    headers = {"Authorization": f"Bearer {worker.token}", "Duarena-Protocol": str(PROTOCOL)}
+    return "request(*sys.argv[1:])", path, json.dumps(body.to_json()), json.dumps(headers)
+
+
+def check_claims() -> None:
+    """Every claimed game has one open attempt, and nothing else is open."""
+    claimed = dict(Game.objects.filter(state="claimed").values_list("attempt", "pk"))
+    still = dict(Attempt.objects.filter(ended_at__isnull=True).values_list("pk", "game_id"))
+    assert claimed == still
+
+
+def test_an_ask_that_was_killed_anywhere_takes_nothing_twice() -> None:
+    worker = DoorWorker()
+    worker.beat()
+    make_tournament(ladders=["dogon-kulei"])
+    ask = worker.new_ask()
+    taken = set()
+    for _ in killed_between_statements(*request(worker, "/api/work/", ask)):
+        check_claims()
+        taken.add(Game.objects.filter(state="claimed").count())
+        batch = worker.ask(ask)  # the answer was lost: the request comes again
+        assert batch is not None
+        check_claims()
+        assert Attempt.objects.filter(ended_at__isnull=True).count() == 2
+        worker.post(batch.job, returned=tuple(game.attempt for game in batch.jobs[0].games))
+        Attempt.objects.all().delete()
+    assert taken == {0, 2}
+
+
+def test_a_report_whose_post_was_killed_anywhere_is_in_the_inbox_once_it_is_marked() -> None:
+    worker = DoorWorker()
+    make_tournament(ladders=["dogon-kulei"], pairs=1)
+    batch = worker.take()
+    reports = tuple(report for job in batch.jobs for report in play_short(job))
+    seen = set()
+    post = request(worker, f"/api/work/{batch.job}/", worker.new_post(reports=reports))
+    for _ in killed_between_statements(*post):
+        marked = set(Attempt.objects.filter(reported_at__isnull=False).values_list("pk", flat=True))
+        assert marked == set(InboxReport.objects.values_list("attempt", flat=True))
+        seen.add(len(marked))
+        worker.post(batch.job, reports=reports)  # the answer was lost: the request comes again
+        assert InboxReport.objects.count() == 2
+        InboxReport.objects.all().delete()
+        Attempt.objects.update(reported_at=None)
+    assert seen == {0, 2}
+    worker.post(batch.job, reports=reports)
+    keeper.record_inbox(10)
+    assert set(Game.objects.values_list("state", flat=True)) == {"done"}
+    check_claims()
+
+
+def test_games_are_recorded_once_though_the_record_keeper_is_killed_between_every_two_statements() -> None:
+    worker = DoorWorker()
+    make_tournament(ladders=["dogon-kulei"], pairs=2)
+    batch = worker.take()
+    first, second, *others = (report for job in batch.jobs for report in play_short(job))
+    worker.post(batch.job, reports=(first, void(second), *others))
+    for _ in killed_between_statements("keeper.record_inbox(10)"):
+        done = set(Game.objects.filter(state="done").values_list("attempt", flat=True))
+        recorded = Attempt.objects.filter(end="recorded")
+        assert done == set(recorded.values_list("pk", flat=True))
+        assert GameRecord.objects.count() == len(done)
+        assert not InboxReport.objects.filter(attempt__in=done).exists()
+    assert not InboxReport.objects.exists()
+    voids = Game.objects.get(key=second.key)
+    assert (voids.voids, voids.state) == (1, "waiting")
+    assert Game.objects.filter(state="done").count() == len(others) + 1
+    assert Ladder.objects.get(pk="dogon-kulei").sequence == len(others) + 1
+    assert not any(one.changed for one in rebuild())
