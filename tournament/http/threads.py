@@ -19,8 +19,8 @@ EXPORT_PATHS = "/games/games."
 """The list of games and its downloads, whose cost their filters decide."""
 THREADS = {"pages": 4, "work": 4, "health": 1, "passwords": 1, "searches": 1}
 """Some requests have a thread of their own, so that they neither delay pages nor wait for them: the health
-check, so that monitoring does not take a busy site for a dead one; workers; passwords, since each takes a fifth of a
-second of processor time; searches, which take seconds.
+check, so that monitoring does not take a busy site for a dead one; workers; passwords, since each takes a
+fifth of a second of processor time; searches, which take seconds.
 """
 
 
