@@ -116,7 +116,8 @@ class Site:
     def kill_child(self, service: str) -> bool:
         """Kill a process of a worker that plays games, or one of the site; False if there is none."""
         main, *below = [*descendants(self.supervisor.guards[service]), 0]
-        alike = [pid for pid in below if pid and command_line(pid) == command_line(main)]
+        is_alike = service == "site"
+        alike = [pid for pid in below if pid and (is_alike or command_line(pid) == command_line(main))]
         return bool(alike) and _signal(random.choice(alike), signal.SIGKILL)
 
     def take(self, name: str) -> bool:

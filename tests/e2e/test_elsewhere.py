@@ -103,11 +103,14 @@ from tournament.embedded.samples import register_samples
 from tournament.services.schedule.tournaments import create_round_robin, start
 
 versions = register_samples()
-slow = [version for version in versions if version.bot.name in {"MCTS", "Alphabeta"}]
+slow = [version for version in versions if version.bot.name in {"Greedy", "Alphabeta"}]
 quick = [version for version in versions if version.bot.name in {"Random", "Greedy"}]
 common = {"ladders": ["dogon-kulei"], "pairs": 1, "seed": 1, "opening_plies": 2}
+first = create_round_robin(None, name="Slow", versions=slow, time_control="30/move", **common)
+first.priority = 9
+first.save()
+start(first)
 start(create_round_robin(None, name="Next", versions=quick, time_control="1+0.1", **common))
-start(create_round_robin(None, name="Slow", versions=slow, time_control="30/move", priority=9, **common))
 """
 CANCEL = """
 from tournament.models import Attempt, Tournament
